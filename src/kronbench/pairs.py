@@ -1,0 +1,138 @@
+"""Labelled pairs of vertices: the input of every pairwise estimator."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from kronbench.errors import InputError
+
+
+class PairData:
+    """Pairs (row vertex, column vertex) over two shared sets of vertices.
+
+    Parameters
+    ----------
+    row_features : (m, d) array or sparse matrix
+        One row for each row vertex (a drug, a customer); or a kernel matrix where the
+        estimator says ``kernel="precomputed"`` ((m, m) to fit, (m, m_train) to predict).
+    col_features : (q, r) array or sparse matrix
+        The same for the column vertices.
+    rows, cols : (n,) integer arrays
+        One entry a pair: the positions of its two vertices.
+
+    Raises
+    ------
+    InputError
+        An index is out of range or not an integer, lengths differ, features hold NaN or inf.
+
+    Notes
+    -----
+    ``len(data)`` is the number of pairs n, ``data.shape`` is ``(m, q)``, and ``data[index]`` keeps
+    the vertices and takes a subset of pairs, so that scikit-learn's splitters and searches work.
+    Features are shared between subsets, never copied.
+    """
+
+    __slots__ = ("col_features", "cols", "row_features", "rows")
+
+    def __init__(self, row_features, col_features, rows, cols):
+        self.row_features = _as_features(row_features, "row_features")
+        self.col_features = _as_features(col_features, "col_features")
+        self.rows = _as_index(rows, self.row_features.shape[0], "rows")
+        self.cols = _as_index(cols, self.col_features.shape[0], "cols")
+        if len(self.rows) != len(self.cols):
+            raise InputError(
+                f"rows has {len(self.rows)} entries and cols has {len(self.cols)}: "
+                "give one of each for every pair"
+            )
+
+    @classmethod
+    def complete(cls, row_features, col_features) -> PairData:
+        """All m*q pairs in row-major order, so that ``y.reshape(data.shape)`` is the label matrix."""
+        row_features = _as_features(row_features, "row_features")
+        col_features = _as_features(col_features, "col_features")
+        m, q = row_features.shape[0], col_features.shape[0]
+        rows = np.repeat(np.arange(m), q)
+        cols = np.tile(np.arange(q), m)
+        return cls(row_features, col_features, rows, cols)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of row vertices, m."""
+        return self.row_features.shape[0]
+
+    @property
+    def n_cols(self) -> int:
+        """Number of column vertices, q."""
+        return self.col_features.shape[0]
+
+    @property
+    def shape(self) -> tuple:
+        """``(m, q)``; the entries are 0-d integer arrays.
+
+        scikit-learn takes an integral ``shape[0]`` for the number of samples; it falls back to
+        ``len`` where the entry is not a ``numbers.Integral``, and n samples is what a split needs.
+        """
+        return np.array(self.n_rows), np.array(self.n_cols)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index) -> PairData:
+        if isinstance(index, tuple):  # scikit-learn asks for data[index, ...]
+            index = index[0]
+        if not isinstance(index, slice):
+            index = np.asarray(index)
+            if index.ndim == 0:
+                index = index.reshape(1)
+        subset = object.__new__(PairData)
+        subset.row_features = self.row_features
+        subset.col_features = self.col_features
+        subset.rows = self.rows[index]
+        subset.cols = self.cols[index]
+        return subset
+
+    def __repr__(self) -> str:
+        return f"PairData({len(self)} pairs over {self.n_rows} x {self.n_cols} vertices)"
+
+    def __getstate__(self):
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state):
+        for name, value in state.items():
+            setattr(self, name, value)
+
+
+def _as_features(features, name):
+    if sparse.issparse(features):
+        features = sparse.csr_array(features)
+        values = features.data
+    else:
+        features = np.asarray(features)
+        if features.ndim != 2:
+            raise InputError(
+                f"{name} has {features.ndim} dimension(s): give a two-dimensional array, "
+                "one row for each vertex"
+            )
+        values = features
+    if values.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {values.dtype}: give numbers")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise InputError(f"{name} holds NaN or infinite values: give finite numbers")
+    return features
+
+
+def _as_index(index, size, name):
+    index = np.asarray(index)
+    if index.ndim != 1:
+        raise InputError(f"{name} has {index.ndim} dimension(s): give a one-dimensional array")
+    if index.size == 0:
+        return index.astype(np.intp)
+    if index.dtype.kind not in "iu":
+        raise InputError(f"{name} has dtype {index.dtype}: give integers")
+    low, high = int(index.min()), int(index.max())
+    if low < 0 or high >= size:
+        raise InputError(
+            f"{name} holds the index {low if low < 0 else high}, out of range for {size} vertices"
+        )
+    return index

@@ -1,0 +1,24 @@
+"""Where the files that travel with the package lie: configuration and schemas.
+
+A checkout holds them at its top level; an installed wheel holds copies inside the package.
+"""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parents[1]
+
+
+def config_path(*parts: str) -> Path:
+    """Path of a file below ``config/``."""
+    return _find("config", _CHECKOUT / "config").joinpath(*parts)
+
+
+def schema_path(name: str) -> Path:
+    """Path of ``<name>.schema.yaml`` below ``workflow/schemas/``."""
+    return _find("schemas", _CHECKOUT / "workflow" / "schemas") / f"{name}.schema.yaml"
+
+
+def _find(installed: str, checkout: Path) -> Path:
+    inside = _PACKAGE / installed
+    return inside if inside.is_dir() else checkout
