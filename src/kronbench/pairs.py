@@ -48,7 +48,7 @@ class PairData:
 
     @classmethod
     def complete(cls, row_features, col_features) -> PairData:
-        """All m*q pairs in row-major order, so that ``y.reshape(data.shape)`` is the label matrix."""
+        """All m*q pairs, row-major: ``y.reshape(data.shape)`` is the label matrix."""
         row_features = _as_features(row_features, "row_features")
         col_features = _as_features(col_features, "col_features")
         m, q = row_features.shape[0], col_features.shape[0]
@@ -82,9 +82,9 @@ class PairData:
         if isinstance(index, tuple):  # scikit-learn asks for data[index, ...]
             index = index[0]
         if not isinstance(index, slice):
-            index = np.asarray(index)
-            if index.ndim == 0:
-                index = index.reshape(1)
+            index = np.atleast_1d(index)
+            if index.size == 0:
+                index = index.astype(np.intp)  # numpy makes an empty list a float array
         subset = object.__new__(PairData)
         subset.row_features = self.row_features
         subset.col_features = self.col_features

@@ -14,6 +14,11 @@ def config_path(*parts: str) -> Path:
     return _find("config", _CHECKOUT / "config").joinpath(*parts)
 
 
+def package_path(*parts: str) -> Path:
+    """Path of a file inside the package."""
+    return _PACKAGE.joinpath(*parts)
+
+
 def schema_path(name: str) -> Path:
     """Path of ``<name>.schema.yaml`` below ``workflow/schemas/``."""
     return _find("schemas", _CHECKOUT / "workflow" / "schemas") / f"{name}.schema.yaml"

@@ -1,0 +1,29 @@
+"""Kronbench: every figure and table of the papers, beside the printed numbers.
+
+snakemake --cores N [--configfile config/smoke.yaml] [airola ...]
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/datasets.smk"
+include: "workflow/rules/experiments.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        PLAN.report / "index.html",
+
+
+onsuccess:
+    summary = PLAN.report / "summary.txt"
+    if summary.exists():
+        print("", summary.read_text(), sep="\n", end="")

@@ -1,0 +1,5 @@
+import sys
+
+from kronbench.cli import main
+
+sys.exit(main())

@@ -1,0 +1,201 @@
+"""``python -m kronbench``: one command for each kind of job.
+
+Everything here is reading arguments, calling one function of a lower floor, and writing its
+result under its name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+import time
+from pathlib import Path
+
+from kronbench.errors import InputError
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; bad input is one sentence on standard error and exit status 2."""
+    arguments = _parser().parse_args(argv)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logging.captureWarnings(True)
+    try:
+        return arguments.command(arguments) or 0
+    except InputError as error:
+        print(f"kronbench: error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of a pipe has gone; nothing is lost
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="kronbench", description=main.__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="measure one part of an item into its result table")
+    run.set_defaults(command=_run)
+    run.add_argument("paper")
+    run.add_argument("item")
+    run.add_argument("part", help="a data set of the item, or 'all' where it needs none")
+    run.add_argument("--threads", type=int, default=os.cpu_count(), help="for BLAS and numba")
+
+    render = commands.add_parser("render", help="draw one item from its result tables")
+    render.set_defaults(command=_render)
+    render.add_argument("paper")
+    render.add_argument("item")
+
+    prepare = commands.add_parser("prepare", help="put a data set into the results of a run")
+    prepare.set_defaults(command=_prepare)
+    prepare.add_argument("name")
+
+    report = commands.add_parser("report", help="check the claims and write the page")
+    report.set_defaults(command=_report)
+    for command in (run, render, prepare, report):
+        command.add_argument("--config", required=True, type=Path, help="merged configuration")
+
+    compile_ = commands.add_parser("compile", help="compile the numba kernels into their cache")
+    compile_.set_defaults(command=_compile)
+    compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
+
+    data = commands.add_parser("data", help="the data sets: list, fetch, verify, describe")
+    actions = data.add_subparsers(required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="every data set, with its size and source files")
+    listing.set_defaults(command=_data_list)
+    fetch = actions.add_parser("fetch", help="get and check the files of one data set")
+    fetch.set_defaults(command=_data_fetch)
+    fetch.add_argument("name")
+    fetch.add_argument("--policy", choices=["auto", "real", "surrogate"], default="auto")
+    fetch.add_argument("--out", type=Path, help="folder for data.npz and provenance.json")
+    verify = actions.add_parser("verify", help="check every file that is at hand")
+    verify.set_defaults(command=_data_verify)
+    verify.add_argument("names", nargs="*")
+    describe = actions.add_parser("describe", help="shape, files, licence and citation")
+    describe.set_defaults(command=_data_describe)
+    describe.add_argument("name")
+    return parser
+
+
+def _run(arguments):
+    import numba
+    import threadpoolctl
+
+    from kronbench import environment
+    from kronbench.datasets import Dataset
+    from kronbench.experiments import run_experiment
+    from kronbench.files import replacing, write_text
+    from kronbench.plan import load_plan
+
+    plan = load_plan(arguments.config)
+    item = plan.item(arguments.paper, arguments.item)
+    if arguments.part not in item.parts:
+        raise InputError(
+            f"{item.paper} {item.name} has no part '{arguments.part}'; "
+            f"it has: {', '.join(item.parts)}"
+        )
+    data = None
+    if item.datasets:
+        folder = plan.data_folder(arguments.part)
+        if not folder.exists():
+            _prepare_into(plan, arguments.part)
+        data = Dataset.open(folder)
+    threads = max(1, min(arguments.threads, numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(threads)
+    start = time.perf_counter()
+    with threadpoolctl.threadpool_limits(threads):
+        frame = run_experiment(item.experiment, dict(item.parameters), data, arguments.part)
+        surroundings = environment.describe(threads)
+    table = item.table(arguments.part)
+    sidecar = {
+        "paper": item.paper,
+        "item": item.name,
+        "part": arguments.part,
+        "experiment": item.experiment,
+        "parameters": dict(item.parameters),
+        "command": item.command(arguments.part),
+        "skipped": frame.attrs.get("skipped", []),
+        "seconds": round(time.perf_counter() - start, 3),
+        "data": data.provenance if data is not None else None,
+        "environment": surroundings,
+    }
+    write_text(table.with_suffix(".json"), json.dumps(sidecar, indent=1))
+    with replacing(table) as temporary:
+        frame.to_csv(temporary, index=False)
+
+
+def _render(arguments):
+    from kronbench.plan import load_plan
+    from kronbench.report.render import render
+
+    plan = load_plan(arguments.config)
+    render(plan.item(arguments.paper, arguments.item))
+
+
+def _report(arguments):
+    from kronbench.plan import load_plan
+    from kronbench.report.page import write_report
+
+    print(write_report(load_plan(arguments.config)))
+
+
+def _prepare(arguments):
+    from kronbench.plan import load_plan
+
+    _prepare_into(load_plan(arguments.config), arguments.name)
+
+
+def _prepare_into(plan, name):
+    from kronbench.datasets import load
+
+    data = load(name, policy=plan.config["data"], mirror=plan.config["mirror"])
+    data.save(plan.data_folder(name))
+
+
+def _compile(arguments):
+    from kronbench import environment
+    from kronbench.files import write_text
+    from kronbench.models import warm_up
+
+    warm_up()
+    write_text(arguments.out, json.dumps(environment.describe(os.cpu_count()), indent=1))
+
+
+def _data_list(arguments):
+    from kronbench import datasets
+
+    for name in datasets.names():
+        print(f"{name:22s} {datasets.describe(name)['title']}")
+
+
+def _data_fetch(arguments):
+    from kronbench import datasets
+
+    data = datasets.load(arguments.name, policy=arguments.policy)
+    if arguments.out:
+        data.save(arguments.out)
+    sizes = ", ".join(
+        f"{key} {'x'.join(map(str, value.shape))}" for key, value in data.arrays.items()
+    )
+    print(f"{data.name}: source {data.source}; {sizes}")
+
+
+def _data_verify(arguments):
+    from kronbench import datasets
+
+    bad = 0
+    for name in arguments.names or datasets.names():
+        for line in datasets.verify(name):
+            bad += not line.ok
+            print(f"{name:22s} {line}")
+    return 1 if bad else 0
+
+
+def _data_describe(arguments):
+    import yaml
+
+    from kronbench import datasets
+
+    print(yaml.safe_dump(datasets.describe(arguments.name), sort_keys=False, width=96), end="")

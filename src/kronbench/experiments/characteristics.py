@@ -1,0 +1,27 @@
+"""Sizes and class counts of pairwise data sets, counted from the prepared data."""
+
+import numpy as np
+import pandas as pd
+
+from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.experiments.seeds import generator
+
+
+def run(spec, data, rng):
+    """One row: edges, positive and negative labels, vertices that occur in an edge.
+
+    Airola & Pahikkala 2018, table 5 (``fraction`` 0.25), and 2016, table 4 (``fraction`` 1).
+    """
+    pairs, y = labelled_pairs(
+        data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
+    )
+    return pd.DataFrame(
+        {
+            "edges": [len(pairs)],
+            "positive": [int(np.sum(y > 0))],
+            "negative": [int(np.sum(y < 0))],
+            "start_vertices": [pairs.n_rows],
+            "end_vertices": [pairs.n_cols],
+            "vertices_with_edges": [len(np.unique(pairs.rows)) + len(np.unique(pairs.cols))],
+        }
+    )

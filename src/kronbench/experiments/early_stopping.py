@@ -1,0 +1,66 @@
+"""Regularized risk and test AUC after each iteration, over folds and regularization weights."""
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.evaluation import VertexDisjointKFold, roc_auc
+from kronbench.experiments.seeds import generator
+from kronbench.experiments.solvers import make_solver
+
+
+def run(spec, data, rng):
+    """One row for each fold, reg and iteration (Airola & Pahikkala, figures 3 to 5).
+
+    A solver with a method ``path`` gives all weights from one Krylov space; any other is fitted
+    once a weight, with ``callback`` and ``prediction_operator`` as ``KronSVM`` has them. The
+    splits depend on the seed and the data set alone.
+    """
+    pairs, y = labelled_pairs(
+        data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
+    )
+    splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
+    splits = list(splitter.split(pairs, y))
+    parameters = spec["solver_parameters"] | {spec["iterations_name"]: spec["iterations"]}
+    curves = _path_curves if hasattr(make_solver(spec["solver"]), "path") else _fitted_curves
+    frames = []
+    for fold in tqdm(spec["folds"], desc=data.name, unit="fold"):
+        train, test = splits[fold]
+        parts = (pairs[train], y[train], pairs[test], y[test])
+        for reg, risks, aucs in curves(spec["solver"], parameters, spec["regs"], *parts):
+            frames.append(_curve(reg, risks, aucs, spec["iterations"]).assign(fold=fold))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _path_curves(solver, parameters, regs, train, y_train, test, y_test):
+    path = make_solver(solver, **parameters).path(train, y_train, regs, X_test=test)
+    for j, reg in enumerate(regs):
+        yield reg, path.objective[j], [roc_auc(y_test, scores) for scores in path.test_scores(j)]
+
+
+def _fitted_curves(solver, parameters, regs, train, y_train, test, y_test):
+    for reg in regs:
+        model = make_solver(solver, reg=reg, **parameters)
+        predict = model.prediction_operator(train, test)
+        risks, aucs = [], []
+
+        def observe(state, predict=predict, risks=risks, aucs=aucs):
+            risks.append(state.objective)
+            aucs.append(roc_auc(y_test, predict.matvec(state.coef)))
+
+        model.fit(train, y_train, callback=observe)
+        yield reg, risks, aucs
+
+
+def _curve(reg, risks, aucs, length):
+    # A solver that has converged stays where it is; means over folds need all of them to go on.
+    made = np.minimum(np.arange(length), len(risks) - 1)
+    return pd.DataFrame(
+        {
+            "reg": float(reg),
+            "iteration": np.arange(1, length + 1),
+            "risk": np.asarray(risks)[made],
+            "auc": np.asarray(aucs)[made],
+        }
+    )

@@ -1,0 +1,283 @@
+"""The plan of a run: which items of which papers, with which parameters, into which files.
+
+Read from a merged configuration and ``config/papers/*.yaml``; it knows names and paths, and
+nothing of what an experiment does.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+from kronbench.errors import InputError
+from kronbench.files import write_text
+from kronbench.resources import config_path, schema_path
+
+RESULTS = Path("results")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One figure or table of a paper, as this run makes it."""
+
+    paper: str
+    name: str
+    title: str
+    caption: str
+    experiment: str
+    drawing: str
+    datasets: tuple[str, ...]
+    parameters: Mapping
+    printed: str | None
+    timed: bool
+    scale: str
+
+    @property
+    def folder(self) -> Path:
+        return RESULTS / self.scale / self.paper
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One result table each: the data sets, or ``("all",)`` where none is needed."""
+        return self.datasets or ("all",)
+
+    def table(self, part: str) -> Path:
+        """The result table of one job; its sidecar has the suffix ``.json``."""
+        return self.folder / "tables" / self.name / f"{part}.csv"
+
+    def output(self, suffix: str) -> Path:
+        """``results/<scale>/<paper>/<item>.<suffix>``."""
+        return self.folder / f"{self.name}.{suffix}"
+
+    def command(self, part: str) -> str:
+        """The command that repeats one job alone, in an active environment."""
+        config = RESULTS / self.scale / "config.yaml"
+        return f"python -m kronbench run {self.paper} {self.name} {part} --config {config}"
+
+    @property
+    def sources(self) -> list[str]:
+        """Files of the package whose change makes the result tables stale."""
+        modules = [f"kronbench.experiments.{self.experiment}"]
+        modules += [
+            import_object(path).__module__
+            for path in _import_paths(self.parameters)
+            if path.startswith("kronbench.")
+        ]
+        return sorted({file for module in modules for file in sources_of(module)})
+
+    @property
+    def drawing_sources(self) -> list[str]:
+        """Files of the package whose change makes the picture stale."""
+        modules = ("kronbench.report.render", f"kronbench.report.drawings.{self.drawing}")
+        return sorted({file for module in modules for file in sources_of(module)})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All items of a run, in the order of the papers' configuration."""
+
+    config: Mapping
+    papers: Mapping[str, Mapping]
+    items: tuple[Item, ...]
+
+    @property
+    def scale(self) -> str:
+        return self.config["scale"]
+
+    @property
+    def config_file(self) -> Path:
+        """The merged configuration, saved beside the results."""
+        return RESULTS / self.scale / "config.yaml"
+
+    @property
+    def report(self) -> Path:
+        return RESULTS / self.scale / "report"
+
+    @property
+    def datasets(self) -> list[str]:
+        return sorted({name.lower() for item in self.items for name in item.datasets})
+
+    def data_folder(self, name: str) -> Path:
+        """Where the prepared data set of this run lies; papers differ in the case of names."""
+        return RESULTS / self.scale / "data" / name.lower()
+
+    def item(self, paper: str, name: str) -> Item:
+        for item in self.items:
+            if (item.paper, item.name) == (paper, name):
+                return item
+        known = ", ".join(f"{item.paper} {item.name}" for item in self.items)
+        raise InputError(f"there is no item '{paper} {name}' in this run; it has: {known}")
+
+    def save(self) -> Path:
+        """Write the merged configuration, unless it stands there already."""
+        text = yaml.safe_dump(dict(self.config), sort_keys=False)
+        if not (self.config_file.exists() and self.config_file.read_text() == text):
+            write_text(self.config_file, text)
+        return self.config_file
+
+
+def load_plan(config: Mapping | str | Path) -> Plan:
+    """The plan of a merged configuration (a mapping, or the file that holds it).
+
+    Raises
+    ------
+    InputError
+        An unknown key, paper, item or parameter, or a solver path that leads nowhere inside the
+        package: named, before any work.
+    """
+    if isinstance(config, str | Path):
+        config = read_yaml(config)
+    validate(config, "config", "the configuration")
+    papers, items = {}, []
+    for paper, overrides in config["papers"].items():
+        file = config_path("papers", f"{paper}.yaml")
+        if not file.exists():
+            known = ", ".join(sorted(path.stem for path in config_path("papers").glob("*.yaml")))
+            raise InputError(f"papers: there is no paper '{paper}'; known are: {known}")
+        papers[paper] = read_yaml(file)
+        validate(papers[paper], "paper", f"config/papers/{paper}.yaml")
+        entries = papers[paper]["items"]
+        for name in overrides:
+            if name not in entries:
+                raise InputError(
+                    f"papers.{paper}: there is no item '{name}'; known are: {', '.join(entries)}"
+                )
+        items += [
+            _item(paper, name, entry, overrides.get(name, {}), config)
+            for name, entry in entries.items()
+        ]
+    return Plan(config=config, papers=papers, items=tuple(items))
+
+
+def _item(paper, name, entry, override, config):
+    base = entry.get("parameters", {})
+    datasets = override.get("datasets", entry.get("datasets", ()))
+    changes = {key: value for key, value in override.items() if key != "datasets"}
+    for key in changes:
+        if key not in base:
+            raise InputError(
+                f"papers.{paper}.{name}: unknown key '{key}'; "
+                f"this item can be told: {', '.join(['datasets', *base])}"
+            )
+    _check_module("experiments", entry["experiment"], f"{paper} {name}")
+    _check_module("report.drawings", entry["drawing"], f"{paper} {name}")
+    parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
+    for path in _import_paths(parameters):
+        try:
+            import_object(path)
+        except ModuleNotFoundError:
+            pass  # a solver of another package: its job skips it, with the reason
+        except InputError as error:
+            raise InputError(f"{paper} {name}: {error}") from None
+    return Item(
+        paper=paper,
+        name=name,
+        title=entry["title"],
+        caption=" ".join(entry["caption"].split()),
+        experiment=entry["experiment"],
+        drawing=entry["drawing"],
+        datasets=tuple(datasets),
+        parameters=parameters,
+        printed=entry.get("printed"),
+        timed=entry.get("timed", False),
+        scale=config["scale"],
+    )
+
+
+def read_yaml(path: str | Path):
+    """A YAML file, or one sentence about what is wrong with it."""
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except yaml.YAMLError as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def validate(data, schema: str, what: str) -> None:
+    """Check ``data`` against ``<schema>.schema.yaml``; name the place and the fault."""
+    validator = jsonschema.Draft202012Validator(read_yaml(schema_path(schema)))
+    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
+    if error is not None:
+        place = ".".join(str(step) for step in error.absolute_path)
+        raise InputError(f"{what}{': ' + place if place else ''}: {error.message}")
+
+
+def import_object(path: str):
+    """The object at an import path such as ``kronbench.models.KronSVM``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        The package that should hold it is not installed.
+    InputError
+        The package is there, and the path leads nowhere in it.
+    """
+    module_name, _, name = path.rpartition(".")
+    package = module_name.partition(".")[0]
+    if package and importlib.util.find_spec(package) is None:
+        raise ModuleNotFoundError(f"{package} is not installed", name=package)
+    if not package or _module_file(module_name) is None:
+        raise InputError(
+            f"unknown solver path '{path}': give the import path of a class, "
+            "such as kronbench.models.KronRidge"
+        )
+    module = importlib.import_module(module_name)
+    if not hasattr(module, name):
+        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'")
+    return getattr(module, name)
+
+
+def _check_module(package, name, where):
+    if _module_file(f"kronbench.{package}.{name}") is None:
+        raise InputError(
+            f"{where}: there is no module kronbench/{package.replace('.', '/')}/{name}.py"
+        )
+
+
+def _import_paths(parameters):
+    """Values of every key called ``solver``, at any depth."""
+    if isinstance(parameters, Mapping):
+        for key, value in parameters.items():
+            if key == "solver" and isinstance(value, str):
+                yield value
+            else:
+                yield from _import_paths(value)
+    elif isinstance(parameters, list):
+        for value in parameters:
+            yield from _import_paths(value)
+
+
+def _module_file(module):
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        return None
+    return spec.origin if spec else None
+
+
+@functools.cache
+def sources_of(module: str) -> frozenset[str]:
+    """Files of this package that a module imports, directly or not, itself included."""
+    seen, waiting = {}, [module]
+    while waiting:
+        name = waiting.pop()
+        if name in seen or not name.startswith("kronbench"):
+            continue
+        seen[name] = _module_file(name)
+        if seen[name] is None:  # a name imported from a module, not a module
+            continue
+        for node in ast.walk(ast.parse(Path(seen[name]).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                waiting += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return frozenset(file for file in seen.values() if file)

@@ -1,0 +1,84 @@
+"""Verdicts: each claim of ``config/claims.yaml`` against the result tables of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kronbench.errors import InputError
+from kronbench.plan import Plan, read_yaml, validate
+from kronbench.report import checks
+from kronbench.report.render import read_numbers
+from kronbench.resources import config_path
+
+HOLDS, FAILS, DIFFERS, UNTESTED = "holds", "fails", "differs", "not tested here"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim with what became of it; ``measured`` is a number or a reason."""
+
+    id: str
+    paper: str
+    place: str
+    sentence: str
+    item: str
+    strictness: str
+    verdict: str
+    measured: str
+
+
+def load_claims(plan: Plan) -> list[dict]:
+    """The claims on the papers of a plan, checked against schema, items and known checks."""
+    claims = read_yaml(config_path("claims.yaml"))
+    validate(claims, "claims", "config/claims.yaml")
+    items = {(item.paper, item.name) for item in plan.items}
+    claims = [claim for claim in claims if claim["paper"] in plan.papers]
+    for claim in claims:
+        if (claim["paper"], claim["item"]) not in items:
+            raise InputError(
+                f"config/claims.yaml: claim '{claim['id']}' reads {claim['paper']} "
+                f"{claim['item']}, which is not an item"
+            )
+        if not hasattr(checks, claim["check"]["kind"]):
+            raise InputError(
+                f"config/claims.yaml: claim '{claim['id']}' names the check "
+                f"'{claim['check']['kind']}', which kronbench.report.checks does not have"
+            )
+    return claims
+
+
+def evaluate(plan: Plan) -> list[Verdict]:
+    """A verdict for each claim.
+
+    Claims on rows that were not measured (capped, skipped, left out at this scale) or that rest on
+    surrogate data are "not tested here".
+    """
+    return [
+        _evaluate(claim, plan.item(claim["paper"], claim["item"])) for claim in load_claims(plan)
+    ]
+
+
+def _evaluate(claim, item):
+    check = dict(claim["check"])
+    kind, where = check.pop("kind"), check.pop("where", None)
+    frame = read_numbers(item)
+    if where:
+        frame = frame.query(where)
+    surrogates = sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
+    if frame.empty:
+        verdict, measured = UNTESTED, f"no such rows at this scale: {where}"
+    elif surrogates:
+        verdict, measured = UNTESTED, f"surrogate data: {', '.join(surrogates)}"
+    else:
+        holds, measured = getattr(checks, kind)(frame, **check)
+        if holds:
+            verdict = HOLDS
+        elif "differs_because" in claim:
+            verdict, measured = DIFFERS, f"{measured}; {claim['differs_because']}"
+        else:
+            verdict = FAILS
+    return Verdict(
+        **{key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "strictness")},
+        verdict=verdict,
+        measured=measured,
+    )

@@ -1,0 +1,1 @@
+"""One module for each drawing: ``draw(frame, item)`` or ``tabulate(frame, item, printed)``."""

@@ -1,0 +1,34 @@
+"""Data characteristics, counted beside printed."""
+
+import pandas as pd
+
+COUNTS = {
+    "edges": ("edges", "pairs"),
+    "positive": ("positive",),
+    "negative": ("negative",),
+    "start_vertices": ("start_vertices", "drugs"),
+    "end_vertices": ("end_vertices", "targets"),
+}
+
+
+def tabulate(frame, item, printed):
+    """One row for each data set and count: ours, the paper's, the difference."""
+    printed = printed.set_index("dataset")
+    rows = []
+    for _, measured in frame.iterrows():
+        for count, printed_names in COUNTS.items():
+            column = next((name for name in printed_names if name in printed.columns), None)
+            known = column is not None and measured["dataset"] in printed.index
+            paper = printed.loc[measured["dataset"], column] if known else None
+            rows.append(
+                {
+                    "dataset": measured["dataset"],
+                    "count": count.replace("_", " "),
+                    "ours": int(measured[count]),
+                    "paper": paper,
+                    "difference": int(measured[count]) - paper if known else None,
+                    "source": measured["source"],
+                }
+            )
+    table = pd.DataFrame(rows)
+    return table.astype({"paper": "Int64", "difference": "Int64"})

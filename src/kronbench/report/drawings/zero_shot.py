@@ -1,0 +1,56 @@
+"""The label matrix of a zero-shot round: known labels of training vertices, unknown new pairs."""
+
+from matplotlib.lines import Line2D
+
+from kronbench.report.style import new_figure
+
+COLOURS = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
+
+
+def draw(frame, item):
+    """Each labelled pair is a point at its vertices; test pairs share no vertex with training."""
+    figure, axes = new_figure(1, 1, width=4.6, height=2.9)
+    axes = axes[0, 0]
+    for role in ("unused", "train", "test"):
+        part = frame[frame["role"] == role]
+        axes.scatter(
+            part["row"], part["col"], s=1.2, c=COLOURS[role], linewidths=0, rasterized=True
+        )
+        positive = part[part["label"] > 0]
+        if role != "unused":
+            axes.scatter(
+                positive["row"],
+                positive["col"],
+                s=7,
+                facecolors="none",
+                edgecolors="black",
+                linewidths=0.5,
+            )
+    axes.set_xlabel("start vertices (drugs)")
+    axes.set_ylabel("end vertices (targets)")
+    axes.invert_yaxis()
+    axes.grid(False)
+    handles = [
+        Line2D([], [], ls="", marker="o", ms=3, color=COLOURS["train"], label="training pair"),
+        Line2D(
+            [],
+            [],
+            ls="",
+            marker="o",
+            ms=3,
+            color=COLOURS["test"],
+            label="test pair:\nboth vertices new",
+        ),
+        Line2D(
+            [],
+            [],
+            ls="",
+            marker="o",
+            ms=3,
+            color=COLOURS["unused"],
+            label="unused: one\nvertex new",
+        ),
+        Line2D([], [], ls="", marker="o", ms=4, mfc="none", mec="black", label="positive label"),
+    ]
+    figure.legend(handles=handles, loc="outside right center")
+    return figure

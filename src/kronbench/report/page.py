@@ -1,0 +1,116 @@
+"""The report: one self-contained page for a run, and the lines that end the run."""
+
+from __future__ import annotations
+
+import base64
+import collections
+import dataclasses
+import json
+
+import jinja2
+import pandas as pd
+
+from kronbench.files import replacing, write_text
+from kronbench.plan import Item, Plan
+from kronbench.report.claims import FAILS, Verdict, evaluate
+from kronbench.report.render import read_numbers, read_results
+from kronbench.report.style import format_cell
+
+
+def write_report(plan: Plan) -> str:
+    """Evaluate the claims and write ``index.html``, ``claims.csv`` and ``summary.txt``.
+
+    Returns
+    -------
+    str
+        What was rendered, what rests on surrogates, what was skipped, where the page is.
+    """
+    verdicts = evaluate(plan)
+    entries = [_entry(item) for item in plan.items]
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("kronbench.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["cell"] = format_cell
+    papers = [
+        {
+            "key": key,
+            **paper,
+            "entries": [entry for entry in entries if entry["item"].paper == key],
+        }
+        for key, paper in plan.papers.items()
+    ]
+    page = environment.get_template("page.html.j2").render(
+        plan=plan,
+        papers=papers,
+        verdicts=verdicts,
+        counts=collections.Counter(verdict.verdict for verdict in verdicts),
+        surrogates=_surrogates(entries),
+        skipped=_skipped(entries),
+        surroundings=entries[0]["sidecars"][0]["environment"],
+        seconds=sum(entry["record"]["seconds"] for entry in entries),
+    )
+    write_text(plan.report / "index.html", page)
+    with replacing(plan.report / "claims.csv") as temporary:
+        pd.DataFrame([dataclasses.asdict(verdict) for verdict in verdicts]).to_csv(
+            temporary, index=False
+        )
+    summary = _summary(plan, entries, verdicts)
+    write_text(plan.report / "summary.txt", summary + "\n")
+    return summary
+
+
+def _entry(item: Item) -> dict:
+    """All that the page shows of an item."""
+    record = json.loads(item.output("json").read_text(encoding="utf-8"))
+    return {
+        "item": item,
+        "record": record,
+        "sidecars": read_results(item).sidecars,
+        "table": read_numbers(item) if record["kind"] == "table" else None,
+        "picture": base64.b64encode(item.output("png").read_bytes()).decode(),
+    }
+
+
+def _surrogates(entries):
+    return sorted({name for entry in entries for name in entry["record"]["surrogates"]})
+
+
+def _skipped(entries):
+    """Sentences about what was not done, each with the items that say it."""
+    where = collections.defaultdict(list)
+    for entry in entries:
+        for sentence in dict.fromkeys(entry["record"]["skipped"]):
+            where[sentence].append(f"{entry['item'].paper} {entry['item'].name}")
+    return dict(where)
+
+
+def _summary(plan: Plan, entries: list[dict], verdicts: list[Verdict]) -> str:
+    counts = collections.Counter(verdict.verdict for verdict in verdicts)
+    lines = [
+        f"{len(entries)} items rendered at scale '{plan.scale}'; claims: "
+        + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()),
+    ]
+    lines += [
+        f"  fails: {verdict.id} ({verdict.paper} {verdict.place}): {verdict.measured}"
+        for verdict in verdicts
+        if verdict.verdict == FAILS
+    ]
+    surrogates = _surrogates(entries)
+    resting = [
+        f"{entry['item'].paper} {entry['item'].name}"
+        for entry in entries
+        if entry["record"]["surrogates"]
+    ]
+    lines.append(
+        f"surrogate data: {', '.join(surrogates)} (in {', '.join(resting)})"
+        if surrogates
+        else "surrogate data: none"
+    )
+    for sentence, items in _skipped(entries).items():
+        lines.append(f"not done: {sentence} ({', '.join(items)})")
+    lines.append(f"page: {plan.report / 'index.html'}")
+    return "\n".join(lines)

@@ -1,0 +1,98 @@
+"""From the result tables of an item to its ``.csv``, ``.pdf``, ``.png`` and ``.json``."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from dataclasses import dataclass
+
+import matplotlib
+import pandas as pd
+
+from kronbench.errors import InputError
+from kronbench.files import replacing, write_text
+from kronbench.plan import Item
+from kronbench.report.style import STYLE, stamp, table_figure
+from kronbench.resources import config_path
+
+
+@dataclass(frozen=True)
+class Results:
+    """The result tables of one item with their sidecars."""
+
+    frame: pd.DataFrame
+    sidecars: list[dict]
+
+    @property
+    def surrogates(self) -> list[str]:
+        """Data sets that were not the real ones."""
+        frame = self.frame
+        return sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
+
+
+def read_results(item: Item) -> Results:
+    """All parts of an item: tables below each other, and their sidecars."""
+    frames, sidecars = [], []
+    for part in item.parts:
+        table = item.table(part)
+        if not table.exists():
+            raise InputError(f"{table} is missing; make it with: {item.command(part)}")
+        frames.append(_read_csv(table))
+        sidecars.append(json.loads(table.with_suffix(".json").read_text(encoding="utf-8")))
+    return Results(pd.concat(frames, ignore_index=True), sidecars)
+
+
+def read_numbers(item: Item) -> pd.DataFrame:
+    """The numbers that an item's picture shows, as ``render`` wrote them."""
+    return _read_csv(item.output("csv"))
+
+
+def _read_csv(path):
+    # Only empty fields are missing values: a solver or data set may be called "None" or "NA".
+    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    frame["dataset"] = frame["dataset"].fillna("")
+    return frame
+
+
+def render(item: Item) -> None:
+    """Draw one item and write the numbers that are drawn.
+
+    The module ``kronbench.report.drawings.<drawing>`` has ``draw(frame, item) -> Figure`` for a
+    figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table, ``printed`` being the
+    paper's numbers or None.
+    """
+    results = read_results(item)
+    drawing = importlib.import_module(f"kronbench.report.drawings.{item.drawing}")
+    with matplotlib.rc_context(STYLE):
+        if hasattr(drawing, "tabulate"):
+            numbers = drawing.tabulate(results.frame, item, read_printed(item))
+            figure = table_figure(numbers)
+        else:
+            numbers = results.frame
+            figure = drawing.draw(results.frame, item)
+        stamp(figure, results.surrogates)
+        # Fixed dates make pictures of equal numbers equal files.
+        for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
+            with replacing(item.output(suffix)) as temporary:
+                figure.savefig(temporary, metadata=metadata)
+    write_text(
+        item.output("json"),
+        json.dumps(
+            {
+                "kind": "table" if hasattr(drawing, "tabulate") else "figure",
+                "surrogates": results.surrogates,
+                "skipped": [line for sidecar in results.sidecars for line in sidecar["skipped"]],
+                "seconds": round(sum(sidecar["seconds"] for sidecar in results.sidecars), 1),
+            },
+            indent=1,
+        ),
+    )
+    with replacing(item.output("csv")) as temporary:
+        numbers.to_csv(temporary, index=False)
+
+
+def read_printed(item: Item) -> pd.DataFrame | None:
+    """The paper's numbers for an item, from ``config/paper_values``."""
+    if item.printed is None:
+        return None
+    return pd.read_csv(config_path("paper_values", item.printed))

@@ -1,0 +1,108 @@
+"""How every picture looks, and the stamp of surrogate data."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+STYLE = {
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.2,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 160,
+    "svg.hashsalt": "kronbench",
+    "pdf.fonttype": 42,
+    # Okabe and Ito's palette: distinguishable with every common form of colour vision.
+    "axes.prop_cycle": matplotlib.cycler(
+        color=["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000"]
+    ),
+}
+ALARM = "#B00020"
+
+
+def new_figure(n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2, **options):
+    """A figure of ``n_rows x n_cols`` axes, ``width`` inches in all and ``height`` a row.
+
+    Returns
+    -------
+    figure : Figure
+    axes : (n_rows, n_cols) array of Axes
+    """
+    figure = Figure(figsize=(width, height * n_rows), layout="constrained")
+    return figure, figure.subplots(n_rows, n_cols, squeeze=False, **options)
+
+
+def stamp(figure: Figure, surrogates: list[str]) -> None:
+    """Write across the picture that it rests on surrogate data, and on which."""
+    if not surrogates:
+        return
+    figure.suptitle(
+        f"SURROGATE DATA ({', '.join(surrogates)})", color=ALARM, weight="bold", fontsize=10
+    )
+    figure.text(
+        0.5,
+        0.5,
+        "surrogate",
+        color=ALARM,
+        alpha=0.16,
+        fontsize=54,
+        rotation=25,
+        ha="center",
+        va="center",
+        zorder=10,
+    )
+
+
+def table_figure(table: pd.DataFrame) -> Figure:
+    """A table as a picture, its columns as wide as their text."""
+    cells = [[format_cell(value) for value in row] for row in table.itertuples(index=False)]
+    columns = [str(name) for name in table.columns]
+    widths = [
+        max([len(columns[k]), *(len(row[k]) for row in cells)]) + 2 for k in range(len(columns))
+    ]
+    figure = Figure(
+        figsize=(max(3.0, 0.068 * sum(widths)), 0.22 * (len(cells) + 1) + 0.5),
+        layout="constrained",
+    )
+    axes = figure.subplots()
+    axes.axis("off")
+    drawn = axes.table(
+        cells,
+        colLabels=columns,
+        loc="center",
+        cellLoc="right",
+        colWidths=np.array(widths) / sum(widths),
+    )
+    drawn.auto_set_font_size(False)
+    drawn.set_fontsize(7)
+    for (row, _), cell in drawn.get_celld().items():
+        cell.set_edgecolor("#DDDDDD")
+        cell.set_linewidth(0.5)
+        if row == 0:
+            cell.set_text_props(weight="bold")
+            cell.set_facecolor("#F3F3F3")
+    return figure
+
+
+def format_cell(value) -> str:
+    """A number with the digits a reader can use; nothing for a missing one."""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}".replace(",", "\u2009")
+    if isinstance(value, float | np.floating):
+        if not np.isfinite(value):
+            return "" if np.isnan(value) else str(value)
+        if value == 0 or 1e-3 <= abs(value) < 1e5:
+            return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}".replace(",", "\u2009")
+        return f"{value:.2e}"
+    return "" if value is None or value is pd.NA else str(value)

@@ -1,0 +1,97 @@
+"""Snakemake's output as Kronbench shows it: a progress bar, and of a failed job what matters.
+
+Snakemake finds logger plugins by the prefix of this module's name; the default profile names it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+from tqdm import tqdm
+
+LAST_LINES = 12
+
+
+class LogHandler(LogHandlerBase):
+    """One bar of jobs done; warnings and errors as they come, never a job's shell text."""
+
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = True
+    has_formatter = True
+    needs_rulegraph = False
+
+    def __post_init__(self):
+        self._bar = None
+        self._running = {}
+        self._failed = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one of Snakemake's events."""
+        event = getattr(record, "event", None)
+        if event == LogEvent.JOB_INFO:
+            self._running[record.jobid] = record.rule_msg or record.rule_name
+            self._describe()
+        elif event == LogEvent.JOB_FINISHED:
+            self._running.pop(getattr(record, "job_id", None), None)
+            self._describe()
+        elif event == LogEvent.PROGRESS:
+            self._advance(record.done, record.total)
+        elif event in (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR):
+            self._show_failure(record)
+        elif self.common_settings.dryrun and event is None:
+            print(record.getMessage(), file=sys.stderr)
+        elif record.levelno >= logging.WARNING and not self._failed:
+            # After a failure Snakemake repeats the command and its advice at length.
+            tqdm.write(record.getMessage(), file=sys.stderr)
+
+    def _advance(self, done, total):
+        if not sys.stderr.isatty():
+            # In a log file: a line for each tenth, not a bar that is drawn over itself.
+            if done == total or done * 10 // total > (done - 1) * 10 // total:
+                print(f"{done}/{total} jobs done", file=sys.stderr, flush=True)
+            return
+        if self._bar is None:
+            self._bar = tqdm(
+                total=total,
+                unit="job",
+                file=sys.stderr,
+                dynamic_ncols=True,
+                bar_format="{n_fmt}/{total_fmt} jobs |{bar:24}| {elapsed} {desc}",
+                mininterval=0.5,
+            )
+        self._bar.total = total
+        self._bar.n = done
+        self._describe()
+        if done == total:
+            self._bar.set_description_str("")
+            self.close()
+
+    def _describe(self):
+        if self._bar is not None:
+            self._bar.set_description_str("; ".join(list(self._running.values())[:3]))
+
+    def _show_failure(self, record):
+        jobid = getattr(record, "jobid", None)
+        if jobid in self._failed:
+            return
+        self._failed.add(jobid)
+        lines = [f"FAILED: {self._running.pop(jobid, getattr(record, 'rule_name', 'a job'))}"]
+        for log in getattr(record, "log", None) or []:
+            if Path(log).exists():
+                last = Path(log).read_text(errors="replace").splitlines()[-LAST_LINES:]
+                lines += [f"  last lines of {log}:", *(f"    {line}" for line in last)]
+        command = getattr(record, "shellcmd", None)
+        if command:
+            lines += ["  to repeat it alone:", f"    {command.split(' > ')[0]}"]
+        tqdm.write("\n".join(lines), file=sys.stderr)
+
+    def close(self) -> None:
+        """Leave the bar as it stands."""
+        if self._bar is not None:
+            self._bar.close()
+        super().close()

@@ -1,0 +1,20 @@
+"""What several tests need."""
+
+from kronbench.plan import read_yaml
+from kronbench.resources import config_path
+
+
+def merged(scale=None):
+    """The default configuration with a scale laid over it, as Snakemake does."""
+    config = read_yaml(config_path("config.yaml"))
+    if scale:
+        lay_over(config, read_yaml(config_path(f"{scale}.yaml")))
+    return config
+
+
+def lay_over(base, change):
+    for key, value in change.items():
+        if isinstance(value, dict) and isinstance(base.get(key), dict):
+            lay_over(base[key], value)
+        else:
+            base[key] = value

@@ -1,0 +1,74 @@
+import pandas as pd
+import pytest
+
+from kronbench.report import checks
+
+
+def curve(values, **columns):
+    return pd.DataFrame({"iteration": range(1, len(values) + 1), "risk": values, **columns})
+
+
+def test_decreases_finds_the_one_rise_and_names_its_group():
+    good = curve([4.0, 2.0, 1.0, 1.0], dataset="Ki")
+    bad = curve([4.0, 2.0, 2.5, 1.0], dataset="IC")
+    arguments = {"value": "risk", "over": "iteration", "by": ["dataset"]}
+    assert checks.decreases(good, **arguments)[0]
+    holds, measured = checks.decreases(pd.concat([good, bad]), **arguments)
+    assert not holds
+    assert measured == "largest relative rise 0.25 (dataset IC)"
+    assert checks.decreases(pd.concat([good, bad]), **arguments, tolerance=0.3)[0]
+
+
+def test_decreases_looks_at_the_mean_over_folds():
+    rise, fall = curve([1.0, 2.0], dataset="Ki"), curve([5.0, 1.0], dataset="Ki")
+    arguments = {"value": "risk", "over": "iteration", "by": ["dataset"]}
+    assert not checks.decreases(rise, **arguments)[0]
+    assert checks.decreases(pd.concat([rise, fall]), **arguments)[0]
+
+
+def test_peaks_within():
+    frame = curve([0.5, 0.7, 0.6, 0.5], reg=1.0)
+    arguments = {"value": "risk", "over": "iteration", "by": ["reg"]}
+    assert checks.peaks_within(frame, **arguments, limit=2)[0]
+    assert not checks.peaks_within(frame, **arguments, limit=1)[0]
+    assert checks.peaks_within(frame, **arguments, limit=1, slack=0.25)[0]
+
+
+def test_within_at_least_at_most():
+    frame = pd.DataFrame({"auc": [0.6, 0.7]})
+    assert checks.within(frame, value="auc", target=0.66, tolerance=0.02)[0]
+    assert not checks.within(frame, value="auc", target=0.68, tolerance=0.02)[0]
+    assert checks.at_least(frame, value="auc", bound=0.6)[0]
+    assert not checks.at_least(frame, value="auc", bound=0.61)[0]
+    assert checks.at_most(frame, value="auc", bound=0.7)[0]
+    assert not checks.at_most(frame, value="auc", bound=0.69)[0]
+
+
+def test_agrees_ignores_what_was_not_printed():
+    frame = pd.DataFrame(
+        {
+            "dataset": ["Ki", "IC", "E"],
+            "ours": [1, 2, 9],
+            "paper": [1, 4, None],
+            "source": "mirror",
+        }
+    )
+    assert checks.agrees(frame, tolerance=2)[0]
+    holds, measured = checks.agrees(frame, tolerance=1)
+    assert not holds
+    assert measured == "largest difference 2 of 2 numbers (IC, mirror)"
+
+
+@pytest.mark.parametrize(("bound", "holds"), [(0.1, True), (0.3, False)])
+def test_gain(bound, holds):
+    frame = pd.DataFrame(
+        {
+            "dataset": ["Ki", "Ki", "IC", "IC"],
+            "inner": [10, 100, 10, 100],
+            "auc": [0.5, 0.7, 0.5, 0.9],
+        }
+    )
+    result = checks.gain(
+        frame, value="auc", between="inner", low=10, high=100, by=["dataset"], bound=bound
+    )
+    assert result == (holds, "smallest gain 0.2")

@@ -1,0 +1,162 @@
+"""Items rendered and claims judged from result tables that the test writes itself."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from kronbench.plan import load_plan
+from kronbench.report import claims, render
+from kronbench.report.page import write_report
+from tests.helpers import merged
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return load_plan(merged("smoke"))
+
+
+def write_results(item, frame, source="mirror", skipped=()):
+    for part in item.parts:
+        table = item.table(part)
+        table.parent.mkdir(parents=True, exist_ok=True)
+        frame.assign(dataset=part, source=source, seed=1, peak_mib=1.0).to_csv(table, index=False)
+        sidecar = {
+            "part": part,
+            "skipped": list(skipped),
+            "seconds": 1.5,
+            "command": item.command(part),
+            "parameters": dict(item.parameters),
+            "environment": {
+                "threads": 1,
+                "cpu": "a cpu",
+                "cores": 2,
+                "python": "3",
+                "packages": {},
+                "blas": [],
+                "revision": None,
+                "time": "now",
+            },
+            "data": {
+                "source": source,
+                "title": f"data {part}",
+                "citation": "C.",
+                "licence": "L.",
+                "files": [],
+                "notes": [],
+            },
+        }
+        table.with_suffix(".json").write_text(json.dumps(sidecar))
+
+
+def curves(auc=0.6):
+    iteration = np.arange(1, 21)
+    return pd.concat(
+        pd.DataFrame(
+            {"reg": reg, "fold": 0, "iteration": iteration, "risk": 10.0 / iteration, "auc": auc}
+        )
+        for reg in (2.0**-10, 1.0)
+    )
+
+
+def texts(figure: Figure):
+    return " ".join(
+        text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))
+    )
+
+
+def test_numbers_that_are_drawn_are_the_numbers_of_the_table(plan):
+    item = plan.item("airola", "figure-3")
+    write_results(item, curves())
+    drawn = []
+    original = Figure.savefig
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Figure, "savefig", lambda self, *a, **k: (drawn.append(self), original(self, *a, **k))
+        )
+        render.render(item)
+    lines = drawn[0].axes[0].get_lines()
+    np.testing.assert_allclose(lines[0].get_ydata(), 10.0 / np.arange(1, 21))
+    assert {path.name for path in item.folder.glob("figure-3.*")} == {
+        f"figure-3.{suffix}" for suffix in ("csv", "pdf", "png", "json")
+    }
+    assert len(render.read_numbers(item)) == 2 * 20 * len(item.datasets)
+
+
+def test_surrogate_data_is_stamped_in_the_picture_and_the_record(plan, monkeypatch):
+    item = plan.item("airola", "figure-3")
+    write_results(item, curves(), source="surrogate")
+    stamped = []
+    original = Figure.savefig
+    monkeypatch.setattr(
+        Figure,
+        "savefig",
+        lambda self, *a, **k: (stamped.append(texts(self)), original(self, *a, **k)),
+    )
+    render.render(item)
+    assert all("SURROGATE DATA (E, GPCR, IC, Ki)" in text for text in stamped)
+    assert json.loads(item.output("json").read_text())["surrogates"] == ["E", "GPCR", "IC", "Ki"]
+
+
+def claim(**check):
+    return {
+        "id": "a-claim",
+        "paper": "airola",
+        "place": "figure 3",
+        "sentence": "It is so.",
+        "item": "figure-3",
+        "strictness": "strict",
+        "check": check,
+    }
+
+
+def verdict(plan, monkeypatch, entry, **results):
+    item = plan.item("airola", "figure-3")
+    write_results(item, curves(), **results)
+    render.render(item)
+    monkeypatch.setattr(claims, "load_claims", lambda plan: [entry])
+    (result,) = claims.evaluate(plan)
+    return result
+
+
+def test_a_claim_holds_or_fails_by_its_numbers(plan, monkeypatch):
+    within = {"kind": "within", "value": "auc", "tolerance": 0.01}
+    assert verdict(plan, monkeypatch, claim(**within, target=0.6)).verdict == "holds"
+    assert verdict(plan, monkeypatch, claim(**within, target=0.7)).verdict == "fails"
+    known = claim(**within, target=0.7) | {"differs_because": "other folds"}
+    result = verdict(plan, monkeypatch, known)
+    assert (result.verdict, result.measured) == ("differs", "0.6 against 0.7 ± 0.01; other folds")
+
+
+def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan, monkeypatch):
+    entry = claim(kind="within", value="auc", target=0.6, tolerance=0.01, where="reg == 1024")
+    assert verdict(plan, monkeypatch, entry).verdict == "not tested here"
+    entry = claim(kind="within", value="auc", target=0.6, tolerance=0.01)
+    result = verdict(plan, monkeypatch, entry, source="surrogate")
+    assert (result.verdict, result.measured) == (
+        "not tested here",
+        "surrogate data: E, GPCR, IC, Ki",
+    )
+
+
+def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch):
+    small = plan.item("airola", "figure-3")
+    plan = dataclasses.replace(plan, items=(small,))
+    write_results(small, curves(), source="surrogate", skipped=["rls was skipped: not installed"])
+    render.render(small)
+    monkeypatch.setattr(
+        claims, "load_claims", lambda plan: [claim(kind="at_least", value="auc", bound=0)]
+    )
+    summary = write_report(plan)
+    page = (plan.report / "index.html").read_text()
+    assert "Surrogate data: E, GPCR, IC, Ki" in page
+    assert "rls was skipped" in page and "rls was skipped" in summary
+    assert "surrogate data: E, GPCR, IC, Ki (in airola figure-3)" in summary
+    assert small.command("Ki") in page
+    assert 'src="http' not in page and 'href="http' not in page
+    assert "data:image/png;base64," in page
+    assert len(pd.read_csv(plan.report / "claims.csv")) == 1

@@ -1,0 +1,88 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+
+from kronbench import InputError, PairData
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 20), st.randoms())
+def test_length_shape_and_subsets(m, q, n, random):
+    rows = np.array([random.randrange(m) for _ in range(n)], dtype=int)
+    cols = np.array([random.randrange(q) for _ in range(n)], dtype=int)
+    data = PairData(np.eye(m), np.eye(q), rows, cols)
+    assert len(data) == n
+    assert data.shape == (m, q)
+    index = np.array([random.randrange(n) for _ in range(n // 2)], dtype=int) if n else []
+    part = data[index]
+    np.testing.assert_array_equal(part.rows, rows[np.asarray(index, dtype=int)])
+    np.testing.assert_array_equal(part.cols, cols[np.asarray(index, dtype=int)])
+    assert part.row_features is data.row_features
+    mask = rows > 0
+    assert len(data[mask]) == mask.sum()
+
+
+def test_complete_is_row_major():
+    data = PairData.complete(np.eye(2), sparse.csr_array(np.eye(3)))
+    assert data.shape == (2, 3)
+    np.testing.assert_array_equal(data.rows * 3 + data.cols, np.arange(6))
+
+
+def test_shape_serves_as_sizes():
+    data = PairData.complete(np.eye(2), np.eye(3))
+    m, q = data.shape
+    assert np.zeros(data.shape).shape == (2, 3)
+    assert m * q == 6
+    assert list(range(q)) == [0, 1, 2]
+
+
+class MeanOfRows(RegressorMixin, BaseEstimator):
+    """Predicts the mean label of each row vertex: enough to see which pairs arrive."""
+
+    def __init__(self, shift=0.0):
+        self.shift = shift
+
+    def fit(self, X, y):
+        assert len(X) == len(y)
+        self.mean_ = np.mean(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_ + self.shift)
+
+
+def test_scikit_learn_splits_and_searches_over_pairs():
+    data = PairData.complete(np.eye(4), np.eye(5))
+    y = np.arange(20.0)
+    assert len(cross_val_score(MeanOfRows(), data, y, cv=KFold(4))) == 4
+    search = GridSearchCV(MeanOfRows(), {"shift": [0.0, 100.0]}, cv=2).fit(data, y)
+    assert search.best_params_ == {"shift": 0.0}
+
+
+def test_pickle():
+    data = PairData(np.eye(2), np.eye(3), [0, 1], [2, 0])
+    copy = pickle.loads(pickle.dumps(data))
+    np.testing.assert_array_equal(copy.cols, data.cols)
+    np.testing.assert_array_equal(copy.col_features, data.col_features)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((np.eye(2), np.eye(3), [0, 2], [0, 0]), "rows holds the index 2, out of range for 2"),
+        ((np.eye(2), np.eye(3), [0, 1], [0, -1]), "cols holds the index -1"),
+        ((np.eye(2), np.eye(3), [0], [0, 1]), "rows has 1 entries and cols has 2"),
+        ((np.eye(2), np.eye(3), [0.5], [0]), "rows has dtype float64: give integers"),
+        ((np.array([[np.nan]]), np.eye(3), [0], [0]), "row_features holds NaN"),
+        ((np.eye(2), np.array([["a"]]), [0], [0]), "col_features has dtype <U1"),
+        ((np.ones(2), np.eye(3), [0], [0]), "row_features has 1 dimension"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, sentence):
+    with pytest.raises(InputError, match=sentence):
+        PairData(*arguments)

@@ -1,0 +1,82 @@
+import copy
+from pathlib import Path
+
+import pytest
+
+from kronbench.errors import InputError
+from kronbench.plan import load_plan, read_yaml, sources_of
+from kronbench.resources import config_path
+from tests.helpers import merged
+
+
+@pytest.mark.parametrize("scale", [None, "smoke", "paper"])
+def test_every_scale_makes_every_item(scale):
+    plan = load_plan(merged(scale))
+    assert plan.scale == (scale or "default")
+    for paper in plan.papers:
+        assert {item.name for item in plan.items if item.paper == paper} == set(
+            read_yaml(config_path("papers", f"{paper}.yaml"))["items"]
+        )
+
+
+def test_smoke_has_few_jobs():
+    plan = load_plan(merged("smoke"))
+    jobs = sum(len(item.parts) + 1 for item in plan.items) + len(plan.datasets) + 3
+    assert jobs < 120
+
+
+def change(path, value):
+    config = copy.deepcopy(merged())
+    place = config
+    for key in path[:-1]:
+        place = place.setdefault(key, {})
+    place[path[-1]] = value
+    return config
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (("sede",), 1, "'sede' was unexpected"),
+        (("data",), "fake", "data: 'fake' is not one of"),
+        (("papers", "airola", "figure-99"), {}, "papers.airola: there is no item 'figure-99'"),
+        (
+            ("papers", "airola", "figure-3"),
+            {"fold": [0]},
+            "papers.airola.figure-3: unknown key 'fold'",
+        ),
+        (("papers", "nobody"), {}, "there is no paper 'nobody'; known are: airola"),
+        (
+            ("papers", "airola", "figure-3"),
+            {"solver": "kronbench.models.KronRigde"},
+            "airola figure-3: unknown solver path 'kronbench.models.KronRigde'",
+        ),
+        (
+            ("papers", "airola", "figure-3"),
+            {"solver": "kronbench.nowhere.KronRidge"},
+            "unknown solver path 'kronbench.nowhere.KronRidge'",
+        ),
+    ],
+)
+def test_bad_configuration_is_named(path, value, sentence):
+    with pytest.raises(InputError, match=sentence):
+        load_plan(change(path, value))
+
+
+def test_a_solver_of_another_package_may_be_missing():
+    load_plan(change(("papers", "airola", "figure-3"), {"solver": "elsewhere.Solver"}))
+
+
+def test_broken_yaml_is_one_sentence(tmp_path):
+    file = tmp_path / "config.yaml"
+    file.write_text("scale: [default")
+    with pytest.raises(InputError, match=r"config.yaml is not valid YAML"):
+        load_plan(file)
+
+
+def test_sources_follow_imports_down_the_floors():
+    names = {Path(file).name for file in sources_of("kronbench.experiments.characteristics")}
+    assert {"characteristics.py", "drug_target.py", "pairs.py", "seeds.py"} <= names
+    assert "page.py" not in names
+    item = load_plan(merged()).item("airola", "figure-3")
+    assert any(file.endswith("kron_ridge.py") for file in item.sources)

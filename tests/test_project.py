@@ -1,0 +1,92 @@
+"""The project's own promises: floors, locked versions, component contracts."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+import kronbench
+import kronbench.experiments
+import kronbench.report.drawings
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "kronbench"
+GROUND = {"errors", "pairs", "files", "resources", "plan", "environment", "config"}
+# What each floor may import from inside the package, beside itself and the ground.
+FLOORS = {
+    "operators": set(),
+    "optim": {"operators"},
+    "datasets": set(),
+    "evaluation": set(),
+    "models": {"operators", "optim", "evaluation"},
+    "experiments": {"operators", "optim", "datasets", "evaluation", "models"},
+    "report": set(),
+}
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_nothing_imports_upward(floor):
+    allowed = FLOORS[floor] | GROUND | {floor}
+    for file in (PACKAGE / floor).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            modules = []
+            if isinstance(node, ast.ImportFrom) and node.module:
+                modules = [node.module]
+            elif isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            for module in modules:
+                parts = module.split(".")
+                if parts[0] == "kronbench" and len(parts) > 1:
+                    assert parts[1] in allowed, f"{file.name} imports {module}"
+
+
+def test_environment_is_in_step_with_the_lock():
+    lock = (ROOT / "requirements.lock").read_text()
+    locked = set(re.findall(r"^([a-z0-9][^ ]*==[^\\\n]*[^ \\\n]) *\\$", lock, re.MULTILINE))
+    (pip,) = [
+        entry["pip"]
+        for entry in yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+        if isinstance(entry, dict)
+    ]
+    assert set(pip) == locked | {"-e ."}
+
+
+def test_the_lock_has_hashes_and_no_address():
+    lock = (ROOT / "requirements.lock").read_text()
+    assert "://" not in lock
+    assert "--index" not in lock
+    for block in re.split(r"\n(?=[a-z0-9])", lock):
+        assert "--hash=sha256:" in block
+
+
+def modules_of(package):
+    return [
+        f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__)
+    ]
+
+
+def test_every_experiment_keeps_the_contract():
+    experiments = [
+        module
+        for module in map(importlib.import_module, modules_of(kronbench.experiments))
+        if hasattr(module, "run")
+    ]
+    assert experiments
+    for module in experiments:
+        assert list(inspect.signature(module.run).parameters) == ["spec", "data", "rng"]
+        assert module.__doc__ and module.run.__doc__
+
+
+@pytest.mark.parametrize("name", modules_of(kronbench.report.drawings))
+def test_every_drawing_keeps_the_contract(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    if hasattr(module, "tabulate"):
+        assert list(inspect.signature(module.tabulate).parameters) == ["frame", "item", "printed"]
+    else:
+        assert list(inspect.signature(module.draw).parameters) == ["frame", "item"]

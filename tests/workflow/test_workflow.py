@@ -1,0 +1,144 @@
+"""The workflow itself, run by Snakemake in a clean folder."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.helpers import merged
+
+from kronbench.plan import load_plan
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A clean copy of what the workflow consists of, without results."""
+    folder = tmp_path_factory.mktemp("checkout")
+    shutil.copy(ROOT / "Snakefile", folder)
+    for name in ("workflow", "config"):
+        shutil.copytree(ROOT / name, folder / name)
+    return folder
+
+
+def snakemake(folder, *arguments, **environment):
+    """Run the smoke scale and return the finished process, output as text."""
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "2",
+        "--configfile",
+        "config/smoke.yaml",
+        *arguments,
+    ]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=900,
+    )
+
+
+def without_sources(tmp_path):
+    """An environment with no mirror, an empty cache, and a network that refuses at once."""
+    dead = "http://127.0.0.1:9"
+    return {
+        "KRONBENCH_MIRROR": "",
+        "KRONBENCH_CACHE": str(tmp_path / "cache"),
+        **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), dead),
+        "no_proxy": "",
+    }
+
+
+def test_smoke_scale_makes_every_item_and_the_page(checkout):
+    run = snakemake(checkout)
+    assert run.returncode == 0, run.stdout
+    plan = load_plan(merged("smoke"))
+    for item in plan.items:
+        for suffix in ("csv", "pdf", "png", "json"):
+            file = checkout / item.output(suffix)
+            assert file.stat().st_size > 0
+        assert item.caption in (checkout / plan.report / "index.html").read_text()
+    results = checkout / "results"
+    assert not [path for path in results.rglob(".*")], "temporary files were left"
+    assert f"{len(plan.items)} items rendered at scale 'smoke'" in run.stdout
+    assert "page: results/smoke/report/index.html" in run.stdout
+    assert len(run.stdout.splitlines()) < 60, "pages of output"
+    claims = pd.read_csv(checkout / plan.report / "claims.csv")
+    assert set(claims["verdict"]) <= {"holds", "fails", "differs", "not tested here"}
+
+    again = snakemake(checkout, "--dry-run")
+    assert "Nothing to be done" in again.stdout, again.stdout
+
+
+def test_real_data_comes_from_the_mirror(checkout):
+    if not os.environ.get("KRONBENCH_MIRROR"):
+        pytest.skip("KRONBENCH_MIRROR is not set")
+    table = pd.read_csv(checkout / "results/smoke/airola/table-5.csv").set_index(
+        ["dataset", "count"]
+    )
+    assert set(table["source"]) <= {"mirror", "download", "generated"}
+    assert table.loc[("Ki", "positive"), "ours"] == 3200
+    assert table.loc[("Ki", "edges"), "difference"] == 0
+
+
+def test_without_mirror_and_network_surrogates_are_stamped(checkout, tmp_path):
+    run = snakemake(
+        checkout,
+        "results/offline/airola/figure-3.json",
+        "results/offline/airola/table-5.csv",
+        "--config",
+        "scale=offline",
+        **without_sources(tmp_path),
+    )
+    assert run.returncode == 0, run.stdout
+    record = json.loads((checkout / "results/offline/airola/figure-3.json").read_text())
+    assert record["surrogates"] == ["E", "GPCR", "IC", "Ki"]
+    table = pd.read_csv(checkout / "results/offline/airola/table-5.csv")
+    assert set(table["source"]) == {"surrogate", "generated"}
+    log = (checkout / "results/offline/logs/data/ki.log").read_text()
+    assert "SURROGATE" in log.upper()
+
+
+def test_real_data_wanted_and_not_to_be_had(checkout, tmp_path):
+    run = snakemake(
+        checkout,
+        "results/real/airola/tables/table-5/Ki.csv",
+        "--config",
+        "scale=real",
+        "data=real",
+        **without_sources(tmp_path),
+    )
+    assert run.returncode != 0
+    assert "FAILED: data ki" in run.stdout
+    assert "kronbench: error: " in run.stdout
+    assert "to repeat it alone:" in run.stdout
+    assert "-m kronbench prepare ki --config results/real/config.yaml" in run.stdout
+    assert not (checkout / "results/real/data/ki/data.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("sede=1", "'sede' was unexpected"),
+        ("papers={airola: {figure-3: {fold: [0]}}}", "unknown key 'fold'"),
+        ("papers={airola: {figure-3: {solver: kronbench.models.Kron}}}", "unknown solver path"),
+        ("papers={airola: {table-5: {datasets: [Kii]}}}", "Kii"),
+    ],
+)
+def test_bad_configuration_ends_before_any_job(checkout, change, sentence):
+    run = snakemake(checkout, "--config", "scale=bad", change)
+    assert run.returncode != 0
+    assert sentence in run.stdout
+    assert not (checkout / "results/bad").exists()

@@ -1,0 +1,30 @@
+# The plan of this run, checked before any job is made.
+
+import os
+import sys
+
+from kronbench.datasets import describe
+from kronbench.errors import InputError
+from kronbench.plan import load_plan, sources_of
+from kronbench.resources import config_path, package_path
+
+try:
+    PLAN = load_plan(config)
+    for name in PLAN.datasets:
+        describe(name)
+except InputError as error:
+    raise WorkflowError(str(error)) from None
+
+CONFIG = PLAN.save()
+KRONBENCH = f"{sys.executable} -m kronbench"
+
+
+wildcard_constraints:
+    paper="[a-z]+",
+    item=r"(2016/)?(figure|table)-[0-9]+(\.[0-9]+)?",
+    part="[^/]+",
+    name="[^/]+",
+
+
+def item_of(wildcards):
+    return PLAN.item(wildcards.paper, wildcards.item)

@@ -1,0 +1,18 @@
+# Data: fetched, checked, parsed; one folder each.
+
+
+rule dataset:
+    output:
+        arrays=f"results/{PLAN.scale}/data/{{name}}/data.npz",
+        provenance=f"results/{PLAN.scale}/data/{{name}}/provenance.json",
+    log:
+        f"results/{PLAN.scale}/logs/data/{{name}}.log",
+    params:
+        # Another policy, mirror or registry entry makes the data set stale.
+        policy=PLAN.config["data"],
+        mirror=os.environ.get("KRONBENCH_MIRROR", PLAN.config["mirror"]),
+        entry=lambda wildcards: describe(wildcards.name),
+    message:
+        "data {wildcards.name}"
+    shell:
+        "{KRONBENCH} prepare {wildcards.name:q} --config {CONFIG} > {log:q} 2>&1"
