@@ -1,5 +1,8 @@
 """What several tests need."""
 
+import io
+import types
+
 from kronbench.plan import read_yaml
 from kronbench.resources import config_path
 
@@ -18,3 +21,13 @@ def lay_over(base, change):
             lay_over(base[key], value)
         else:
             base[key] = value
+
+
+def in_memory(**contents):
+    """Files as a parser gets them, named ``<key>.txt``, with these texts or bytes."""
+    return {key: _file(f"{key}.txt", content) for key, content in contents.items()}
+
+
+def _file(name, content):
+    content = content.encode("latin-1") if isinstance(content, str) else content
+    return types.SimpleNamespace(name=name, open=lambda: io.BytesIO(content))

@@ -24,6 +24,7 @@ def checkout(tmp_path_factory):
     shutil.copy(ROOT / "Snakefile", folder)
     for name in ("workflow", "config"):
         shutil.copytree(ROOT / name, folder / name)
+    (folder / "profiles").symlink_to("workflow/profiles")
     return folder
 
 

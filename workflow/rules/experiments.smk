@@ -4,7 +4,7 @@
 rule compile:
     input:
         # Numba keys its cache by the source files; this job fills it, outside every clock.
-        sources_of("kronbench.models"),
+        sources_of("kronbench.experiments.warm_up"),
     output:
         f"results/{PLAN.scale}/compiled.json",
     log:

@@ -1,1 +1,232 @@
+"""Data sets by name: ``load("GPCR")`` finds, checks and reads one, or draws its surrogate."""
 
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import logging
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from kronbench.datasets import (
+    checkerboard,
+    drug_target,
+    fetch,
+    generators,
+    lshtc,
+    registry,
+    uci,
+    wipo,
+)
+from kronbench.datasets.dataset import Dataset, FileRecord, Loader
+from kronbench.errors import InputError
+
+__all__ = ["LOADERS", "Dataset", "FileRecord", "Loader", "describe", "load", "names", "verify"]
+
+LOADERS: dict[str, Loader] = {
+    **drug_target.LOADERS,
+    **checkerboard.LOADERS,
+    "table": uci.TABLE,
+    **generators.FORMULAS,
+    **wipo.LOADERS,
+    **lshtc.LOADERS,
+}
+
+POLICIES = ("auto", "real", "surrogate")
+
+_log = logging.getLogger(__name__)
+
+
+def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -> Dataset:
+    """One data set, checked against the registry.
+
+    Parameters
+    ----------
+    name : str
+        As in the registry, without regard to case.
+    policy : {"auto", "real", "surrogate"}
+        "auto": files put in place by hand, the cache, mirrors, urls, then the surrogate with one
+        loud line; "real": the same without the surrogate; "surrogate": never touches the network.
+    mirror : str or Path, optional
+        A folder or base url, tried after the one that ``KRONBENCH_MIRROR`` names.
+
+    Raises
+    ------
+    InputError
+        There is no such data set; a file is damaged or not as its format says; or (policy "real")
+        a file cannot be had: then with what was tried and what to do.
+    """
+    if policy not in POLICIES:
+        raise InputError(f"policy is '{policy}'; give one of {', '.join(POLICIES)}")
+    entry = registry.find(name)
+    loader = _loader(entry)
+    mirrors = fetch.mirrors(mirror)
+    if not entry.files:
+        arrays = _call(entry, loader.generate, _rng(entry), entry.options)
+        return _dataset(entry, "generated", arrays)
+    if policy == "surrogate":
+        return _surrogate(entry, loader, mirrors, network=False)
+    try:
+        files = {key: fetch.obtain(file, mirrors) for key, file in entry.files.items()}
+    except fetch.Unavailable as error:
+        if policy == "real" or loader.surrogate is None:
+            raise InputError(_not_at_hand(entry, error)) from None
+        _log.warning(
+            "SURROGATE DATA for %s: the real files are not at hand (%s)", entry.name, error
+        )
+        return _surrogate(entry, loader, mirrors, network=True)
+    arrays = _call(entry, loader.parse, files, entry.options)
+    return _dataset(entry, _source(files), arrays, files)
+
+
+def names() -> list[str]:
+    """The names of all data sets, in the order of the registry."""
+    return list(registry.entries())
+
+
+def describe(name: str) -> dict:
+    """What the registry says about a data set, ready for YAML or JSON."""
+    entry = registry.find(name)
+    known = {
+        "name": entry.name,
+        "title": entry.title,
+        "shape": {key: list(dims) for key, dims in entry.shape.items()},
+        "options": dict(entry.options),
+        "licence": entry.licence,
+        "citation": entry.citation,
+        "notes": list(entry.notes),
+        "files": {key: _filled(file) for key, file in entry.files.items()},
+    }
+    known["manual"] = {**(entry.manual or {}), "folder": str(fetch.manual_folder())}
+    if entry.agreement:
+        known["agreement"] = entry.agreement
+    return known
+
+
+@dataclass(frozen=True)
+class FileCheck:
+    """The state of one registered file: ``ok`` is False only for a file that is damaged."""
+
+    path: str
+    ok: bool
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[FileCheck]:
+    """Check each file of a data set that lies on this machine; touches no network."""
+    for file in registry.find(name).files.values():
+        try:
+            found = fetch.obtain(file, fetch.mirrors(mirror), network=False)
+        except fetch.Unavailable:
+            yield FileCheck(file.mirror, True, "not on this machine")
+        except InputError as error:
+            yield FileCheck(file.mirror, False, str(error))
+        else:
+            state = "as registered" if file.sha256 else "present, no checksum is registered"
+            yield FileCheck(
+                file.mirror, True, f"{state} ({found.source}, {found.record.bytes} bytes)"
+            )
+
+
+def _loader(entry):
+    if entry.loader not in LOADERS:
+        raise InputError(
+            f"{entry.name}: there is no loader '{entry.loader}'; known are: {', '.join(LOADERS)}"
+        )
+    loader = LOADERS[entry.loader]
+    if not entry.files and loader.generate is None:
+        raise InputError(f"{entry.name}: the loader '{entry.loader}' needs files; register them")
+    if entry.files and loader.parse is None:
+        raise InputError(f"{entry.name}: the loader '{entry.loader}' reads no files; remove them")
+    return loader
+
+
+def _surrogate(entry, loader, mirrors, network):
+    if loader.surrogate is None:
+        raise InputError(f"{entry.name} has no surrogate; load it with the policy 'real'")
+    options, files = {**entry.options, **entry.surrogate}, {}
+    for key in loader.surrogate_files:
+        with contextlib.suppress(fetch.Unavailable):
+            files[key] = fetch.obtain(entry.files[key], mirrors, network=network)
+    given = {"files": files} if loader.surrogate_files else {}
+    arrays = _call(entry, loader.surrogate, _rng(entry), {**options, **given})
+    return replace(_dataset(entry, "surrogate", arrays, files), options=options)
+
+
+def _call(entry, function, first, options):
+    try:
+        inspect.signature(function).bind(first, **options)
+    except TypeError as error:
+        raise InputError(f"{entry.name}: options do not fit '{entry.loader}': {error}") from None
+    return function(first, **options)
+
+
+def _rng(entry):
+    """Seeded by the name alone: a surrogate is the same data set everywhere."""
+    seed = int.from_bytes(hashlib.sha256(entry.name.lower().encode()).digest()[:8], "big")
+    return np.random.default_rng(seed)
+
+
+def _source(files):
+    """Of the weakest file: one put in place by hand makes the data set "manual"."""
+    sources = {file.source for file in files.values()}
+    return next(source for source in ("manual", "mirror", "download") if source in sources)
+
+
+def _dataset(entry, source, arrays, files=None):
+    for key, dims in entry.shape.items():
+        if key not in arrays:
+            raise InputError(f"{entry.name}: there is no array '{key}', which is registered")
+        actual = arrays[key].shape
+        if len(actual) != len(dims) or any(
+            wanted not in (None, size) for wanted, size in zip(dims, actual, strict=True)
+        ):
+            raise InputError(
+                f"{entry.name}: {key} is {_times(actual)} where the registry has {_times(dims)}"
+            )
+    return Dataset(
+        name=entry.name,
+        source=source,
+        arrays=arrays,
+        files=tuple(file.record for file in (files or {}).values()),
+        notes=entry.notes,
+        title=entry.title,
+        licence=entry.licence,
+        citation=entry.citation,
+        options=entry.options,
+        agreement=entry.agreement,
+    )
+
+
+def _times(dims):
+    return " x ".join("?" if size is None else str(size) for size in dims)
+
+
+def _filled(file):
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in asdict(file).items()
+        if value
+    }
+
+
+def _not_at_hand(entry, missing):
+    file = missing.entry
+    advice = "get it"
+    if entry.manual:
+        advice = f"{entry.manual['instructions'].rstrip('.')} ({entry.manual['url']})"
+    elif file.urls:
+        advice = f"open {file.urls[0]}"
+    return (
+        f"{entry.name} is not at hand: {missing}; {advice} and put the file at "
+        f"{fetch.manual_folder() / file.mirror}, or name a mirror that has it in "
+        "KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' ("
+        f"'python -m kronbench data describe {entry.name}' lists all files)"
+    )

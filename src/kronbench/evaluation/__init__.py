@@ -1,1 +1,26 @@
+"""Splits and metrics."""
 
+from kronbench.evaluation.metrics import (
+    concordance_index,
+    parent_accuracy,
+    parent_decision,
+    precision,
+    roc_auc,
+    taxo_decision,
+    taxo_loss,
+)
+from kronbench.evaluation.ranking import macro_auc, micro_auc
+from kronbench.evaluation.splits import VertexDisjointKFold
+
+__all__ = [
+    "VertexDisjointKFold",
+    "concordance_index",
+    "macro_auc",
+    "micro_auc",
+    "parent_accuracy",
+    "parent_decision",
+    "precision",
+    "roc_auc",
+    "taxo_decision",
+    "taxo_loss",
+]

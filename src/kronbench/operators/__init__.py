@@ -1,1 +1,14 @@
+"""Floor 0: kernel matrices, their low-rank factors, and products with sampled Kronecker products."""
 
+from kronbench.operators.gram import gram
+from kronbench.operators.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
+from kronbench.operators.sampled import SampledKroneckerOperator
+
+__all__ = [
+    "KernelColumns",
+    "LowRankFactor",
+    "SampledKroneckerOperator",
+    "csi",
+    "gram",
+    "incomplete_cholesky",
+]

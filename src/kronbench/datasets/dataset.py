@@ -1,0 +1,169 @@
+"""What a data set is once it is read, and what a loader must offer to read it."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from kronbench.errors import InputError
+from kronbench.files import replacing, write_text
+
+_SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+
+
+@dataclass(frozen=True)
+class Loader:
+    """How the data sets of one format are made; each gets the registry's ``options`` as keywords.
+
+    Parameters
+    ----------
+    parse : callable(files, **options) -> dict of arrays
+        ``files`` maps the registry's file keys to objects with ``.name`` (for messages) and
+        ``.open()``, a binary stream of the uncompressed bytes. Bad content raises ``InputError``.
+    surrogate : callable(rng, **options, **surrogate) -> dict of arrays
+        Data of the published shape, drawn where the real files cannot be had; it also gets the
+        registry's ``surrogate`` as keywords (sizes, densities).
+    generate : callable(rng, **options) -> dict of arrays
+        The published formula, for data sets that have no files.
+    surrogate_files : tuple of str
+        Keys of files that the surrogate builds on as far as they can be had; it then gets them
+        as the keyword ``files``.
+    """
+
+    parse: Callable[..., dict] | None = None
+    surrogate: Callable[..., dict] | None = None
+    generate: Callable[..., dict] | None = None
+    surrogate_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """One file that a data set was read from.
+
+    ``path`` is its mirror path, ``sha256`` and ``bytes`` are those of the uncompressed file, and
+    ``origin`` is the address it was downloaded from, "mirror folder" or "put in place by hand".
+    """
+
+    path: str
+    sha256: str
+    bytes: int
+    origin: str
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Named arrays with where they come from; ``dataset["values"]`` is one array.
+
+    ``source`` is "download", "mirror", "manual", "surrogate" or "generated"; ``arrays`` maps names
+    to dense arrays or ``scipy.sparse.csr_array``; ``options`` are the registry's (thresholds,
+    sizes); ``agreement`` is "exact", "matches n and p" or "relative" where the data stand for the
+    row of a paper that does not say all, else "".
+    """
+
+    name: str
+    source: str
+    arrays: Mapping[str, np.ndarray | sparse.csr_array]
+    files: tuple[FileRecord, ...] = ()
+    notes: tuple[str, ...] = ()
+    title: str = ""
+    licence: str = ""
+    citation: str = ""
+    options: Mapping = field(default_factory=dict)
+    agreement: str = ""
+
+    def __getitem__(self, name: str) -> np.ndarray | sparse.csr_array:
+        try:
+            return self.arrays[name]
+        except KeyError:
+            raise InputError(
+                f"{self.name} has no array '{name}'; it has: {', '.join(self.arrays)}"
+            ) from None
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{key} {value.shape}" for key, value in self.arrays.items())
+        return f"Dataset({self.name}, source={self.source}, {sizes})"
+
+    @property
+    def provenance(self) -> dict:
+        """Everything but the numbers, ready for JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "licence": self.licence,
+            "citation": self.citation,
+            "notes": list(self.notes),
+            "options": dict(self.options),
+            "agreement": self.agreement,
+            "files": [asdict(record) for record in self.files],
+            "arrays": {
+                key: {"shape": list(map(int, value.shape)), "dtype": str(value.dtype)}
+                for key, value in self.arrays.items()
+            },
+        }
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``data.npz`` and ``provenance.json`` into ``folder``, each whole or not at all."""
+        folder = Path(folder)
+        stored = {}
+        for key, value in self.arrays.items():
+            if sparse.issparse(value):
+                stored |= {
+                    f"{key}.{part}": np.asarray(getattr(value, part)) for part in _SPARSE_PARTS
+                }
+            else:
+                stored[key] = value
+        if any(value.dtype.hasobject for value in stored.values()):
+            raise InputError(f"{self.name} has an array of Python objects: give numbers or text")
+        # Without the old provenance an interrupted save cannot pair it with the new numbers.
+        (folder / "provenance.json").unlink(missing_ok=True)
+        with replacing(folder / "data.npz") as temporary:
+            np.savez(temporary, **stored)
+        write_text(folder / "provenance.json", json.dumps(self.provenance, indent=1))
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Dataset:
+        """Read what ``save`` wrote.
+
+        Raises
+        ------
+        InputError
+            A file is missing or damaged.
+        """
+        folder = Path(folder)
+        try:
+            known = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+            with np.load(folder / "data.npz", allow_pickle=False) as stored:
+                arrays = {
+                    key: _assemble(key, stored, kind["shape"])
+                    for key, kind in known.pop("arrays").items()
+                }
+            known["files"] = tuple(FileRecord(**record) for record in known["files"])
+            known["notes"] = tuple(known["notes"])
+            return cls(arrays=arrays, **known)
+        except FileNotFoundError as error:
+            raise InputError(
+                f"{error.filename} is missing: {folder} holds no prepared data set"
+            ) from None
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(
+                f"{folder} holds a damaged data set ({error}): delete the folder and prepare it "
+                "again"
+            ) from None
+
+
+def _assemble(key, stored, shape):
+    if f"{key}.indptr" in stored:
+        parts = [stored[f"{key}.{part}"] for part in _SPARSE_PARTS]
+        array = sparse.csr_array(tuple(parts[:3]), shape=tuple(parts[3]))
+    else:
+        array = stored[key]
+    if list(array.shape) != shape:
+        raise ValueError(f"{key} has shape {array.shape}, its provenance says {tuple(shape)}")
+    return array

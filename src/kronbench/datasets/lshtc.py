@@ -1,0 +1,254 @@
+"""LSHTC, large scale hierarchical text classification: track 3 (Stock et al. 2016, 6.3) and sizes.
+
+The challenge's files are put in place by hand; without them a corpus of the published size is
+drawn. Feature values are word counts as they stand in the files, neither scaled nor weighted.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from kronbench.datasets.corpus import CorpusLaw, Topics, random_tree, sizes_with_total
+from kronbench.datasets.dataset import Loader
+from kronbench.errors import InputError
+
+_RECORD = re.compile(rb"\s*\d+(\s*,\s*\d+)*(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
+_TAIL = 2.43  # exponent of the density of class sizes above 10, measured on LSHTC1
+
+
+def parse_lshtc(files, *, n_words, scale=1.0):
+    """Documents, classes and tree from the challenge's own files.
+
+    Parameters
+    ----------
+    files : mapping
+        ``train`` and ``novel``: lines ``label[, label ...] word:count ...`` with words from 1 and
+        in increasing order; a document with several labels counts for the first. ``novel`` holds
+        the documents of classes that do not occur in ``train``, and may be empty. ``hierarchy``:
+        lines ``parent child``; where a node has several parents, the one nearest the root counts.
+    n_words : int
+        Size of the vocabulary, V.
+    scale : float
+        Below 1: this share of the documents, the same ones each time.
+
+    Returns
+    -------
+    dict
+        ``X`` csr (n, V) float32 and ``y`` (n,) classes 0..C-1; ``X_novel`` and ``y_novel`` with
+        classes from C on; ``parents`` (n_nodes,) the tree above the classes that occur.
+
+    Raises
+    ------
+    InputError
+        A line is not of that form, a word is out of range, a class is not a leaf of the hierarchy,
+        or a novel class occurs in ``train``.
+    """
+    X, labels = _read_documents(files["train"], n_words, scale)
+    X_novel, novel = _read_documents(files["novel"], n_words, scale)
+    if len(labels) == 0:
+        raise InputError(f"{files['train'].name} holds no document")
+    classes, novel_classes = np.unique(labels), np.unique(novel)
+    known = np.intersect1d(classes, novel_classes)
+    if len(known):
+        raise InputError(
+            f"{files['novel'].name}: class {known[0]} also has documents in {files['train'].name}"
+        )
+    parents = _read_tree(files["hierarchy"], np.concatenate([classes, novel_classes]))
+    return {
+        "X": X,
+        "y": np.searchsorted(classes, labels),
+        "X_novel": X_novel,
+        "y_novel": len(classes) + np.searchsorted(novel_classes, novel),
+        "parents": parents,
+    }
+
+
+def surrogate_lshtc(rng, *, n_words, n_documents, levels, n_novel, scale=1.0):
+    """A corpus of the published size, drawn in parts: seconds at ``scale`` 0.02, a minute at 1.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    n_words, n_documents : int
+        V and n at scale 1; V shrinks with ``scale**0.55``.
+    levels : list of int
+        Nodes at each depth below the root, the last of them the classes.
+    n_novel : int
+        Classes of two documents each that hang below the same nodes, and that ``X`` leaves out.
+    scale : float
+        Shrinks documents, classes and inner nodes alike.
+    """
+    n_words = round(n_words * scale**0.55)
+    n_documents, n_novel = round(n_documents * scale), round(n_novel * scale)
+    levels = [max(2, round(size * scale)) for size in levels]
+    n_classes, n_inner = levels[-1], 1 + sum(levels[:-1])
+    homes = n_inner - levels[-2] + rng.integers(levels[-2], size=n_novel)
+    parents = np.concatenate([random_tree(rng, [1, *levels]), homes])
+    law = CorpusLaw(
+        n_words=n_words,
+        exponent=1.1,
+        shift=2.7,
+        log_length=5.15,
+        spread=0.75,
+        shares=(0.80, 0.03, 0.05, 0.05, 0.04, 0.03),
+        supports=(3000, 1500, 700, 300, 100),
+    )
+    topics = Topics(rng, parents, law)
+    sizes = _class_sizes(rng, n_classes, n_documents, 2.6, 1.15, tail=0.05)
+    y = rng.permutation(np.repeat(np.arange(n_classes), sizes))
+    y_novel = np.repeat(n_classes + np.arange(n_novel), 2)
+    return {
+        "X": topics.draw(rng, n_inner + y),
+        "y": y,
+        "X_novel": topics.draw(rng, n_inner + y_novel),
+        "y_novel": y_novel,
+        "parents": parents,
+    }
+
+
+def parse_class_sizes(files):
+    """Documents of each class, from lines ``class:count``.
+
+    Returns
+    -------
+    dict
+        ``class_ids`` (C,), and an array (C,) of counts under the key of each file.
+
+    Raises
+    ------
+    InputError
+        A line is not of that form.
+    """
+    counts = {key: dict(_pairs(file, ":")) for key, file in files.items()}
+    class_ids = sorted(set().union(*counts.values()))
+    arrays = {key: np.array([known.get(c, 0) for c in class_ids]) for key, known in counts.items()}
+    return {"class_ids": np.array(class_ids), **arrays}
+
+
+def surrogate_class_sizes(rng, *, n_classes, n_train, n_valid):
+    """Log-normal sizes with the mean and spread of logarithms measured on the real ones."""
+    class_ids = np.arange(1, n_classes + 1)
+    train, valid = (
+        _class_sizes(rng, n_classes, total, 1.78, 0.88, tail=0.02) for total in (n_train, n_valid)
+    )
+    return {"class_ids": class_ids, "train": np.sort(train), "valid": np.sort(valid)}
+
+
+LOADERS = {
+    "lshtc": Loader(parse=parse_lshtc, surrogate=surrogate_lshtc),
+    "class-sizes": Loader(parse=parse_class_sizes, surrogate=surrogate_class_sizes),
+}
+
+
+class _Lines:
+    """A stream whose labels are joined by a bare comma, as scikit-learn's reader wants them."""
+
+    def __init__(self, stream):
+        self.read = stream.read
+        self._stream = stream
+
+    def __iter__(self):
+        return (line.replace(b", ", b",") for line in self._stream)
+
+
+def _read_documents(file, n_words, scale):
+    with file.open() as stream:
+        try:
+            X, labels = load_svmlight_file(
+                _Lines(stream), dtype=np.float32, multilabel=True, zero_based=False
+            )
+        except ValueError as error:
+            raise InputError(_bad_line(file, error)) from None
+    labels = np.array([label[0] if label else -1 for label in labels], dtype=np.int64)
+    if len(labels) and labels.min() < 0:
+        raise InputError(f"{file.name}: document {labels.argmin() + 1} has no label")
+    if X.shape[1] > n_words:
+        document = np.searchsorted(X.indptr, X.indices.argmax(), side="right")
+        raise InputError(
+            f"{file.name}: document {document} has word {X.shape[1]}, the vocabulary ends at "
+            f"{n_words}"
+        )
+    if not np.isfinite(X.data).all():
+        raise InputError(f"{file.name} holds counts that are no finite numbers")
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    X = sparse.csr_array(parts, shape=(len(labels), n_words))
+    if scale < 1:
+        drawn = np.random.default_rng(0).permutation(len(labels))[: round(scale * len(labels))]
+        drawn.sort()
+        X, labels = X[drawn], labels[drawn]
+    return X, labels
+
+
+def _bad_line(file, error):
+    """The first line that is not of the expected form, or what the reader said."""
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip() and not _RECORD.fullmatch(line.rstrip()):
+                shown = line[:40].decode("latin-1").strip()
+                return (
+                    f"{file.name}, line {number}: {shown!r} does not start a line of the form "
+                    "label[, label ...] word:count ..."
+                )
+    return f"{file.name}: {error}"
+
+
+def _read_tree(file, classes):
+    """Parents of the nodes above ``classes``: root, inner nodes by depth, the classes in order."""
+    children = {}
+    for parent, child in _pairs(file, None):
+        children.setdefault(parent, []).append(child)
+    below = {child for group in children.values() for child in group}
+    roots = sorted(set(children) - below)
+    # All roots hang below node 0, which is the root itself where there is only one.
+    parent_of = dict.fromkeys(roots, None)
+    reached = list(roots)
+    for node in reached:
+        for child in children.get(node, ()):
+            if child not in parent_of:
+                parent_of[child] = node
+                reached.append(child)
+    inner = set()
+    for leaf in classes.tolist():
+        if leaf not in parent_of:
+            raise InputError(f"{file.name}: class {leaf} is not below a root of the hierarchy")
+        while (leaf := parent_of[leaf]) is not None:
+            inner.add(leaf)
+    mixed = inner.intersection(classes.tolist())
+    if mixed:
+        raise InputError(f"{file.name}: class {min(mixed)} has documents and classes below it")
+    order = [node for node in reached if node in inner]
+    if len(roots) > 1:
+        order.insert(0, None)
+    order += classes.tolist()
+    position = {node: index for index, node in enumerate(order)}
+    return np.array([-1, *(position[parent_of[node]] for node in order[1:])])
+
+
+def _pairs(file, separator):
+    """Two integers of each line."""
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                first, second = map(int, line.decode("ascii").split(separator))
+            except ValueError:
+                shown = line[:40].decode("latin-1").strip()
+                raise InputError(
+                    f"{file.name}, line {number}: {shown!r} is not two whole numbers with "
+                    f"{'a blank' if separator is None else repr(separator)} between them"
+                ) from None
+            yield first, second
+
+
+def _class_sizes(rng, n_classes, total, log_size, spread, tail):
+    """Log-normal sizes; a share ``tail`` of them follows a power law from one spread above."""
+    sizes = rng.lognormal(log_size, spread, n_classes)
+    large = rng.permutation(n_classes)[: round(tail * n_classes)]
+    start = np.exp(log_size + spread)
+    sizes[large] = start * (1 - rng.random(len(large))) ** (-1 / (_TAIL - 1))
+    return sizes_with_total(sizes, total)

@@ -1,0 +1,160 @@
+"""The registry: which files each data set is made of, where they come from, how they are checked.
+
+``config/datasets.yaml``, checked against its schema; the file named by ``KRONBENCH_REGISTRY`` adds
+entries of the same form, or replaces them by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+from kronbench.errors import InputError
+from kronbench.resources import config_path, schema_path
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """One registered file; ``sha256`` and ``bytes`` are of the uncompressed file, or None."""
+
+    mirror: str
+    sha256: str | None = None
+    git_blob: str | None = None
+    bytes: int | None = None
+    urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One registered data set, as in ``config/datasets.yaml``."""
+
+    name: str
+    title: str
+    loader: str
+    licence: str
+    citation: str
+    options: Mapping
+    surrogate: Mapping
+    files: Mapping[str, FileEntry]
+    shape: Mapping[str, tuple]
+    notes: tuple[str, ...]
+    agreement: str
+    manual: Mapping | None
+
+
+def entries() -> dict[str, Entry]:
+    """All registered data sets by name, in the order of the registry.
+
+    Raises
+    ------
+    InputError
+        The registry is not valid: the file, the place and the unknown key or wrong value.
+    """
+    found = dict(_read(config_path("datasets.yaml")))
+    own = os.environ.get("KRONBENCH_REGISTRY")
+    if own:
+        added = _read(Path(own).expanduser())
+        lowered = {name.lower() for name in added}
+        found = {name: entry for name, entry in found.items() if name.lower() not in lowered}
+        found |= added
+    return found
+
+
+def find(name: str) -> Entry:
+    """The entry of a data set, matched without regard to case.
+
+    Raises
+    ------
+    InputError
+        There is no such data set: the closest names, and how to list all.
+    """
+    known = entries()
+    lowered = {known_name.lower(): known_name for known_name in known}
+    if name.lower() in lowered:
+        return known[lowered[name.lower()]]
+    close = [
+        lowered[match] for match in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)
+    ]
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    raise InputError(
+        f"there is no data set '{name}'; {hint}'python -m kronbench data list' shows all"
+    )
+
+
+def _read(path):
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError as error:
+        raise InputError(f"the registry {path} cannot be read: {error.strerror}") from None
+    return _read_unchanged(path, stamp)
+
+
+@functools.lru_cache(maxsize=8)
+def _read_unchanged(path, _stamp):
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_OnceLoader) or {}
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    _validate(content, path)
+    lowered = {}
+    for name in content:
+        if name.lower() in lowered:
+            raise InputError(f"{path}: {lowered[name.lower()]} and {name} differ only in case")
+        lowered[name.lower()] = name
+    return {name: _entry(name, fields) for name, fields in content.items()}
+
+
+def _validate(content, path):
+    schema = yaml.safe_load(schema_path("datasets").read_text(encoding="utf-8"))
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(content)
+    error = min(errors, key=lambda error: list(map(str, error.absolute_path)), default=None)
+    if error is None:
+        return
+    place = ".".join(map(str, error.absolute_path))
+    message = error.message
+    if error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        unknown = [key for key in error.instance if key not in known]
+        message = f"unknown key {', '.join(map(repr, unknown))}; known are: {', '.join(known)}"
+    raise InputError(f"{path}: {place + ': ' if place else ''}{message}")
+
+
+def _entry(name, fields):
+    files = {
+        key: FileEntry(**{**record, "urls": tuple(record.get("urls", ()))})
+        for key, record in fields.get("files", {}).items()
+    }
+    return Entry(
+        name=name,
+        title=fields["title"],
+        loader=fields["loader"],
+        licence=" ".join(fields["licence"].split()),
+        citation=" ".join(fields["citation"].split()),
+        options=fields.get("options", {}),
+        surrogate=fields.get("surrogate", {}),
+        files=files,
+        shape={key: tuple(dims) for key, dims in fields.get("shape", {}).items()},
+        notes=tuple(" ".join(note.split()) for note in fields.get("notes", ())),
+        agreement=fields.get("agreement", ""),
+        manual=fields.get("manual"),
+    )
+
+
+class _OnceLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Safe YAML in which a key given twice is an error, not the loss of the first."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for position, key in enumerate(keys):
+            if key in keys[:position]:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} is given twice", node.start_mark
+                )
+        return super().construct_mapping(node, deep=deep)

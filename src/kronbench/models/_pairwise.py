@@ -1,0 +1,194 @@
+"""What the pairwise kernel models share: checked input, operators over pairs, predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.errors import InputError
+from kronbench.operators import SampledKroneckerOperator, gram
+from kronbench.pairs import PairData
+
+
+class PairwiseKernelModel(BaseEstimator):
+    """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
+
+    A subclass has the parameters form, reg, row_kernel, col_kernel, row_gamma, col_gamma and
+    method, and sets ``X_fit_`` and ``dual_coef_`` or ``coef_``.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def prediction_operator(self, X_fit, X=None):
+        """Operator from coefficients of a model fitted to X_fit to its scores for X.
+
+        With it a callback scores each iterate on other pairs for the price of one product.
+
+        Parameters
+        ----------
+        X_fit : PairData
+            The n pairs of the training set.
+        X : PairData, optional
+            The t pairs to predict; X_fit itself when None.
+
+        Returns
+        -------
+        SampledKroneckerOperator
+            (t, n) in the dual form, R^ (G^ kron K^) R' of Section 3.1; (t, d*r) in the primal.
+            Vertices that no pair uses are left out.
+        """
+        if self.form == "primal":
+            return self._design_operator(X_fit, X_fit if X is None else X)
+        if self.form != "dual":
+            raise InputError(f"form={self.form!r} is unknown: give 'dual' or 'primal'")
+        row_matrix, rows, in_rows = _kernel_between_used(
+            X_fit.row_features,
+            X_fit.rows,
+            None if X is None else (X.row_features, X.rows),
+            "row",
+            self.row_kernel,
+            self.row_gamma,
+        )
+        col_matrix, cols, in_cols = _kernel_between_used(
+            X_fit.col_features,
+            X_fit.cols,
+            None if X is None else (X.col_features, X.cols),
+            "col",
+            self.col_kernel,
+            self.col_gamma,
+        )
+        return SampledKroneckerOperator(
+            row_matrix, col_matrix, rows, cols, in_rows, in_cols, method=self.method
+        )
+
+    def _design_operator(self, X_fit, X):
+        for side in ("row", "col"):
+            kernel = getattr(self, f"{side}_kernel")
+            if kernel != "linear":
+                raise InputError(
+                    f"{side}_kernel={kernel!r} in the primal form: give 'linear', whose features "
+                    "are known, or form='dual'"
+                )
+            given, fitted = (getattr(Z, f"{side}_features").shape[1] for Z in (X, X_fit))
+            if given != fitted:
+                raise InputError(
+                    f"{side}_features has {given} columns and the training set {fitted}: give the "
+                    "same features to both"
+                )
+        used_rows, rows = _used(X.rows, X.n_rows)
+        used_cols, cols = _used(X.cols, X.n_cols)
+        row_features = _dense(X.row_features[used_rows])
+        col_features = _dense(X.col_features[used_cols])
+        d, r = row_features.shape[1], col_features.shape[1]
+        in_rows, in_cols = np.repeat(np.arange(d), r), np.tile(np.arange(r), d)
+        return SampledKroneckerOperator(
+            row_features, col_features, rows, cols, in_rows, in_cols, method=self.method
+        )
+
+    def _set_fitted(self, X, coef, objective_path):
+        self.X_fit_ = X
+        setattr(self, "coef_" if self.form == "primal" else "dual_coef_", coef)
+        self.objective_path_ = objective_path
+        self.n_iter_ = len(objective_path)
+
+    def decision_function(self, X):
+        """Scores (t,) of the t pairs of X, in O(min(v |a| + m t, u |a| + q t)), Eq. 5.
+
+        |a| is the number of nonzero dual coefficients; u, v, m, q count the vertices of X and of
+        the training pairs with a nonzero coefficient. The primal form takes
+        O(min(v d r + d t, u d r + r t)).
+        """
+        check_is_fitted(self)
+        check_pairs(X)
+        if self.form == "primal":
+            return self.prediction_operator(self.X_fit_, X).matvec(self.coef_)
+        support = np.flatnonzero(self.dual_coef_)
+        if len(support) == 0:
+            return np.zeros(len(X), self.dual_coef_.dtype)
+        operator = self.prediction_operator(self.X_fit_[support], X)
+        return operator.matvec(self.dual_coef_[support])
+
+
+def check_pairs(X, y=None):
+    """Raise InputError unless X is a nonempty PairData; return y as a (n,) array that fits it."""
+    if not isinstance(X, PairData):
+        raise InputError(f"X is a {type(X).__name__}: give a PairData")
+    if len(X) == 0:
+        raise InputError("X has no pairs: give at least one")
+    if y is None:
+        return None
+    y = np.asarray(y)
+    if y.shape != (len(X),):
+        raise InputError(f"y has shape {y.shape}: give one label for each of the {len(X)} pairs")
+    return y
+
+
+def check_targets(X, y):
+    """y as finite floats (n,) for the pairs of X."""
+    y = check_pairs(X, y)
+    if y.dtype.kind not in "fiub":
+        raise InputError(f"y has dtype {y.dtype}: give numbers")
+    y = y.astype(np.result_type(y.dtype, np.float32) if y.dtype.kind == "f" else np.float64)
+    if not np.isfinite(y).all():
+        raise InputError("y holds NaN or infinite values: give finite numbers")
+    return y
+
+
+def encode_two_classes(X, y):
+    """The two sorted classes of y, and y with -1.0 for the first and 1.0 for the second."""
+    y = check_pairs(X, y)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise InputError("y holds NaN or infinite values: give the label of every pair")
+    classes = np.unique(y)
+    if len(classes) != 2:
+        raise InputError(
+            f"y holds {len(classes)} class{'es' if len(classes) > 1 else ''}: "
+            "give labels of exactly two classes"
+        )
+    return classes, np.where(y == classes[1], 1.0, -1.0)
+
+
+def _kernel_between_used(features, index, other, side, kernel, gamma):
+    """Kernel matrix (out, in) of the vertices in use, and the pairs' positions in it.
+
+    ``other`` holds features and indices of the pairs to predict; None stands for the training
+    pairs themselves, with a symmetric matrix.
+    """
+    used, in_index = _used(index, features.shape[0])
+    precomputed = isinstance(kernel, str) and kernel == "precomputed"
+    if precomputed:
+        source = features if other is None else other[0]
+        if source.shape[1] != features.shape[0]:
+            raise InputError(
+                f"{side}_features is a precomputed kernel of shape {source.shape}: give one "
+                f"column for each of the {features.shape[0]} training vertices"
+            )
+    if other is None:
+        selected = features[used][:, used] if precomputed else features[used]
+        return gram(selected, kernel=kernel, gamma=gamma), in_index, in_index
+    out_used, out_index = _used(other[1], other[0].shape[0])
+    if precomputed:
+        matrix = gram(other[0][out_used][:, used], kernel=kernel)
+    else:
+        matrix = gram(other[0][out_used], features[used], kernel=kernel, gamma=gamma)
+    return matrix, out_index, in_index
+
+
+def _used(index, size):
+    """The vertices that occur in index, and each entry's position among them."""
+    occurs = np.zeros(size, dtype=bool)
+    occurs[index] = True
+    if occurs.all():
+        return slice(None), index
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
+
+
+def _dense(features):
+    return features.toarray() if sparse.issparse(features) else features

@@ -1,0 +1,217 @@
+"""Independent-task kernel ridge regression (Stock et al. 2016, Section 3.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.errors import InputError
+from kronbench.models._complete import (
+    CompleteModel,
+    check_exact,
+    check_kept,
+    check_reg,
+    check_regs,
+    check_setting,
+    checked_features,
+    checked_matrix,
+    dense_labels,
+    grown,
+    stacked,
+    warn_if_ill_conditioned,
+)
+from kronbench.models._leave_one_out import ridge_leave_one_out
+from kronbench.models._pairwise import check_pairs
+from kronbench.models._side import RidgeSide
+from kronbench.models.spectral import as_filter, tikhonov
+
+
+class IndependentRidge(CompleteModel):
+    """A ridge regression for each column on the row vertices alone: (K + reg I) A = Y (Eq. 2).
+
+    Columns are the tasks of the training set and have no features; new ones cannot be predicted.
+    O(m^3 + m^2 q), or O(m d^2 + d^2 q) with d < m explicit features.
+
+    Parameters
+    ----------
+    reg : float
+        lambda_d >= 0; zero is least squares by the pseudo-inverse.
+    row_kernel : {"linear", "gaussian", "precomputed"} or callable
+    row_gamma : float, optional
+        Width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
+    filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
+        See ``kronbench.models.spectral``.
+    keep_data : bool
+        False frees past rows and labels where explicit features need them no more
+        (``partial_fit_rows`` in a stream); leave-one-out predictions are then unknown.
+
+    Attributes
+    ----------
+    coef_ : (d, q) array for d < m explicit features, else (m, q), the dual coefficients
+    dual_coef_ : (m, q) array
+    shape_ : tuple, (m, q)
+    """
+
+    def __init__(
+        self, reg=1.0, row_kernel="linear", row_gamma=None, filter="tikhonov", keep_data=True
+    ):
+        self.reg = reg
+        self.row_kernel = row_kernel
+        self.row_gamma = row_gamma
+        self.filter = filter
+        self.keep_data = keep_data
+
+    def fit_matrix(self, row_features, col_features, Y):
+        """Fit to a label matrix Y (m, q), dense or sparse; ``col_features`` are not used.
+
+        Raises
+        ------
+        InputError
+            Shapes do not fit, or a value is not finite.
+        """
+        row_features = checked_features(row_features)
+        if not sparse.issparse(Y):
+            Y = np.asarray(Y)
+        n_cols = Y.shape[1] if Y.ndim == 2 else 0
+        Y = checked_matrix(Y, row_features.shape[0], n_cols, allow_sparse=True)
+        return self._fit(row_features, None, None, None, Y)
+
+    def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
+        reg = check_reg(self.reg, "reg")
+        filter = as_filter(self.filter)
+        if filter is not tikhonov:
+            check_reg(self.reg, "reg", positive=True)
+        self._rows = RidgeSide(
+            row_features, row_vertices, self.row_kernel, self.row_gamma, "row", filter, reg
+        )
+        if reg == 0:
+            warn_if_ill_conditioned(self._rows.spectrum.values, "the row kernel")
+        self._labels = Y
+        self._projected = self._rows.project(Y)
+        self._task_positions = np.arange(Y.shape[1]) if col_vertices is None else col_vertices
+        self._n_given_tasks = Y.shape[1] if col_features is None else col_features.shape[0]
+        self.shape_ = Y.shape
+        self._finish()
+        return self
+
+    def partial_fit_rows(self, features, Y):
+        """Take in l new instances and solve again, exactly (Stock et al. 2016, Algorithm 1).
+
+        Parameters
+        ----------
+        features : (l, d) array or sparse matrix, or (l, m + l) precomputed kernel values
+        Y : (l, q) array or sparse matrix
+            Their labels for all tasks.
+
+        Raises
+        ------
+        InputError
+            Shapes do not fit, or the filter or reg = 0 has no exact update.
+        """
+        check_is_fitted(self)
+        features = checked_features(features)
+        Y = checked_matrix(Y, features.shape[0], self.shape_[1], allow_sparse=True)
+        self._rows.extend(features, self.keep_data)
+        self._projected = grown(self._projected, features, Y, self._rows.primal)
+        self._labels = stacked(self._labels, Y) if self.keep_data else None
+        self.shape_ = (self.shape_[0] + features.shape[0], self.shape_[1])
+        self._finish()
+        return self
+
+    def _finish(self):
+        self._coef = None
+        if not self.keep_data:
+            self._labels = None
+            self._rows.forget_features()
+
+    @property
+    def coef_(self):
+        if self._coef is None:
+            self._coef = self._rows.solve(self._projected)
+        return self._coef
+
+    @property
+    def dual_coef_(self):
+        check_kept(self._labels)
+        return self._rows.dual_solve(self._labels)
+
+    def predict_matrix(self, row_features, col_features=None):
+        """Predictions (m', q) of all tasks for new row vertices.
+
+        Parameters
+        ----------
+        row_features : (m', d), or (m', m) kernel values with the training rows
+        col_features : unused
+        """
+        check_is_fitted(self)
+        row_features = checked_features(row_features)
+        return np.asarray(self._rows.embed(row_features) @ self.coef_)
+
+    def predict(self, X):
+        """Predictions (n,) for the pairs of X, whose columns are tasks of the training set.
+
+        Raises
+        ------
+        InputError
+            A pair has a column that was not in the training set.
+        """
+        check_is_fitted(self)
+        check_pairs(X)
+        if X.n_cols != self._n_given_tasks:
+            raise InputError(
+                f"X has {X.n_cols} column vertices and the training set {self._n_given_tasks}: "
+                "IndependentRidge predicts for the tasks of its training set only; TwoStepRidge "
+                "and CompleteKronRidge take new ones"
+            )
+        position = np.full(X.n_cols, -1)
+        position[self._task_positions] = np.arange(self.shape_[1])
+        cols = position[X.cols]
+        if (cols < 0).any():
+            raise InputError(
+                f"X holds pairs of column {X.cols[cols < 0][0]}, which has no training labels: "
+                "IndependentRidge cannot predict it; TwoStepRidge and CompleteKronRidge can"
+            )
+        used_rows, rows = np.unique(X.rows, return_inverse=True)
+        return self.predict_matrix(X.row_features[used_rows])[rows, cols]
+
+    def loo(self, setting="A"):
+        """Leave-one-out predictions (m, q) of the training labels (Theorem 7).
+
+        Parameters
+        ----------
+        setting : {"A", "B"}
+            The same here: other tasks' labels do not matter.
+
+        Raises
+        ------
+        InputError
+            The setting asks for new tasks, or the filter has no exact shortcut.
+        """
+        check_is_fitted(self)
+        return next(iter(self.loo_grid(setting, [self.reg])))[1]
+
+    def loo_grid(self, setting, regs, score=None):
+        """Leave-one-out predictions for a grid of weights, from one eigendecomposition.
+
+        Parameters
+        ----------
+        setting : {"A", "B"}
+        regs : (s,) array of positive numbers
+        score : callable((m, q) array) -> float, optional
+
+        Returns
+        -------
+        (s,) array of scores; without ``score`` an iterator over (index, (m, q) predictions).
+        """
+        check_is_fitted(self)
+        check_setting(setting)
+        if setting in ("C", "D"):
+            raise InputError(
+                f"setting {setting!r} leaves out tasks: IndependentRidge has no other"
+            )
+        regs = check_regs(regs, "regs")
+        check_exact(self._rows.filter)
+        Y = dense_labels(self._labels)
+        grid = enumerate(ridge_leave_one_out(self._rows.thin_spectrum, Y, regs))
+        return grid if score is None else np.array([score(F) for _, F in grid])

@@ -1,0 +1,251 @@
+"""K nearest neighbours of pairs, in the concatenated feature space."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+from scipy.spatial.distance import cdist
+
+from kronbench.errors import InputError
+from kronbench.models._concatenated import PairClassifier, occurring
+from kronbench.pairs import PairData
+
+_BLOCK_BYTES = 2**26  # distances of a block of test vertices
+_EMPTY = np.iinfo(np.int32).min
+
+
+class PairKNN(PairClassifier):
+    """Mean label of the nearest training pairs in the features [d, t].
+
+    The result is that of scikit-learn's ``KNeighborsClassifier`` on concatenated features, ties at
+    equal distance going to the lower (row vertex, column vertex, position) of the training pairs.
+    The search uses that ||[d, t] - [d', t']||^2 = ||d - d'||^2 + ||t - t'||^2: it walks the
+    training row vertices in order of their distance, within each the column vertices likewise, and
+    stops as soon as no closer pair can follow.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Number of neighbours K.
+
+    Attributes
+    ----------
+    classes_ : (2,) array, the larger label is positive
+
+    Notes
+    -----
+    With m and q the training vertices, fit needs 4 m q bytes for an index of the labelled cells.
+    Prediction needs two distance matrices (test by training vertices) and at most
+    O(m q + K log K) per pair; the fewer the features, the earlier the walk ends.
+
+    References
+    ----------
+    Airola & Pahikkala 2018, section 5.6.
+    """
+
+    # Measured on the 2-feature checkerboard of 10.24 million pairs with K = 100 on two cores:
+    # KDTREE_FIGURE
+
+    def __init__(self, n_neighbors=5):
+        self.n_neighbors = n_neighbors
+
+    def fit(self, X: PairData, y):
+        """Index the training pairs.
+
+        Parameters
+        ----------
+        X : PairData of n pairs
+        y : (n,) labels of two values
+
+        Raises
+        ------
+        InputError
+            There are fewer training pairs than neighbours, or not two classes.
+        """
+        signs = self._start_fit(X, y)
+        self._check_neighbors(self.n_neighbors, len(X))
+        self._row_vertices, rows = occurring(X.row_features, X.rows)
+        self._col_vertices, cols = occurring(X.col_features, X.cols)
+        shape = len(self._row_vertices), len(self._col_vertices)
+        flat = rows * shape[1] + cols
+        order = np.argsort(flat, kind="stable")
+        flat = flat[order]
+        # An entry is twice the place of a pair in this order, plus its label: what the search
+        # meets first, the cell, then tells all it needs of a pair that is alone there.
+        self._entries = (2 * np.arange(len(flat)) + (signs[order] > 0)).astype(np.int32)
+        self._repeated = np.append(flat[1:] == flat[:-1], False)
+        alone = ~self._repeated
+        alone[1:] &= alone[:-1]
+        first = np.append(True, ~self._repeated[:-1])
+        self._cell = np.full(shape, _EMPTY, dtype=np.int32)
+        self._cell.ravel()[flat[first]] = np.where(alone, self._entries, -1 - self._entries)[first]
+        return self
+
+    def decision_path(self, X: PairData, n_neighbors) -> np.ndarray:
+        """Decision values for several numbers of neighbours, from one search.
+
+        Parameters
+        ----------
+        X : PairData of n pairs
+        n_neighbors : (L,) integers
+
+        Returns
+        -------
+        (n, L) array; column l is the ``decision_function`` of a model with ``n_neighbors[l]``.
+        """
+        X = self._checked_pairs(X)
+        wanted = np.atleast_1d(n_neighbors)
+        for number in wanted:
+            self._check_neighbors(number, len(self._entries))
+        increasing, position = np.unique(wanted, return_inverse=True)
+        return self._path(X, increasing)[:, position]
+
+    def _decision_function(self, X):
+        """Mean of the neighbours' labels, counted as -1 and +1."""
+        return self._path(X, np.array([self.n_neighbors]))[:, 0]
+
+    def _path(self, X, n_neighbors):
+        scores = np.empty((len(X), len(n_neighbors)))
+        row_vertices, rows = occurring(X.row_features, X.rows)
+        col_vertices, cols = occurring(X.col_features, X.cols)
+        col_order, col_distance = _nearest_first(col_vertices, self._col_vertices)
+        by_row = np.argsort(rows, kind="stable")
+        for block in _blocks(len(row_vertices), len(self._row_vertices)):
+            row_order, row_distance = _nearest_first(row_vertices[block], self._row_vertices)
+            first, last = np.searchsorted(rows, [block.start, block.stop], sorter=by_row)
+            pairs = by_row[first:last]
+            _search(
+                rows[pairs] - block.start, cols[pairs],
+                row_order, row_distance, col_order, col_distance,
+                self._cell, self._entries, self._repeated, n_neighbors, pairs, scores,
+            )  # fmt: skip
+        return scores
+
+    @staticmethod
+    def _check_neighbors(number, n_pairs):
+        if not 1 <= number <= n_pairs:
+            raise InputError(
+                f"n_neighbors is {number} with {n_pairs} training pairs: give 1 to {n_pairs}"
+            )
+
+
+def _nearest_first(vertices, training):
+    """Training vertices in order of squared distance from each vertex, and those distances."""
+    order = np.empty((len(vertices), len(training)), dtype=np.int32)
+    distance = np.empty(order.shape)
+    for rows in _blocks(*order.shape):
+        distance[rows] = cdist(vertices[rows], training, "sqeuclidean")
+        order[rows] = np.argsort(distance[rows], axis=1)
+        distance[rows] = np.take_along_axis(distance[rows], order[rows], axis=1)
+    return order, distance
+
+
+def _blocks(n_rows, n_columns):
+    """Slices of rows, so many that a float64 block stays below ``_BLOCK_BYTES``."""
+    step = max(1, _BLOCK_BYTES // (8 * n_columns))
+    return [slice(start, start + step) for start in range(0, n_rows, step)]
+
+
+@njit(cache=True, parallel=True)
+def _search(
+    rows, cols, row_order, row_distance, col_order, col_distance,
+    cell, entries, repeated, n_neighbors, out_index, out,
+):  # fmt: skip
+    """Mean labels of the nearest training pairs, one row of ``out`` a test pair."""
+    capacity = n_neighbors[-1]
+    chunk = 256
+    for c in prange((len(rows) + chunk - 1) // chunk):
+        distances = np.empty(capacity)
+        nearest = np.empty(capacity, np.int32)
+        guess = np.inf
+        for p in range(c * chunk, min((c + 1) * chunk, len(rows))):
+            i, j = rows[p], cols[p]
+            size = 0
+            while size < capacity:
+                size = _fill_heap(
+                    distances, nearest, guess, row_order[i], row_distance[i],
+                    col_order[j], col_distance[j], cell, entries, repeated,
+                )  # fmt: skip
+                guess = 4.0 * guess if guess > 0.0 else np.inf
+            # The last pair's K-th distance bounds the next search: without a bound the walk along
+            # the first row would collect K pairs that are far away in the other feature.
+            guess = 1.5 * distances[0]
+            positive = 0
+            for k in range(capacity):
+                positive += nearest[k] & 1
+            for column in range(len(n_neighbors) - 1, -1, -1):
+                while size > n_neighbors[column]:
+                    positive -= nearest[0] & 1
+                    size -= 1
+                    _sift_down(distances, nearest, size, distances[size], nearest[size])
+                out[out_index[p], column] = 2.0 * positive / size - 1.0
+
+
+@njit(cache=True)
+def _fill_heap(
+    distances, nearest, bound, row_order, row_distance, col_order, col_distance,
+    cell, entries, repeated,
+):  # fmt: skip
+    """Put the nearest training pairs within ``bound`` into a heap; how many there are."""
+    size, capacity = 0, len(distances)
+    for a in range(len(row_order)):
+        if row_distance[a] + col_distance[0] > bound:
+            break
+        cells = cell[row_order[a]]
+        for b in range(len(col_order)):
+            d = row_distance[a] + col_distance[b]
+            if d > bound:
+                break
+            entry = cells[col_order[b]]
+            if entry == _EMPTY:
+                continue
+            place = -1
+            if entry < 0:
+                entry = -1 - entry
+                place = entry // 2
+            while True:
+                if size < capacity:
+                    _sift_up(distances, nearest, size, d, entry)
+                    size += 1
+                elif d < distances[0] or (d == distances[0] and entry < nearest[0]):
+                    _sift_down(distances, nearest, size, d, entry)
+                if size == capacity:
+                    bound = min(bound, distances[0])
+                if place < 0 or not repeated[place]:
+                    break
+                place += 1
+                entry = entries[place]
+    return size
+
+
+@njit(cache=True)
+def _sift_up(distances, nearest, node, d, entry):
+    """Add (d, entry) at the end of a heap of ``node`` pairs whose root is the farthest."""
+    while node > 0:
+        parent = (node - 1) // 2
+        if d < distances[parent] or (d == distances[parent] and entry < nearest[parent]):
+            break
+        distances[node], nearest[node] = distances[parent], nearest[parent]
+        node = parent
+    distances[node], nearest[node] = d, entry
+
+
+@njit(cache=True)
+def _sift_down(distances, nearest, size, d, entry):
+    """Replace the root of a heap of ``size`` pairs by (d, entry)."""
+    node = 0
+    while True:
+        child = 2 * node + 1
+        if child >= size:
+            break
+        right = child + 1
+        if right < size and (
+            distances[right] > distances[child]
+            or (distances[right] == distances[child] and nearest[right] > nearest[child])
+        ):
+            child = right
+        if d > distances[child] or (d == distances[child] and entry > nearest[child]):
+            break
+        distances[node], nearest[node] = distances[child], nearest[child]
+        node = child
+    distances[node], nearest[node] = d, entry

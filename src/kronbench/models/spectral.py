@@ -1,0 +1,120 @@
+"""Spectral filters: stabilized reciprocals of the eigenvalues of a kernel matrix.
+
+A filter is a callable ``filter(eigenvalues, reg) -> values`` of the same shape (Stock et al. 2016,
+Definition 2), and stands for the matrix function that maps labels to dual coefficients. A model
+of pairs filters the eigenvalues of both sides separately (two-step, Eq. 24), or their products
+jointly (Kronecker, Eq. 21). The smaller ``reg``, the closer ``eigenvalues * values`` to one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kronbench.errors import InputError
+
+
+def tikhonov(eigenvalues, reg):
+    """1 / (x + reg): ridge regression; the pseudo-inverse for reg = 0.
+
+    Parameters
+    ----------
+    eigenvalues : array of numbers >= 0
+    reg : float >= 0
+    """
+    x = np.asarray(eigenvalues, dtype=np.float64)
+    if reg > 0:
+        return 1.0 / (x + reg)
+    return _reciprocal(x, x > 0)
+
+
+def cutoff(eigenvalues, reg):
+    """1 / x where x >= reg, else 0: principal components regression.
+
+    Parameters
+    ----------
+    eigenvalues : array of numbers >= 0
+    reg : float > 0
+    """
+    x = np.asarray(eigenvalues, dtype=np.float64)
+    return _reciprocal(x, (x >= reg) & (x > 0))
+
+
+@dataclass(frozen=True)
+class IteratedTikhonov:
+    """(1 - (reg / (x + reg))^iterations) / x: ridge regression, then ridge on what is left over.
+
+    Parameters
+    ----------
+    iterations : int >= 1
+        One is Tikhonov. It is also the qualification of the filter (Lo Gerfo et al. 2008).
+    """
+
+    iterations: int = 2
+
+    def __call__(self, eigenvalues, reg):
+        first = 1.0 / (np.asarray(eigenvalues, dtype=np.float64) + reg)
+        values = first
+        for _ in range(self.iterations - 1):
+            values = first + reg * first * values
+        return values
+
+
+def landweber(eigenvalues, reg):
+    """(1 - (1 - x / x_max)^t) / x with t = ceil(x_max / reg): gradient descent, L2 boosting.
+
+    Parameters
+    ----------
+    eigenvalues : array of numbers >= 0
+        The step is the reciprocal of the largest one, x_max; t steps are made, from zero.
+    reg : float > 0
+    """
+    x = np.asarray(eigenvalues, dtype=np.float64)
+    largest = x.max(initial=0.0)
+    if largest == 0:
+        return np.full_like(x, 1.0 / reg)
+    steps = np.ceil(largest / reg)
+    with np.errstate(divide="ignore"):  # log1p(-1) = -inf, whose exponential is the right 0
+        passed = -np.expm1(steps * np.log1p(-x / largest))
+    return np.where(x > 0, passed * _reciprocal(x, x > 0), steps / largest)
+
+
+FILTERS = {
+    "tikhonov": tikhonov,
+    "cutoff": cutoff,
+    "iterated-tikhonov": IteratedTikhonov(),
+    "landweber": landweber,
+}
+
+
+def as_filter(filter, name="filter"):
+    """The callable that a name stands for; callables come back as they are.
+
+    Raises
+    ------
+    InputError
+        No filter of this name.
+    """
+    if callable(filter):
+        return filter
+    if filter not in FILTERS:
+        raise InputError(
+            f"{name}={filter!r} is unknown: give one of {', '.join(map(repr, FILTERS))} "
+            "or a callable(eigenvalues, reg)"
+        )
+    return FILTERS[filter]
+
+
+def separable_filter(row_filter, col_filter, row_values, col_values, reg_rows, reg_cols):
+    """Filter of two-step regression, phi(x_a) phi'(s_b), for all pairs of eigenvalues."""
+    return np.outer(row_filter(row_values, reg_rows), col_filter(col_values, reg_cols))
+
+
+def joint_filter(filter, row_values, col_values, reg):
+    """Filter of a Kronecker product kernel, phi(x_a s_b), for all pairs of eigenvalues."""
+    return filter(np.outer(row_values, col_values), reg)
+
+
+def _reciprocal(x, where):
+    return np.divide(1.0, x, out=np.zeros_like(x), where=where)

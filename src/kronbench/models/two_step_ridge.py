@@ -1,0 +1,325 @@
+"""Two-step kernel ridge regression (Stock et al. 2016, Section 3.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.errors import InputError
+from kronbench.models._complete import (
+    CompleteModel,
+    check_exact,
+    check_kept,
+    check_reg,
+    check_regs,
+    check_setting,
+    checked_features,
+    checked_matrix,
+    checked_vertices,
+    dense_labels,
+    grown,
+    stacked,
+    warn_if_ill_conditioned,
+)
+from kronbench.models._leave_one_out import held_out_pairs, two_step_leave_one_out
+from kronbench.models._side import RidgeSide
+from kronbench.models.spectral import as_filter, tikhonov
+
+
+class TwoStepRidge(CompleteModel):
+    """A ridge regression over the rows, and one over the columns of what the first predicts.
+
+    (K + reg_rows I) A (G + reg_cols I) = Y, f(d, t) = k(d)' A g(t) (Eqs. 11 to 13). O(m^3 + q^3 +
+    m^2 q + m q^2); a side with fewer linear features than vertices is solved in its features.
+
+    Parameters
+    ----------
+    reg_rows, reg_cols : float
+        lambda_d, lambda_t >= 0; zero is the pseudo-inverse of that side's kernel.
+    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable
+        Positive semidefinite kernels of the row vertices (instances) and column vertices (tasks).
+    row_gamma, col_gamma : float, optional
+        Widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    row_filter, col_filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable
+        Filters of the eigenvalues of each side (Eq. 24); see ``kronbench.models.spectral``.
+    keep_data : bool
+        False frees what mini-batches of the same kind need no more: past features of a side in its
+        primal form, and labels. Leave-one-out predictions are then unknown, and new columns cannot
+        follow new rows.
+
+    Attributes
+    ----------
+    coef_ : array
+        A, (m, q), in the dual; (d, .) or (., r) on a side in its primal form, the paper's W.
+    dual_coef_ : (m, q) array
+        A in any case.
+    shape_ : tuple, (m, q)
+    """
+
+    def __init__(
+        self,
+        reg_rows=1.0,
+        reg_cols=1.0,
+        row_kernel="linear",
+        col_kernel="linear",
+        row_gamma=None,
+        col_gamma=None,
+        row_filter="tikhonov",
+        col_filter="tikhonov",
+        keep_data=True,
+    ):
+        self.reg_rows = reg_rows
+        self.reg_cols = reg_cols
+        self.row_kernel = row_kernel
+        self.col_kernel = col_kernel
+        self.row_gamma = row_gamma
+        self.col_gamma = col_gamma
+        self.row_filter = row_filter
+        self.col_filter = col_filter
+        self.keep_data = keep_data
+
+    def fit_matrix(self, row_features, col_features, Y):
+        """Fit to a label matrix.
+
+        Parameters
+        ----------
+        row_features : (m, d) array or sparse matrix, or (m, m) precomputed kernel
+        col_features : (q, r) array or sparse matrix, or (q, q) precomputed kernel
+        Y : (m, q) array or sparse matrix
+            A sparse one stays sparse where a side is in its primal form.
+
+        Raises
+        ------
+        InputError
+            Shapes do not fit, or a value is not finite.
+        """
+        vertices = checked_vertices(row_features, col_features)
+        Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols, allow_sparse=True)
+        return self._fit(vertices.row_features, None, vertices.col_features, None, Y)
+
+    def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
+        sides = self._sides(row_features, row_vertices, col_features, col_vertices)
+        self._rows, self._cols = sides
+        for side in sides:
+            if side.reg == 0:
+                warn_if_ill_conditioned(side.spectrum.values, f"the {side.name} kernel")
+        self._labels = Y
+        self._projected = self._cols.project(self._rows.project(Y).T).T
+        self.shape_ = Y.shape
+        self._finish()
+        return self
+
+    def _sides(self, row_features, row_vertices, col_features, col_vertices):
+        row_filter = as_filter(self.row_filter, "row_filter")
+        col_filter = as_filter(self.col_filter, "col_filter")
+        reg_rows = check_reg(self.reg_rows, "reg_rows", positive=row_filter is not tikhonov)
+        reg_cols = check_reg(self.reg_cols, "reg_cols", positive=col_filter is not tikhonov)
+        row_kernel, col_kernel = (
+            (self.row_kernel, self.row_gamma, "row"),
+            (self.col_kernel, self.col_gamma, "col"),
+        )
+        return (
+            RidgeSide(row_features, row_vertices, *row_kernel, row_filter, reg_rows),
+            RidgeSide(col_features, col_vertices, *col_kernel, col_filter, reg_cols),
+        )
+
+    def _finish(self):
+        self._coef = None
+        if not self.keep_data:
+            self._labels = None
+
+    @property
+    def coef_(self):
+        if self._coef is None:
+            self._coef = self._cols.solve(self._rows.solve(self._projected).T).T
+        return self._coef
+
+    @property
+    def dual_coef_(self):
+        check_kept(self._labels)
+        return self._cols.dual_solve(self._rows.dual_solve(self._labels).T).T
+
+    def _scores(self, row_features, col_features):
+        return self._rows.embed(row_features) @ self.coef_, self._cols.embed(col_features)
+
+    def partial_fit_rows(self, features, Y):
+        """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
+
+        Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise. Dual rows:
+        O(m^2 l + l^3). The coefficients follow when next asked for, so that batches may go by
+        without them.
+
+        Parameters
+        ----------
+        features : (l, d) array or sparse matrix
+            With a precomputed kernel (l, m + l) values with the m old rows, then the l new.
+        Y : (l, q) array or sparse matrix
+            Their labels for all tasks.
+
+        Raises
+        ------
+        InputError
+            Shapes do not fit, the rows' filter or reg = 0 has no exact update, or an update of the
+            other side was made without the data it needs.
+
+        Notes
+        -----
+        The updated inverse is exact to rounding; a batch that would cost it more than five digits
+        makes the primal factorize its d x d system afresh.
+        """
+        check_is_fitted(self)
+        features = checked_features(features)
+        Y = checked_matrix(Y, features.shape[0], self.shape_[1], allow_sparse=True)
+        self._extend(features, Y, self._rows, self._cols)
+        self._labels = stacked(self._labels, Y) if self.keep_data else None
+        self.shape_ = (self.shape_[0] + features.shape[0], self.shape_[1])
+        return self
+
+    def partial_fit_cols(self, features, Y):
+        """Take in l new tasks, exactly (Stock et al. 2016, Algorithm 2).
+
+        As ``partial_fit_rows``, with the sides exchanged.
+
+        Parameters
+        ----------
+        features : (l, r) array or sparse matrix, or (l, q + l) precomputed kernel values
+        Y : (m, l) array or sparse matrix
+            Labels of all instances for the new tasks.
+        """
+        check_is_fitted(self)
+        features = checked_features(features)
+        Y = checked_matrix(Y, self.shape_[0], features.shape[0], allow_sparse=True)
+        self._projected = self._projected.T
+        try:
+            self._extend(features, Y.T, self._cols, self._rows)
+        finally:
+            self._projected = self._projected.T
+        self._labels = stacked(self._labels.T, Y.T).T if self.keep_data else None
+        self.shape_ = (self.shape_[0], self.shape_[1] + features.shape[0])
+        return self
+
+    def _extend(self, features, Y, growing, other):
+        """Grow one side; ``_projected`` and Y have its vertices as rows."""
+        if other.primal and other.forgotten:
+            raise InputError(
+                f"the features of past {other.name} vertices were not kept: fit with "
+                "keep_data=True to take in both new rows and new columns"
+            )
+        projected = other.project(Y.T).T
+        growing.extend(features, self.keep_data)
+        self._projected = grown(self._projected, features, projected, growing.primal)
+        if not self.keep_data:
+            growing.forget_features()
+        self._finish()
+
+    def loo(self, setting):
+        """Leave-one-out predictions (m, q) of the training labels.
+
+        Parameters
+        ----------
+        setting : {"A", "B", "C", "D"}
+            What is left out to predict the pair (i, j): its label, row i, column j, or both.
+
+        Raises
+        ------
+        InputError
+            Unknown setting, a weight of zero, or a filter without an exact shortcut.
+
+        Notes
+        -----
+        Corollaries 2 to 5 of Stock et al. 2016: O(m^2 q + m q^2) after the eigenpairs. The paper
+        says that they hold for every separable filter; they are exact for Tikhonov's only.
+        """
+        return next(iter(self.loo_grid(setting, [self.reg_rows], [self.reg_cols])))[1]
+
+    def loo_grid(self, setting, regs_rows, regs_cols, score=None):
+        """Leave-one-out predictions for a grid of weights, from one eigendecomposition a side.
+
+        A point of the grid costs one product, O(m q min(m, q)).
+
+        Parameters
+        ----------
+        setting : {"A", "B", "C", "D"}
+        regs_rows : (s,) array of positive numbers
+        regs_cols : (t,) array of positive numbers
+        score : callable((m, q) array) -> float, optional
+
+        Returns
+        -------
+        (s, t) array of scores; without ``score`` an iterator over ((i, j), (m, q) predictions), in
+        an order of its own.
+        """
+        check_is_fitted(self)
+        check_setting(setting)
+        for side in (self._rows, self._cols):
+            check_exact(side.filter)
+        regs_rows = check_regs(regs_rows, "regs_rows")
+        regs_cols = check_regs(regs_cols, "regs_cols")
+        grid = two_step_leave_one_out(
+            setting,
+            self._rows.thin_spectrum,
+            self._cols.thin_spectrum,
+            dense_labels(self._labels),
+            regs_rows,
+            regs_cols,
+        )
+        if score is None:
+            return grid
+        scores = np.empty((len(regs_rows), len(regs_cols)))
+        for point, F in grid:
+            scores[point] = score(F)
+        return scores
+
+    def held_out(self, mask):
+        """Predictions of the pairs in ``mask`` from all other training pairs (setting A).
+
+        Leave-one-out in setting A with more than one pair: the minimizer of the squared error over
+        the other pairs with the penalty of Theorem 2. O(n^3) for n pairs after the eigenpairs.
+
+        Parameters
+        ----------
+        mask : (m, q) boolean array
+
+        Returns
+        -------
+        (n,) array, in the row-major order of the mask.
+        """
+        check_is_fitted(self)
+        mask = np.asarray(mask)
+        if mask.shape != self.shape_ or mask.dtype != bool:
+            raise InputError(
+                f"mask has shape {mask.shape} and dtype {mask.dtype}: give booleans "
+                f"of shape {self.shape_}"
+            )
+        return self._held_out(self._rows, self._cols, dense_labels(self._labels), mask)
+
+    def impute(self, row_features, col_features, Y):
+        """Y with its missing labels filled in: the first step of almost zero-shot learning.
+
+        Fitting to the result is the second (Stock et al. 2016, Section 6.2). Nothing is fitted
+        here.
+
+        Parameters
+        ----------
+        row_features, col_features
+            As for ``fit_matrix``.
+        Y : (m, q) array
+            NaN where the label is missing.
+
+        Returns
+        -------
+        (m, q) array; missing labels as in ``held_out``.
+        """
+        vertices = checked_vertices(row_features, col_features)
+        Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols, missing=True)
+        missing = np.isnan(Y)
+        filled = np.where(missing, 0.0, Y)
+        sides = self._sides(vertices.row_features, None, vertices.col_features, None)
+        filled[missing] = self._held_out(*sides, filled, missing)
+        return filled
+
+    def _held_out(self, rows, cols, Y, mask):
+        for side in (rows, cols):
+            check_exact(side.filter)
+            check_reg(side.reg, f"reg_{side.name}s", positive=True)
+        return held_out_pairs(rows.thin_spectrum, cols.thin_spectrum, Y, rows.reg, cols.reg, mask)

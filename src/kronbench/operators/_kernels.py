@@ -1,0 +1,474 @@
+"""Threaded loops of the sampled Kronecker products.
+
+Both halves of Algorithm 1 run over pairs sorted by their major vertex. For each pair they take
+the row of a matrix that belongs to its minor vertex: ``accumulate`` adds it to the row of the major
+vertex, ``contract`` takes its inner product with that row. The rows come from a panel of few
+columns, packed without gaps so that a block of it stays in L2, and the other operand stays in
+registers. A compiler that is left to vectorize these loops keeps neither sums nor rows in registers
+(half the rate), so the two innermost loops are written in vector instructions; with
+explicit 512-bit vectors LLVM also needs no leave to use them.
+
+Several vectors (``lanes`` below counts numbers in a register, ``width`` vectors at once) share each
+loaded row of the panel.
+
+No result depends on the number of threads: every sum is formed in one thread in the same order.
+"""
+
+from __future__ import annotations
+
+import llvmlite.binding
+import numpy as np
+from llvmlite import ir
+from numba import config, njit, prange, types
+from numba.extending import intrinsic
+
+# Sums kept in registers by the inner loops: all of 32 AVX-512 registers but those for operands, and
+# half of 16 otherwise.
+_FEATURES = config.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten()
+VECTOR_BYTES, _WIDE = (
+    (64, 16) if "+avx512f" in _FEATURES else (32, 8) if "+avx2" in _FEATURES else (16, 8)
+)
+_NARROW = _WIDE // 4
+
+# How many vectors one pass multiplies: one, or four that share the loads.
+BATCH = 4
+
+# Rows of a panel that stay in L2 (1 MiB on the machine this was tuned on) while all pairs of a
+# block of major vertices pass over them.
+PANEL_BYTES = 768 * 1024
+_MAJOR_BLOCK = 64
+
+_FAST = ("fast",)
+_INT64, _INT32 = ir.IntType(64), ir.IntType(32)
+
+
+def narrow_width(dtype):
+    """Columns of the narrowest panel."""
+    return _NARROW * VECTOR_BYTES // np.dtype(dtype).itemsize
+
+
+def panel_rows():
+    """Rows of the widest panel in PANEL_BYTES."""
+    return PANEL_BYTES // (_WIDE * VECTOR_BYTES)
+
+
+def padded_columns(n_columns, dtype):
+    """Columns of an array that takes the panels of ``n_columns`` columns."""
+    narrow = narrow_width(dtype)
+    full, rest = divmod(n_columns, 4 * narrow)
+    padded = 4 * narrow * full + (4 * narrow if rest > 3 * narrow else -(-rest // narrow) * narrow)
+    row_bytes = padded * np.dtype(dtype).itemsize
+    return padded + narrow if row_bytes % 4096 == 0 else padded  # rows of a page share cache sets
+
+
+class _Vectors:
+    """Emits code on vectors of VECTOR_BYTES of one element type."""
+
+    def __init__(self, builder, element, element_bytes):
+        self.builder, self.element, self.align = builder, element, element_bytes
+        self.lanes = VECTOR_BYTES // element_bytes
+        self.vector = ir.VectorType(element, self.lanes)
+
+    def at(self, pointer, offset):
+        return self.builder.gep(pointer, [self._index(offset)])
+
+    def load(self, pointer, offset):
+        return self.load_as(self.vector, self.at(pointer, offset))
+
+    def load_as(self, kind, pointer):
+        value = self.builder.load(self.builder.bitcast(pointer, kind.as_pointer()))
+        value.align = self.align
+        return value
+
+    def store(self, value, pointer):
+        pointer = self.builder.bitcast(pointer, value.type.as_pointer())
+        self.builder.store(value, pointer).align = self.align
+
+    def fill(self, value):
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        first = self.builder.insert_element(undefined, value, ir.Constant(_INT32, 0))
+        zeros = ir.Constant(ir.VectorType(_INT32, self.lanes), [0] * self.lanes)
+        return self.builder.shuffle_vector(first, undefined, zeros)
+
+    def multiply_add(self, total, x, y):
+        product = self.builder.fmul(x, y, flags=_FAST)
+        return product if total is None else self.builder.fadd(total, product, flags=_FAST)
+
+    def sums(self, vectors):
+        """One vector that holds the sum of each, by adding neighbours."""
+        while len(vectors) > 1:
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+            vectors = [self._add_neighbours(x, y) for x, y in pairs]
+        return vectors[0]
+
+    def fold(self, vector, size):
+        while vector.type.count > size:
+            vector = self._add_neighbours(vector, ir.Constant(vector.type, ir.Undefined), half=True)
+        return vector
+
+    def row_of(self, panel, indices, position, row_length):
+        index = self.builder.load(self.builder.gep(indices, [position]))
+        offset = self.builder.mul(self.builder.sext(index, _INT64), self._index(row_length))
+        return self.builder.gep(panel, [offset])
+
+    def _add_neighbours(self, x, y, half=False):
+        size = x.type.count // 2 if half else x.type.count
+        kind = ir.VectorType(_INT32, size)
+        even, odd = (
+            self.builder.shuffle_vector(x, y, ir.Constant(kind, [2 * i + k for i in range(size)]))
+            for k in (0, 1)
+        )
+        return self.builder.fadd(even, odd, flags=_FAST)
+
+    def _index(self, value):
+        return ir.Constant(_INT64, value) if isinstance(value, int) else value
+
+
+def _loop(builder, start, stop, step, carried, body):
+    """Emit ``while start + step <= stop``; body(position, carried) -> carried of the next turn."""
+    step = ir.Constant(_INT64, step)
+    before = builder.block
+    inside = builder.append_basic_block("pairs")
+    after = builder.append_basic_block("pairs.end")
+    more = builder.icmp_signed("<=", builder.add(start, step), stop)
+    builder.cbranch(more, inside, after)
+    builder.position_at_end(inside)
+    position = builder.phi(_INT64)
+    phis = [builder.phi(value.type) for value in carried]
+    results = body(position, phis)
+    following = builder.add(position, step)
+    more = builder.icmp_signed("<=", builder.add(following, step), stop)
+    last = builder.block
+    builder.cbranch(more, inside, after)
+    for phi, first, again in zip(
+        [position, *phis], [start, *carried], [following, *results], strict=True
+    ):
+        phi.add_incoming(first, before)
+        phi.add_incoming(again, last)
+    builder.position_at_end(after)
+    finals = []
+    for first, again in zip([start, *carried], [following, *results], strict=True):
+        final = builder.phi(first.type)
+        final.add_incoming(first, before)
+        final.add_incoming(again, last)
+        finals.append(final)
+    return finals[0], finals[1:]
+
+
+def _pointers(context, builder, signature, args, positions):
+    kinds = signature.args
+    return [
+        context.make_array(kinds[i])(context, builder, args[i]).data for i in positions
+    ]
+
+
+def _make_add_rows(registers, width):
+    @intrinsic
+    def add_rows(typing, out, offset, stride, panel, indices, values, start, stop):
+        """out[offset + v*stride + k] += sum_h values[h, v] * panel[indices[h], k]."""
+        signature = types.void(
+            out, types.int64, types.int64, panel, indices, values, types.int64, types.int64
+        )
+
+        def generate(context, builder, signature, args):
+            kind = signature.args[0].dtype
+            simd = _Vectors(builder, context.get_value_type(kind), kind.bitwidth // 8)
+            out, panel, indices, values = _pointers(context, builder, signature, args, (0, 3, 4, 5))
+            offset, stride, start, stop = args[1], args[2], args[6], args[7]
+            starts = [
+                builder.gep(out, [builder.add(offset, builder.mul(stride, simd._index(v)))])
+                for v in range(width)
+            ]
+            slots = [(v, q) for v in range(width) for q in range(registers)]
+
+            def pair(position, totals):
+                row = simd.row_of(panel, indices, position, registers * simd.lanes)
+                x = [simd.load(row, q * simd.lanes) for q in range(registers)]
+                first = builder.mul(position, simd._index(width))
+                weights = [
+                    simd.fill(builder.load(builder.gep(values, [builder.add(first, simd._index(v))])))
+                    for v in range(width)
+                ]
+                return [
+                    simd.multiply_add(total, weights[v], x[q])
+                    for total, (v, q) in zip(totals, slots, strict=True)
+                ]
+
+            totals = [simd.load(starts[v], q * simd.lanes) for v, q in slots]
+            _, totals = _loop(builder, start, stop, 1, totals, pair)
+            for total, (v, q) in zip(totals, slots, strict=True):
+                simd.store(total, simd.at(starts[v], q * simd.lanes))
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return add_rows
+
+
+def _make_inner_products(registers, width):
+    @intrinsic
+    def inner_products(typing, out, rows, offset, panel, indices, start, stop):
+        """out[h, v] += sum_k rows[offset + v*length + k] * panel[indices[h], k]."""
+        signature = types.void(
+            out, rows, types.int64, panel, indices, types.int64, types.int64
+        )
+
+        def generate(context, builder, signature, args):
+            kind = signature.args[0].dtype
+            simd = _Vectors(builder, context.get_value_type(kind), kind.bitwidth // 8)
+            out, rows, panel, indices = _pointers(context, builder, signature, args, (0, 1, 3, 4))
+            offset, start, stop = args[2], args[5], args[6]
+            length = registers * simd.lanes
+            fixed = builder.gep(rows, [offset])
+            fixed = [
+                [simd.load(fixed, v * length + q * simd.lanes) for q in range(registers)]
+                for v in range(width)
+            ]
+
+            def pairs(count):
+                def body(position, _):
+                    panel_rows = [
+                        simd.row_of(
+                            panel, indices, builder.add(position, simd._index(i)), length
+                        )
+                        for i in range(count)
+                    ]
+                    totals = [None] * (count * width)
+                    for q in range(registers):
+                        for i, row in enumerate(panel_rows):
+                            x = simd.load(row, q * simd.lanes)
+                            for v in range(width):
+                                at = i * width + v
+                                totals[at] = simd.multiply_add(totals[at], fixed[v][q], x)
+                    result = simd.fold(simd.sums(totals), count * width)
+                    target = builder.gep(out, [builder.mul(position, simd._index(width))])
+                    old = simd.load_as(result.type, target)
+                    simd.store(builder.fadd(old, result, flags=_FAST), target)
+                    return []
+
+                return body
+
+            together = 4 // width
+            if together > 1:
+                start, _ = _loop(builder, start, stop, together, [], pairs(together))
+            _loop(builder, start, stop, 1, [], pairs(1))
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return inner_products
+
+
+_add_rows_wide = _make_add_rows(_WIDE, 1)
+_add_rows_narrow = _make_add_rows(_NARROW, 1)
+_add_rows_batch = _make_add_rows(_NARROW, BATCH)
+_inner_products_wide = _make_inner_products(_WIDE, 1)
+_inner_products_narrow = _make_inner_products(_NARROW, 1)
+_inner_products_batch = _make_inner_products(_NARROW, BATCH)
+
+
+@njit(inline="always")
+def _pack_rows(matrix, transposed, columns, first, count, low, high, panel, length):
+    """panel[i, k] = matrix[i, columns[first + k]], zero from count to length, rows low to high."""
+    for i in range(low, high):
+        for k in range(count, length):
+            panel[i * length + k] = 0
+    if transposed:
+        for k in range(count):
+            row = matrix[columns[first + k]]
+            for i in range(low, high):
+                panel[i * length + k] = row[i]
+    else:
+        for i in range(low, high):
+            row = matrix[i]
+            for k in range(count):
+                panel[i * length + k] = row[columns[first + k]]
+
+
+@njit(parallel=True, cache=True)
+def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out, panel, narrow):
+    """out[j, v, k] += sum of values[h, v] * matrix[indices[h], columns[k]] over the pairs h of j.
+
+    Parameters
+    ----------
+    matrix : (b, a) array, or (a, b) with ``transposed``
+    starts : (d, n_blocks + 1)
+        Where the pairs of each major vertex begin in each block of ``panel_rows()`` minor ones.
+    tasks : (n_tasks + 1,)
+        Bounds of the major vertices of each task.
+    out : (d, n_vectors, padded_columns(a))
+    panel : scratch, b times the widest panel
+    """
+    n_columns = len(columns)
+    n_minor = matrix.shape[1] if transposed else matrix.shape[0]
+    width, stride = out.shape[1], out.shape[2]
+    flat = out.reshape(-1)
+    n_blocks = starts.shape[1] - 1
+    first = 0
+    while first < n_columns:
+        wide = width == 1 and n_columns - first > 3 * narrow
+        length = 4 * narrow if wide else narrow
+        count = min(length, n_columns - first)
+        for block in prange((n_minor + 31) // 32):
+            low = block * 32
+            high = min(n_minor, low + 32)
+            _pack_rows(
+                matrix, transposed, columns, first, count, low, high, panel, length
+            )
+        for task in prange(len(tasks) - 1):
+            for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
+                high = min(low + _MAJOR_BLOCK, tasks[task + 1])
+                for block in range(n_blocks):
+                    for j in range(low, high):
+                        at, stop = starts[j, block], starts[j, block + 1]
+                        offset = j * width * stride + first
+                        if wide:
+                            _add_rows_wide(flat, offset, stride, panel, indices, values, at, stop)
+                        elif width == 1:
+                            _add_rows_narrow(
+                                flat, offset, stride, panel, indices, values, at, stop
+                            )
+                        else:
+                            _add_rows_batch(flat, offset, stride, panel, indices, values, at, stop)
+        first += length
+
+
+@njit(parallel=True, cache=True)
+def contract(inner, matrix, transposed, columns, starts, indices, tasks, out, panel, narrow):
+    """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i.
+
+    Parameters
+    ----------
+    inner : (d, n_vectors, padded number of major vertices)
+    matrix : (c, d') array, or (d', c) with ``transposed``; len(columns) == d
+    starts, tasks, panel : as for :func:`accumulate`
+    """
+    n_columns = len(columns)
+    n_minor = matrix.shape[1] if transposed else matrix.shape[0]
+    width = inner.shape[1]
+    n_blocks = starts.shape[1] - 1
+    first = 0
+    while first < n_columns:
+        wide = width == 1 and n_columns - first > 3 * narrow
+        length = 4 * narrow if wide else narrow
+        count = min(length, n_columns - first)
+        for block in prange((n_minor + 31) // 32):
+            low = block * 32
+            high = min(n_minor, low + 32)
+            _pack_rows(
+                matrix, transposed, columns, first, count, low, high, panel, length
+            )
+        for task in prange(len(tasks) - 1):
+            rows = np.zeros(_MAJOR_BLOCK * width * length, inner.dtype)
+            for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
+                high = min(low + _MAJOR_BLOCK, tasks[task + 1])
+                for k in range(count):
+                    for v in range(width):
+                        for i in range(low, high):
+                            rows[((i - low) * width + v) * length + k] = inner[first + k, v, i]
+                for block in range(n_blocks):
+                    for i in range(low, high):
+                        at, stop = starts[i, block], starts[i, block + 1]
+                        offset = (i - low) * width * length
+                        if wide:
+                            _inner_products_wide(out, rows, offset, panel, indices, at, stop)
+                        elif width == 1:
+                            _inner_products_narrow(out, rows, offset, panel, indices, at, stop)
+                        else:
+                            _inner_products_batch(out, rows, offset, panel, indices, at, stop)
+        first += length
+
+
+@njit(parallel=True, cache=True)
+def block_starts(minor, bounds, block_rows, starts):
+    """Where the pairs of each major vertex begin in each block of minor vertices."""
+    n_blocks = starts.shape[1] - 1
+    for j in prange(len(bounds) - 1):
+        at = bounds[j]
+        for block in range(n_blocks):
+            starts[j, block] = at
+            while at < bounds[j + 1] and minor[at] < (block + 1) * block_rows:
+                at += 1
+        starts[j, n_blocks] = at
+
+
+@njit(parallel=True, cache=True)
+def select(order, minor, bounds, x, block_rows, indices, values, starts):
+    """Pairs with a coefficient other than zero, in sorted order, leaving gaps between vertices.
+
+    ``indices`` and ``values`` receive minor vertex and coefficients, ``starts`` where the pairs of
+    each major vertex begin in each block of minor vertices.
+    """
+    width = x.shape[1]
+    n_blocks = starts.shape[1] - 1
+    for j in prange(len(bounds) - 1):
+        at = bounds[j]
+        block = 0
+        starts[j, 0] = at
+        for h in range(bounds[j], bounds[j + 1]):
+            e = order[h]
+            used = False
+            for v in range(width):
+                values[at, v] = x[e, v]
+                used = used or x[e, v] != 0
+            if used:
+                while minor[h] >= (block + 1) * block_rows:
+                    block += 1
+                    starts[j, block] = at
+                indices[at] = minor[h]
+                at += 1
+        for rest in range(block + 1, n_blocks + 1):
+            starts[j, rest] = at
+
+
+@njit(parallel=True, cache=True)
+def scatter(order, values, out):
+    """out[order[h]] = values[h]."""
+    for h in prange(len(order)):
+        for v in range(values.shape[1]):
+            out[order[h], v] = values[h, v]
+
+
+@njit(parallel=True, cache=True)
+def scatter_pairs(order, minor, bounds, x, out):
+    """out[j, minor] += coefficient for the pairs of each major vertex j."""
+    for j in prange(len(bounds) - 1):
+        for h in range(bounds[j], bounds[j + 1]):
+            out[j, minor[h]] += x[order[h]]
+
+
+@njit(parallel=True, cache=True)
+def gather_pairs(order, minor, bounds, first, table, out):
+    """out of each pair = table[i, minor] for its major vertex first + i."""
+    for i in prange(len(table)):
+        for h in range(bounds[first + i], bounds[first + i + 1]):
+            out[order[h]] = table[i, minor[h]]
+
+
+@njit(cache=True)
+def sort_pairs(major, minor, n_major, n_minor):
+    """Stable order of the pairs by major, then minor vertex, and the bounds of each major vertex.
+
+    Two passes of counting sort: O(n + n_major + n_minor).
+    """
+    n = len(major)
+    order = np.empty(n, np.int32)
+    by_minor = np.empty(n, np.int32)
+    next_minor = np.zeros(n_minor + 1, np.int64)
+    bounds = np.zeros(n_major + 1, np.int64)
+    for h in range(n):
+        next_minor[minor[h] + 1] += 1
+        bounds[major[h] + 1] += 1
+    for i in range(n_minor):
+        next_minor[i + 1] += next_minor[i]
+    for i in range(n_major):
+        bounds[i + 1] += bounds[i]
+    for h in range(n):
+        by_minor[next_minor[minor[h]]] = h
+        next_minor[minor[h]] += 1
+    next_major = bounds[:-1].copy()
+    for g in range(n):
+        h = by_minor[g]
+        order[next_major[major[h]]] = h
+        next_major[major[h]] += 1
+    return order, bounds

@@ -1,0 +1,113 @@
+"""Kernel matrices over one set of vertices."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import euclidean_distances
+
+from kronbench.errors import InputError
+
+KERNELS = ("linear", "gaussian", "precomputed")
+
+# Up to here differences coordinate by coordinate cost no more than the exponentials; they are
+# exact and symmetric, where ||x||^2 + ||y||^2 - 2 x'y cancels.
+_FEW_FEATURES = 16
+
+
+def gram(X, Y=None, *, kernel="linear", gamma=None):
+    """Kernel values between all rows of X and all rows of Y.
+
+    Parameters
+    ----------
+    X : (m, d) array or sparse matrix
+        Features, one row a vertex; the kernel matrix itself when kernel is "precomputed".
+    Y : (p, d) array or sparse matrix, optional
+        The other side; X itself when None.
+    kernel : {"linear", "gaussian", "precomputed"} or callable(X, Y) -> (m, p) array
+        "gaussian" is exp(-gamma ||x - y||^2).
+    gamma : float, optional
+        Inverse squared width of the Gaussian, in the inverse squared unit of the features.
+
+    Returns
+    -------
+    (m, p) ndarray, float64 for "linear" and "gaussian"; entries of the Gaussian below the
+    smallest normal number are zero.
+
+    Raises
+    ------
+    InputError
+        Unknown kernel, no positive gamma for "gaussian", or shapes that do not fit.
+    """
+    X = _as_matrix(X, "X")
+    Y = None if Y is None else _as_matrix(Y, "Y")
+    if callable(kernel):
+        return _called(kernel, X, X if Y is None else Y)
+    if kernel == "precomputed":
+        return _precomputed(X, Y)
+    if kernel not in KERNELS:
+        raise InputError(
+            f"kernel is {kernel!r}: give one of {', '.join(map(repr, KERNELS))} or a callable"
+        )
+    if Y is not None and X.shape[1] != Y.shape[1]:
+        raise InputError(
+            f"X has {X.shape[1]} features and Y has {Y.shape[1]}: give the same features to both"
+        )
+    if kernel == "linear":
+        return _linear(X, X if Y is None else Y)
+    if gamma is None or not np.isfinite(gamma) or gamma <= 0:
+        raise InputError(f"gamma is {gamma}: the gaussian kernel needs a positive number")
+    return _gaussian(X, Y, float(gamma))
+
+
+def _linear(X, Y):
+    product = X.astype(np.float64, copy=False) @ Y.astype(np.float64, copy=False).T
+    return product.toarray() if sparse.issparse(product) else product
+
+
+def _gaussian(X, Y, gamma):
+    if sparse.issparse(X) or sparse.issparse(Y) or X.shape[1] > _FEW_FEATURES:
+        X, Y = (None if Z is None else Z.astype(np.float64, copy=False) for Z in (X, Y))
+        K = euclidean_distances(X, Y, squared=True)
+    else:
+        K = cdist(X, X if Y is None else Y, "sqeuclidean")
+    K *= -gamma
+    # exp of less than this is subnormal, and a matrix full of subnormal numbers slows every
+    # plain loop over it by a factor of two and more; zero differs from them by 1e-308 at most
+    smallest = np.log(np.finfo(np.float64).tiny)
+    K[K < smallest] = -np.inf
+    return np.exp(K, out=K)
+
+
+def _precomputed(X, Y):
+    K = X.toarray() if sparse.issparse(X) else X
+    if Y is not None and K.shape[1] != Y.shape[0]:
+        raise InputError(
+            f"the precomputed kernel X has {K.shape[1]} columns for {Y.shape[0]} training "
+            "vertices: give one column for each vertex of the training set"
+        )
+    return K
+
+
+def _called(kernel, X, Y):
+    K = np.asarray(kernel(X, Y))
+    if K.shape != (X.shape[0], Y.shape[0]):
+        raise InputError(
+            f"the kernel function returned shape {K.shape}: it must return "
+            f"{(X.shape[0], Y.shape[0])}, one row for each row of X, one column for each row of Y"
+        )
+    return K
+
+
+def _as_matrix(X, name):
+    if sparse.issparse(X):
+        return sparse.csr_array(X)
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise InputError(
+            f"{name} has {X.ndim} dimension(s): give a two-dimensional array, one row a vertex"
+        )
+    if X.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {X.dtype}: give numbers")
+    return X

@@ -1,0 +1,338 @@
+"""Truncated Newton methods for regularized risk, dual and primal (Airola & Pahikkala 2018).
+
+Both minimize J(z) = L(p, y) + reg/2 ||f||^2 over the coefficients z of a linear model of the
+predictions, p = B z: in the dual form (Algorithm 2) z = a, B is the Gram operator Q of the
+training pairs and ||f||^2 = a'Q a; in the primal form (Algorithm 3) z = w, B is the design
+operator X and ||f||^2 = w'w. A Newton step x is found by a few Krylov iterations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from kronbench.errors import InputError
+from kronbench.optim.krylov import cg, minres, qmr
+
+_KRYLOV = {"qmr": qmr, "minres": minres, "cg": cg}
+
+# A restricted operator sorts its pairs anew, which takes the time of a few products
+_RESTRICT_BELOW = 0.5
+
+# Pairs whose curvature is this far below the largest are taken as flat in the symmetric system,
+# whose right-hand side divides by its root; the optimum is the same
+_FLAT = 1e-10
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """What a callback sees after an iteration; the next one overwrites the arrays.
+
+    Attributes
+    ----------
+    n_iter : int
+        Iterations made.
+    coef : (n,) or (d*r,) array
+        Dual or primal coefficients.
+    scores : (n,) array
+        Predictions p for the training pairs.
+    objective : float
+        J = L(p, y) + reg/2 ||f||^2.
+    """
+
+    n_iter: int
+    coef: np.ndarray
+    scores: np.ndarray
+    objective: float
+
+
+@dataclass(frozen=True)
+class NewtonResult:
+    """Coefficients, predictions (n,) for the training pairs, J after each outer iteration."""
+
+    coef: np.ndarray
+    scores: np.ndarray
+    objective_path: np.ndarray
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.objective_path)
+
+
+def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonResult:
+    """Algorithm 2: truncated Newton method for the dual coefficients a (n,).
+
+    Parameters
+    ----------
+    gram : (n, n) LinearOperator, array or sparse matrix
+        Q = R (G kron K) R', symmetric positive semidefinite. If it has a method
+        ``restrict(out, in_)`` the "minres" solver uses it once half of the pairs are inactive.
+    loss : Loss
+    y : (n,) float array
+        Labels, in {-1, 1} for a loss with ``margin``.
+    reg : float
+        lambda > 0.
+    outer_iter, inner_iter : int
+        Newton steps, and Krylov iterations for each.
+    inner_solver : {"qmr", "minres", "cg"}
+        How (H Q + reg I) x = g + reg a, Eq. 9, is solved, k inner iterations each.
+
+        - "qmr": as it stands, not symmetric; 2 k + 1 products a step.
+        - "minres": as the symmetric system (W^1/2 Q W^1/2 + reg I) u = b on the pairs of nonzero
+          curvature, for L2-SVM those with y p < 1; coefficients of the others become zero.
+          k + 2 products of the size of the active set.
+        - "cg": conjugate gradients in the inner product of Q, in which H Q + reg I is
+          self-adjoint; k + 1 products. Each inner iterate minimizes the quadratic model of J, so
+          that x is a direction of descent however early it stops, and equals the primal form's.
+          Plain conjugate gradients on the symmetric system minimize another functional and
+          diverge when stopped early.
+    line_search : bool
+        delta minimizes J along x, at O(n) an evaluation without further products, and the method
+        ends where x is no direction of descent; else delta = 1.
+    tol : float
+        Ends when the norm of g + reg a, which is zero at the optimum, has fallen by this factor
+        ("cg": the norm of Q); the same for each inner system.
+    callback : callable(Iterate) -> bool, optional
+        Called after each outer iteration; True stops, e.g. when the AUC of a validation set falls.
+
+    Raises
+    ------
+    InputError
+        reg is not positive, the solver is unknown, shapes do not fit, or "cg" met a direction of
+        negative curvature: then Q is not positive semidefinite.
+    """
+    form = _DualInGramProduct if inner_solver == "cg" else _Dual
+    return _minimize(form(gram, reg, inner_solver), loss, y, **options)
+
+
+def newton_primal(design, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonResult:
+    """Algorithm 3: truncated Newton method for the primal coefficients w (d,).
+
+    Solves (X' H X + reg I) x = X' g + reg w, symmetric positive definite, in each step.
+
+    Parameters
+    ----------
+    design : (n, d) LinearOperator, array or sparse matrix
+        X = R (T kron D), with ``rmatvec``.
+
+    Other parameters, errors: as for :func:`newton_dual`. A step takes k products with X and as
+    many with X' (qmr: 2 k), and one of each besides.
+    """
+    return _minimize(_Primal(design, reg, inner_solver), loss, y, **options)
+
+
+def _minimize(
+    form, loss, y, *, outer_iter=10, inner_iter=10, line_search=False, tol=1e-8, callback=None
+):
+    y = np.asarray(y)
+    if y.shape != (form.operator.shape[0],):
+        raise InputError(f"y has shape {y.shape}: give ({form.operator.shape[0]},)")
+    z, p = np.zeros(form.operator.shape[1], y.dtype), np.zeros_like(y)
+    objectives, target = [], None
+    while len(objectives) < outer_iter:
+        residual, norm = form.residual(loss.gradient(p, y), z)
+        target = tol * norm if target is None else target
+        if norm <= target:
+            break
+        x, Bx = form.step(loss, y, p, residual, tol=tol, max_iter=inner_iter)
+        delta = _line_minimum(form, loss, y, p, z, x, Bx) if line_search else 1.0
+        if delta == 0:
+            break
+        if delta != 1:
+            x *= delta
+            Bx *= delta
+        z -= x
+        p -= Bx
+        objectives.append(loss.value(p, y) + 0.5 * form.reg * float(form.inner(z, z, p)))
+        if callback is not None and callback(Iterate(len(objectives), z, p, objectives[-1])):
+            break
+    return NewtonResult(z, p, np.array(objectives))
+
+
+class _Form:
+    """What differs between the forms: the residual of the optimum, a step and its image B x."""
+
+    def __init__(self, operator, reg, inner_solver):
+        if not np.isfinite(reg) or reg <= 0:
+            raise InputError(f"reg={reg}: give a positive number")
+        if inner_solver not in _KRYLOV:
+            raise InputError(
+                f"inner_solver={inner_solver!r} is unknown: give one of {', '.join(_KRYLOV)}"
+            )
+        self.operator = aslinearoperator(operator)
+        self.reg = float(reg)
+        self.inner_solver = inner_solver
+
+
+class _Dual(_Form):
+    def __init__(self, gram, reg, inner_solver):
+        super().__init__(gram, reg, inner_solver)
+        if self.operator.shape[0] != self.operator.shape[1]:
+            raise InputError(f"gram has shape {self.operator.shape}: give a square operator")
+
+    def inner(self, u, v, Bv):
+        """<f_u, f_v> of the functions with coefficients u and v."""
+        return u @ Bv
+
+    def residual(self, g, a):
+        """g + reg a, the gradient of J without its factor Q (Eq. 8), and its norm."""
+        residual = g + self.reg * a
+        return residual, np.linalg.norm(residual)
+
+    def step(self, loss, y, p, rhs, **options):
+        solve = self._symmetric_step if self.inner_solver == "minres" else self._plain_step
+        x = solve(loss, y, p, rhs, **options)
+        return x, self.operator.matvec(x)
+
+    def _plain_step(self, loss, y, p, rhs, **options):
+        Q, reg = self.operator, self.reg
+        system = LinearOperator(
+            Q.shape,
+            matvec=lambda v: loss.hessian_product(p, y, Q.matvec(v)) + reg * v,
+            rmatvec=lambda v: Q.matvec(loss.hessian_product(p, y, v)) + reg * v,
+            dtype=rhs.dtype,
+        )
+        return qmr(system, rhs, **options).x
+
+    def _symmetric_step(self, loss, y, p, rhs, **options):
+        # Rows of no curvature give x = rhs / reg; on the others, with x = W^1/2 u, divide by W^1/2
+        weights = loss.weights(p, y)
+        active = weights > _FLAT * weights.max()
+        x = np.where(active, 0, rhs / self.reg)
+        if not active.any():
+            return x
+        root = np.sqrt(weights[active])
+        b = rhs[active] / root
+        if x.any():
+            b -= loss.project(root * self.operator.matvec(x)[active])
+        Q = self._restricted(active)
+        system = LinearOperator(
+            (len(root), len(root)),
+            matvec=lambda u: loss.project(root * Q(root * u)),
+            dtype=rhs.dtype,
+        )
+        x[active] = root * minres(system, b, shift=self.reg, **options).x
+        return x
+
+    def _restricted(self, active):
+        """The product with the block of Q of the active pairs."""
+        if active.all():
+            return self.operator.matvec
+        if active.mean() < _RESTRICT_BELOW and hasattr(self.operator, "restrict"):
+            index = np.flatnonzero(active)
+            return self.operator.restrict(index, index).matvec
+
+        def product(v):
+            padded = np.zeros(len(active), v.dtype)
+            padded[active] = v
+            return self.operator.matvec(padded)[active]
+
+        return product
+
+
+class _DualInGramProduct(_Dual):
+    """Conjugate gradients for (H Q + reg I) x = g + reg a with <u, v> = u'Q v.
+
+    Each vector v is carried with Q v, updated by the same recurrence. The part of a vector in the
+    null space of Q is not seen; it is the zero function.
+    """
+
+    gram_norm = 0.0  # lower bound, from the products made
+    rounding = 0.0  # of Q r
+
+    def residual(self, g, a):
+        r = g + self.reg * a
+        Qr = self.operator.matvec(r)
+        norm = np.linalg.norm(r)
+        if norm > 0:
+            self.gram_norm = max(self.gram_norm, np.linalg.norm(Qr) / norm)
+        self.rounding = 10 * np.finfo(r.dtype).eps * self.gram_norm * norm
+        return (r, Qr), np.sqrt(self._square(r, Qr))
+
+    def step(self, loss, y, p, residual, tol, max_iter):
+        r, Qr = residual
+        x, Qx = np.zeros_like(r), np.zeros_like(r)
+        d, Qd, work = r.copy(), Qr.copy(), np.empty_like(r)
+        rr = first = self._square(r, Qr)
+        for _ in range(max_iter):
+            Ad = loss.hessian_product(p, y, Qd)
+            Ad += np.multiply(d, self.reg, out=work)
+            QAd = self.operator.matvec(Ad)
+            length = rr / float(d @ QAd)
+            x += np.multiply(d, length, out=work)
+            Qx += np.multiply(Qd, length, out=work)
+            r -= np.multiply(Ad, length, out=work)
+            Qr -= np.multiply(QAd, length, out=work)
+            rr, rr_old = self._square(r, Qr), rr
+            if rr <= tol**2 * first:
+                break
+            d *= rr / rr_old
+            d += r
+            Qd *= rr / rr_old
+            Qd += Qr
+        return x, Qx
+
+    def _square(self, r, Qr):
+        """r'Q r; zero where it is no more than rounding, r then being in the null space of Q."""
+        square = float(r @ Qr)
+        norm = np.linalg.norm(r)
+        if abs(square) <= self.rounding * norm:
+            return 0.0
+        if square < 0:
+            self._check_semidefinite(square / norm**2)
+            return 0.0
+        return square
+
+    def _check_semidefinite(self, curvature):
+        v = np.random.default_rng(0).standard_normal(self.operator.shape[0])
+        gram_norm = np.linalg.norm(self.operator.matvec(v)) / np.linalg.norm(v)
+        if curvature < -np.sqrt(np.finfo(self.operator.dtype).eps) * gram_norm:
+            raise InputError(
+                "the kernel of the pairs is not positive semidefinite: use inner_solver='qmr' or "
+                "'minres', or make the kernel matrices positive semidefinite"
+            )
+
+
+class _Primal(_Form):
+    def inner(self, u, v, Bv):
+        return u @ v
+
+    def residual(self, g, w):
+        """The gradient of J and its norm."""
+        residual = self.operator.rmatvec(g) + self.reg * w
+        return residual, np.linalg.norm(residual)
+
+    def step(self, loss, y, p, rhs, **options):
+        X, reg = self.operator, self.reg
+
+        def product(v):
+            return X.rmatvec(loss.hessian_product(p, y, X.matvec(v))) + reg * v
+
+        d = X.shape[1]
+        system = LinearOperator((d, d), matvec=product, rmatvec=product, dtype=rhs.dtype)
+        x = _KRYLOV[self.inner_solver](system, rhs, **options).x
+        return x, X.matvec(x)
+
+
+def _line_minimum(form, loss, y, p, z, x, Bx):
+    """delta >= 0 that minimizes J(z - delta x); 0 where x is no direction of descent."""
+    linear, quadratic = form.inner(x, z, p), form.inner(x, x, Bx)
+
+    def slope(delta):
+        penalty = form.reg * float(delta * quadratic - linear)
+        return penalty - float(Bx @ loss.gradient(p - delta * Bx, y))
+
+    start = slope(0.0)
+    if not start < 0:
+        return 0.0
+    if abs(slope(1.0)) <= 1e-3 * -start:
+        return 1.0
+    low, high = 0.0, 1.0
+    while slope(high) < 0 and high < 1e6:
+        low, high = high, 2 * high
+    if slope(high) < 0:
+        return high
+    return brentq(slope, low, high, rtol=1e-3)

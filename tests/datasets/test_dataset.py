@@ -1,0 +1,135 @@
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from kronbench import InputError
+from kronbench.datasets import Dataset, FileRecord
+
+
+def make(**arrays):
+    return Dataset(
+        name="Made",
+        source="mirror",
+        arrays=arrays,
+        files=(FileRecord("made/a.txt", "0" * 64, 12, "mirror folder"),),
+        notes=("written for the test",),
+        title="A made data set",
+        licence="none",
+        citation="nobody",
+        options={"at_least": 7.6},
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    m=st.integers(0, 5),
+    q=st.integers(0, 5),
+    dtype=st.sampled_from(["float64", "float32", "int8", "int32", "bool"]),
+    seed=st.integers(0, 100),
+)
+def test_saved_and_opened_is_the_same(tmp_path_factory, m, q, dtype, seed):
+    rng = np.random.default_rng(seed)
+    dense = (10 * rng.random((m, q))).astype(dtype)
+    words = sparse.random_array((m, q), density=0.4, rng=rng, format="csr")
+    data = make(values=dense, words=words, names=np.array(["a", "bc"]))
+    folder = tmp_path_factory.mktemp("data") / "below" / "made"
+    data.save(folder)
+    again = Dataset.open(folder)
+    assert again.provenance == data.provenance
+    assert again["values"].dtype == dense.dtype
+    np.testing.assert_array_equal(again["values"], dense)
+    np.testing.assert_array_equal(again["names"], data["names"])
+    assert isinstance(again["words"], sparse.csr_array)
+    np.testing.assert_array_equal(again["words"].toarray(), words.toarray())
+    assert sorted(path.name for path in folder.iterdir()) == ["data.npz", "provenance.json"]
+
+
+def test_provenance_says_where_the_numbers_come_from(tmp_path):
+    make(values=np.zeros((2, 3))).save(tmp_path)
+    known = json.loads((tmp_path / "provenance.json").read_text())
+    assert known["source"] == "mirror"
+    assert known["files"] == [
+        {"path": "made/a.txt", "sha256": "0" * 64, "bytes": 12, "origin": "mirror folder"}
+    ]
+    assert known["options"] == {"at_least": 7.6}
+    assert known["arrays"] == {"values": {"shape": [2, 3], "dtype": "float64"}}
+
+
+def test_saving_over_an_old_data_set_replaces_numbers_and_provenance(tmp_path):
+    make(values=np.zeros(2)).save(tmp_path)
+    make(values=np.ones(3)).save(tmp_path)
+    np.testing.assert_array_equal(Dataset.open(tmp_path)["values"], np.ones(3))
+
+
+def test_interrupted_save_is_never_taken_for_a_data_set(tmp_path, monkeypatch):
+    make(values=np.zeros(2)).save(tmp_path)
+
+    def interrupted(file, **arrays):
+        open(file, "wb").write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        make(values=np.ones(2)).save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["data.npz"]
+    with pytest.raises(InputError, match=r"provenance\.json is missing"):
+        Dataset.open(tmp_path)
+
+
+def test_python_objects_are_not_written(tmp_path):
+    with pytest.raises(InputError, match="Python objects"):
+        make(values=np.array([{}, None])).save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pickles_are_not_read(tmp_path):
+    make(values=np.zeros(2)).save(tmp_path)
+    np.savez(tmp_path / "data.npz", values=np.array([{}, None]))
+    with pytest.raises(InputError, match="damaged"):
+        Dataset.open(tmp_path)
+
+
+@pytest.mark.parametrize("size", [0, 10, -10])
+def test_truncated_file_is_one_sentence(tmp_path, size):
+    make(values=np.arange(100.0)).save(tmp_path)
+    file = tmp_path / "data.npz"
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(InputError, match="damaged"):
+        Dataset.open(tmp_path)
+
+
+def test_flipped_bit_is_noticed(tmp_path):
+    make(values=np.arange(1000.0)).save(tmp_path)
+    file = tmp_path / "data.npz"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="damaged"):
+        Dataset.open(tmp_path)
+
+
+def test_array_of_another_shape_than_recorded_is_noticed(tmp_path):
+    make(values=np.zeros((2, 3))).save(tmp_path)
+    np.savez(tmp_path / "data.npz", values=np.zeros((3, 2)))
+    with pytest.raises(InputError, match="shape"):
+        Dataset.open(tmp_path)
+
+
+def test_missing_folder_and_missing_array(tmp_path):
+    with pytest.raises(InputError, match="holds no prepared data set"):
+        Dataset.open(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no array 'value'; it has: values"):
+        make(values=np.zeros(1))["value"]
+
+
+def test_same_arrays_give_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        make(values=np.arange(5.0)).save(tmp_path / name)
+    first, second = ((tmp_path / name / "data.npz").read_bytes() for name in ("a", "b"))
+    assert first == second
+    assert zipfile.is_zipfile(tmp_path / "a" / "data.npz")

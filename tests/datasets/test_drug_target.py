@@ -1,0 +1,356 @@
+import csv
+import io
+import os
+import types
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from kronbench import InputError, datasets
+from kronbench.datasets import Dataset
+from kronbench.datasets.drug_target import (
+    kernels,
+    labelled_pairs,
+    parse_affinities,
+    parse_interactions,
+)
+from kronbench.resources import config_path
+
+NAMES = ("NR", "GPCR", "IC", "E", "Davis", "Ki")
+YAMANISHI = NAMES[:4]
+
+
+@pytest.fixture(scope="module")
+def real():
+    """Loads from the mirror, once each."""
+    if not os.environ.get("KRONBENCH_MIRROR"):
+        pytest.skip("KRONBENCH_MIRROR is not set")
+    loaded = {}
+
+    def load(name):
+        if name not in loaded:
+            loaded[name] = datasets.load(name, policy="real")
+        return loaded[name]
+
+    return load
+
+
+@pytest.fixture(scope="module")
+def surrogates():
+    return {name: datasets.load(name, policy="surrogate") for name in NAMES}
+
+
+def printed(file):
+    with config_path("paper_values", file).open() as stream:
+        return {row["dataset"]: row for row in csv.DictReader(stream)}
+
+
+def in_memory(**texts):
+    """Files as a parser gets them, named ``<key>.txt``."""
+    return {
+        key: types.SimpleNamespace(
+            name=f"{key}.txt", open=lambda text=text: io.BytesIO(text.encode("latin-1"))
+        )
+        for key, text in texts.items()
+    }
+
+
+# --- the published sizes ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, targets, drugs, interactions",
+    [("nr", 26, 54, 90), ("gpcr", 95, 223, 635), ("ic", 204, 210, 1476), ("e", 664, 445, 2926)],
+)
+def test_yamanishi_has_the_published_interactions(real, name, targets, drugs, interactions):
+    data = real(name)
+    assert data.source == "mirror"
+    assert data["values"].shape == (drugs, targets)
+    assert data["values"].sum() == interactions == (data["labels"] == 1).sum()
+    assert (data["labels"] != 0).all()
+
+
+def test_ki_has_the_published_pairs_and_positives(real):
+    pairs, y = labelled_pairs(real("Ki"))
+    assert (len(pairs), pairs.n_rows, pairs.n_cols) == (93_356, 1421, 156)
+    assert ((y == 1).sum(), (y == -1).sum()) == (3200, 90_156)
+    values = real("Ki")["values"][pairs.rows, pairs.cols]
+    np.testing.assert_array_equal(y == 1, values > 7.5)  # pKi has one decimal
+
+
+def test_davis_is_complete(real):
+    data = real("davis")
+    assert data["values"].shape == (68, 442)
+    assert np.isfinite(data["values"]).sum() == 30_056
+    assert (data["values"].min(), data["values"].max()) == (0.016, 10_000)
+    assert (data["labels"] == 1).sum() == 1527
+    assert data["target_similarity"].max() == 16_832
+    assert data["target_similarity_normalized"].max() == 100
+
+
+@pytest.mark.parametrize("name", ["Ki", "GPCR", "IC", "E"])
+def test_table_5_of_airola(real, name):
+    pairs, y = labelled_pairs(real(name), rng=np.random.default_rng(0), fraction=0.25)
+    row = printed("airola-2018-table5-datasets.csv")[name]
+    assert len(pairs) == int(row["edges"])
+    assert pairs.n_rows == int(row["start_vertices"])
+    assert pairs.n_cols == int(row["end_vertices"])
+    # The draw is not the paper's: positives agree up to four hypergeometric deviations.
+    assert abs((y == 1).sum() - int(row["positive"])) < 4 * np.sqrt(int(row["positive"]))
+
+
+@pytest.mark.parametrize("name", ["Ki", "GPCR", "IC", "E"])
+def test_table_4_of_airola_2016(real, name):
+    pairs, y = labelled_pairs(real(name), fraction=1)
+    row = printed("airola-2016-table4-datasets.csv")[name]
+    assert pairs.shape == (int(row["drugs"]), int(row["targets"]))
+    assert (len(pairs), (y == 1).sum()) == (int(row["pairs"]), int(row["positive"]))
+
+
+# --- views ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pairs_carry_the_labels_of_their_cell(surrogates, name):
+    data = surrogates[name]
+    pairs, y = labelled_pairs(data, rng=np.random.default_rng(3), fraction=0.25)
+    np.testing.assert_array_equal(y, data["labels"][pairs.rows, pairs.cols])
+    assert pairs.row_features is data["drug_similarity"]
+    assert pairs.col_features is data["target_similarity"]
+    flat = pairs.rows * pairs.n_cols + pairs.cols
+    assert (np.diff(flat) > 0).all()
+    again, _ = labelled_pairs(data, rng=np.random.default_rng(3), fraction=0.25)
+    np.testing.assert_array_equal(pairs.rows, again.rows)
+
+
+def test_a_fraction_needs_a_generator_and_a_share(surrogates):
+    with pytest.raises(InputError, match="rng is None"):
+        labelled_pairs(surrogates["NR"], fraction=0.25)
+    for fraction in (0, -1, 2):
+        with pytest.raises(InputError, match=f"fraction is {fraction}"):
+            labelled_pairs(surrogates["NR"], rng=np.random.default_rng(0), fraction=fraction)
+
+
+def small(drug_similarity, **options):
+    values = np.array([[1.0, 0], [0, 0], [0, 1], [0, 0]])
+    return Dataset(
+        name="Small",
+        source="generated",
+        arrays={
+            "values": values,
+            "drug_similarity": drug_similarity,
+            "target_similarity": np.eye(2),
+        },
+        options=options,
+    )
+
+
+def test_kernels_are_the_nearest_positive_semidefinite_ones():
+    """Projection: P - S has no negative eigenvalue, and P (P - S) = 0."""
+    rng = np.random.default_rng(0)
+    S = rng.normal(size=(4, 4))
+    K, G, Y = kernels(small(S))
+    S = (S + S.T) / 2
+    assert np.linalg.eigvalsh(S)[0] < -0.1
+    np.testing.assert_allclose(G, G.T, atol=1e-14)
+    assert np.linalg.eigvalsh(G)[0] > -1e-13
+    assert np.linalg.eigvalsh(G - S)[0] > -1e-13
+    np.testing.assert_allclose(G @ (G - S), 0, atol=1e-13)
+    np.testing.assert_array_equal(K, np.eye(2))
+    assert Y.shape == (2, 4)
+
+
+def test_kernel_labels_are_those_of_fisher_discriminant_analysis():
+    _, _, Y = kernels(small(np.eye(4)))
+    expected = np.full((2, 4), -8 / 6)
+    expected[0, 0] = expected[1, 2] = 8 / 2
+    np.testing.assert_allclose(Y, expected, rtol=1e-15)
+
+
+def test_kernels_of_affinities(surrogates):
+    data = surrogates["Davis"]
+    K, G, Y = kernels(data)
+    assert (K.shape, G.shape, Y.shape) == ((442, 442), (68, 68), (442, 68))
+    np.testing.assert_allclose(10.0 ** (9 - Y.T), data["values"], rtol=1e-12)
+    normalized = data["target_similarity_normalized"] / 100  # positive semidefinite as drawn
+    np.testing.assert_allclose(K, normalized, atol=1e-12)
+
+
+def test_kernels_need_complete_data(surrogates):
+    with pytest.raises(InputError, match="Ki has pairs that are not known"):
+        kernels(surrogates["Ki"])
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+YAMANISHI_FILES = {
+    "interactions": "\tD1\tD2\tD3\nT1\t1\t0\t0\nT2\t0\t1\t1\n",
+    "drugs": "\tD1\tD2\tD3\nD1\t1\t.5\t0\nD2\t.4\t1\t0\nD3\t0\t0\t1\n",
+    "targets": "\tT1\tT2\nT1\t1\t.2\nT2\t.2\t1\n",
+}
+METZ_FILES = {
+    "affinities": "7.6 nan\n7.5 8.0\n4 10.3 \n",
+    "drugs": "100 50 20\n50 100 30\n20 30 100\n",
+    "targets": "100 40\n40 100\n",
+}
+
+
+def test_small_files_are_read_as_they_stand():
+    arrays = parse_interactions(in_memory(**YAMANISHI_FILES))
+    np.testing.assert_array_equal(arrays["values"], [[1, 0], [0, 1], [0, 1]])
+    np.testing.assert_array_equal(arrays["labels"], [[1, -1], [-1, 1], [-1, 1]])
+    np.testing.assert_array_equal(arrays["drug_similarity"][:2], [[1, 0.5, 0], [0.4, 1, 0]])
+    arrays = parse_affinities(in_memory(**METZ_FILES), at_least=7.6)
+    np.testing.assert_array_equal(arrays["labels"], [[1, 0], [-1, 1], [-1, 1]])
+    kd = METZ_FILES | {"affinities": "30 31\n0.1 1e4\n1 1\n", "targets_normalized": "9 8\n7 6"}
+    arrays = parse_affinities(in_memory(**kd), at_most=30.0, unit="nM")
+    np.testing.assert_array_equal(arrays["labels"], [[1, -1], [1, -1], [1, 1]])
+    np.testing.assert_array_equal(arrays["target_similarity_normalized"], [[9, 8], [7, 6]])
+
+
+def test_windows_line_ends_are_read():
+    files = {key: text.replace("\n", "\r\n") for key, text in YAMANISHI_FILES.items()}
+    assert parse_interactions(in_memory(**files))["values"].sum() == 3
+
+
+@pytest.mark.parametrize(
+    "key, old, new, message",
+    [
+        ("interactions", "T1\t1\t0\t0", "T1\t1\t0", "line 2: 3 columns, expected 4"),
+        ("interactions", "T2\t0\t1\t1", "T2\t0\t1\t1\t0", "line 3: 5 columns, expected 4"),
+        ("interactions", "T2\t0\t1\t1", "T2\t0\t2\t1", "line 3, column 3: 2 is not allowed"),
+        ("interactions", "T2\t0\t1\t1", "T2\t0\tnan\t1", "line 3, column 3: nan is not allowed"),
+        (
+            "interactions",
+            "T2\t0\t1\t1",
+            "T2\t0\tyes\t1",
+            "line 3, column 3: 'yes' is not a number",
+        ),
+        ("drugs", "\t.5", "\tnan", "line 2, column 3: nan is not allowed, expected a finite"),
+        ("drugs", "\t.5", "\tinf", "line 2, column 3: inf is not allowed, expected a finite"),
+        ("drugs", "\t.5", "\t", "line 2, column 3: '' is not a number"),
+        ("drugs", "\nD2", "\nD9", "row 2 is 'D9' where interactions.txt has 'D2'"),
+        ("drugs", "D2\tD3\n", "D3\tD2\n", "column 2 is 'D3' where interactions.txt has 'D2'"),
+        ("targets", "\nT2\t.2\t1", "", "has 1 rows; interactions.txt has 2 targets"),
+        ("targets", YAMANISHI_FILES["targets"], "", "is empty"),
+        ("targets", "\tT1\tT2\n", "\xff\n", "is not text"),
+    ],
+)
+def test_bad_interaction_files_are_one_sentence(key, old, new, message):
+    assert old in YAMANISHI_FILES[key]
+    files = YAMANISHI_FILES | {key: YAMANISHI_FILES[key].replace(old, new, 1)}
+    with pytest.raises(InputError) as caught:
+        parse_interactions(in_memory(**files))
+    assert f"{key}.txt" in str(caught.value)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "key, text, options, message",
+    [
+        ("affinities", "1 2\n3\n4 5\n", {}, "line 2: 1 columns, expected 2"),
+        ("affinities", "1 2\n3 x\n4 5\n", {}, "line 2, column 2: 'x' is not a number"),
+        ("affinities", "1 2\n3 inf\n4 5\n", {}, "line 2, column 2: inf is not allowed"),
+        ("affinities", "1 2\n3 0\n4 5\n", {"at_most": 30}, "line 2, column 2: 0 is not allowed"),
+        ("affinities", "1 2\n3 -1\n4 5\n", {"at_most": 30}, "-1 is not allowed, expected a posi"),
+        ("affinities", "1 2\n3 nan\n4 5\n", {"at_most": 30}, "nan is not allowed"),
+        ("affinities", "1 2\n\n4 5\n", {}, "line 2: 0 columns, expected 2"),
+        ("affinities", "", {}, "affinities.txt is empty"),
+        ("drugs", "1 2\n2 1\n", {}, "drugs.txt is 2 x 2; affinities.txt asks for 3 x 3"),
+        ("targets", "1 nan\n2 1\n", {}, "targets.txt, line 1, column 2: nan is not allowed"),
+        ("targets", "1 2\n2 1\n", {"at_most": 1, "at_least": 1}, "either at_least or at_most"),
+        ("targets", "1 2\n2 1\n", {"at_least": None}, "either at_least or at_most"),
+        ("targets", "1 2\n2 1\n", {"unit": "mg"}, "unit is 'mg'; known are: nM"),
+    ],
+)
+def test_bad_affinity_files_are_one_sentence(key, text, options, message):
+    files = in_memory(**METZ_FILES | {key: text})
+    if "at_most" not in options:
+        options = {"at_least": 7.6} | options
+    with pytest.raises(InputError) as caught:
+        parse_affinities(files, **options)
+    assert message in str(caught.value)
+
+
+# --- surrogates -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_surrogate_says_so_and_is_the_same_each_time(surrogates, name):
+    first, again = surrogates[name], datasets.load(name.lower(), policy="surrogate")
+    assert first.source == "surrogate" == first.provenance["source"]
+    assert list(first.arrays) == list(again.arrays)
+    for key, value in first.arrays.items():
+        np.testing.assert_array_equal(value, again[key])
+
+
+@pytest.mark.parametrize(
+    "name, known, positive",
+    [
+        *[("NR", 1404, 90), ("GPCR", 21_185, 635), ("IC", 42_840, 1476), ("E", 295_480, 2926)],
+        *[("Davis", 30_056, 1527), ("Ki", 93_356, 3200)],
+    ],
+)
+def test_surrogate_has_the_published_counts(surrogates, name, known, positive):
+    labels = surrogates[name]["labels"]
+    assert (labels != 0).sum() == known
+    assert (labels == 1).sum() == positive
+    assert (labels != 0).any(axis=0).all() and (labels != 0).any(axis=1).all()
+
+
+@pytest.mark.parametrize("name", YAMANISHI)
+def test_surrogate_degrees_have_a_heavy_tail(surrogates, name):
+    for axis in (0, 1):
+        degrees = (surrogates[name]["labels"] == 1).sum(axis=axis)
+        assert degrees.min() >= 1
+        assert np.median(degrees) <= 5
+        assert degrees.max() >= 5 * np.median(degrees)
+
+
+def spectrum(similarity):
+    """Share of the largest eigenvalue, and of the directions that hold 90 % of the trace."""
+    values = np.linalg.eigvalsh((similarity + similarity.T) / 2)[::-1]
+    shares = np.cumsum(values) / values.sum()
+    return shares[0], (np.searchsorted(shares, 0.9) + 1) / len(values)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("side", ["drug_similarity", "target_similarity"])
+def test_surrogate_spectrum_resembles_the_real_one(real, surrogates, name, side):
+    """On at most 300 vertices, drawn alike from both."""
+    pair = []
+    for data in (real(name), surrogates[name]):
+        similarity = data[side]
+        some = np.random.default_rng(0).permutation(len(similarity))[:300]
+        pair.append(similarity[np.ix_(some, some)])
+    (first, directions), (drawn_first, drawn_directions) = map(spectrum, pair)
+    assert drawn_first == pytest.approx(first, rel=0.4)
+    assert drawn_directions == pytest.approx(directions, abs=0.2)
+    assert np.median(pair[1]) == pytest.approx(np.median(pair[0]), rel=0.1)
+    assert pair[1].min() >= 0
+
+
+@pytest.mark.parametrize("name", ["GPCR", "IC", "E", "Ki"])
+def test_surrogate_can_be_learned_from_both_similarities(surrogates, name):
+    """Zero-shot two-step ridge regression, half of the vertices of each side held out."""
+    data = surrogates[name]
+    S, T, labels = data["drug_similarity"], data["target_similarity"], data["labels"]
+    S, T = S / S.max(), T / T.max()
+    rng = np.random.default_rng(0)
+    row, col = (rng.permutation(len(side)) < len(side) // 2 for side in (S, T))
+    Y = np.where(labels == 0, 0, (labels == 1) - np.mean(labels[labels != 0] == 1))
+    inner = np.linalg.solve(S[np.ix_(row, row)] + np.eye(row.sum()), Y[np.ix_(row, col)])
+    inner = np.linalg.solve(T[np.ix_(col, col)] + np.eye(col.sum()), inner.T).T
+    predicted = S[np.ix_(~row, row)] @ inner @ T[np.ix_(col, ~col)]
+    held_out = labels[np.ix_(~row, ~col)]
+    known = held_out != 0
+    assert 0.6 < roc_auc_score(held_out[known] == 1, predicted[known]) < 0.95
+
+
+def test_thresholds_and_units_are_on_record(surrogates):
+    for name, options in (("Ki", {"at_least": 7.6}), ("Davis", {"at_most": 30.0, "unit": "nM"})):
+        assert datasets.describe(name)["options"] == options
+        assert surrogates[name].provenance["options"].items() >= options.items()
+    assert surrogates["Ki"].provenance["options"]["known"] == 93_356
+    assert any("percent" in note for note in surrogates["Ki"].notes)

@@ -1,0 +1,548 @@
+import gzip
+import hashlib
+import http.server
+import socket
+import threading
+import time
+import types
+
+import pytest
+import yaml
+
+from kronbench import InputError, datasets
+from kronbench.datasets import fetch
+from kronbench.datasets.registry import FileEntry
+
+CONTENT = b"1 2 3\n" * 100
+SUM = hashlib.sha256(CONTENT).hexdigest()
+WRONG = CONTENT[:-1] + b"!"
+WRONG_SUM = hashlib.sha256(WRONG).hexdigest()
+PLAIN = FileEntry("one/a.txt", SUM, bytes=len(CONTENT))
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    """A cache of its own, no mirror, no proxy."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("KRONBENCH_CACHE", str(cache))
+    for name in ("KRONBENCH_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    return cache
+
+
+@pytest.fixture
+def mirror(tmp_path):
+    """A mirror folder, and a function that puts a file into it."""
+    folder = tmp_path / "mirror"
+
+    def put(content, name="one/a.txt"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    put.folder = str(folder)
+    return put
+
+
+@pytest.fixture
+def server():
+    """A web server on this machine: ``files`` maps paths to bytes, ``asked`` lists requests."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.server.asked.append(self.path)
+            content = self.server.files.get(self.path)
+            self.send_response(404 if content is None else 200)
+            self.send_header("Content-Length", str(len(content or b"")))
+            self.end_headers()
+            self.wfile.write(content or b"")
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        running.files, running.asked = {}, []
+        running.url = f"http://127.0.0.1:{running.server_port}"
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def closed():
+    """The url of a port that refuses connections."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    return f"http://127.0.0.1:{port}/a.txt"
+
+
+@pytest.fixture
+def connections(monkeypatch):
+    """Every address that somebody connects to; nobody answers."""
+    asked = []
+
+    def connect(address, *arguments, **keywords):
+        asked.append(address)
+        raise ConnectionRefusedError("refused by the test")
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    return asked
+
+
+def downloadable(*urls, **changes):
+    return FileEntry(**{"mirror": "one/a.txt", "sha256": SUM, "urls": urls, **changes})
+
+
+def cached_files(cache):
+    """What lies in the cache, but for the memory of hosts."""
+    found = (path.relative_to(cache) for path in cache.rglob("*") if path.is_file())
+    return sorted(str(path) for path in found if path.parts[0] != "network")
+
+
+def read(file):
+    with file.open() as stream:
+        return stream.read()
+
+
+def git_blob(content):
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+# --- mirrors ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_mirror_folder_is_read_in_place(mirror, alone, packed):
+    path = mirror(gzip.compress(CONTENT), "one/a.txt.gz") if packed else mirror(CONTENT)
+    file = fetch.obtain(PLAIN, [mirror.folder])
+    assert read(file) == CONTENT
+    assert file.name == str(path)
+    assert file.source == "mirror"
+    assert (file.record.sha256, file.record.bytes) == (SUM, len(CONTENT))
+    assert cached_files(alone) == []
+
+
+def test_streams_are_seekable(mirror):
+    mirror(gzip.compress(CONTENT), "one/a.txt.gz")
+    with fetch.obtain(PLAIN, [mirror.folder]).open() as stream:
+        stream.seek(6)
+        assert stream.read(5) == CONTENT[6:11]
+
+
+def test_variable_comes_before_the_configured_mirror(monkeypatch):
+    assert fetch.mirrors() == []
+    assert fetch.mirrors("b") == ["b"]
+    monkeypatch.setenv("KRONBENCH_MIRROR", "a")
+    assert fetch.mirrors("b") == ["a", "b"]
+
+
+def test_corrupted_mirror_file_shows_both_sums(mirror):
+    path = mirror(WRONG)
+    with pytest.raises(InputError) as caught:
+        fetch.obtain(PLAIN, [mirror.folder])
+    for part in (str(path), SUM, WRONG_SUM):
+        assert part in str(caught.value)
+
+
+def test_truncated_mirror_file_shows_both_sizes(mirror):
+    mirror(CONTENT[:-7])
+    with pytest.raises(InputError, match=r"\(593 bytes\) where .* \(600 bytes\)"):
+        fetch.obtain(PLAIN, [mirror.folder])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [gzip.compress(CONTENT)[:-9], CONTENT, b"", gzip.compress(CONTENT)[:15] + b"\xff" * 9],
+    ids=["truncated", "not gzip", "empty", "garbled"],
+)
+def test_bad_gzip_file_is_one_sentence(mirror, content):
+    path = mirror(content, "one/a.txt.gz")
+    with pytest.raises(InputError) as caught:
+        fetch.obtain(PLAIN, [mirror.folder])
+    assert str(path) in str(caught.value)
+
+
+def test_bad_mirror_file_is_an_error_even_where_a_good_one_could_be_downloaded(mirror, server):
+    mirror(WRONG)
+    server.files["/a.txt"] = CONTENT
+    with pytest.raises(InputError, match=WRONG_SUM):
+        fetch.obtain(downloadable(f"{server.url}/a.txt"), [mirror.folder])
+    assert server.asked == []
+
+
+def test_second_accepted_file_is_known_by_its_git_blob_id(mirror):
+    mirror(WRONG)
+    entry = FileEntry("one/a.txt", SUM, git_blob=git_blob(WRONG))
+    assert fetch.obtain(entry, [mirror.folder]).record.sha256 == WRONG_SUM
+    with pytest.raises(InputError, match=WRONG_SUM):
+        fetch.obtain(FileEntry("one/a.txt", SUM, git_blob=git_blob(b"")), [mirror.folder])
+
+
+def test_git_blob_id_is_that_of_git():
+    assert git_blob(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_remote_mirror_is_kept_in_the_cache(server, alone, ending):
+    server.files[f"/data/one/a.txt{ending}"] = gzip.compress(CONTENT) if ending else CONTENT
+    base = f"{server.url}/data/"
+    for _ in range(2):
+        file = fetch.obtain(PLAIN, [base])
+        assert read(file) == CONTENT
+        assert file.source == "mirror"
+        assert file.record.origin == f"{base}one/a.txt{ending}"
+    assert len(server.asked) == (2 if ending else 1)
+    assert cached_files(alone) == [f"one/a.txt{ending}", "one/a.txt.origin"]
+
+
+def test_server_that_unpacks_on_the_way(server):
+    server.files["/one/a.txt.gz"] = CONTENT
+    assert read(fetch.obtain(PLAIN, [server.url])) == CONTENT
+
+
+# --- files put in place by hand ---------------------------------------------------------------
+
+
+def test_file_put_in_place_by_hand(mirror, alone):
+    path = alone / "manual" / "one" / "a.txt"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(CONTENT)
+    mirror(CONTENT)
+    for entry in (PLAIN, FileEntry("one/a.txt")):
+        file = fetch.obtain(entry, [mirror.folder])
+        assert (file.source, file.name, file.record.sha256) == ("manual", str(path), SUM)
+    path.write_bytes(WRONG)
+    with pytest.raises(InputError, match=WRONG_SUM):
+        fetch.obtain(PLAIN, [mirror.folder])
+
+
+def test_without_a_checksum_nothing_is_downloaded(server, alone):
+    server.files["/one/a.txt"] = CONTENT
+    with pytest.raises(fetch.Unavailable, match=r"not in|no folder"):
+        fetch.obtain(FileEntry("one/a.txt"), [server.url])
+    assert server.asked == []
+
+
+# --- downloads --------------------------------------------------------------------------------
+
+
+def test_download_is_checked_kept_and_not_repeated(server, alone):
+    server.files["/a.txt"] = CONTENT
+    url = f"{server.url}/a.txt"
+    for _ in range(2):
+        file = fetch.obtain(downloadable(url))
+        assert read(file) == CONTENT
+        assert (file.source, file.record.origin) == ("download", url)
+    assert server.asked == ["/a.txt"]
+    assert cached_files(alone) == ["one/a.txt", "one/a.txt.origin"]
+
+
+@pytest.mark.parametrize("content", [WRONG, CONTENT[:-1], b"", b"<html>not found</html>"])
+def test_wrong_download_shows_both_sums_and_keeps_nothing(server, alone, content):
+    server.files["/a.txt"] = content
+    with pytest.raises(InputError) as caught:
+        fetch.obtain(downloadable(f"{server.url}/a.txt"))
+    for part in (f"{server.url}/a.txt", SUM, hashlib.sha256(content).hexdigest()):
+        assert part in str(caught.value)
+    assert cached_files(alone) == []
+
+
+def test_pinned_copy_stands_in_for_a_page_that_changed(server, alone, caplog):
+    server.files |= {"/new.txt": WRONG, "/pinned.txt": CONTENT}
+    entry = downloadable(f"{server.url}/new.txt", f"{server.url}/pinned.txt")
+    assert fetch.obtain(entry).record.origin == f"{server.url}/pinned.txt"
+    assert WRONG_SUM in caplog.text and "nothing of it was kept" in caplog.text
+
+
+def test_page_that_is_gone_gives_way_to_the_next(server):
+    server.files["/b.txt"] = CONTENT
+    entry = downloadable(f"{server.url}/a.txt", f"{server.url}/b.txt")
+    assert fetch.obtain(entry).record.origin == f"{server.url}/b.txt"
+    gone = downloadable(f"{server.url}/a.txt", mirror="one/b.txt")
+    with pytest.raises(fetch.Unavailable, match="HTTP status 404"):
+        fetch.obtain(gone)
+
+
+def test_connection_that_breaks_off_keeps_nothing(server, alone):
+    class Short(server.RequestHandlerClass):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(CONTENT)))
+            self.end_headers()
+            self.wfile.write(CONTENT[:50])
+
+    server.RequestHandlerClass = Short
+    with pytest.raises(fetch.Unavailable, match=r"127\.0\.0\.1"):
+        fetch.obtain(downloadable(f"{server.url}/a.txt"))
+    assert cached_files(alone) == []
+
+
+def test_cache_that_cannot_be_written_is_said(alone, server):
+    alone.write_text("a file where the folder should be")
+    server.files["/a.txt"] = CONTENT
+    with pytest.raises(fetch.Unavailable, match="cannot be written"):
+        fetch.obtain(downloadable(f"{server.url}/a.txt"))
+    assert server.asked == []
+
+
+# --- a dead network ---------------------------------------------------------------------------
+
+
+def test_refused_connection_is_remembered(closed, monkeypatch):
+    with pytest.raises(fetch.Unavailable, match=r"127\.0\.0\.1:\d+: Connection refused"):
+        fetch.obtain(downloadable(closed))
+    asked = []
+    monkeypatch.setattr(socket, "create_connection", lambda *_: asked.append(1))
+    with pytest.raises(fetch.Unavailable, match="Connection refused, a short while ago"):
+        fetch.obtain(downloadable(closed, mirror="one/b.txt"))
+    assert asked == []
+
+
+def test_memory_of_a_dead_host_fades(closed, server, monkeypatch):
+    monkeypatch.setattr(fetch, "MEMORY", 0.0)
+    server.files["/a.txt"] = CONTENT
+    entry = downloadable(f"{server.url}/a.txt")
+    fetch._remember(fetch.cache_folder() / "network" / entry.urls[0].split("/")[2], 3.0, "dead")
+    assert read(fetch.obtain(entry)) == CONTENT
+
+
+class Clock:
+    """Time that passes only while somebody waits."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.epoch = 0.0, time.time()
+        clock = types.SimpleNamespace(
+            monotonic=lambda: self.now, time=lambda: self.epoch + self.now
+        )
+        monkeypatch.setattr(fetch, "time", clock)
+
+
+@pytest.mark.parametrize("n_hosts", [1, 3, 50])
+def test_fifty_dead_hosts_cost_no_more_than_fifteen_seconds(monkeypatch, n_hosts):
+    clock, asked = Clock(monkeypatch), []
+
+    def black_hole(address, timeout):
+        asked.append(address)
+        clock.now += 2 * timeout  # two addresses for each name
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(socket, "create_connection", black_hole)
+    for repeat in range(3):
+        for host in range(n_hosts):
+            entry = downloadable(f"http://host{host}.example/a.txt", mirror=f"{repeat}/{host}.txt")
+            with pytest.raises(fetch.Unavailable):
+                fetch.obtain(entry)
+    assert clock.now <= 15
+    assert len(asked) == min(n_hosts, 5)
+
+
+def test_dead_hosts_do_not_hide_one_that_answers(server, monkeypatch):
+    server.files |= {"/a.txt": CONTENT, "/b.txt": CONTENT}
+    fetch.obtain(downloadable(f"{server.url}/a.txt"))
+    memory = fetch.cache_folder() / "network"
+    for host in range(20):
+        fetch._remember(memory / f"dead{host}.example", 3.0, "timed out")
+    entry = downloadable("http://unknown.example/a.txt", f"{server.url}/b.txt", mirror="one/b.txt")
+    assert read(fetch.obtain(entry)) == CONTENT
+
+
+def test_name_server_that_does_not_answer(monkeypatch):
+    monkeypatch.setattr(fetch, "CONNECT", 0.05)
+    release = threading.Event()
+
+    def hang(*_):
+        release.wait(20)
+        raise TimeoutError
+
+    monkeypatch.setattr(socket, "create_connection", hang)
+    with pytest.raises(fetch.Unavailable, match="no answer within"):
+        fetch.obtain(downloadable("http://host.example/a.txt"))
+    release.set()
+
+
+def test_host_that_connects_and_stays_silent(monkeypatch):
+    monkeypatch.setattr(fetch, "READ", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        entry = downloadable(f"http://127.0.0.1:{silent.getsockname()[1]}/a.txt")
+        with pytest.raises(fetch.Unavailable, match=r"ConnectionError|ReadTimeout"):
+            fetch.obtain(entry)
+        with pytest.raises(fetch.Unavailable, match="a short while ago"):
+            fetch.obtain(entry)
+
+
+def test_connection_goes_to_the_proxy(monkeypatch, connections):
+    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with pytest.raises(fetch.Unavailable):
+        fetch.obtain(downloadable("http://host.example/a.txt"))
+    assert connections == [("proxy.example", 3128)]
+
+
+# --- policies ---------------------------------------------------------------------------------
+
+TABLES = {
+    "a.txt": b"\tD1\tD2\tD3\nT1\t1\t0\t0\nT2\t0\t1\t1\n",
+    "d.txt": b"\tD1\tD2\tD3\nD1\t1\t.5\t0\nD2\t.5\t1\t0\nD3\t0\t0\t1\n",
+    "t.txt": b"\tT1\tT2\nT1\t1\t.2\nT2\t.2\t1\n",
+}
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch, closed):
+    """A registry with one small data set of three files, whose urls nobody answers."""
+    files = {
+        key: {
+            "mirror": f"small/{name}",
+            "sha256": hashlib.sha256(TABLES[name]).hexdigest(),
+            "bytes": len(TABLES[name]),
+            "urls": [closed],
+        }
+        for key, name in zip(("interactions", "drugs", "targets"), TABLES, strict=True)
+    }
+    sizes = {"drugs": 3, "targets": 2, "interactions": 3}
+    entry = {
+        "title": "Small",
+        "loader": "interactions",
+        "surrogate": {**sizes, "drug_similarity": 0.3, "target_similarity": 0.2},
+        "files": files,
+        "shape": {"values": [3, 2]},
+        "licence": "none",
+        "citation": "nobody",
+    }
+    path = tmp_path / "own.yaml"
+    monkeypatch.setenv("KRONBENCH_REGISTRY", str(path))
+
+    def write(**changes):
+        path.write_text(yaml.safe_dump({"Small": entry | changes}, sort_keys=False))
+
+    write()
+    return types.SimpleNamespace(write=write, files=files)
+
+
+def test_mirror_gives_real_data(small, mirror, monkeypatch):
+    for name, content in TABLES.items():
+        mirror(content, f"small/{name}")
+    data = datasets.load("small", policy="real", mirror=mirror.folder)
+    assert data.source == "mirror"
+    assert data["values"].tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert [record.path for record in data.files] == [f"small/{name}" for name in TABLES]
+    monkeypatch.setenv("KRONBENCH_MIRROR", mirror.folder)
+    assert datasets.load("SMALL").source == "mirror"
+
+
+def test_one_file_put_in_place_by_hand_makes_the_data_manual(small, mirror, alone):
+    for name, content in TABLES.items():
+        mirror(content, f"small/{name}")
+    path = alone / "manual" / "small" / "a.txt"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(TABLES["a.txt"])
+    assert datasets.load("Small", mirror=mirror.folder).source == "manual"
+
+
+def test_offline_the_surrogate_steps_in_and_says_so_once(small, caplog):
+    data = datasets.load("Small")
+    assert data.source == "surrogate" and data.files == ()
+    lines = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert len(lines) == 1
+    assert "SURROGATE DATA for Small" in caplog.text
+    assert "small/a.txt" in caplog.text and "Connection refused" in caplog.text
+
+
+def test_offline_real_says_what_was_tried_and_what_to_do(small, alone, closed):
+    with pytest.raises(InputError) as caught:
+        datasets.load("Small", policy="real", mirror="/nowhere/at/all")
+    message = str(caught.value)
+    for part in (
+        *(
+            "Small is not at hand",
+            "small/a.txt",
+            "no folder /nowhere/at/all",
+            "Connection refused",
+        ),
+        *(f"open {closed}", str(alone / "manual" / "small" / "a.txt"), "KRONBENCH_MIRROR"),
+    ):
+        assert part in message
+
+
+def test_files_that_nobody_may_hand_on(small, alone):
+    manual = {"url": "http://owner.example/", "instructions": "Ask the owner for the collection."}
+    files = {key: {"mirror": file["mirror"]} for key, file in small.files.items()}
+    small.write(files=files, manual=manual)
+    with pytest.raises(InputError, match=r"Ask the owner .* \(http://owner\.example/\)"):
+        datasets.load("Small", policy="real")
+    for name, content in TABLES.items():
+        path = alone / "manual" / "small" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    data = datasets.load("Small", policy="real")
+    assert data.source == "manual"
+    assert data.files[0].sha256 == small.files["interactions"]["sha256"]
+    assert datasets.describe("Small")["manual"]["folder"] == str(alone / "manual")
+
+
+@pytest.mark.parametrize("content", [TABLES["d.txt"][:-3], b"", TABLES["d.txt"] + b"\n"])
+def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror, content):
+    for name, good in TABLES.items():
+        mirror(content if name == "d.txt" else good, f"small/{name}")
+    with pytest.raises(InputError, match=r"small/d\.txt has sha256"):
+        datasets.load("Small", policy="auto", mirror=mirror.folder)
+
+
+def test_wrong_download_is_no_reason_for_a_surrogate(small, server, alone):
+    server.files["/a.txt"] = b"wrong"
+    files = {key: {**file, "urls": [f"{server.url}/a.txt"]} for key, file in small.files.items()}
+    small.write(files=files)
+    with pytest.raises(InputError, match="has sha256"):
+        datasets.load("Small", policy="auto")
+    assert cached_files(alone) == []
+
+
+def test_surrogate_policy_touches_no_network(small, mirror, connections):
+    for name, content in TABLES.items():
+        mirror(content, f"small/{name}")
+    assert datasets.load("Small", policy="surrogate", mirror=mirror.folder).source == "surrogate"
+    assert connections == []
+
+
+def test_verify_looks_at_what_is_at_hand_and_touches_no_network(small, mirror, connections):
+    mirror(TABLES["a.txt"], "small/a.txt")
+    mirror(b"wrong", "small/d.txt")
+    checks = list(datasets.verify("Small", mirror=mirror.folder))
+    assert [check.ok for check in checks] == [True, False, True]
+    assert "as registered" in str(checks[0])
+    assert "has sha256" in str(checks[1])
+    assert "not on this machine" in str(checks[2])
+    assert connections == []
+
+
+def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
+    mirror(TABLES["t.txt"], "small/t.txt")
+    seen = {}
+
+    def surrogate(rng, *, files, **options):
+        seen.update(files)
+        return datasets.LOADERS["interactions"].surrogate(rng, **options)
+
+    loader = datasets.Loader(
+        parse=datasets.LOADERS["interactions"].parse,
+        surrogate=surrogate,
+        surrogate_files=("drugs", "targets"),
+    )
+    monkeypatch.setitem(datasets.LOADERS, "partial", loader)
+    small.write(loader="partial")
+    data = datasets.load("Small", mirror=mirror.folder)
+    assert list(seen) == ["targets"] and read(seen["targets"]) == TABLES["t.txt"]
+    assert data.source == "surrogate"
+    assert [record.path for record in data.files] == ["small/t.txt"]
+
+
+def test_cache_folder_follows_the_variable(alone, monkeypatch):
+    assert fetch.cache_folder() == alone
+    monkeypatch.delenv("KRONBENCH_CACHE")
+    assert fetch.cache_folder().name == "kronbench"
+    assert fetch.manual_folder().parent == fetch.cache_folder()

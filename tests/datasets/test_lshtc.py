@@ -1,0 +1,143 @@
+import os
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kronbench import InputError, datasets
+from kronbench.datasets.corpus import depths
+from kronbench.datasets.lshtc import (
+    parse_class_sizes,
+    parse_lshtc,
+    surrogate_class_sizes,
+    surrogate_lshtc,
+)
+from tests.helpers import in_memory
+
+TRAIN = "545, 32 8:1 18:2\n32 1:3\n\n7 2:1 18:0.5\n545 8:1\n"
+NOVEL = "99 3:4\n"
+#        1 -> 2 -> 545, 32      1 -> 3 -> 7      1 -> 3 -> 4 -> 99, and two nodes without documents
+HIERARCHY = "1 2\n1 3\n2 545\n2 32\n3 7\n3 4\n4 99\n4 1000\n1 5\n"
+
+
+def files(train=TRAIN, novel=NOVEL, hierarchy=HIERARCHY):
+    return in_memory(train=train, novel=novel, hierarchy=hierarchy)
+
+
+def check_tree(parents, n_classes):
+    assert parents[0] == -1 and (parents[1:] < np.arange(1, len(parents))).all()
+    leaves = np.setdiff1d(np.arange(len(parents)), parents)
+    np.testing.assert_array_equal(leaves, np.arange(len(parents) - n_classes, len(parents)))
+
+
+def test_documents_classes_and_tree():
+    arrays = parse_lshtc(files(), n_words=20)
+    X = np.zeros((4, 20))
+    X[0, [7, 17]], X[1, 0], X[2, [1, 17]], X[3, 7] = [1, 2], 3, [1, 0.5], 1
+    np.testing.assert_array_equal(arrays["X"].toarray(), X)
+    assert isinstance(arrays["X"], sparse.csr_array) and arrays["X"].dtype == np.float32
+    assert arrays["X_novel"].shape == (1, 20) and arrays["X_novel"][0, 2] == 4
+    # Classes 7, 32, 545, and 99 after them because it is novel.
+    assert arrays["y"].tolist() == [2, 1, 0, 2] and arrays["y_novel"].tolist() == [3]
+    # 1; 2, 3; 4; 7, 32, 545, 99
+    assert arrays["parents"].tolist() == [-1, 0, 0, 2, 2, 1, 1, 3]
+
+
+def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_node():
+    arrays = parse_lshtc(
+        files("30 1:1\n31 1:1\n", "", "10 20\n20 21\n21 30\n20 30\n11 31\n"), n_words=1
+    )
+    # node 0; 10, 11; 20; then 30 below 20, not 21, and 31 below 11
+    assert arrays["parents"].tolist() == [-1, 0, 0, 1, 3, 2]
+    assert arrays["X_novel"].shape == (0, 1) and arrays["y_novel"].shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"train": "7 1:1\n7 x:1\n"}, "train.txt, line 2: '7 x:1' does not start a line of the"),
+        ({"train": "7 1:1\n3:1\n"}, "train.txt, line 2: '3:1' does not start a line of the form"),
+        ({"train": "7 5:1 4:1\n"}, "train.txt: "),
+        ({"train": "7 0:1\n"}, "train.txt: "),
+        ({"train": "7 1:1\n7 21:1\n"}, "train.txt: document 2 has word 21, the vocabulary ends"),
+        ({"train": "7 1:nan\n"}, "train.txt"),
+        ({"train": ""}, "train.txt holds no document"),
+        ({"novel": "7 1:1\n"}, "novel.txt: class 7 also has documents in train.txt"),
+        ({"train": "8 1:1\n"}, "hierarchy.txt: class 8 is not below a root of the hierarchy"),
+        ({"train": "4 1:1\n"}, "hierarchy.txt: class 4 has documents and classes below it"),
+        ({"hierarchy": "1 2\n1 2 3\n"}, "hierarchy.txt, line 2: '1 2 3' is not two whole numbers"),
+        ({"hierarchy": "1 b\n"}, "hierarchy.txt, line 1: '1 b' is not two whole numbers with a"),
+        ({"hierarchy": "7 8\n8 7\n"}, "hierarchy.txt: class 7 is not below a root"),
+    ],
+)
+def test_bad_files_are_named(changed, message):
+    with pytest.raises(InputError) as error:
+        parse_lshtc(files(**changed), n_words=20)
+    assert str(error.value).startswith(message) and "\n" not in str(error.value)
+
+
+def test_a_scale_takes_the_same_share_of_the_documents_each_time():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(10, 20, size=200)
+    train = "".join(f"{label} {k + 1}:1\n" for k, label in enumerate(labels))
+    hierarchy = "".join(f"1 {label}\n" for label in range(10, 20))
+    first, again = (
+        parse_lshtc(files(train, "", hierarchy), n_words=200, scale=0.1) for _ in range(2)
+    )
+    assert first["X"].shape == (20, 200)
+    np.testing.assert_array_equal(first["X"].indices, again["X"].indices)
+    kept = np.unique(labels[first["X"].indices])
+    np.testing.assert_array_equal(kept[first["y"]], labels[first["X"].indices])
+    check_tree(first["parents"], len(kept))
+
+
+def test_surrogate_shrinks_with_its_scale():
+    sizes = {
+        "n_words": 833482,
+        "n_documents": 383408,
+        "levels": [11, 75, 330, 1250, 12633],
+        "n_novel": 3000,
+    }
+    arrays = surrogate_lshtc(np.random.default_rng(0), **sizes, scale=0.005)
+    n_classes = 63
+    assert arrays["X"].shape == (1917, round(833482 * 0.005**0.55))
+    assert arrays["X"].dtype == np.float32 and arrays["X"].has_canonical_format
+    assert np.bincount(arrays["y"]).min() >= 1 and arrays["y"].max() == n_classes - 1
+    assert arrays["y_novel"].tolist() == np.repeat(n_classes + np.arange(15), 2).tolist()
+    assert arrays["X_novel"].shape == (30, arrays["X"].shape[1])
+    check_tree(arrays["parents"], n_classes + 15)
+    depth = depths(arrays["parents"])
+    assert (depth[-(n_classes + 15) :] == 5).all()
+    again = surrogate_lshtc(np.random.default_rng(0), **sizes, scale=0.005)
+    assert (arrays["X"] != again["X"]).nnz == 0
+
+
+def test_class_sizes_of_both_halves_are_aligned():
+    arrays = parse_class_sizes(in_memory(train="5:9\n2:1\n", valid="2:4\n"))
+    assert arrays["class_ids"].tolist() == [2, 5]
+    assert arrays["train"].tolist() == [1, 9] and arrays["valid"].tolist() == [4, 0]
+    with pytest.raises(InputError, match=r"train\.txt, line 1: '5;9' is not two whole numbers"):
+        parse_class_sizes(in_memory(train="5;9\n"))
+
+
+def test_surrogate_class_sizes_are_those_measured_on_the_real_ones():
+    """The real pooled sizes: median 5, 90 % at most 19, 99 % at most 88, logarithms 1.78 +- 0.88."""
+    arrays = surrogate_class_sizes(
+        np.random.default_rng(0), n_classes=12294, n_train=93805, n_valid=34905
+    )
+    assert arrays["train"].sum() == 93805 and arrays["valid"].sum() == 34905
+    pooled = arrays["train"] + arrays["valid"]
+    assert 4 <= np.median(pooled) <= 9
+    assert 15 <= np.quantile(pooled, 0.9) <= 24
+    assert 40 <= np.quantile(pooled, 0.99) <= 110
+
+
+def test_the_real_class_sizes_add_up():
+    if not os.environ.get("KRONBENCH_MIRROR"):
+        pytest.skip("KRONBENCH_MIRROR is not set")
+    data = datasets.load("lshtc1-class-sizes", policy="real")
+    assert data["train"].sum() == 93805 and data["valid"].sum() == 34905
+    pooled = data["train"] + data["valid"]
+    assert (pooled.min(), np.median(pooled), pooled.max()) == (2, 5, 2965)
+    assert np.log(pooled).mean() == pytest.approx(1.78, abs=0.005)
+    assert np.log(pooled).std() == pytest.approx(0.88, abs=0.005)

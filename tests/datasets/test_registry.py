@@ -1,0 +1,200 @@
+import re
+
+import numpy as np
+import pytest
+import yaml
+
+from kronbench import InputError, datasets
+from kronbench.datasets import registry
+from kronbench.resources import config_path
+
+ENTRY = {
+    "title": "One",
+    "loader": "checkerboard",
+    "options": {"m": 4, "fraction": 0.5, "flip": 0},
+    "licence": "none",
+    "citation": "nobody",
+}
+FILE = {"mirror": "one/a.txt", "sha256": "0" * 64, "urls": ["http://example.org/a.txt"]}
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Write entries into a registry of the user's own."""
+    path = tmp_path / "own.yaml"
+    monkeypatch.setenv("KRONBENCH_REGISTRY", str(path))
+
+    def write(content):
+        path.write_text(
+            content if isinstance(content, str) else yaml.safe_dump(content, sort_keys=False)
+        )
+        return path
+
+    return write
+
+
+def test_shipped_registry_is_whole():
+    for name, entry in registry.entries().items():
+        assert entry.loader in datasets.LOADERS, name
+        assert entry.files or datasets.LOADERS[entry.loader].generate, name
+        for file in entry.files.values():
+            assert (file.sha256 and file.bytes and file.urls) or entry.manual, (name, file.mirror)
+            for url in file.urls:
+                if "githubusercontent.com" in url:
+                    assert re.search(r"\.com/[^/]+/[^/]+/[0-9a-f]{40}/", url), url
+
+
+def test_a_file_is_registered_the_same_way_wherever_it_is_used():
+    seen = {}
+    for entry in registry.entries().values():
+        for file in entry.files.values():
+            assert seen.setdefault(file.mirror, file) == file
+
+
+@pytest.mark.parametrize(
+    "name, found",
+    [
+        *[(name, "GPCR") for name in ("GPCR", "gpcr", "Gpcr")],
+        *[("ki", "Ki"), ("checker", "Checker"), ("CHECKER+", "Checker+"), ("davis", "Davis")],
+        *[("nr", "NR"), ("ic", "IC"), ("e", "E")],
+    ],
+)
+def test_names_without_regard_to_case(name, found):
+    assert registry.find(name).name == found
+    assert datasets.describe(name)["name"] == found
+
+
+def test_unknown_name_lists_close_ones_and_how_to_list_all():
+    with pytest.raises(InputError, match=r"no data set 'gcpr'; did you mean .*GPCR.*data list"):
+        registry.find("gcpr")
+    with pytest.raises(InputError, match=r"no data set 'zzzzzz'; 'python -m kronbench data list'"):
+        datasets.load("zzzzzz")
+
+
+def test_own_registry_adds_and_replaces(own):
+    own({"gpcr": ENTRY, "Mine": ENTRY})
+    names = datasets.names()
+    assert names[-2:] == ["gpcr", "Mine"]
+    assert "GPCR" not in names and "Ki" in names
+    data = datasets.load("MINE", policy="real")
+    assert (data.name, data.source, data.title) == ("Mine", "generated", "One")
+    assert len(data["rows"]) == 8
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"shpae": {}}, "One: unknown key 'shpae'; known are: title"),
+        ({"files": {"a": {**FILE, "md5": "x"}}}, "One.files.a: unknown key 'md5'"),
+        (
+            {"manual": {"url": "http://x", "instructions": "y", "folder": "z"}},
+            "unknown key 'folder'",
+        ),
+        ({"files": {"a": {"mirror": "a", "urls": ["http://x"]}}}, "'sha256' is a dependency"),
+        ({"files": {"a": {**FILE, "sha256": "12"}}}, "One.files.a.sha256: '12' does not match"),
+        ({"files": {"a": {**FILE, "mirror": "../a"}}}, "One.files.a.mirror: '../a' does not"),
+        ({"files": {"a": {**FILE, "mirror": "/a"}}}, "One.files.a.mirror: '/a' does not"),
+        (
+            {"files": {"a": {**FILE, "urls": ["ftp://x"]}}},
+            "One.files.a.urls.0: 'ftp://x' does not",
+        ),
+        ({"shape": {"values": ["3"]}}, "One.shape.values.0: '3' is not of type"),
+        ({"title": 3}, "One.title: 3 is not of type 'string'"),
+    ],
+)
+def test_registry_errors_name_the_place_and_the_fault(own, change, message):
+    path = own({"One": ENTRY | change})
+    with pytest.raises(InputError) as caught:
+        registry.entries()
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_missing_key_is_named(own):
+    own({"One": {key: value for key, value in ENTRY.items() if key != "licence"}})
+    with pytest.raises(InputError, match="'licence' is a required property"):
+        registry.entries()
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("One: [", "not valid YAML"),
+        ("One: {title: a, title: b}", "'title' is given twice"),
+        ("One: 1\nOne: 2", "'One' is given twice"),
+        (yaml.safe_dump({"One": ENTRY, "ONE": ENTRY}), "differ only in case"),
+        (yaml.safe_dump({"One": {**ENTRY, "loader": "x y"}}), "there is no loader 'x y'"),
+    ],
+)
+def test_registry_that_contradicts_itself(own, content, message):
+    own(content)
+    with pytest.raises(InputError, match=message):
+        datasets.load("One")
+
+
+def test_registry_that_is_not_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("KRONBENCH_REGISTRY", str(tmp_path / "no.yaml"))
+    with pytest.raises(InputError, match=r"no\.yaml cannot be read"):
+        registry.entries()
+
+
+def test_changed_registry_is_read_again(own):
+    own({"One": ENTRY})
+    registry.entries()
+    path = own({"Two": ENTRY, "Three": ENTRY})
+    path.touch()
+    assert datasets.names()[-2:] == ["Two", "Three"]
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"shape": {"rows": [9]}}, "One: rows is 8 where the registry has 9"),
+        (
+            {"shape": {"row_features": [4, 2]}},
+            "row_features is 4 x 1 where the registry has 4 x 2",
+        ),
+        ({"shape": {"rows": [8, 1]}}, "rows is 8 where the registry has 8 x 1"),
+        ({"shape": {"values": [1]}}, "One: there is no array 'values'"),
+        ({"options": {"m": 4, "fractoin": 1}}, "One: options do not fit 'checkerboard'"),
+        ({"loader": "interactions"}, "the loader 'interactions' needs files"),
+        ({"files": {"a": FILE}}, "the loader 'checkerboard' reads no files"),
+    ],
+)
+def test_entry_that_its_data_contradict(own, change, message):
+    own({"One": ENTRY | change})
+    with pytest.raises(InputError) as caught:
+        datasets.load("One")
+    assert message in str(caught.value)
+
+
+def test_sizes_that_are_not_fixed(own):
+    own({"One": {**ENTRY, "shape": {"rows": [None], "row_features": [None, 1]}}})
+    assert datasets.load("One")["rows"].shape == (8,)
+
+
+def test_unknown_policy():
+    with pytest.raises(InputError, match="policy is 'reel'; give one of auto, real, surrogate"):
+        datasets.load("Checker", policy="reel")
+
+
+def test_description_is_plain_yaml():
+    for name in datasets.names():
+        known = yaml.safe_load(yaml.safe_dump(datasets.describe(name)))
+        assert known["licence"] and known["citation"]
+
+
+def test_a_data_set_without_files_is_the_same_each_time():
+    first, second = (datasets.load("Checker", policy=policy) for policy in ("auto", "surrogate"))
+    assert first.source == second.source == "generated"
+    for key, value in first.arrays.items():
+        np.testing.assert_array_equal(value, second[key])
+
+
+def test_sources_are_listed_official_page_first():
+    """A pinned copy never stands before the page it was copied from."""
+    text = yaml.safe_load(config_path("datasets.yaml").read_text())
+    for name, entry in text.items():
+        for file in entry.get("files", {}).values():
+            pinned = ["githubusercontent" in url for url in file.get("urls", [])]
+            assert pinned == sorted(pinned), name

@@ -1,0 +1,265 @@
+import csv
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsRegressor
+
+from kronbench import InputError, datasets
+from kronbench.datasets import registry, uci
+from kronbench.datasets.uci import LAYOUTS, Layout, parse_table, surrogate_table
+from kronbench.resources import config_path
+from tests.helpers import in_memory
+
+TABLES = [name for name, entry in registry.entries().items() if entry.loader == "table"]
+
+
+@pytest.fixture(scope="module")
+def real():
+    if not os.environ.get("KRONBENCH_MIRROR"):
+        pytest.skip("KRONBENCH_MIRROR is not set")
+    return lambda name: datasets.load(name, policy="real")
+
+
+@pytest.fixture
+def layout(monkeypatch):
+    """Put a layout of the test's own under the name "own"."""
+    return lambda **fields: monkeypatch.setitem(LAYOUTS, "own", Layout(**fields))
+
+
+def paper_rows():
+    with config_path("paper_values", "bach-2005-figure2-ranks.csv").open() as stream:
+        for row in csv.DictReader(stream):
+            name = row["dataset"]
+            yield f"{name}-{row['n_points']}" if name == "kin-32nm" else name, row
+
+
+def test_every_row_of_the_paper_is_registered_with_its_points_and_features():
+    rows = dict(paper_rows())
+    assert len(rows) == 38
+    for name, row in rows.items():
+        entry = registry.find(name)
+        assert entry.shape["X"] == (int(row["n_points"]), int(row["n_features"]))
+        assert entry.agreement and entry.notes
+        if row["n_classes"] and entry.agreement == "exact":
+            assert len(entry.surrogate["class_counts"]) == int(row["n_classes"])
+        if entry.loader == "table":
+            assert bool(row["n_classes"]) == ("class_counts" in entry.surrogate)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_real_tables_have_the_registered_classes_and_indicators(name, real):
+    entry, data = registry.find(name), real(name)
+    X, y = data["X"], data["y"]
+    assert X.dtype == np.float64 and np.isfinite(X).all() and np.isfinite(y).all()
+    assert len(np.unique(y)) > 1
+    counts = entry.surrogate.get("class_counts")
+    if counts is not None:
+        assert np.bincount(y, minlength=len(counts)).tolist() == counts
+    blocks = entry.surrogate.get("blocks", [])
+    start = X.shape[1] - sum(blocks)
+    for size in blocks:
+        assert (X[:, start : start + size].sum(axis=1) == 1).all()
+        start += size
+
+
+def test_satimage_keeps_the_original_split(real):
+    data = real("satimage")
+    assert data["is_test"].sum() == 2000
+    training = np.bincount(data["y"][~data["is_test"]])
+    assert training.tolist() == [1072, 479, 961, 415, 470, 1038]
+    assert data["X"].min() >= 0 and data["X"].max() <= 255
+
+
+def test_rows_of_one_source_are_draws_from_the_same_points(real):
+    few, many = real("kin-32nm-2000"), real("kin-32nm-4000")
+    classes = real("kin-32nm-c")
+    np.testing.assert_array_equal(classes["X"], many["X"])
+    border = many["y"][classes["y"] == 0].max()
+    assert border <= many["y"][classes["y"] == 1].min()
+    assert len(few["X"]) == 2000
+    assert len(np.unique(many["X"], axis=0)) == 4000
+
+
+def test_numbers_first_then_indicators_in_alphabetical_order(layout):
+    layout(n_columns=4, delimiter=",", categorical=(0,), labels=("no", "yes"))
+    arrays = parse_table(
+        in_memory(data="b, 1, 2.5, yes\na, 3, 4, no\n\nc,5,6,no\n"),
+        layout="own",
+        n_points=3,
+        n_features=5,
+    )
+    expected = [[1, 2.5, 0, 1, 0], [3, 4, 1, 0, 0], [5, 6, 0, 0, 1]]
+    np.testing.assert_array_equal(arrays["X"], expected)
+    np.testing.assert_array_equal(arrays["y"], [1, 0, 0])
+
+
+def test_several_files_follow_each_other_and_one_is_the_test_part(layout):
+    layout(n_columns=2)
+    arrays = parse_table(
+        in_memory(first="1 10\n2 20\n", second="3 30\n"),
+        layout="own",
+        n_points=3,
+        n_features=1,
+        test="second",
+    )
+    np.testing.assert_array_equal(arrays["X"], [[1], [2], [3]])
+    np.testing.assert_array_equal(arrays["y"], [10.0, 20.0, 30.0])
+    np.testing.assert_array_equal(arrays["is_test"], [False, False, True])
+
+
+def test_classes_group_labels_and_leave_others_out(layout):
+    layout(n_columns=2, labels=("1", "2", "3", "4"))
+    arrays = parse_table(
+        in_memory(data="10 1\n20 2\n30 3\n40 4\n"),
+        layout="own",
+        n_points=3,
+        n_features=1,
+        classes=[["4"], ["1", "2"]],
+    )
+    np.testing.assert_array_equal(arrays["X"], [[10], [20], [40]])
+    np.testing.assert_array_equal(arrays["y"], [1, 1, 0])
+
+
+def test_headers_comments_codes_and_records_with_unknown_values(layout):
+    layout(
+        n_columns=3,
+        delimiter="\x1f",
+        record_end="\x1e",
+        header=1,
+        comments=("%",),
+        missing=frozenset("?"),
+        codes={"M": 1.0},
+        labels=("a",),
+    )
+    text = "x\x1fy\x1fz\x1e% note\x1e1\x1fM\x1fa\x1e?\x1fM\x1fa\x1e2\x1fM\x1fa\x1e"
+    arrays = parse_table(in_memory(data=text), layout="own", n_points=2, n_features=2)
+    np.testing.assert_array_equal(arrays["X"], [[1, 1], [2, 1]])
+    # What is unknown in a column that is not used does not matter.
+    arrays = parse_table(in_memory(data=text), layout="own", n_points=3, n_features=1, columns=[1])
+    np.testing.assert_array_equal(arrays["X"], [[1], [1], [1]])
+
+
+def test_a_sequence_gives_indicators_for_each_position(layout):
+    layout(
+        n_columns=2,
+        target=0,
+        labels=("E",),
+        sequence=1,
+        sequence_length=2,
+        missing=frozenset("N"),
+    )
+    arrays = parse_table(
+        in_memory(data="E AC\nE CG\nE NA\n"), layout="own", n_points=2, n_features=4
+    )
+    np.testing.assert_array_equal(arrays["X"], [[1, 0, 1, 0], [0, 1, 0, 1]])
+
+
+def test_columns_are_left_out_by_variance_of_all_records():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((506, 14)) * rng.permutation(np.arange(1.0, 15.0))
+    table[:, 3] = 7.0
+    text = "\n".join(" ".join(map(repr, row.tolist())) for row in table)
+    sizes = {"layout": "boston", "n_points": 506}
+    arrays = parse_table(in_memory(data=text), **sizes, n_features=10, largest_variance=True)
+    kept = np.sort(np.argsort(table[:, :13].var(axis=0))[3:])
+    np.testing.assert_array_equal(arrays["X"], table[:, kept])
+    arrays = parse_table(in_memory(data=text), **sizes, n_features=12, drop_constant=True)
+    np.testing.assert_array_equal(arrays["X"], np.delete(table[:, :13], 3, axis=1))
+
+
+def test_a_draw_is_seeded_and_the_median_is_that_of_all_records(layout):
+    layout(n_columns=2)
+    values = np.random.default_rng(1).permutation(101)
+    text = "\n".join(f"{v} {v}" for v in values)
+    options = {"layout": "own", "n_points": 40, "n_features": 1, "seed": 5}
+    first = parse_table(in_memory(data=text), **options)
+    again = parse_table(in_memory(data=text), **options)
+    np.testing.assert_array_equal(first["X"], again["X"])
+    drawn = first["X"].ravel()
+    order = {v: k for k, v in enumerate(values)}
+    assert len(set(drawn)) == 40 and np.all(np.diff([order[v] for v in drawn]) > 0)
+    split = parse_table(in_memory(data=text), **options, median_split=True)
+    np.testing.assert_array_equal(split["y"], drawn > 50)
+    other = parse_table(in_memory(data=text), **{**options, "seed": 6})
+    assert set(other["X"].ravel()) != set(drawn)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("1,2,a\n1,2\n", "data.txt, line 2: 2 columns, expected 3"),
+        ("1,2,a\n1,2,b\n", "data.txt, line 2: unknown class 'b', expected one of a"),
+        ("1,x,a\n", "data.txt, line 1: 'x' is not a finite number"),
+        ("1,2,a\n\nnan,2,a\n", "data.txt, line 3: 'nan' is not a finite number"),
+        ("1,inf,a\n", "data.txt, line 1: 'inf' is not a finite number"),
+        ("1,2,a\n", "data.txt: 1 points with 2 features are left, 2 with 2 are expected"),
+        ("\n", "data.txt: no record of the expected classes was found"),
+    ],
+)
+def test_bad_content_is_named_by_file_and_line(layout, text, message):
+    layout(n_columns=3, delimiter=",", labels=("a",))
+    with pytest.raises(InputError) as error:
+        parse_table(in_memory(data=text), layout="own", n_points=2, n_features=2)
+    assert str(error.value) == message
+
+
+def test_a_short_sequence_is_an_error():
+    with pytest.raises(InputError, match="line 1: a sequence of 3 letters, expected 60"):
+        parse_table(in_memory(data="EI,x,ACG"), layout="splice", n_points=1, n_features=240)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 40), min_size=2, max_size=5),
+    blocks=st.lists(st.integers(2, 4), max_size=3),
+    n_numbers=st.integers(1, 6),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_surrogate_has_the_class_sizes_and_indicators(sizes, blocks, n_numbers, seed):
+    n = max(sum(sizes), 8)
+    sizes = [*sizes[:-1], n - sum(sizes[:-1])]
+    arrays = surrogate_table(
+        np.random.default_rng(seed),
+        n_points=n,
+        n_features=n_numbers + sum(blocks),
+        class_counts=sizes,
+        blocks=blocks,
+        n_test=n // 3,
+        layout="cmc",
+    )
+    assert arrays["X"].shape == (n, n_numbers + sum(blocks))
+    assert np.bincount(arrays["y"]).tolist() == sizes
+    assert arrays["is_test"].sum() == n // 3
+    start = n_numbers
+    for size in blocks:
+        indicators = arrays["X"][:, start : start + size]
+        assert (indicators.sum(axis=1) == 1).all() and (indicators.sum(axis=0) > 0).all()
+        start += size
+
+
+def test_surrogate_inputs_have_a_decaying_spectrum_and_predict_the_target():
+    arrays = surrogate_table(np.random.default_rng(0), n_points=4000, n_features=12)
+    X, y = arrays["X"], arrays["y"]
+    spectrum = np.linalg.eigvalsh(np.cov(X.T))[::-1]
+    np.testing.assert_allclose(spectrum * np.arange(1, 13), 1.0, atol=0.15)
+    assert np.abs(np.corrcoef(X.T) - np.eye(12)).max() > 0.1
+    model = KNeighborsRegressor(10).fit(X[:3000], y[:3000])
+    assert model.score(X[3000:], y[3000:]) > 0.2
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_has_a_surrogate_of_its_shape(name):
+    entry, data = registry.find(name), datasets.load(name, policy="surrogate")
+    assert data.source == "surrogate"
+    assert data["X"].shape == entry.shape["X"]
+    counts = entry.surrogate.get("class_counts")
+    if counts is not None:
+        assert np.bincount(data["y"], minlength=len(counts)).tolist() == counts
+
+
+def test_layouts_are_all_in_use():
+    used = {registry.find(name).options["layout"] for name in TABLES}
+    assert used == set(uci.LAYOUTS)

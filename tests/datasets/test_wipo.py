@@ -1,0 +1,270 @@
+import io
+import os
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kronbench import InputError, datasets
+from kronbench.datasets import registry
+from kronbench.datasets.corpus import depths
+from kronbench.datasets.wipo import (
+    parse_features,
+    parse_index,
+    parse_records,
+    surrogate_features,
+    surrogate_section,
+)
+from tests.helpers import in_memory
+
+INDEX = {
+    "train": "./D/01/B/001/US9800001_01011999.xml\n./d/01/b/002/EP9800002_01011999.xml\n"
+    "./A/01/B/001/US9800003_01011999.xml\n./D/02/G/003/DE9800004_01011999.xml\n",
+    "test": "./D/01/B/001/US9800005_01011999.xml\n",
+}
+# Written for this test in the format of the collection.
+RECORD = """<?xml version="1.0" encoding="iso-8859-1"?>
+<!DOCTYPE record SYSTEM "wipo.dtd">
+<record cy="WO" an="US9800001" pn="WO990000119990101" dnum="9900001" kind="A1">
+<ipcs ed="6" mc="{symbol}"><ipc ic="D06M01500"></ipc></ipcs>
+<pas><pa>ACME</pa></pas>
+<tis>
+<ti xml:lang="EN">{title}</ti>
+<ti xml:lang="FR">titre inutile</ti>
+</tis>
+<abs><ab xml:lang="EN">Abstract words are not used.</ab></abs>
+<cls><cl xml:lang="EN">{claims}</cl></cls>
+<txts><txt xml:lang="EN">Description words are not used.</txt></txts>
+</record>
+"""
+RECORDS = {
+    "D/01/B/001/US9800001_01011999.xml": ("D01B00110", "Weaving looms", "A loom &alpha; weaves."),
+    "D/01/B/002/EP9800002_01011999.xml": ("D01B00200", "Fibre cutter", "1. The cutters cut."),
+    "D/02/G/003/DE9800004_01011999.xml": ("D02G00302", "Yarn", "Yarn &lt; yarns, yarn"),
+    "D/01/B/001/US9800005_01011999.xml": ("D01B00104", "Looms", "the and of"),
+}
+
+
+def collection(**changed):
+    """A zip archive of the records below a folder, each changed by name where asked for."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("wipo-alpha/read-me.html", "<html>")
+        for path, (symbol, title, claims) in RECORDS.items():
+            record = RECORD.format(symbol=symbol, title=title, claims=claims)
+            record = changed.get(path.split("/")[-1].split("_")[0], record)
+            if record is not None:
+                archive.writestr(f"wipo-alpha/train/{path}", record)
+    return content.getvalue()
+
+
+def files(**more):
+    return in_memory(**{**INDEX, **more})
+
+
+def check_tree(arrays):
+    """The contract of every tree: root first, parents before children, leaves are the classes."""
+    parents, y = arrays["parents"], arrays["y"]
+    assert parents[0] == -1 and (parents[1:] < np.arange(1, len(parents))).all()
+    leaves = np.setdiff1d(np.arange(len(parents)), parents)
+    n_classes = len(leaves)
+    np.testing.assert_array_equal(leaves, np.arange(len(parents) - n_classes, len(parents)))
+    assert np.bincount(y, minlength=n_classes).min() > 0 and y.max() == n_classes - 1
+
+
+def test_index_gives_the_tree_of_all_sections():
+    arrays = parse_index(files())
+    check_tree(arrays)
+    # root; A, D; A01, D01, D02; A01B, D01B, D02G; A01B001, D01B001, D01B002, D02G003
+    assert arrays["parents"].tolist() == [-1, 0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 7, 8]
+    assert arrays["y"].tolist() == [1, 2, 0, 3, 1]
+    assert arrays["is_test"].tolist() == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize(
+    "line", ["D/01/B/001/US1.xml", "./I/01/B/001/US1.xml", "./D/1/B/001/US1.xml", ""]
+)
+def test_a_line_that_is_no_path_is_named(line):
+    lines = f"./D/01/B/001/US9800001_01011999.xml\n{line}\n"
+    with pytest.raises(InputError, match=r"train\.txt, line 2: .* is not a path such as"):
+        parse_index(in_memory(train=lines, test=""))
+
+
+def test_records_become_unit_rows_of_stems_of_title_and_claims():
+    arrays = parse_records(files(collection=collection()), section="D")
+    check_tree(arrays)
+    X = arrays["X"]
+    assert isinstance(X, sparse.csr_array)
+    # The stems, in alphabetical order: cut, cutter, fibr, loom, weav, yarn.
+    counts = np.array(
+        [[0, 0, 0, 2, 2, 0], [1, 2, 1, 0, 0, 0], [0, 0, 0, 0, 0, 4], [0, 0, 0, 1, 0, 0]], float
+    )
+    expected = counts / np.linalg.norm(counts, axis=1, keepdims=True)
+    np.testing.assert_allclose(X.toarray(), expected, rtol=1e-14)
+    assert arrays["parents"].tolist() == [-1, 0, 0, 1, 2, 3, 3, 4]
+    assert arrays["y"].tolist() == [0, 1, 2, 0]
+    assert arrays["is_test"].tolist() == [False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"US9800001": None}, "collection.txt lacks 1 of 4 records, among them D/01/B/001/US98"),
+        ({"EP9800002": "<record>"}, "EP9800002_01011999.XML is not well-formed XML: "),
+        (
+            {"DE9800004": RECORD.format(symbol="D01B00302", title="Yarn", claims="Yarn")},
+            "DE9800004_01011999.XML: the main symbol is 'D01B00302', expected one that starts "
+            "with D02G003",
+        ),
+        ({"DE9800004": "<record/>"}, "the main symbol is '', expected one that starts with D02G"),
+    ],
+)
+def test_bad_records_are_named(changed, message):
+    with pytest.raises(InputError) as error:
+        parse_records(files(collection=collection(**changed)), section="D")
+    assert message in str(error.value)
+
+
+def test_a_collection_that_is_no_archive_is_an_error():
+    with pytest.raises(InputError, match=r"collection\.txt is not a zip archive"):
+        parse_records(files(collection="<record>"), section="D")
+
+
+def stored(values):
+    content = io.BytesIO()
+    np.save(content, values)
+    return content.getvalue()
+
+
+def test_features_follow_the_sorted_paths_of_each_half():
+    values = np.random.default_rng(0).standard_normal((4, 3))
+    arrays = parse_features(
+        files(train_features=stored(values[:3]), test_features=stored(values[3:])),
+        section="D",
+        n_features=3,
+    )
+    check_tree(arrays)
+    expected = values / np.linalg.norm(values, axis=1, keepdims=True)
+    np.testing.assert_allclose(arrays["X"], expected, rtol=1e-14)
+    assert arrays["y"].tolist() == [0, 1, 2, 0]
+    assert arrays["is_test"].tolist() == [False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    "train, message",
+    [
+        (
+            stored(np.ones((4, 3))),
+            r"train_features\.txt: the array is \(4, 3\), expected \(3, 3\)",
+        ),
+        (stored(np.full((3, 3), np.nan)), r"train_features\.txt holds entries that are no finite"),
+        (stored(np.ones((3, 3), int)), r"train_features\.txt holds entries that are no finite"),
+        (b"\x93NUMPY", r"train_features\.txt is not an array in numpy's format"),
+        (stored(np.array([{}], dtype=object)), r"train_features\.txt is not an array in numpy's"),
+    ],
+)
+def test_bad_features_are_named(train, message):
+    with pytest.raises(InputError, match=message):
+        parse_features(
+            files(train_features=train, test_features=stored(np.ones((1, 3)))),
+            section="D",
+            n_features=3,
+        )
+
+
+SHAPE = {
+    "section": "D",
+    "levels": [3, 6, 20],
+    "n_documents": 200,
+    "n_test": 50,
+    "median_size": 6,
+}
+
+
+def test_surrogate_keeps_the_real_places_where_the_index_is_at_hand():
+    real = parse_records(files(collection=collection()), section="D")
+    drawn = surrogate_section(np.random.default_rng(0), files(), **SHAPE)
+    for key in ("y", "parents", "is_test"):
+        np.testing.assert_array_equal(drawn[key], real[key])
+
+
+@pytest.mark.parametrize("missing", [None, {}, in_memory(train="")])
+def test_surrogate_without_the_index_has_the_published_shape(missing):
+    arrays = surrogate_section(np.random.default_rng(0), missing, **SHAPE)
+    check_tree(arrays)
+    assert np.bincount(depths(arrays["parents"])).tolist() == [1, 3, 6, 20]
+    assert len(arrays["y"]) == 200 and arrays["is_test"].sum() == 50
+    np.testing.assert_allclose(sparse.linalg.norm(arrays["X"], axis=1), 1, rtol=1e-12)
+
+
+def test_surrogate_features_are_unit_rows():
+    arrays = surrogate_features(np.random.default_rng(0), n_features=7, **SHAPE)
+    assert arrays["X"].shape == (200, 7)
+    np.testing.assert_allclose(np.linalg.norm(arrays["X"], axis=1), 1, rtol=1e-12)
+
+
+@pytest.fixture
+def mirror():
+    if not os.environ.get("KRONBENCH_MIRROR"):
+        pytest.skip("KRONBENCH_MIRROR is not set")
+
+
+def test_the_real_tree_has_the_nodes_that_the_papers_print(mirror):
+    arrays = datasets.load("wipo-alpha-index", policy="real").arrays
+    check_tree(arrays)
+    assert np.bincount(depths(arrays["parents"])).tolist() == [1, 8, 114, 451, 4656]
+    assert len(arrays["parents"]) - 1 == 5229
+
+
+@pytest.mark.parametrize(
+    "name, n_documents, n_test, n_fit, n_classes, n_below",
+    [
+        ("wipo-a", 10962, 5160, 7308, 694, 780),
+        ("wipo-b", 14690, 3899, 9794, 1172, 1319),
+        ("wipo-c", 16245, 6241, 10830, 852, 925),
+        ("wipo-d", 1710, 358, 1140, 160, 187),
+        ("wipo-e", 3027, 854, 2018, 230, 263),
+        ("wipo-f", 6685, 1401, 4457, 675, 757),
+        ("wipo-g", 10302, 5087, 6868, 470, 536),
+        ("wipo-h", 11629, 5926, 7753, 403, 454),
+    ],
+)
+def test_the_real_sections_have_the_sizes_of_the_paper(
+    mirror, name, n_documents, n_test, n_fit, n_classes, n_below
+):
+    section = registry.find(name).options["section"]
+    places = datasets.load("wipo-alpha-index", policy="real").arrays
+    parents, y = places["parents"], places["y"]
+    root = 1 + "ABCDEFGH".index(section)
+    inside = np.arange(len(parents)) == root
+    for node in range(root + 1, len(parents)):
+        inside[node] = inside[parents[node]]
+    leaf = len(parents) - (y.max() + 1) + y
+    assert inside[leaf].sum() == n_documents
+    assert n_documents - n_documents // 3 == n_fit
+    assert places["is_test"][inside[leaf]].sum() == n_test
+    assert len(np.unique(y[inside[leaf]])) == n_classes
+    assert inside.sum() - 1 == n_below
+    shape = registry.find(name).shape
+    assert shape["y"] == (n_documents,) and shape["parents"] == (n_below + 1,)
+    assert registry.find(name).surrogate["n_test"] == n_test
+
+
+def test_the_surrogate_of_a_section_stands_on_the_real_places(mirror):
+    words = datasets.load("wipo-d", policy="surrogate")
+    features = datasets.load("wipo-d-lsa", policy="real")
+    assert words.source == "surrogate" and features.source == "mirror"
+    np.testing.assert_array_equal(words["parents"], features["parents"])
+    np.testing.assert_array_equal(np.bincount(words["y"]), np.bincount(features["y"]))
+    check_tree(features.arrays)
+    assert (~features["is_test"]).sum() == 1352
+
+
+def test_the_labels_of_the_features_carry_information(mirror):
+    """Leave-one-out nearest neighbours, over all documents; chance is about 1 in 40."""
+    data = datasets.load("wipo-d-lsa", policy="real")
+    likeness = data["X"] @ data["X"].T
+    np.fill_diagonal(likeness, -np.inf)
+    accuracy = np.mean(data["y"][likeness.argmax(axis=1)] == data["y"])
+    assert accuracy > 0.3

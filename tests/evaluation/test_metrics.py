@@ -1,0 +1,170 @@
+"""Metrics against their definitions, pair by pair."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from kronbench import InputError
+from kronbench.evaluation import (
+    concordance_index,
+    parent_accuracy,
+    parent_decision,
+    precision,
+    roc_auc,
+    taxo_decision,
+    taxo_loss,
+)
+
+# root 0; inner 1, 2, 4; leaves 3 (below 1), 5, 6 (below 4, which is below 2), 7 (below the root)
+TREE = np.array([-1, 0, 0, 1, 2, 4, 4, 0])
+LEAVES = [3, 5, 6, 7]
+
+few_values = st.integers(-3, 3)
+
+
+def brute_force_concordance(y, score):
+    twice, comparable = 0, 0
+    for i in range(len(y)):
+        for j in range(len(y)):
+            if y[i] > y[j]:
+                comparable += 1
+                twice += 2 * (score[i] > score[j]) + (score[i] == score[j])
+    return twice / (2 * comparable) if comparable else np.nan
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(few_values, few_values), max_size=40))
+def test_concordance_index_counts_pairs(pairs):
+    y, score = np.array(pairs, dtype=float).reshape(-1, 2).T
+    np.testing.assert_equal(concordance_index(y, score), brute_force_concordance(y, score))
+
+
+def test_concordance_index_without_ties():
+    rng = np.random.default_rng(0)
+    y, score = rng.normal(size=(2, 300))
+    assert concordance_index(y, score) == brute_force_concordance(y, score)
+    assert concordance_index(y, y) == 1.0
+    assert concordance_index(y, -y) == 0.0
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.booleans(), few_values), min_size=1, max_size=40))
+def test_auc_is_the_concordance_of_two_classes(pairs):
+    y, score = np.array(pairs, dtype=float).T
+    np.testing.assert_allclose(roc_auc(y, score), brute_force_concordance(y, score), rtol=1e-14)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.9])
+def test_auc_agrees_with_scikit_learn(share):
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(5000) < share, 1, -1)
+    score = np.round(rng.normal(size=5000) + 0.3 * y, 2)
+    assert roc_auc(y, score) == pytest.approx(roc_auc_score(y, score), rel=1e-13)
+
+
+def test_one_class_has_no_order():
+    assert np.isnan(roc_auc([1, 1, 1], [0.1, 0.2, 0.3]))
+    assert np.isnan(concordance_index([2.0, 2.0], [0.1, 0.2]))
+
+
+@pytest.mark.parametrize("metric", [roc_auc, concordance_index])
+def test_bad_scores_are_refused(metric):
+    with pytest.raises(InputError, match="NaN"):
+        metric([1, -1], [0.5, np.nan])
+    with pytest.raises(InputError, match="shape"):
+        metric([1, -1], [0.5, 0.2, 0.1])
+
+
+def test_auc_refuses_three_classes():
+    with pytest.raises(InputError, match="two"):
+        roc_auc([0, 1, 2], [0.1, 0.2, 0.3])
+
+
+def half_path(tree, a, b):
+    """Half the number of edges between nodes a and b, by walking up."""
+    up_a, up_b = [a], [b]
+    for path in (up_a, up_b):
+        while tree[path[-1]] >= 0:
+            path.append(tree[path[-1]])
+    common = len(set(up_a) & set(up_b))
+    return (len(up_a) + len(up_b) - 2 * common) / 2
+
+
+def distances(tree, leaves):
+    return np.array([[half_path(tree, a, b) for b in leaves] for a in leaves])
+
+
+def random_tree(rng, size):
+    """Parents of ``size`` nodes, numbered so that parents may come after their children."""
+    tree = np.append(-1, [rng.integers(0, node) for node in range(1, size)])
+    number = np.append(0, 1 + rng.permutation(size - 1))
+    shuffled = np.empty(size, dtype=int)
+    shuffled[number] = np.where(tree < 0, -1, number[tree])
+    return shuffled, np.setdiff1d(np.arange(size), shuffled)
+
+
+def test_taxo_loss_by_hand():
+    # 3 to 5: up two, down three edges; 5 to 6: siblings; 7 to 7
+    assert taxo_loss([0, 1, 3], [1, 2, 3], TREE) == pytest.approx((2.5 + 1 + 0) / 3)
+
+
+def test_parent_accuracy_by_hand():
+    assert parent_accuracy([0, 1, 2, 3], [0, 2, 3, 0], TREE) == 0.5
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), size=st.integers(2, 25))
+def test_tree_scores_and_decisions_against_the_definition(seed, size):
+    rng = np.random.default_rng(seed)
+    tree, leaves = random_tree(rng, size)
+    C = len(leaves)
+    delta = distances(tree, leaves)
+    y, predicted = rng.integers(0, C, (2, 10))
+    assert taxo_loss(y, predicted, tree) == pytest.approx(delta[y, predicted].mean())
+    parents = tree[leaves]
+    assert parent_accuracy(y, predicted, tree) == np.mean(parents[y] == parents[predicted])
+
+    proba = rng.dirichlet(np.ones(C), 10)
+    expected = proba @ delta
+    chosen = expected[np.arange(10), taxo_decision(proba, tree)]
+    np.testing.assert_allclose(chosen, expected.min(axis=1), atol=1e-12)
+    hit = proba @ (parents[:, None] == parents[None, :])
+    decided = parent_decision(proba, tree)
+    np.testing.assert_allclose(hit[np.arange(10), decided], hit.max(axis=1), atol=1e-12)
+    siblings = np.where(parents[decided][:, None] == parents, proba, 0)
+    np.testing.assert_array_equal(siblings.argmax(axis=1), decided)
+
+
+def test_expected_loss_decides_otherwise_than_the_mode():
+    proba = np.array([[0.4, 0.3, 0.3, 0.0]])
+    assert parent_decision(proba, TREE)[0] in (1, 2)
+    assert taxo_decision(proba, TREE)[0] in (1, 2)
+
+
+def test_precision_is_the_mean_reciprocal_rank():
+    proba = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.2, 0.4, 0.4]])
+    # ranks of the true class: 2, 3, and 1.5 (shared by two)
+    assert precision([1, 0, 2], proba) == pytest.approx((1 / 2 + 1 / 3 + 1 / 1.5) / 3)
+    assert precision([0, 1, 2], np.full((3, 3), 1 / 3)) == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ([0, 0, 0], "start with -1"),
+        ([-1, 0, 5], "outside 0..2"),
+        ([-1, 0, 3, 2, 3], "cycle"),
+    ],
+)
+def test_bad_trees_are_refused(tree, message):
+    with pytest.raises(InputError, match=message):
+        taxo_loss([0], [0], tree)
+
+
+def test_bad_classes_are_refused():
+    with pytest.raises(InputError, match="outside 0"):
+        taxo_loss([0], [4], TREE)
+    with pytest.raises(InputError, match="4 leaves"):
+        taxo_decision(np.full((2, 3), 1 / 3), TREE)

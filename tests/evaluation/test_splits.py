@@ -1,0 +1,112 @@
+"""The ninefold zero-shot split."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kronbench import InputError, PairData
+from kronbench.evaluation import VertexDisjointKFold
+
+
+def complete(m, q):
+    return PairData.complete(np.zeros((m, 1)), np.zeros((q, 1)))
+
+
+@settings(deadline=None)
+@given(
+    m=st.integers(2, 9),
+    q=st.integers(2, 9),
+    n_row_folds=st.integers(2, 4),
+    n_col_folds=st.integers(2, 4),
+    share=st.floats(0.3, 1.0),
+    seed=st.integers(0, 1000),
+)
+def test_folds_share_no_vertex_and_test_blocks_partition(
+    m, q, n_row_folds, n_col_folds, share, seed
+):
+    rng = np.random.default_rng(seed)
+    X = complete(m, q)
+    X = X[np.flatnonzero(rng.random(len(X)) < share)]
+    splitter = VertexDisjointKFold(n_row_folds, n_col_folds, random_state=seed)
+    try:
+        splits = list(splitter.split(X))
+    except InputError:
+        # allowed only where a block or its training pairs are empty, or vertices are too few
+        if len(np.unique(X.rows)) >= n_row_folds and len(np.unique(X.cols)) >= n_col_folds:
+            row_fold, col_fold = splitter.blocks(X)
+            assert any(
+                not ((row_fold == a) & (col_fold == b)).any()
+                or not ((row_fold != a) & (col_fold != b)).any()
+                for a in range(n_row_folds)
+                for b in range(n_col_folds)
+            )
+        return
+    assert len(splits) == splitter.get_n_splits() == n_row_folds * n_col_folds
+    for train, test in splits:
+        assert not np.intersect1d(X.rows[train], X.rows[test]).size
+        assert not np.intersect1d(X.cols[train], X.cols[test]).size
+        # nothing that could train is left out
+        free = ~np.isin(X.rows, X.rows[test]) & ~np.isin(X.cols, X.cols[test])
+        unused = np.setdiff1d(np.flatnonzero(free), train)
+        row_fold, col_fold = splitter.blocks(X)
+        assert (
+            (row_fold[unused] == row_fold[test[0]]) | (col_fold[unused] == col_fold[test[0]])
+        ).all()
+    tested = np.concatenate([test for _, test in splits])
+    np.testing.assert_array_equal(np.sort(tested), np.arange(len(X)))
+
+
+def test_four_of_nine_blocks_train():
+    X = complete(9, 6)
+    for train, test in VertexDisjointKFold(random_state=0).split(X):
+        assert (len(train), len(test)) == (4 * 6, 6)
+
+
+def test_folds_differ_by_at_most_one_vertex():
+    X = complete(11, 7)
+    row_fold, col_fold = VertexDisjointKFold(3, 3, random_state=1).blocks(X)
+    sizes = [len(np.unique(X.rows[row_fold == a])) for a in range(3)]
+    assert sorted(sizes) == [3, 4, 4]
+    sizes = [len(np.unique(X.cols[col_fold == b])) for b in range(3)]
+    assert sorted(sizes) == [2, 2, 3]
+
+
+def test_blocks_name_the_splits_in_row_major_order():
+    X = complete(7, 8)
+    splitter = VertexDisjointKFold(3, 2, random_state=5)
+    row_fold, col_fold = splitter.blocks(X)
+    for k, (train, test) in enumerate(splitter.split(X)):
+        a, b = divmod(k, 2)
+        np.testing.assert_array_equal(test, np.flatnonzero((row_fold == a) & (col_fold == b)))
+        np.testing.assert_array_equal(train, np.flatnonzero((row_fold != a) & (col_fold != b)))
+
+
+def test_only_vertices_that_occur_are_divided():
+    inner = VertexDisjointKFold(2, 2, random_state=0)
+    X = PairData(np.zeros((1000, 1)), np.zeros((1000, 1)), *np.divmod(np.arange(16), 4))
+    for train, test in inner.split(X):
+        assert (len(train), len(test)) == (4, 4)
+
+
+def test_seed_decides():
+    X = complete(12, 12)
+    first, again, other = (
+        VertexDisjointKFold(random_state=seed).blocks(X)[0] for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+@pytest.mark.parametrize(
+    ("folds", "X", "message"),
+    [
+        ((1, 3), complete(4, 4), "n_row_folds is 1"),
+        ((3, 5), complete(4, 4), "only 4 col vertices"),
+        ((2, 2), complete(4, 4)[[0, 5]], r"block \(\d, \d\) .* no (test|training) pairs"),
+        ((2, 2), np.zeros((4, 2)), "is a ndarray"),
+    ],
+)
+def test_impossible_splits_are_one_sentence(folds, X, message):
+    with pytest.raises(InputError, match=message):
+        next(VertexDisjointKFold(*folds, random_state=0).split(X))

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+
+from kronbench.datasets import load
+from kronbench.experiments import run_experiment
+from kronbench.experiments.early_stopping import run
+from kronbench.experiments.seeds import generator
+
+SPEC = {
+    "solver": "kronbench.models.KronRidge",
+    "solver_parameters": {},
+    "iterations_name": "max_iter",
+    "iterations": 12,
+    "regs": [0.5, 2.0],
+    "folds": [0, 4],
+    "fraction": 0.25,
+    "seed": 7,
+    "time_cap": 10,
+}
+SVM = SPEC | {
+    "solver": "kronbench.models.KronSVM",
+    "solver_parameters": {"inner_iter": 5},
+    "iterations_name": "outer_iter",
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load("gpcr", policy="surrogate")
+
+
+def test_one_krylov_space_gives_the_curves_of_separate_fits(data, monkeypatch):
+    from kronbench.experiments import early_stopping
+
+    shared = run(SPEC, data, generator(1))
+    monkeypatch.setattr(early_stopping, "_path_curves", early_stopping._fitted_curves)
+    separate = run(SPEC, data, generator(1))
+    np.testing.assert_allclose(shared["risk"], separate["risk"], rtol=1e-6)
+    np.testing.assert_allclose(shared["auc"], separate["auc"], atol=1e-6)
+
+
+def test_every_fold_reg_and_iteration_has_one_row(data):
+    frame = run_experiment("early_stopping", SVM, data, "gpcr")
+    assert len(frame) == 2 * 2 * 12
+    assert not frame.duplicated(["reg", "fold", "iteration"]).any()
+    assert set(frame["source"]) == {"surrogate"}
+    assert frame["auc"].between(0, 1).all()
+
+
+def test_same_seed_same_numbers_and_another_seed_other_numbers(data):
+    first = run_experiment("early_stopping", SVM, data, "gpcr")
+    again = run_experiment("early_stopping", SVM, data, "gpcr")
+    other = run_experiment("early_stopping", SVM | {"seed": 8}, data, "gpcr")
+    np.testing.assert_array_equal(first["risk"], again["risk"])
+    np.testing.assert_array_equal(first["auc"], again["auc"])
+    assert not np.array_equal(first["risk"], other["risk"])
+
+
+def test_solvers_see_the_same_splits(data, monkeypatch):
+    seen = []
+    from kronbench.evaluation import VertexDisjointKFold
+
+    original = VertexDisjointKFold.split
+
+    def split(self, *arguments):
+        for train, test in original(self, *arguments):
+            seen.append(tuple(test))
+            yield train, test
+
+    monkeypatch.setattr(VertexDisjointKFold, "split", split)
+    run_experiment("early_stopping", SPEC, data, "gpcr")
+    ridge = seen.copy()
+    seen.clear()
+    run_experiment("early_stopping", SVM, data, "gpcr")
+    assert seen == ridge

@@ -1,0 +1,115 @@
+"""scikit-learn's estimator contract, as far as it applies to pairs.
+
+``check_estimator`` as a whole fits on arrays; the checks below need no data, and the rest of
+what they ask is done here on PairData.
+"""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.utils import estimator_checks
+
+from kronbench import PairData
+from kronbench.evaluation import VertexDisjointKFold
+from kronbench.models import KronNewton, KronRidge, KronSVM
+from tests.models.kron_problems import random_labels, random_pairs
+
+MODELS = [
+    KronRidge(),
+    KronRidge(form="primal"),
+    KronSVM(),
+    KronSVM(form="primal", inner_solver="cg"),
+    *(KronNewton(loss=loss) for loss in ("ridge", "l1svm", "logistic", "rankrls")),
+]
+WITHOUT_DATA = [
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+    "check_estimators_unfitted",
+]
+each_model = pytest.mark.parametrize("model", MODELS, ids=str)
+
+
+@pytest.fixture
+def problem():
+    return random_pairs(12, 12, 150, seed=0), random_labels(150, seed=0)
+
+
+@pytest.mark.parametrize("check", WITHOUT_DATA)
+@pytest.mark.parametrize("model", [KronRidge(), KronSVM(), KronNewton()], ids=str)
+def test_scikit_learn_check(model, check):
+    getattr(estimator_checks, check)(type(model).__name__, model)
+
+
+@each_model
+def test_fit_keeps_parameters_and_data_and_repeats(model, problem):
+    X, y = problem
+    before, features = model.get_params(), X.row_features.copy()
+    fitted = clone(model)
+    assert fitted.fit(X, y) is fitted
+    assert fitted.get_params() == before
+    new = {name for name in vars(fitted) if name not in before}
+    assert new and all(name.endswith("_") and not name.startswith("_") for name in new)
+    np.testing.assert_array_equal(X.row_features, features)
+    scores = fitted.decision_function(X)
+    np.testing.assert_array_equal(fitted.fit(X, y).decision_function(X), scores)
+    copy = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_allclose(copy.decision_function(X), scores, atol=1e-10)
+    assert scores.shape == fitted.predict(X).shape == (150,)
+    order = np.random.default_rng(0).permutation(150)
+    np.testing.assert_allclose(fitted.decision_function(X[order]), scores[order], atol=1e-10)
+    one_by_one = [fitted.decision_function(X[i])[0] for i in range(5)]
+    np.testing.assert_allclose(one_by_one, scores[:5], atol=1e-10)
+
+
+@each_model
+def test_not_fitted(model, problem):
+    for method in (model.predict, model.decision_function):
+        with pytest.raises(NotFittedError):
+            method(problem[0])
+    with pytest.raises(NotFittedError):
+        model.score(*problem)
+
+
+@each_model
+def test_kind_of_estimator(model):
+    classifies = getattr(model, "loss", None) in ("l1svm", "l2svm", "logistic")
+    assert (is_classifier(model), is_regressor(model)) == (classifies, not classifies)
+
+
+@each_model
+@pytest.mark.parametrize(
+    "splitter", [KFold(3, shuffle=True, random_state=0), VertexDisjointKFold(random_state=0)]
+)
+def test_cross_validation_and_grid_search(model, splitter, problem):
+    X, y = problem
+    scores = cross_val_score(model, X, y, cv=splitter, scoring="roc_auc", error_score="raise")
+    assert ((0 <= scores) & (scores <= 1)).all()
+    search = GridSearchCV(model, {"reg": [1e-3, 1e3]}, cv=splitter, error_score="raise")
+    search.fit(X, y)
+    assert search.predict(X).shape == (150,)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_cross_validation_of_precomputed_kernels(problem):
+    X, y = problem
+    D, T = X.row_features, X.col_features
+    kernels = PairData(D @ D.T, T @ T.T, X.rows, X.cols)
+    model = KronRidge(row_kernel="precomputed", col_kernel="precomputed")
+    splitter = KFold(3, shuffle=True, random_state=0)
+    np.testing.assert_allclose(
+        cross_val_predict(model, kernels, y, cv=splitter),
+        cross_val_predict(KronRidge(), X, y, cv=splitter),
+        atol=1e-8,
+    )

@@ -1,0 +1,199 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.kernel_ridge import KernelRidge
+
+from kronbench import PairData
+from kronbench.errors import InputError
+from kronbench.models import KronRidge
+from tests.models.kron_problems import (
+    dense_gram,
+    gaussian,
+    linear,
+    random_labels,
+    random_pairs,
+    seeds,
+    sizes,
+)
+
+GAUSSIAN = dict(row_kernel="gaussian", col_kernel="gaussian", row_gamma=0.5, col_gamma=0.2)
+
+
+@settings(deadline=None, max_examples=40)
+@given(sizes, seeds, st.floats(1e-2, 1e2))
+def test_dual_is_the_dense_solution(size, seed, reg):
+    X, y = random_pairs(*size, seed), random_labels(size[2], seed)
+    Q = dense_gram(X, X, gaussian(0.5), gaussian(0.2))
+    model = KronRidge(reg=reg, max_iter=1000, tol=1e-12, **GAUSSIAN).fit(X, y)
+    theirs = KernelRidge(alpha=reg, kernel="precomputed").fit(Q, y)
+    np.testing.assert_allclose(model.dual_coef_, theirs.dual_coef_, atol=1e-6)
+    new = random_pairs(4, 3, 7, seed + 1)
+    Q_new = dense_gram(new, X, gaussian(0.5), gaussian(0.2))
+    np.testing.assert_allclose(model.predict(new), theirs.predict(Q_new), atol=1e-6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(sizes, seeds, st.floats(1e-2, 1e2))
+def test_primal_is_the_dual_with_linear_kernels(size, seed, reg):
+    X, y = random_pairs(*size, seed), random_labels(size[2], seed)
+    new = random_pairs(4, 3, 7, seed + 1)
+    options = dict(reg=reg, max_iter=500, tol=1e-12)
+    dual = KronRidge(**options).fit(X, y)
+    primal = KronRidge(form="primal", **options).fit(X, y)
+    np.testing.assert_allclose(primal.predict(new), dual.predict(new), atol=1e-6)
+    D, T = X.row_features, X.col_features
+    W = primal.coef_.reshape(3, 2)
+    np.testing.assert_allclose(primal.predict(X), (D @ W @ T.T)[X.rows, X.cols], atol=1e-10)
+
+
+@pytest.mark.parametrize("form", ["dual", "primal"])
+def test_objective_path_and_callback(form):
+    X, y = random_pairs(6, 5, 25, seed=0), random_labels(25, seed=0)
+    Q = dense_gram(X, X, linear, linear)
+    features = X.row_features[X.rows][:, :, None] * X.col_features[X.cols][:, None, :]
+    features = features.reshape(25, -1)
+    seen = []
+
+    def observe(state):
+        coef, p = state.coef, state.scores
+        np.testing.assert_allclose((Q if form == "dual" else features) @ coef, p, atol=1e-10)
+        norm_squared = coef @ Q @ coef if form == "dual" else coef @ coef
+        risk = 0.5 * np.sum((p - y) ** 2) + 0.5 * 0.1 * norm_squared
+        np.testing.assert_allclose(state.objective, risk, rtol=1e-10)
+        seen.append(state.objective)
+        return state.n_iter == 4
+
+    model = KronRidge(form=form, reg=0.1).fit(X, y, callback=observe)
+    assert model.n_iter_ == 4
+    np.testing.assert_array_equal(model.objective_path_, seen)
+    np.testing.assert_array_equal(
+        KronRidge(form=form, reg=0.1, max_iter=4).fit(X, y).objective_path_, seen
+    )
+
+
+def test_prediction_operator_scores_an_iterate():
+    X, y = random_pairs(6, 5, 25, seed=0), random_labels(25, seed=0)
+    new = random_pairs(4, 3, 7, seed=1)
+    for form in ("dual", "primal"):
+        model = KronRidge(form=form)
+        operator = model.prediction_operator(X, new)
+        scores = []
+        model.fit(X, y, callback=lambda s, A=operator, seen=scores: seen.append(A @ s.coef))
+        np.testing.assert_allclose(scores[-1], model.predict(new), atol=1e-12)
+
+
+def test_early_stopping_regularizes():
+    X, y = random_pairs(20, 20, 200, seed=0, d=8, r=8), random_labels(200, seed=0)
+    norms = [
+        model.dual_coef_ @ (y - 1e-3 * model.dual_coef_)
+        for model in (KronRidge(reg=1e-3, max_iter=k, tol=0).fit(X, y) for k in (2, 10, 60))
+    ]
+    assert norms[0] < norms[1] < norms[2]
+
+
+@settings(deadline=None, max_examples=15)
+@given(sizes, seeds)
+def test_path_is_the_separate_fits(size, seed):
+    X, y = random_pairs(*size, seed), random_labels(size[2], seed)
+    new = random_pairs(4, 3, 7, seed + 1)
+    regs = 2.0 ** np.array([-10, -5, 0, 5, 10])
+    options = dict(max_iter=20, tol=0, **GAUSSIAN)
+    path = KronRidge(**options).path(X, y, regs, X_test=new)
+    assert path.objective.shape == (5, path.n_iter)
+    for j, reg in enumerate(regs):
+        model = KronRidge(reg=reg, **options).fit(X, y)
+        k = min(model.n_iter_, path.n_iter)
+        np.testing.assert_allclose(
+            path.objective[j, :k], model.objective_path_[:k], rtol=1e-6, atol=1e-9
+        )
+        np.testing.assert_allclose(path.dual_coef(j), model.dual_coef_, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(path.test_scores(j)[-1], model.predict(new), atol=1e-6)
+
+
+def test_path_makes_the_products_of_one_run(monkeypatch):
+    X, y = random_pairs(20, 20, 200, seed=0, d=8, r=8), random_labels(200, seed=0)
+    model = KronRidge(max_iter=25, tol=0)
+    operator, products = model.prediction_operator(X), []
+    matvec = operator.matvec
+    operator.matvec = lambda v: products.append(1) or matvec(v)
+    monkeypatch.setattr(KronRidge, "prediction_operator", lambda self, X: operator)
+    model.path(X, y, 2.0 ** np.arange(-20, 21))
+    assert len(products) == 25
+
+
+@settings(deadline=None, max_examples=20)
+@given(sizes, seeds)
+def test_precomputed_callable_and_sparse_give_the_same(size, seed):
+    X, y = random_pairs(*size, seed), random_labels(size[2], seed)
+    new = random_pairs(4, 3, 7, seed + 1)
+    expected = KronRidge().fit(X, y).predict(new)
+    called = KronRidge(row_kernel=linear, col_kernel=linear).fit(X, y)
+    np.testing.assert_allclose(called.predict(new), expected, atol=1e-8)
+    D, T = X.row_features, X.col_features
+    kernels = PairData(D @ D.T, T @ T.T, X.rows, X.cols)
+    new_kernels = PairData(new.row_features @ D.T, new.col_features @ T.T, new.rows, new.cols)
+    precomputed = KronRidge(row_kernel="precomputed", col_kernel="precomputed")
+    precomputed.fit(kernels, y)
+    np.testing.assert_allclose(precomputed.predict(new_kernels), expected, atol=1e-8)
+    for form in ("dual", "primal"):
+        model = KronRidge(form=form).fit(
+            PairData(sparse.csr_array(D), sparse.csr_array(T), X.rows, X.cols), y
+        )
+        np.testing.assert_allclose(model.predict(new), expected, atol=1e-5)
+
+
+def test_vertices_that_no_pair_uses_change_nothing():
+    X, y = random_pairs(12, 9, 25, seed=0), random_labels(25, seed=0)
+    half = np.flatnonzero((X.rows < 6) & (X.cols < 5))
+    rows, cols = X.row_features[:6], X.col_features[:5]
+    small = PairData(rows, cols, X.rows[half], X.cols[half])
+    new = random_pairs(4, 3, 7, seed=1)
+    for options in (dict(form="dual"), dict(form="primal"), GAUSSIAN):
+        model = KronRidge(**options)
+        expected = model.fit(small, y[half]).predict(new)
+        np.testing.assert_allclose(model.fit(X[half], y[half]).predict(new), expected, atol=1e-12)
+    used = len(np.unique(X.rows[half]))
+    assert used < 12
+    assert model.prediction_operator(X[half]).row_matrix.shape == (used, used)
+
+
+def test_one_pair_and_repeated_pairs():
+    X = PairData([[2.0]], [[3.0]], [0], [0])
+    model = KronRidge(reg=4.0).fit(X, [5.0])
+    np.testing.assert_allclose(model.dual_coef_, [5 / (36 + 4)])
+    np.testing.assert_allclose(model.predict(X), [36 * 5 / 40])
+    # a pair seen twice with different labels counts with each of them
+    twice = KronRidge(reg=4.0).fit(PairData([[2.0]], [[3.0]], [0, 0], [0, 0]), [5.0, 1.0])
+    np.testing.assert_allclose(twice.predict(X), [36 * 6 / (72 + 4)])
+    zero = KronRidge().fit(X, [0.0])
+    assert zero.n_iter_ == 0
+    np.testing.assert_array_equal(zero.predict(X), [0])
+
+
+def test_clear_errors():
+    X, y = random_pairs(6, 5, 25, seed=0), random_labels(25, seed=0)
+    cases = [
+        (lambda: KronRidge().fit(X.row_features, y), "X is a ndarray: give a PairData"),
+        (lambda: KronRidge().fit(X, y[1:]), r"y has shape \(24,\)"),
+        (lambda: KronRidge().fit(X[:0], y[:0]), "no pairs"),
+        (lambda: KronRidge().fit(X, np.full(25, np.nan)), "NaN"),
+        (lambda: KronRidge().fit(X, np.full(25, "a")), "give numbers"),
+        (lambda: KronRidge(reg=0).fit(X, y), "reg=0"),
+        (lambda: KronRidge().path(X, y, [1.0, -1.0]), "reg=-1"),
+        (lambda: KronRidge(form="both").fit(X, y), "'dual' or 'primal'"),
+        (lambda: KronRidge(form="primal").path(X, y, [1.0]), "form='dual'"),
+        (lambda: KronRidge(form="primal", row_kernel="gaussian").fit(X, y), "row_kernel"),
+        (lambda: KronRidge(row_kernel="gaussian").fit(X, y), "gamma"),
+        (lambda: KronRidge(row_kernel="cubic").fit(X, y), "cubic"),
+        (lambda: KronRidge(col_kernel="precomputed").fit(X, y), r"col_features .* \(5, 2\)"),
+        (lambda: KronRidge().path(X, y, [1.0]).test_scores(0), "X_test"),
+    ]
+    for call, message in cases:
+        with pytest.raises(InputError, match=message):
+            call()
+    wider = random_pairs(3, 3, 4, seed=0, d=7)
+    for form in ("dual", "primal"):
+        with pytest.raises(InputError, match="features"):
+            KronRidge(form=form).fit(X, y).predict(wider)

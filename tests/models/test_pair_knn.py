@@ -1,0 +1,107 @@
+"""Nearest neighbours of pairs against searches on concatenated features."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsClassifier
+
+from kronbench import InputError, PairData
+from kronbench.models.pair_knn import PairKNN
+
+
+def random_pairs(rng, m, q, n, features, repeats=False):
+    cells = rng.choice(m * q, size=n, replace=repeats)
+    return PairData(rng.normal(size=(m, features[0])), rng.normal(size=(q, features[1])),
+                    *np.divmod(cells, q))  # fmt: skip
+
+
+def concatenated(X):
+    return np.hstack([X.row_features[X.rows], X.col_features[X.cols]])
+
+
+def ordered_search(train, y, test, n_neighbors):
+    """Definition: the first K of all training pairs ordered by (distance, row, column, position).
+
+    Distances are small integers here, so that ties are exact.
+    """
+    scores = []
+    for x in concatenated(test):
+        distance = ((concatenated(train) - x) ** 2).sum(axis=1)
+        order = np.lexsort((np.arange(len(train)), train.cols, train.rows, distance))
+        scores.append(y[order[:n_neighbors]].mean())
+    return np.array(scores)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    m=st.integers(1, 12),
+    q=st.integers(1, 12),
+    share=st.floats(0.05, 1.0),
+    features=st.tuples(st.integers(1, 4), st.integers(1, 4)),
+    seed=st.integers(0, 10_000),
+)
+def test_equal_to_scikit_learn_without_ties(m, q, share, features, seed):
+    rng = np.random.default_rng(seed)
+    n = max(2, round(share * m * q))
+    if n > m * q:
+        return
+    train, test = random_pairs(rng, m, q, n, features), random_pairs(rng, 5, 4, 20, features)
+    y = rng.permutation(np.append([1, -1], rng.choice([1, -1], n - 2)))
+    for k in {1, (n + 1) // 2, n}:
+        theirs = KNeighborsClassifier(k).fit(concatenated(train), y)
+        ours = PairKNN(k).fit(train, y).decision_function(test)
+        share_positive = theirs.predict_proba(concatenated(test))[:, 1]
+        np.testing.assert_allclose(ours, 2 * share_positive - 1, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10_000), k=st.integers(1, 30))
+def test_ties_and_repeated_pairs_go_to_the_lower_pair(seed, k):
+    rng = np.random.default_rng(seed)
+    train = PairData(rng.integers(0, 3, (6, 1)), rng.integers(0, 3, (5, 1)),
+                     rng.integers(0, 6, 40), rng.integers(0, 5, 40))  # fmt: skip
+    test = PairData.complete(np.arange(3)[:, None], np.arange(3)[:, None])
+    y = rng.permutation(np.repeat([1, -1], 20))
+    np.testing.assert_allclose(
+        PairKNN(k).fit(train, y).decision_function(test), ordered_search(train, y, test, k)
+    )
+
+
+def test_one_search_serves_every_number_of_neighbours():
+    rng = np.random.default_rng(0)
+    train = random_pairs(rng, 30, 20, 300, (2, 3), repeats=True)
+    test = random_pairs(rng, 15, 10, 60, (2, 3))
+    y = rng.choice([1, -1], 300)
+    numbers = [50, 1, 7, 300, 7]
+    path = PairKNN().fit(train, y).decision_path(test, numbers)
+    for column, k in enumerate(numbers):
+        single = PairKNN(k).fit(train, y).decision_function(test)
+        np.testing.assert_array_equal(path[:, column], single)
+    with pytest.raises(InputError, match="301"):
+        PairKNN().fit(train, y).decision_path(test, [1, 301])
+
+
+def test_blocks_of_vertices_do_not_change_the_result(monkeypatch):
+    rng = np.random.default_rng(1)
+    train = random_pairs(rng, 30, 20, 300, (2, 3))
+    test = random_pairs(rng, 40, 50, 1000, (2, 3))
+    model = PairKNN(9).fit(train, rng.choice([1, -1], 300))
+    whole = model.decision_function(test)
+    monkeypatch.setattr("kronbench.models.pair_knn._BLOCK_BYTES", 8 * 30 * 7)
+    np.testing.assert_array_equal(model.decision_function(test), whole)
+
+
+def test_far_test_pairs_after_near_ones():
+    """The bound taken over from the last pair is far too small for the next, or zero."""
+    rng = np.random.default_rng(2)
+    train = random_pairs(rng, 20, 20, 200, (1, 1))
+    y = rng.choice([1, -1], 200)
+    row_features = np.array([[train.row_features[train.rows[0], 0]], [1e6], [0.0], [-1e3]])
+    col_features = np.array([[train.col_features[train.cols[0], 0]], [1e9], [-5.0]])
+    test = PairData.complete(row_features, col_features)
+    theirs = KNeighborsClassifier(3).fit(concatenated(train), y).predict_proba(concatenated(test))
+    near = test.cols != 1  # at 1e9 distances of one row are equal in double precision
+    ours = PairKNN(3).fit(train, y).decision_function(test)
+    np.testing.assert_allclose(ours[near], 2 * theirs[near, 1] - 1, atol=1e-12)
+    np.testing.assert_allclose(PairKNN(200).fit(train, y).decision_function(test), y.mean())

@@ -1,0 +1,140 @@
+"""LibSVM on pairs: its objective, its optimum, and the same model through the vec trick."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, sparse
+from scipy.spatial.distance import cdist
+from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
+
+from kronbench import PairData
+from kronbench.models.pair_libsvm import PairLibSVM
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_openmp_thread():
+    """LibSVM starts its threads for each kernel row, milliseconds apiece on a busy machine."""
+    with threadpool_limits(1, user_api="openmp"):
+        yield
+
+
+def problem(seed=0, n=120, m=20, q=15, features=(4, 3)):
+    rng = np.random.default_rng(seed)
+    X = PairData(rng.normal(size=(m, features[0])), rng.normal(size=(q, features[1])),
+                 rng.integers(0, m, n), rng.integers(0, q, n))  # fmt: skip
+    f = X.row_features[X.rows, 0] * X.col_features[X.cols, 0] + 0.3 * rng.normal(size=n)
+    y = np.where(f > np.median(f), 1.0, -1.0)
+    return X, y
+
+
+def concatenated(X):
+    return np.hstack([X.row_features[X.rows], X.col_features[X.cols]])
+
+
+def product_kernel(X, Z, gamma):
+    """k(d, d') g(t, t'), vertex by vertex."""
+    K = np.exp(-gamma * cdist(X.row_features, Z.row_features, "sqeuclidean"))
+    G = np.exp(-gamma * cdist(X.col_features, Z.col_features, "sqeuclidean"))
+    return K[np.ix_(X.rows, Z.rows)] * G[np.ix_(X.cols, Z.cols)]
+
+
+@pytest.mark.parametrize("reg", [0.05, 1.0, 10.0])
+def test_minimizes_hinge_plus_half_reg_norm(reg):
+    """J(f) = sum max(0, 1 - y f) + reg/2 ||f||^2 equals reg times the dual value: no smaller J."""
+    X, y = problem()
+    gamma = 0.3
+    model = PairLibSVM(reg=reg, gamma=gamma, tol=1e-8).fit(X, y)
+    coef = np.zeros(len(y))
+    coef[model.support_] = model.dual_coef_
+    K = product_kernel(X, X, gamma)
+    f = K @ coef + model.intercept_
+    norm = coef @ K @ coef
+    risk = np.maximum(0, 1 - y * f).sum() + reg / 2 * norm
+
+    # feasible for the dual of J: 0 <= y_h a_h <= 1/reg, sum a_h = 0
+    assert (y * coef >= 0).all()
+    assert (y * coef <= 1 / reg * (1 + 1e-12)).all()
+    assert coef.sum() == pytest.approx(0, abs=1e-9)
+    dual = reg * (np.abs(coef).sum() - norm / 2)
+    assert risk == pytest.approx(dual, rel=1e-6)
+
+
+def test_objective_of_an_independent_quadratic_program():
+    X, y = problem(n=25)
+    gamma, reg = 0.3, 0.5
+    K = product_kernel(X, X, gamma)
+    Q = y[:, None] * K * y
+    answer = optimize.minimize(
+        lambda a: a @ Q @ a / 2 - a.sum(),
+        np.full(len(y), 0.1),
+        jac=lambda a: Q @ a - 1,
+        bounds=[(0, 1 / reg)] * len(y),
+        constraints={"type": "eq", "fun": lambda a: a @ y, "jac": lambda a: y},
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert answer.success
+    model = PairLibSVM(reg=reg, gamma=gamma, tol=1e-8).fit(X, y)
+    coef = np.zeros(len(y))
+    coef[model.support_] = model.dual_coef_
+    assert coef @ K @ coef / 2 - np.abs(coef).sum() == pytest.approx(answer.fun, rel=1e-8)
+    np.testing.assert_allclose(K @ coef, K @ (y * answer.x), atol=1e-4)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    seed=st.integers(0, 10_000),
+    m=st.integers(1, 12),
+    q=st.integers(1, 12),
+    n=st.integers(2, 60),
+    features=st.tuples(st.integers(1, 5), st.integers(1, 5)),
+)
+def test_vec_trick_gives_the_same_decision_values(seed, m, q, n, features):
+    X, y = problem(seed, n, m, q, features)
+    rng = np.random.default_rng(seed)
+    y[:2] = rng.permutation([1, -1])
+    test = PairData(rng.normal(size=(9, features[0])), rng.normal(size=(7, features[1])),
+                    rng.integers(0, 9, 30), rng.integers(0, 7, 30))  # fmt: skip
+    model = PairLibSVM(reg=0.1, gamma=0.5).fit(X, y)
+    scores = model.decision_function(test)
+    np.testing.assert_allclose(
+        model.to_vec_trick().decision_function(test), scores, rtol=0, atol=1e-8
+    )
+    expansion = product_kernel(test, model.support_pairs_, 0.5) @ model.dual_coef_
+    np.testing.assert_allclose(expansion + model.intercept_, scores, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("first", [1.0, -1.0])
+def test_sign_whichever_label_comes_first(first):
+    X, y = problem()
+    order = np.argsort(y != first, kind="stable")
+    model = PairLibSVM(reg=0.1, gamma=0.3, tol=1e-6).fit(X[order], y[order])
+    assert y[order][0] == first
+    assert model.score(X, y) > 0.8
+    reference = SVC(C=10, gamma=0.3, tol=1e-6).fit(concatenated(X), y)
+    np.testing.assert_allclose(
+        model.decision_function(X), reference.decision_function(concatenated(X)), atol=1e-4
+    )
+    np.testing.assert_array_equal(
+        model.n_support_, [(model.dual_coef_ < 0).sum(), (model.dual_coef_ > 0).sum()]
+    )
+    assert (np.sign(model.dual_coef_) == y[order][model.support_]).all()
+
+
+def test_zeros_of_the_features_are_kept_apart_from_columns():
+    """Nodes hold nonzeros only: a wrong column number would change distances."""
+    X, y = problem()
+    thin = PairData(np.where(X.row_features > 0, X.row_features, 0),
+                    np.where(X.col_features > 0, X.col_features, 0), X.rows, X.cols)  # fmt: skip
+    model = PairLibSVM(reg=0.1, gamma=0.3, tol=1e-6).fit(thin, y)
+    reference = SVC(C=10, gamma=0.3, tol=1e-6).fit(sparse.csr_matrix(concatenated(thin)), y)
+    np.testing.assert_allclose(
+        model.decision_function(thin), reference.decision_function(concatenated(thin)), atol=1e-4
+    )
+
+
+def test_training_is_silent(capfd):
+    PairLibSVM().fit(*problem())
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,100 @@
+"""The linear baseline against its objective and an independent solver."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from kronbench import PairData
+from kronbench.models.pair_sgd import PairSGD
+
+
+def problem(seed=0, n=400):
+    rng = np.random.default_rng(seed)
+    row_features = 20 + 5 * rng.normal(size=(40, 5))
+    col_features = -3 + 0.01 * rng.normal(size=(30, 4))
+    X = PairData(row_features, col_features, rng.integers(0, 40, n), rng.integers(0, 30, n))
+    f = (row_features[X.rows, 0] - 20) / 5 + (col_features[X.cols, 1] + 3) / 0.01
+    return X, np.where(f + 0.5 * rng.normal(size=n) > 0, 1, -1)
+
+
+def scaled(X):
+    """[d, t] standardized over the vertices that occur, over sqrt(d + r)."""
+    parts = [
+        StandardScaler().fit(features[np.unique(index)]).transform(features)[index]
+        for features, index in ((X.row_features, X.rows), (X.col_features, X.cols))
+    ]
+    return np.hstack(parts) / np.sqrt(parts[0].shape[1] + parts[1].shape[1])
+
+
+def test_logistic_regression_is_approached():
+    X, y = problem()
+    reg = 0.5
+    exact = LogisticRegression(C=1 / reg, tol=1e-10, max_iter=1000).fit(scaled(X), y)
+    model = PairSGD("logistic", reg=reg, n_updates=400_000, random_state=0).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), exact.decision_function(scaled(X)), atol=0.05
+    )
+
+
+def test_hinge_objective_is_near_its_minimum():
+    X, y = problem()
+    Z, reg = scaled(X), 2.0
+
+    def risk(f, norm):
+        return np.maximum(0, 1 - y * f).sum() + reg / 2 * norm
+
+    # the dual of the hinge loss bounds the minimum from below for any coefficients in its box;
+    # coordinate ascent over pairs of equal and opposite change would be LibSVM: take it from there
+    from sklearn.svm import SVC
+
+    svm = SVC(kernel="linear", C=1 / reg, tol=1e-8).fit(Z, y)
+    best = risk(svm.decision_function(Z), (svm.coef_**2).sum())
+    model = PairSGD("hinge", reg=reg, n_updates=400_000, random_state=0).fit(X, y)
+    row_scale = X.row_features[np.unique(X.rows)].std(axis=0)
+    col_scale = X.col_features[np.unique(X.cols)].std(axis=0)
+    coef = np.concatenate([model.row_coef_ * row_scale, model.col_coef_ * col_scale]) * 3
+    assert best <= risk(model.decision_function(X), (coef**2).sum()) <= 1.01 * best
+
+
+def test_coefficients_are_those_of_the_given_features():
+    X, y = problem()
+    model = PairSGD(random_state=0, n_updates=3000).fit(X, y)
+    by_hand = (
+        X.row_features[X.rows] @ model.row_coef_
+        + X.col_features[X.cols] @ model.col_coef_
+        + model.intercept_
+    )
+    np.testing.assert_allclose(model.decision_function(X), by_hand, atol=1e-9)
+
+
+def test_unit_of_a_feature_does_not_matter():
+    X, y = problem()
+    other = PairData(1000 * X.row_features + 7, X.col_features, X.rows, X.cols)
+    first = PairSGD(random_state=0, n_updates=3000).fit(X, y)
+    second = PairSGD(random_state=0, n_updates=3000).fit(other, y)
+    np.testing.assert_allclose(
+        first.decision_function(X), second.decision_function(other), rtol=1e-6, atol=1e-6
+    )
+
+
+def test_constant_features_do_no_harm():
+    X, y = problem()
+    constant = np.full((40, 1), 0.1)
+    wide = PairData(np.hstack([X.row_features, constant]), X.col_features, X.rows, X.cols)
+    model = PairSGD(random_state=0, n_updates=3000).fit(wide, y)
+    assert np.isfinite(model.decision_function(wide)).all()
+    assert abs(model.row_coef_[-1]) < 1e-10
+
+
+@pytest.mark.parametrize(("asked", "done"), [(10, 400), (1234, 1234)])
+def test_at_least_one_full_pass(asked, done):
+    assert PairSGD(n_updates=asked, random_state=0).fit(*problem()).n_updates_ == done
+
+
+def test_block_size_does_not_change_the_descent(monkeypatch):
+    X, y = problem()
+    whole = PairSGD(random_state=0, n_updates=1000).fit(X, y).decision_function(X)
+    monkeypatch.setattr("kronbench.models.pair_sgd._BLOCK_VALUES", 9 * 13)
+    blocks = PairSGD(random_state=0, n_updates=1000).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(blocks, whole, rtol=1e-9, atol=1e-12)
