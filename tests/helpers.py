@@ -3,8 +3,8 @@
 import io
 import types
 
-from kronbench.plan import read_yaml
 from kronbench.resources import config_path
+from kronbench.settings import read_yaml
 
 
 def merged(scale=None):

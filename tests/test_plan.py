@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from kronbench.errors import InputError
-from kronbench.plan import load_plan, read_yaml, sources_of
+from kronbench.plan import load_plan, sources_of
 from kronbench.resources import config_path
+from kronbench.settings import read_yaml
 from tests.helpers import merged
 
 
@@ -37,7 +38,7 @@ def change(path, value):
 @pytest.mark.parametrize(
     ("path", "value", "sentence"),
     [
-        (("sede",), 1, "'sede' was unexpected"),
+        (("sede",), 1, "the configuration: unknown key 'sede'; known are: scale, seed"),
         (("data",), "fake", "data: 'fake' is not one of"),
         (("papers", "airola", "figure-99"), {}, "papers.airola: there is no item 'figure-99'"),
         (

@@ -16,7 +16,7 @@ import kronbench.report.drawings
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
-GROUND = {"errors", "pairs", "files", "resources", "plan", "environment", "config"}
+GROUND = {"errors", "pairs", "files", "resources", "plan", "environment", "settings"}
 # What each floor may import from inside the package, beside itself and the ground.
 FLOORS = {
     "operators": set(),

@@ -156,8 +156,8 @@ def _prepare_into(plan, name):
 
 def _compile(arguments):
     from kronbench import environment
-    from kronbench.files import write_text
     from kronbench.experiments.warm_up import compile_kernels
+    from kronbench.files import write_text
 
     compile_kernels()
     write_text(arguments.out, json.dumps(environment.describe(os.cpu_count()), indent=1))

@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import jsonschema
 import yaml
 
 from kronbench.errors import InputError
 from kronbench.files import write_text
-from kronbench.resources import config_path, schema_path
+from kronbench.resources import config_path
+from kronbench.settings import read_yaml, validate
 
 RESULTS = Path("results")
 
@@ -190,25 +190,6 @@ def _item(paper, name, entry, override, config):
         timed=entry.get("timed", False),
         scale=config["scale"],
     )
-
-
-def read_yaml(path: str | Path):
-    """A YAML file, or one sentence about what is wrong with it."""
-    try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
-
-
-def validate(data, schema: str, what: str) -> None:
-    """Check ``data`` against ``<schema>.schema.yaml``; name the place and the fault."""
-    validator = jsonschema.Draft202012Validator(read_yaml(schema_path(schema)))
-    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
-    if error is not None:
-        place = ".".join(str(step) for step in error.absolute_path)
-        raise InputError(f"{what}{': ' + place if place else ''}: {error.message}")
 
 
 def import_object(path: str):

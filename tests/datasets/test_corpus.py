@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -77,15 +79,17 @@ def test_words_follow_the_laws():
 
 
 def test_documents_share_words_with_their_neighbours_in_the_tree():
+    """With four times the share on the upper topic, siblings are nearly parallel."""
     rng = np.random.default_rng(1)
-    parents = random_tree(rng, [1, 2, 8])
-    topics = Topics(rng, parents, LAW)
-    nodes = np.repeat(np.arange(3, 11), 300)
-    counts = topics.draw(rng, nodes).toarray()
-    means = np.array([counts[nodes == node].sum(axis=0) for node in range(3, 11)])
-    background = counts.sum(axis=0)
-    excess = means / means.sum(axis=1, keepdims=True) - background / background.sum()
-    likeness = np.corrcoef(excess)
+    law = replace(LAW, n_words=5000, shares=(0.5, 0.4, 0.1))
+    parents = np.array([-1, 0, 0, 1, 1, 1, 2, 2, 2])
+    counts = Topics(rng, parents, law).draw(rng, np.repeat(np.arange(3, 9), 500)).toarray()
+    frequency = counts.reshape(6, 500, -1).sum(axis=1)
+    frequency /= frequency.sum(axis=1, keepdims=True)
+    background = (np.arange(1, 5001) + 2.0) ** -1.0
+    topics = frequency - 0.5 * background / background.sum()
+    topics /= np.linalg.norm(topics, axis=1, keepdims=True)
     siblings = parents[3:, None] == parents[3:]
-    np.fill_diagonal(likeness, np.nan)
-    assert np.nanmean(likeness[siblings]) > np.nanmean(likeness[~siblings]) + 0.2
+    likeness = topics @ topics.T
+    assert likeness[siblings].min() > 0.7
+    assert likeness[~siblings].max() < likeness[siblings].min()

@@ -37,8 +37,8 @@ def test_documents_classes_and_tree():
     np.testing.assert_array_equal(arrays["X"].toarray(), X)
     assert isinstance(arrays["X"], sparse.csr_array) and arrays["X"].dtype == np.float32
     assert arrays["X_novel"].shape == (1, 20) and arrays["X_novel"][0, 2] == 4
-    # Classes 7, 32, 545, and 99 after them because it is novel.
-    assert arrays["y"].tolist() == [2, 1, 0, 2] and arrays["y_novel"].tolist() == [3]
+    # The first document counts for 32. Classes 7, 32, 545, and 99 after them because it is novel.
+    assert arrays["y"].tolist() == [1, 1, 0, 2] and arrays["y_novel"].tolist() == [3]
     # 1; 2, 3; 4; 7, 32, 545, 99
     assert arrays["parents"].tolist() == [-1, 0, 0, 2, 2, 1, 1, 3]
 
@@ -121,7 +121,7 @@ def test_class_sizes_of_both_halves_are_aligned():
 
 
 def test_surrogate_class_sizes_are_those_measured_on_the_real_ones():
-    """The real pooled sizes: median 5, 90 % at most 19, 99 % at most 88, logarithms 1.78 +- 0.88."""
+    """The real pooled sizes have median 5, and quantiles 19 (90 %) and 88 (99 %)."""
     arrays = surrogate_class_sizes(
         np.random.default_rng(0), n_classes=12294, n_train=93805, n_valid=34905
     )

@@ -74,6 +74,18 @@ def test_fit_keeps_parameters_and_data_and_repeats(model, problem):
 
 
 @each_model
+def test_single_precision_features_are_fitted_in_single_precision(model, problem):
+    X, y = problem
+    single = PairData(
+        X.row_features.astype(np.float32), X.col_features.astype(np.float32), X.rows, X.cols
+    )
+    scores = clone(model).fit(single, y).decision_function(single)
+    assert scores.dtype == np.float32
+    expected = clone(model).fit(X, y).decision_function(X)
+    assert np.linalg.norm(scores - expected) < 1e-3 * np.linalg.norm(expected)
+
+
+@each_model
 def test_not_fitted(model, problem):
     for method in (model.predict, model.decision_function):
         with pytest.raises(NotFittedError):

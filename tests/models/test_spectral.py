@@ -59,9 +59,7 @@ def test_iterated_tikhonov_is_ridge_on_residuals(iterations):
     coef = np.zeros((6, 6))
     for _ in range(iterations):
         coef = coef + np.linalg.solve(K + reg * np.eye(6), np.eye(6) - K @ coef)
-    np.testing.assert_allclose(
-        function_of(K, IteratedTikhonov(iterations), reg), coef, atol=1e-10
-    )
+    np.testing.assert_allclose(function_of(K, IteratedTikhonov(iterations), reg), coef, atol=1e-10)
 
 
 @pytest.mark.parametrize("reg", [0.01, 0.5, 100.0])

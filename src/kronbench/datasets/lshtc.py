@@ -27,9 +27,9 @@ def parse_lshtc(files, *, n_words, scale=1.0):
     ----------
     files : mapping
         ``train`` and ``novel``: lines ``label[, label ...] word:count ...`` with words from 1 and
-        in increasing order; a document with several labels counts for the first. ``novel`` holds
-        the documents of classes that do not occur in ``train``, and may be empty. ``hierarchy``:
-        lines ``parent child``; where a node has several parents, the one nearest the root counts.
+        in increasing order; a document with several labels counts for the smallest. ``novel``
+        holds the documents of classes that do not occur in ``train``, and may be empty.
+        ``hierarchy``: lines ``parent child``; of several parents the one nearest the root counts.
     n_words : int
         Size of the vocabulary, V.
     scale : float
@@ -163,9 +163,9 @@ def _read_documents(file, n_words, scale):
             )
         except ValueError as error:
             raise InputError(_bad_line(file, error)) from None
-    labels = np.array([label[0] if label else -1 for label in labels], dtype=np.int64)
-    if len(labels) and labels.min() < 0:
-        raise InputError(f"{file.name}: document {labels.argmin() + 1} has no label")
+    if not all(labels):
+        raise InputError(_bad_line(file, "a document has no label"))
+    labels = np.array([min(label) for label in labels], dtype=np.int64)
     if X.shape[1] > n_words:
         document = np.searchsorted(X.indptr, X.indices.argmax(), side="right")
         raise InputError(

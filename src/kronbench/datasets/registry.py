@@ -13,11 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import jsonschema
-import yaml
-
 from kronbench.errors import InputError
-from kronbench.resources import config_path, schema_path
+from kronbench.resources import config_path
+from kronbench.settings import read_yaml, validate
 
 
 @dataclass(frozen=True)
@@ -98,32 +96,14 @@ def _read(path):
 
 @functools.lru_cache(maxsize=8)
 def _read_unchanged(path, _stamp):
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_OnceLoader) or {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
-    _validate(content, path)
+    content = read_yaml(path) or {}
+    validate(content, "datasets", path)
     lowered = {}
     for name in content:
         if name.lower() in lowered:
             raise InputError(f"{path}: {lowered[name.lower()]} and {name} differ only in case")
         lowered[name.lower()] = name
     return {name: _entry(name, fields) for name, fields in content.items()}
-
-
-def _validate(content, path):
-    schema = yaml.safe_load(schema_path("datasets").read_text(encoding="utf-8"))
-    errors = jsonschema.Draft202012Validator(schema).iter_errors(content)
-    error = min(errors, key=lambda error: list(map(str, error.absolute_path)), default=None)
-    if error is None:
-        return
-    place = ".".join(map(str, error.absolute_path))
-    message = error.message
-    if error.validator == "additionalProperties":
-        known = list(error.schema["properties"])
-        unknown = [key for key in error.instance if key not in known]
-        message = f"unknown key {', '.join(map(repr, unknown))}; known are: {', '.join(known)}"
-    raise InputError(f"{path}: {place + ': ' if place else ''}{message}")
 
 
 def _entry(name, fields):
@@ -145,16 +125,3 @@ def _entry(name, fields):
         agreement=fields.get("agreement", ""),
         manual=fields.get("manual"),
     )
-
-
-class _OnceLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Safe YAML in which a key given twice is an error, not the loss of the first."""
-
-    def construct_mapping(self, node, deep=False):
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        for position, key in enumerate(keys):
-            if key in keys[:position]:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is given twice", node.start_mark
-                )
-        return super().construct_mapping(node, deep=deep)

@@ -89,7 +89,8 @@ def parse_records(files, *, section):
 def surrogate_section(rng, files=None, *, section, levels, n_documents, n_test, median_size):
     """Drawn words on the real documents' labels and tree, or on a random tree without the index.
 
-    The laws were tuned roughly, so that a flat classifier reaches the paper's accuracy.
+    The laws were tuned roughly to the paper's flat accuracies: a ridge classifier reaches 33 % in
+    section D, where the paper has 40 %.
     """
     if files and {"train", "test"} <= files.keys():
         documents = [document for document in _listed(files) if document[0][0] == section]

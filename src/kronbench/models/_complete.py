@@ -159,7 +159,7 @@ def check_reg(reg, name, *, positive=False):
 def check_regs(regs, name):
     """A grid of positive weights as an array (s,)."""
     regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
-    for reg in regs:
+    for reg in regs.tolist():
         check_reg(reg, name, positive=True)
     return regs
 

@@ -42,7 +42,8 @@ class PairwiseKernelModel(BaseEstimator):
         -------
         SampledKroneckerOperator
             (t, n) in the dual form, R^ (G^ kron K^) R' of Section 3.1; (t, d*r) in the primal.
-            Vertices that no pair uses are left out.
+            Vertices that no pair uses are left out. Of single precision where all features of
+            X_fit are.
         """
         if self.form == "primal":
             return self._design_operator(X_fit, X_fit if X is None else X)
@@ -64,9 +65,7 @@ class PairwiseKernelModel(BaseEstimator):
             self.col_kernel,
             self.col_gamma,
         )
-        return SampledKroneckerOperator(
-            row_matrix, col_matrix, rows, cols, in_rows, in_cols, method=self.method
-        )
+        return self._operator(X_fit, row_matrix, col_matrix, rows, cols, in_rows, in_cols)
 
     def _design_operator(self, X_fit, X):
         for side in ("row", "col"):
@@ -88,9 +87,12 @@ class PairwiseKernelModel(BaseEstimator):
         col_features = _dense(X.col_features[used_cols])
         d, r = row_features.shape[1], col_features.shape[1]
         in_rows, in_cols = np.repeat(np.arange(d), r), np.tile(np.arange(r), d)
-        return SampledKroneckerOperator(
-            row_features, col_features, rows, cols, in_rows, in_cols, method=self.method
-        )
+        return self._operator(X_fit, row_features, col_features, rows, cols, in_rows, in_cols)
+
+    def _operator(self, X_fit, *matrices_and_pairs):
+        single = X_fit.row_features.dtype == X_fit.col_features.dtype == np.float32
+        dtype = np.float32 if single else np.float64
+        return SampledKroneckerOperator(*matrices_and_pairs, method=self.method, dtype=dtype)
 
     def _set_fitted(self, X, coef, objective_path):
         self.X_fit_ = X
@@ -131,11 +133,11 @@ def check_pairs(X, y=None):
 
 
 def check_targets(X, y):
-    """y as finite floats (n,) for the pairs of X."""
+    """y as finite float64 (n,) for the pairs of X."""
     y = check_pairs(X, y)
     if y.dtype.kind not in "fiub":
         raise InputError(f"y has dtype {y.dtype}: give numbers")
-    y = y.astype(np.result_type(y.dtype, np.float32) if y.dtype.kind == "f" else np.float64)
+    y = y.astype(np.float64)
     if not np.isfinite(y).all():
         raise InputError("y holds NaN or infinite values: give finite numbers")
     return y

@@ -17,11 +17,14 @@ response for the pivots as they are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -30,11 +33,45 @@ from kronbench.operators.gram import gram
 from kronbench.operators.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
 
 
-class PrefixPath:
-    """LS-SVMs on all prefixes of one low-rank factor, for any regularization weight.
+@dataclass(frozen=True)
+class PrefixSolution:
+    """LS-SVMs of rank 1, ..., k on the leading columns of one factor, for one weight.
 
-    Setting up costs O(n k (k + d)), each weight O(k^3) and each response O(k (k + d)) for all
-    ranks together.
+    Attributes
+    ----------
+    triangle : (k, k) array
+        T.
+    loadings : (k, d) array
+        z.
+    factor_mean : (k,) array
+    target_mean : (d,) array
+    """
+
+    triangle: np.ndarray
+    loadings: np.ndarray
+    factor_mean: np.ndarray
+    target_mean: np.ndarray
+
+    def coef(self):
+        """Coefficients b (k, d) of all columns of the factor, and the intercept c (d,)."""
+        coef = solve_triangular(self.triangle, self.loadings, check_finite=False)
+        return coef, self.target_mean - self.factor_mean @ coef
+
+    def scores(self, rows):
+        """u (k, n_new) for rows (n_new, k) of the factor, in O(n_new k^2)."""
+        centred = (rows - self.factor_mean).T
+        return solve_triangular(self.triangle, centred, trans="T", check_finite=False)
+
+    def staged(self, scores):
+        """Yields the responses (n_new, d) of rank 1, ..., k, each in O(n_new d)."""
+        responses = self.target_mean
+        for score, loading in zip(scores, self.loadings, strict=True):
+            responses = responses + score[:, None] * loading
+            yield responses
+
+
+class PrefixPath:
+    """LS-SVMs on all prefixes of one low-rank factor, for any weight, after O(n k (k + d)).
 
     Parameters
     ----------
@@ -48,62 +85,51 @@ class PrefixPath:
         factor, targets = np.asarray(factor), np.asarray(targets, dtype=np.float64)
         if factor.ndim != 2 or targets.ndim != 2 or len(factor) != len(targets):
             raise InputError(
-                f"factor has shape {factor.shape} and targets has {targets.shape}: "
+                f"factor has shape {factor.shape} and targets has shape {targets.shape}: "
                 "give two-dimensional arrays with the same number of rows"
             )
         self.factor, self.targets = factor, targets
         self.factor_mean, self.target_mean = factor.mean(axis=0), targets.mean(axis=0)
-        self._triangle, self._projections = self._centred_qr()
+        self._centred = self._triangularize()
 
-    def solve(self, reg):
-        """Triangle T (k, k) and right-hand side z (k, d), whose leading parts serve each rank."""
-        k = len(self._triangle)
-        root = np.sqrt(len(self.factor) * _checked_reg(reg))
-        top = np.hstack([self._triangle, self._projections])
-        bottom = np.hstack([root * np.eye(k), np.zeros_like(self._projections)])
-        both = np.linalg.qr(np.vstack([top, bottom]), mode="r")
-        return both[:k, :k], both[:k, k:]
-
-    def coef(self, reg):
-        """Coefficients b (k, d) of all columns of the factor, and the intercept c (d,)."""
-        triangle, z = self.solve(reg)
-        coef = solve_triangular(triangle, z, check_finite=False)
-        return coef, self.target_mean - self.factor_mean @ coef
+    def solve(self, reg) -> PrefixSolution:
+        """The machines for one regularization weight, in O(k^3)."""
+        n, k = self.factor.shape
+        penalty = np.zeros_like(self._centred)
+        np.fill_diagonal(penalty, np.sqrt(n * _checked_reg(reg)))
+        both = np.linalg.qr(np.vstack([self._centred, penalty]), mode="r")
+        return PrefixSolution(both[:k, :k], both[:k, k:], self.factor_mean, self.target_mean)
 
     def staged_responses(self, rows, reg):
-        """Responses (n_new, d) of the machines of rank 1, 2, ..., k at rows (n_new, k) of the factor."""
-        triangle, z = self.solve(reg)
-        yield from _staged(self._scores(rows, triangle), z, self.target_mean)
+        """Yields the responses (n_new, d) of rank 1, ..., k at rows (n_new, k) of the factor."""
+        solution = self.solve(reg)
+        yield from solution.staged(solution.scores(rows))
 
     def staged_leave_one_out(self, reg):
-        """Responses (n, d) at each training point of the machines trained on the others.
+        """Yields the responses (n, d) of rank 1, ..., k at each point when trained on the others.
 
-        For rank 1, 2, ..., k; pivots and n reg stay those of all points.
+        The pivots and n reg stay those of all points.
         """
-        triangle, z = self.solve(reg)
-        scores = self._scores(self.factor, triangle)
-        leverage = np.full(len(self.factor), 1.0 / len(self.factor))
-        for score, responses in zip(scores, _staged(scores, z, self.target_mean), strict=True):
+        solution = self.solve(reg)
+        scores = solution.scores(self.factor)
+        leverage = 1.0 / len(self.factor)
+        for score, responses in zip(scores, solution.staged(scores), strict=True):
             leverage = leverage + score**2
             yield _without_itself(self.targets, responses, leverage)
 
-    def _scores(self, rows, triangle):
-        centred = (rows - self.factor_mean).T
-        return solve_triangular(triangle, centred, trans="T", check_finite=False)
-
-    def _centred_qr(self):
-        k = self.factor.shape[1]
+    def _triangularize(self):
+        """R beside Q^T Y, (k, k + d), a block of points at a time."""
+        k, d = self.factor.shape[1], self.targets.shape[1]
         size = max(4 * k, 8192)
-        both = np.empty((0, k + self.targets.shape[1]))
+        both = np.zeros((k, k + d))
         for start in range(0, len(self.factor), size):
             rows = slice(start, start + size)
-            block = np.hstack(
-                [self.factor[rows] - self.factor_mean, self.targets[rows] - self.target_mean]
-            )
-            # below row k only the norm of the targets outside the span is left
-            both = np.linalg.qr(np.vstack([both, block]), mode="r")[:k]
-        both = np.vstack([both, np.zeros((k - len(both), both.shape[1]))])
-        return both[:, :k], both[:, k:]
+            factor = self.factor[rows] - self.factor_mean
+            targets = self.targets[rows] - self.target_mean
+            block = np.vstack([both, np.hstack([factor, targets])])
+            # rows below k only hold the norm of the targets outside the span
+            both = np.linalg.qr(block, mode="r")[:k]
+        return both
 
 
 class LSSVMPath:
@@ -192,9 +218,10 @@ class CSILSSVM(BaseEstimator):
         Indices of the pivots among the training points, in order of choice.
     gains_ : (k,) array
         Decrease of the criterion by each pivot.
-    coef_ : (k, d) array
-        Coefficients of the columns of the factor.
-    intercept_ : (d,) array
+    solution_ : PrefixSolution
+        The machines of all ranks.
+    coef_, intercept_ : (k, d) and (d,) arrays
+        Of the machine of rank k, on the columns of the factor.
 
     Notes
     -----
@@ -234,26 +261,104 @@ class CSILSSVM(BaseEstimator):
         y : (n,) array of classes or responses; (n, d) for several responses
         """
         if self.task not in ("classification", "regression"):
-            raise InputError(
-                f"task is {self.task!r}: give 'classification' or 'regression'"
-            )
+            raise InputError(f"task is {self.task!r}: give 'classification' or 'regression'")
         if self.decomposition not in ("csi", "cholesky"):
             raise InputError(f"decomposition is {self.decomposition!r}: give 'csi' or 'cholesky'")
         regression = self.task == "regression"
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=regression,
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=np.float64,
+            multi_output=regression,
             y_numeric=regression,
-        )  # fmt: skip
+        )
         targets = self._encode(y)
-        kernel = X if self._precomputed() else KernelColumns(X, self.kernel, self.gamma)
+        kernel = X if self._is_precomputed() else KernelColumns(X, self.kernel, self.gamma)
         if self.decomposition == "csi":
-            factor = csi(
-                kernel, targets, self.max_rank, self.kappa, self.lookahead, self.tol
-            )
+            factor = csi(kernel, targets, self.max_rank, self.kappa, self.lookahead, self.tol)
         else:
             factor = incomplete_cholesky(kernel, self.max_rank, self.tol)
-        self._path = PrefixPath(factor.factor, targets)
-        self.coef_, self.intercept_ = self._path.coef(self.reg)
+        self.solution_ = PrefixPath(factor.factor, targets).solve(self.reg)
+        self.coef_, self.intercept_ = self.solution_.coef()
         self.pivots_, self.gains_ = factor.pivots, factor.gains
-        ...
+        self.factor_ = LowRankFactor(
+            factor.factor[factor.pivots], np.arange(factor.rank), factor.gains
+        )
+        self._pivot_points = None if self._is_precomputed() else X[factor.pivots]
         return self
+
+    def predict(self, X):
+        """Classes (n_new,), or responses (n_new,) or (n_new, d), at X."""
+        return self._decide(self._rows(X) @ self.coef_ + self.intercept_)
+
+    def staged_predict(self, X):
+        """Yields what ``predict`` returns, with the first 1, ..., k pivots; O(n k d) in all."""
+        for responses in self.solution_.staged(self.solution_.scores(self._rows(X))):
+            yield self._decide(responses)
+
+    @available_if(lambda self: self.task == "classification")
+    def decision_function(self, X):
+        """Responses before the decision: (n_new,) for two classes, (n_new, C) for more."""
+        responses = self._rows(X) @ self.coef_ + self.intercept_
+        return responses[:, 0] if len(self.classes_) == 2 else responses
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy for classification, R^2 for regression."""
+        metric = accuracy_score if self.task == "classification" else r2_score
+        return metric(y, self.predict(X), sample_weight=sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.target_tags.required = True
+        if self.task == "regression":
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags()
+            tags.target_tags.multi_output = True
+        else:
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags()
+        return tags
+
+    def _is_precomputed(self):
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _encode(self, y):
+        if self.task == "regression":
+            self._one_response = y.ndim == 1
+            return y.reshape(len(y), -1).astype(np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError("y holds one class: give points of two or more")
+        if len(self.classes_) == 2:
+            return 2.0 * codes[:, None] - 1.0
+        return np.eye(len(self.classes_))[codes]
+
+    def _rows(self, X):
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        if self._is_precomputed():
+            return self.factor_.transform(X[:, self.pivots_])
+        values = gram(X, self._pivot_points, kernel=self.kernel, gamma=self.gamma)
+        return self.factor_.transform(values)
+
+    def _decide(self, responses):
+        if self.task == "regression":
+            return responses[:, 0] if self._one_response else responses
+        if len(self.classes_) == 2:
+            return self.classes_[(responses[:, 0] > 0).astype(np.intp)]
+        return self.classes_[responses.argmax(axis=1)]  # the closest indicator vector
+
+
+def _without_itself(targets, responses, leverage):
+    return targets - (targets - responses) / (1.0 - leverage)[:, None]
+
+
+def _checked_reg(reg):
+    if not reg > 0:
+        raise InputError(f"reg is {reg}: give a positive number")
+    return reg

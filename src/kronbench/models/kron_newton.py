@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
-from sklearn.utils.validation import check_is_fitted
 
 from kronbench.models._pairwise import PairwiseKernelModel, check_targets, encode_two_classes
 from kronbench.optim import LOSSES, get_loss, newton_dual, newton_primal
@@ -122,11 +121,12 @@ class KronNewton(PairwiseKernelModel):
             self.classes_, y = encode_two_classes(X, y)
         else:
             y = check_targets(X, y)
+        operator = self.prediction_operator(X)
         minimize = newton_primal if self.form == "primal" else newton_dual
         result = minimize(
-            self.prediction_operator(X),
+            operator,
             loss,
-            y,
+            y.astype(operator.dtype, copy=False),
             self.reg,
             outer_iter=self.outer_iter,
             inner_iter=self.inner_iter,
@@ -145,5 +145,4 @@ class KronNewton(PairwiseKernelModel):
 
     def score(self, X, y):
         """Share of right labels for a classifier, R^2 for a regressor."""
-        check_is_fitted(self)
         return (accuracy_score if self._is_classifier else r2_score)(y, self.predict(X))

@@ -90,7 +90,7 @@ class KronRidge(RegressorMixin, PairwiseKernelModel):
         _check_reg(self.reg)
         operator = self.prediction_operator(X)
         solve = self._solve_primal if self.form == "primal" else self._solve_dual
-        coef, objectives = solve(operator, y, callback)
+        coef, objectives = solve(operator, y.astype(operator.dtype, copy=False), callback)
         self._set_fitted(X, coef, np.array(objectives))
         return self
 
@@ -154,9 +154,9 @@ class KronRidge(RegressorMixin, PairwiseKernelModel):
             _check_reg(reg)
         if self.form != "dual":
             raise InputError(f"path needs form='dual', not {self.form!r}")
-        solutions = multishift_minres(
-            self.prediction_operator(X), y, regs, tol=self.tol, max_iter=self.max_iter
-        )
+        operator = self.prediction_operator(X)
+        y = y.astype(operator.dtype, copy=False)
+        solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
         images = None
         if X_test is not None:
             check_pairs(X_test)

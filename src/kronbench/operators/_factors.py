@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 from kronbench.errors import InputError
 from kronbench.operators.lowrank import incomplete_cholesky
@@ -15,14 +14,14 @@ _ROWS = 512  # rows of the residual that are formed at a time
 _BLOCK = 64  # columns a range finder adds at a time
 
 
-def thin_factors(matrix, max_rank, dtype):
+def thin_factors(matrix, max_rank):
     """P (a, k) and Q (b, k) with P Q' ~ matrix to TOLERANCE, or None where k > max_rank.
 
     Pivoted Cholesky in O(a k^2) for a positive semidefinite matrix; for others, prediction
     matrices among them, a randomized range finder in O(a b k). Either is checked against every
     entry of the matrix, in O(a b k).
     """
-    tolerance = TOLERANCE[np.dtype(dtype)]
+    tolerance = TOLERANCE[matrix.dtype]
     factors = None
     if matrix.shape[0] == matrix.shape[1]:
         factors = _cholesky(matrix, max_rank, tolerance)
@@ -30,7 +29,7 @@ def thin_factors(matrix, max_rank, dtype):
         factors = _range(matrix, max_rank, tolerance)
     if factors is None:
         return None
-    return tuple(np.ascontiguousarray(factor, dtype) for factor in factors)
+    return tuple(np.ascontiguousarray(factor, matrix.dtype) for factor in factors)
 
 
 def _cholesky(matrix, max_rank, tolerance):
@@ -51,8 +50,8 @@ def _range(matrix, max_rank, tolerance):
         probes = rng.standard_normal((b, min(_BLOCK, max_rank - P.shape[1])))
         images = matrix @ probes - P @ (Q.T @ probes)
         images -= P @ (P.T @ images)
-        new = linalg.qr(images, mode="economic")[0]
-        new = linalg.qr(new - P @ (P.T @ new), mode="economic")[0]
+        new = np.linalg.qr(images)[0]
+        new = np.linalg.qr(new - P @ (P.T @ new))[0]
         P, Q = np.hstack([P, new]), np.hstack([Q, matrix.T @ new])
         found = np.linalg.norm(Q[:, -new.shape[1] :])
         if found <= tolerance * size and _reproduces(P, Q, matrix, tolerance):

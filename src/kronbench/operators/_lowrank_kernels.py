@@ -70,9 +70,9 @@ def cholesky_step(G, t, weights, root, residual, floor, largest, Q, n_dots, sums
 
     The residual diagonal loses G[t]**2. Points whose residual is not above their floor are
     exhausted: it becomes zero, and so does their entry of every later column. sums[block] receives
-    Q[:n_dots] @ G[t], the sum of G[t], its squared norm, and how far residuals fell below zero;
-    that an exhausted point adds, its kernel value relative to the ``largest``, shows an indefinite
-    kernel and is no rounding error once it is far from zero.
+    Q[:n_dots] @ G[t], the sum of G[t], its squared norm, and how far below zero the residual would
+    fall: for an exhausted point it is at most the floor, and its rounding errors are divided by the
+    ``largest`` entry of the diagonal, not by the pivot's.
     """
     n = len(residual)
     scale = 1.0 / root
@@ -85,7 +85,8 @@ def cholesky_step(G, t, weights, root, residual, floor, largest, Q, n_dots, sums
         for i in range(high - low):
             left = residual[low + i]
             x = g[i] * scale if left > 0.0 else 0.0
-            lowest = min(lowest, left - x * x if left > 0.0 else -g[i] * g[i] / largest)
+            bound, square_x = (left, x * x) if left > 0.0 else (floor[low + i], g[i] ** 2 / largest)
+            lowest = min(lowest, bound - square_x)
             left -= x * x
             residual[low + i] = left if left > floor[low + i] else 0.0
             g[i] = x

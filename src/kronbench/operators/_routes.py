@@ -113,6 +113,39 @@ class PairRoute:
         return rows, majors
 
 
+class Middle:
+    """Product with the matrix between the pairs of coefficients and those of outputs.
+
+    Parameters
+    ----------
+    matrix : (a, b) array, or its factors P (a, r), Q (b, r) with P Q' ~ matrix
+    majors : the rows of the matrix to use
+    """
+
+    def __init__(self, matrix, majors):
+        if isinstance(matrix, tuple):
+            left, self._right = matrix
+        else:
+            left, self._right = matrix, None
+        self._left = left if len(majors) == len(left) else left[majors]
+
+    def __call__(self, rows, majors):
+        """(d, w, k) rows of the given columns -> (k, w, *), transposed products with the matrix."""
+        _, n_vectors, k = rows.shape
+        n_out = len(self._left)
+        left = self._left
+        if self._right is None and len(majors) < left.shape[1]:
+            left = left[:, majors]
+        inner = aligned_zeros((k, n_vectors, padded_columns(n_out, rows.dtype)), rows.dtype)
+        for v in range(n_vectors):
+            between = rows[:, v].T
+            if self._right is not None:
+                right = self._right
+                between = between @ (right if len(majors) == len(right) else right[majors])
+            np.matmul(between, left.T, out=inner[:, v, :n_out])
+        return inner
+
+
 class DenseRoute:
     """Three steps: pairs into a matrix V, U = A V B' by BLAS, outputs out of U.
 

@@ -5,8 +5,8 @@ iterate: the callback gets the residual b - A x by recurrence, with which the ca
 without a product (scipy's gives x alone), and ``max_iter`` is kept (scipy's minres also ends on
 its own estimate of the condition number). The iterates are scipy's; the tests compare them.
 
-An iteration makes one product with A; qmr makes one with A and one with its transpose. Vectors
-are updated in place: with 10^7 entries a temporary costs as much as the arithmetic.
+An iteration makes one product with A; qmr makes one with A and one with its transpose. Scalars are
+Python floats, so that vectors of single precision stay so.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ import numpy as np
 from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
+
+# Entries updated at a time: 128 KiB of doubles, so that temporaries stay in the L2 cache
+_BLOCK = 2**14
 
 
 class Solution(NamedTuple):
@@ -51,20 +54,19 @@ def minres(A, b, *, shift=0.0, tol=1e-8, max_iter=100, callback=None) -> Solutio
     """
     A, b = _as_system(A, b)
     x, residual = np.zeros_like(b), b.copy()
-    w, w_old, work = np.zeros_like(b), np.zeros_like(b), np.empty_like(b)
+    w, w_old = np.zeros_like(b), np.zeros_like(b)
     rotations = _Rotations(float(np.linalg.norm(b)), shift)
     target = tol * rotations.phi
     n_iter = 0
     for v, alpha, beta, v_next in _lanczos(A, b, max_iter):
         tau, rho, delta, epsilon = map(float, rotations.advance(alpha, beta))
-        w_old *= -epsilon
-        w_old -= np.multiply(w, delta, out=work)
-        w_old += v
-        w_old /= rho
+        update(w_old, -epsilon / rho, -delta / rho, w)
+        update(w_old, 1.0, 1 / rho, v)
         w, w_old = w_old, w
-        x += np.multiply(w, tau, out=work)
-        residual *= float(rotations.sine) ** 2
-        residual += np.multiply(v_next, float(rotations.cosine * rotations.phi), out=work)
+        update(x, 1.0, tau, w)
+        update(
+            residual, float(rotations.sine) ** 2, float(rotations.cosine * rotations.phi), v_next
+        )
         n_iter += 1
         if (callback is not None and callback(x, residual)) or abs(rotations.phi) <= target:
             break
@@ -77,7 +79,7 @@ def cg(A, b, *, tol=1e-8, max_iter=100, callback=None) -> Solution:
     Parameters, errors: as for :func:`minres`. It also stops at a direction of no curvature.
     """
     A, b = _as_system(A, b)
-    x, residual, p, work = np.zeros_like(b), b.copy(), b.copy(), np.empty_like(b)
+    x, residual, p = np.zeros_like(b), b.copy(), b.copy()
     rr = float(residual @ residual)
     target = tol**2 * rr
     n_iter = 0
@@ -87,11 +89,10 @@ def cg(A, b, *, tol=1e-8, max_iter=100, callback=None) -> Solution:
         if curvature <= 0:
             break
         step = rr / curvature
-        x += np.multiply(p, step, out=work)
-        residual -= np.multiply(Ap, step, out=work)
+        update(x, 1.0, step, p)
+        update(residual, 1.0, -step, Ap)
         rr, rr_old = float(residual @ residual), rr
-        p *= rr / rr_old
-        p += residual
+        update(p, rr / rr_old, 1.0, residual)
         n_iter += 1
         if (callback is not None and callback(x, residual)) or rr <= target:
             break
@@ -105,8 +106,7 @@ def qmr(A, b, *, tol=1e-8, max_iter=100, callback=None) -> Solution:
     Lanczos process. Needs ``A.rmatvec``. Parameters, errors: as for :func:`minres`.
     """
     A, b = _as_system(A, b)
-    x, residual, work = np.zeros_like(b), b.copy(), np.empty_like(b)
-    v, w = b.copy(), b.copy()
+    x, residual, v, w = np.zeros_like(b), b.copy(), b.copy(), b.copy()
     p, q, d, s = (np.zeros_like(b) for _ in range(4))
     tiny = np.finfo(b.dtype).eps
     rho = xi = float(np.linalg.norm(b))
@@ -119,28 +119,22 @@ def qmr(A, b, *, tol=1e-8, max_iter=100, callback=None) -> Solution:
         delta = float(w @ v)
         if abs(delta) < tiny:
             break
-        p *= -xi * delta / epsilon
-        p += v
-        q *= -rho * delta / epsilon
-        q += w
+        update(p, -xi * delta / epsilon, 1.0, v)
+        update(q, -rho * delta / epsilon, 1.0, w)
         Ap = A.matvec(p)
         epsilon = float(q @ Ap)
         if epsilon == 0:
             break
         beta = epsilon / delta
-        v *= -beta
-        v += Ap
-        w *= -beta
-        w += A.rmatvec(q)
+        update(v, -beta, 1.0, Ap)
+        update(w, -beta, 1.0, A.rmatvec(q))
         rho, rho_old = float(np.linalg.norm(v)), rho
         xi = float(np.linalg.norm(w))
         theta, theta_old = rho / (gamma * abs(beta)), theta
         gamma, gamma_old = 1 / hypot(1, theta), gamma
         eta *= -rho_old / beta * (gamma / gamma_old) ** 2
-        d *= (theta_old * gamma) ** 2
-        d += np.multiply(p, eta, out=work)
-        s *= (theta_old * gamma) ** 2
-        s += np.multiply(Ap, eta, out=work)
+        update(d, (theta_old * gamma) ** 2, eta, p)
+        update(s, (theta_old * gamma) ** 2, eta, Ap)
         x += d
         residual -= s
         n_iter += 1
@@ -260,6 +254,14 @@ def multishift_minres(A, b, shifts, *, tol=1e-8, max_iter=100) -> ShiftedSolutio
     )
 
 
+def update(y, scale, step, x):
+    """y <- scale y + step x, in place and without a temporary of their length."""
+    for start in range(0, len(y), _BLOCK):
+        block = y[start : start + _BLOCK]
+        block *= scale
+        block += step * x[start : start + _BLOCK]
+
+
 def _lanczos(A, b, max_iter):
     """Yield v_k, alpha_k, beta_{k+1}, v_{k+1}; ends after a beta that is zero to rounding.
 
@@ -269,14 +271,13 @@ def _lanczos(A, b, max_iter):
     norm = float(np.linalg.norm(b))
     if norm == 0:
         return
-    v, v_next, work = b / norm, np.zeros_like(b), np.empty_like(b)
+    v, v_next = b / norm, np.zeros_like(b)
     beta = scale = 0.0
     for _ in range(max_iter):
         # v_next holds v_{k-1}
-        v_next *= -beta
-        v_next += A.matvec(v)
+        update(v_next, -beta, 1.0, A.matvec(v))
         alpha = float(v @ v_next)
-        v_next -= np.multiply(v, alpha, out=work)
+        update(v_next, 1.0, -alpha, v)
         beta = float(np.linalg.norm(v_next))
         scale = max(scale, abs(alpha), beta)
         if beta <= 10 * np.finfo(b.dtype).eps * scale:

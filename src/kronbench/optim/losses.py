@@ -1,9 +1,9 @@
 """The losses of Table 2 of Airola & Pahikkala (2018): value, gradient, (generalized) Hessian.
 
 A loss L(p, y) is a function of the predictions p and the labels y of the n training pairs. Every
-Hessian of the table has the form H = W^1/2 P W^1/2 with a nonnegative diagonal W (``weights``)
-and a projection P that is the identity for a loss that is a sum over pairs, and centring for
-RankRLS. That is all a Newton method needs, so that H is never an n x n array.
+Hessian of the table has the form H = W P = W^1/2 P W^1/2 with a nonnegative diagonal W
+(``weights``) and a projection P (``project``): the identity for a loss that is a sum over pairs,
+centring for RankRLS, whose W is a multiple of the identity. A Newton method needs no more.
 
 The table's formulas hold as printed (2018; RankRLS is the last row of Table 1 in 2016). Its
 gradient of the logistic loss, -y / (1 + exp(y p)), and its second derivative,
@@ -37,7 +37,7 @@ class Loss:
         raise NotImplementedError
 
     def weights(self, p, y):
-        """The diagonal W >= 0 of H = W^1/2 P W^1/2, (n,)."""
+        """The diagonal W >= 0 of H = W P, (n,)."""
         raise NotImplementedError
 
     def project(self, v):
@@ -50,7 +50,7 @@ class Loss:
 
     def hessian_product(self, p, y, v):
         """H v for v (n,), in O(n)."""
-        return self.weights(p, y) * v
+        return self.weights(p, y) * self.project(v)
 
 
 class Ridge(Loss):
@@ -135,9 +135,6 @@ class RankRLS(Loss):
 
     def hessian_diagonal(self, p, y):
         return np.full_like(p, len(p) - 1)
-
-    def hessian_product(self, p, y, v):
-        return len(p) * self.project(v)
 
 
 LOSSES = {

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError
-from kronbench.optim.krylov import cg, minres, qmr
+from kronbench.optim.krylov import cg, minres, qmr, update
 
 _KRYLOV = {"qmr": qmr, "minres": minres, "cg": cg}
 
@@ -188,13 +188,19 @@ class _Dual(_Form):
         return x, self.operator.matvec(x)
 
     def _plain_step(self, loss, y, p, rhs, **options):
-        Q, reg = self.operator, self.reg
-        system = LinearOperator(
-            Q.shape,
-            matvec=lambda v: loss.hessian_product(p, y, Q.matvec(v)) + reg * v,
-            rmatvec=lambda v: Q.matvec(loss.hessian_product(p, y, v)) + reg * v,
-            dtype=rhs.dtype,
-        )
+        Q, weights = self.operator, loss.weights(p, y)
+
+        def product(v):
+            Av = weights * loss.project(Q.matvec(v))
+            update(Av, 1.0, self.reg, v)
+            return Av
+
+        def adjoint(v):
+            Av = Q.matvec(weights * loss.project(v))
+            update(Av, 1.0, self.reg, v)
+            return Av
+
+        system = LinearOperator(Q.shape, matvec=product, rmatvec=adjoint, dtype=rhs.dtype)
         return qmr(system, rhs, **options).x
 
     def _symmetric_step(self, loss, y, p, rhs, **options):
@@ -222,8 +228,7 @@ class _Dual(_Form):
         if active.all():
             return self.operator.matvec
         if active.mean() < _RESTRICT_BELOW and hasattr(self.operator, "restrict"):
-            index = np.flatnonzero(active)
-            return self.operator.restrict(index, index).matvec
+            return self.operator.restrict(active, active).matvec
 
         def product(v):
             padded = np.zeros(len(active), v.dtype)
@@ -254,25 +259,23 @@ class _DualInGramProduct(_Dual):
 
     def step(self, loss, y, p, residual, tol, max_iter):
         r, Qr = residual
-        x, Qx = np.zeros_like(r), np.zeros_like(r)
-        d, Qd, work = r.copy(), Qr.copy(), np.empty_like(r)
+        x, Qx, d, Qd = np.zeros_like(r), np.zeros_like(r), r.copy(), Qr.copy()
+        weights = loss.weights(p, y)
         rr = first = self._square(r, Qr)
         for _ in range(max_iter):
-            Ad = loss.hessian_product(p, y, Qd)
-            Ad += np.multiply(d, self.reg, out=work)
+            Ad = weights * loss.project(Qd)
+            update(Ad, 1.0, self.reg, d)
             QAd = self.operator.matvec(Ad)
             length = rr / float(d @ QAd)
-            x += np.multiply(d, length, out=work)
-            Qx += np.multiply(Qd, length, out=work)
-            r -= np.multiply(Ad, length, out=work)
-            Qr -= np.multiply(QAd, length, out=work)
+            update(x, 1.0, length, d)
+            update(Qx, 1.0, length, Qd)
+            update(r, 1.0, -length, Ad)
+            update(Qr, 1.0, -length, QAd)
             rr, rr_old = self._square(r, Qr), rr
             if rr <= tol**2 * first:
                 break
-            d *= rr / rr_old
-            d += r
-            Qd *= rr / rr_old
-            Qd += Qr
+            update(d, rr / rr_old, 1.0, r)
+            update(Qd, rr / rr_old, 1.0, Qr)
         return x, Qx
 
     def _square(self, r, Qr):
@@ -306,10 +309,10 @@ class _Primal(_Form):
         return residual, np.linalg.norm(residual)
 
     def step(self, loss, y, p, rhs, **options):
-        X, reg = self.operator, self.reg
+        X, weights = self.operator, loss.weights(p, y)
 
         def product(v):
-            return X.rmatvec(loss.hessian_product(p, y, X.matvec(v))) + reg * v
+            return X.rmatvec(weights * loss.project(X.matvec(v))) + self.reg * v
 
         d = X.shape[1]
         system = LinearOperator((d, d), matvec=product, rmatvec=product, dtype=rhs.dtype)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kronbench.errors import InputError
-from kronbench.plan import Plan, read_yaml, validate
+from kronbench.plan import Plan
 from kronbench.report import checks
 from kronbench.report.render import read_numbers
 from kronbench.resources import config_path
+from kronbench.settings import read_yaml, validate
 
 HOLDS, FAILS, DIFFERS, UNTESTED = "holds", "fails", "differs", "not tested here"
 

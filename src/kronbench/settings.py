@@ -1,0 +1,62 @@
+"""Reading the project's YAML files: each fault is one sentence that names file and place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+from kronbench.errors import InputError
+from kronbench.resources import schema_path
+
+
+def read_yaml(path: str | Path):
+    """The content of a YAML file, in which no key may be given twice.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is not valid YAML.
+    """
+    try:
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_OnceLoader)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def validate(content, schema: str, what: str | Path) -> None:
+    """Check against ``<schema>.schema.yaml``; an unknown key is named, with those that are known.
+
+    Raises
+    ------
+    InputError
+        The first fault: ``what``, the place in it, and what is wrong.
+    """
+    validator = jsonschema.Draft202012Validator(read_yaml(schema_path(schema)))
+    errors = validator.iter_errors(content)
+    error = min(errors, key=lambda error: list(map(str, error.absolute_path)), default=None)
+    if error is None:
+        return
+    place = ".".join(map(str, error.absolute_path))
+    message = error.message
+    if error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        unknown = [key for key in error.instance if key not in known]
+        message = f"unknown key {', '.join(map(repr, unknown))}; known are: {', '.join(known)}"
+    raise InputError(f"{what}: {place + ': ' if place else ''}{message}")
+
+
+class _OnceLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Safe YAML in which a key given twice is an error, not the loss of the first."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for position, key in enumerate(keys):
+            if key in keys[:position]:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} is given twice", node.start_mark
+                )
+        return super().construct_mapping(node, deep=deep)

@@ -1,0 +1,118 @@
+"""Independent-task ridge regression against scikit-learn's, and against retraining."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.linalg import LinAlgWarning
+from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
+
+from kronbench.errors import InputError
+from kronbench.models.independent_ridge import IndependentRidge
+from kronbench.pairs import PairData
+from tests.models.complete_problems import make_problem, problems
+
+
+@pytest.mark.parametrize("reg", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("kernel, gamma", [("linear", None), ("gaussian", 0.2)])
+def test_equals_scikit_learn(kernel, gamma, reg):
+    rng = np.random.default_rng(1)
+    D, Y, new = rng.normal(size=(12, 4)), rng.normal(size=(12, 5)), rng.normal(size=(6, 4))
+    theirs = KernelRidge(
+        alpha=reg, kernel={"gaussian": "rbf"}.get(kernel, kernel), gamma=gamma
+    ).fit(D, Y)
+    ours = IndependentRidge(reg, kernel, gamma).fit_matrix(D, None, Y)
+    np.testing.assert_allclose(ours.predict_matrix(new), theirs.predict(new), atol=1e-9)
+    np.testing.assert_allclose(
+        ours.dual_coef_, theirs.dual_coef_, atol=1e-8 * np.abs(theirs.dual_coef_).max()
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems, st.floats(-3, 3))
+def test_leave_one_out_is_retraining(problem, log_reg):
+    K, _, Y = make_problem(*problem)
+    reg, m = 10.0**log_reg, len(K)
+    expected = np.zeros_like(Y)
+    for i in range(m):
+        rest = np.delete(np.arange(m), i)
+        system = K[np.ix_(rest, rest)] + reg * np.eye(m - 1)
+        expected[i] = K[i, rest] @ np.linalg.solve(system, Y[rest])
+    model = IndependentRidge(reg, "precomputed").fit_matrix(K, None, Y)
+    for setting in "AB":
+        np.testing.assert_allclose(model.loo(setting), expected, atol=1e-8 * np.abs(Y).max())
+    scores = model.loo_grid("B", [reg, 2 * reg], score=lambda F: F[0, 0])
+    assert scores.shape == (2,) and scores[0] == model.loo("B")[0, 0]
+
+
+def test_leave_one_out_with_fewer_features_than_instances():
+    rng = np.random.default_rng(2)
+    D, Y = rng.normal(size=(15, 3)), rng.normal(size=(15, 4))
+    for reg in (1e-4, 1.0, 1e5):
+        thin = IndependentRidge(reg).fit_matrix(D, None, Y)
+        full = IndependentRidge(reg, "precomputed").fit_matrix(D @ D.T, None, Y)
+        assert thin.coef_.shape == (3, 4)
+        np.testing.assert_allclose(thin.loo("B"), full.loo("B"), atol=1e-9)
+
+
+@pytest.mark.parametrize("batch", [2, 9])
+@pytest.mark.parametrize("keep_data", [True, False])
+@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+def test_updates_are_retraining(batch, keep_data, kernel):
+    rng = np.random.default_rng(3)
+    D, Y = rng.normal(size=(28, 5)), 1.0 * (rng.random((28, 6)) < 0.3)
+    model = IndependentRidge(0.2, kernel, 0.1, keep_data=keep_data)
+    model.fit_matrix(D[:10], None, sparse.csr_array(Y[:10]))
+    for start in range(10, 28, batch):
+        part = slice(start, start + batch)
+        model.partial_fit_rows(D[part], sparse.csr_array(Y[part]))
+    whole = IndependentRidge(0.2, kernel, 0.1).fit_matrix(D, None, Y)
+    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
+    assert model.shape_ == (28, 6)
+    if keep_data:
+        np.testing.assert_allclose(model.loo("B"), whole.loo("B"), atol=1e-8)
+    else:
+        with pytest.raises(InputError, match="keep_data=True"):
+            model.loo("B")
+
+
+def test_pairs_of_known_columns():
+    rng = np.random.default_rng(4)
+    D, T, Y = rng.normal(size=(7, 2)), rng.normal(size=(5, 1)), rng.normal(size=(7, 5))
+    X = PairData(D, T, np.repeat(np.arange(7), 3), np.tile([4, 0, 2], 7))
+    model = IndependentRidge(0.5, "gaussian", 0.4)
+    assert model.fit(X, Y[X.rows, X.cols]) is model
+    assert clone(model).get_params() == model.get_params()
+    theirs = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.4).fit(D, Y)
+    new = PairData(rng.normal(size=(3, 2)), T, [0, 2, 1, 2], [4, 0, 2, 2])
+    expected = theirs.predict(new.row_features)[new.rows, new.cols]
+    np.testing.assert_allclose(model.predict(new), expected, atol=1e-10)
+    with pytest.raises(InputError, match="column 3, which has no training labels"):
+        model.predict(PairData(D, T, [0, 1], [0, 3]))
+    with pytest.raises(InputError, match="6 column vertices and the training set 5"):
+        model.predict(PairData(D, rng.normal(size=(6, 1)), [0], [0]))
+
+
+def test_least_squares_by_the_pseudo_inverse():
+    K, _, Y = make_problem(5, 6, 3, "deficient", "full")
+    model = IndependentRidge(0, "precomputed").fit_matrix(K, None, Y)
+    np.testing.assert_allclose(model.dual_coef_, np.linalg.pinv(K, rcond=1e-12) @ Y, atol=1e-9)
+    with pytest.warns(LinAlgWarning, match="row kernel has condition number"):
+        model.fit_matrix(np.diag([1.0, 1.0, 1.0, 1.0, 1.0, 1e-10]), None, Y)
+
+
+def test_wrong_input():
+    K, G, Y = make_problem(6, 4, 3, "full", "full")
+    X = PairData.complete(K, G)
+    with pytest.raises(InputError, match="IndependentRidge needs every pair exactly once; Kron"):
+        IndependentRidge().fit(X[:11], Y.ravel()[:11])
+    model = IndependentRidge().fit_matrix(K, None, Y)
+    for setting in "CD":
+        with pytest.raises(InputError, match="leaves out tasks"):
+            model.loo(setting)
+    with pytest.raises(InputError, match="Y has shape"):
+        model.fit_matrix(K, None, Y.T)
+    with pytest.raises(InputError, match="5 columns and the training set 4"):
+        model.predict_matrix(np.ones((2, 5)))
