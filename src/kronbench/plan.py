@@ -39,6 +39,7 @@ class Item:
     printed: str | None
     timed: bool
     scale: str
+    tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
 
     @property
     def folder(self) -> Path:
@@ -51,7 +52,7 @@ class Item:
 
     def table(self, part: str) -> Path:
         """The result table of one job; its sidecar has the suffix ``.json``."""
-        return self.folder / "tables" / self.name / f"{part}.csv"
+        return self.folder / "tables" / self.tables_of / f"{part}.csv"
 
     def output(self, suffix: str) -> Path:
         """``results/<scale>/<paper>/<item>.<suffix>``."""
@@ -60,14 +61,14 @@ class Item:
     def command(self, part: str) -> str:
         """The command that repeats one job alone, in an active environment."""
         config = RESULTS / self.scale / "config.yaml"
-        return f"python -m kronbench run {self.paper} {self.name} {part} --config {config}"
+        return f"python -m kronbench run {self.paper} {self.tables_of} {part} --config {config}"
 
     @property
     def sources(self) -> list[str]:
         """Files of the package whose change makes the result tables stale."""
         modules = [f"kronbench.experiments.{self.experiment}"]
         modules += [
-            import_object(path).__module__
+            _defining_module(path)
             for path in _import_paths(self.parameters)
             if path.startswith("kronbench.")
         ]
@@ -150,14 +151,24 @@ def load_plan(config: Mapping | str | Path) -> Plan:
                 raise InputError(
                     f"papers.{paper}: there is no item '{name}'; known are: {', '.join(entries)}"
                 )
-        items += [
-            _item(paper, name, entry, overrides.get(name, {}), config)
-            for name, entry in entries.items()
-        ]
+        items += [_item(paper, name, entries, overrides, config) for name in entries]
     return Plan(config=config, papers=papers, items=tuple(items))
 
 
-def _item(paper, name, entry, override, config):
+def _item(paper, name, entries, overrides, config):
+    entry, override = entries[name], overrides.get(name, {})
+    source = entry.get("tables_of", name)
+    if source != name:
+        if source not in entries or "tables_of" in entries[source]:
+            raise InputError(
+                f"config/papers/{paper}.yaml: {name} draws the tables of '{source}': "
+                "give an item that has an experiment"
+            )
+        if override:
+            raise InputError(
+                f"papers.{paper}.{name} draws the tables of {source}: give the keys to {source}"
+            )
+        entry, override = {**entries[source], **entry}, overrides.get(source, {})
     base = entry.get("parameters", {})
     datasets = override.get("datasets", entry.get("datasets", ()))
     changes = {key: value for key, value in override.items() if key != "datasets"}
@@ -189,6 +200,7 @@ def _item(paper, name, entry, override, config):
         printed=entry.get("printed"),
         timed=entry.get("timed", False),
         scale=config["scale"],
+        tables_of=source,
     )
 
 
@@ -215,6 +227,14 @@ def import_object(path: str):
     if not hasattr(module, name):
         raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'")
     return getattr(module, name)
+
+
+def _defining_module(path):
+    """Where the object at a path is written; its path alone says so where it cannot be imported."""
+    try:
+        return import_object(path).__module__
+    except ModuleNotFoundError:
+        return path.rpartition(".")[0]
 
 
 def _check_module(package, name, where):

@@ -30,8 +30,9 @@ def draw(seed, m, q, share, levels, stack=()):
 @given(cases)
 def test_macro_auc_is_the_mean_of_scikit_learns(case):
     labels, scores = draw(*case)
-    for axis, curves in ((1, zip(labels, scores)), (0, zip(labels.T, scores.T))):
-        areas = [roc_auc_score(y > 0, f) for y, f in curves if 0 < (y > 0).sum() < len(y)]
+    for axis, Y, F in ((1, labels, scores), (0, labels.T, scores.T)):
+        curves = [(y > 0, f) for y, f in zip(Y, F, strict=True) if 0 < (y > 0).sum() < len(y)]
+        areas = [roc_auc_score(y, f) for y, f in curves]
         if areas and len(np.unique(labels)) == 2:
             assert macro_auc(labels, scores, axis) == pytest.approx(np.mean(areas), abs=1e-12)
         else:

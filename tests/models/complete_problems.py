@@ -74,11 +74,15 @@ def retrain_two_step(setting, K, G, Y, reg_rows, reg_cols):
         return out
     for i in range(m):
         for j in range(q):
-            I = np.delete(np.arange(m), i) if setting in "BD" else np.arange(m)
-            J = np.delete(np.arange(q), j) if setting in "CD" else np.arange(q)
-            left = np.linalg.solve(K[np.ix_(I, I)] + reg_rows * np.eye(len(I)), K[I, i])
-            right = np.linalg.solve(G[np.ix_(J, J)] + reg_cols * np.eye(len(J)), G[J, j])
-            out[i, j] = left @ Y[np.ix_(I, J)] @ right
+            rows = np.delete(np.arange(m), i) if setting in "BD" else np.arange(m)
+            cols = np.delete(np.arange(q), j) if setting in "CD" else np.arange(q)
+            left = np.linalg.solve(
+                K[np.ix_(rows, rows)] + reg_rows * np.eye(len(rows)), K[rows, i]
+            )
+            right = np.linalg.solve(
+                G[np.ix_(cols, cols)] + reg_cols * np.eye(len(cols)), G[cols, j]
+            )
+            out[i, j] = left @ Y[np.ix_(rows, cols)] @ right
     return out
 
 

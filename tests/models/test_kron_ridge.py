@@ -154,9 +154,6 @@ def test_vertices_that_no_pair_uses_change_nothing():
         model = KronRidge(**options)
         expected = model.fit(small, y[half]).predict(new)
         np.testing.assert_allclose(model.fit(X[half], y[half]).predict(new), expected, atol=1e-12)
-    used = len(np.unique(X.rows[half]))
-    assert used < 12
-    assert model.prediction_operator(X[half]).row_matrix.shape == (used, used)
 
 
 def test_one_pair_and_repeated_pairs():

@@ -382,6 +382,21 @@ def test_one_held_out_pair_is_setting_a():
         np.testing.assert_allclose(model.held_out(mask), left_out[pair], atol=1e-10)
 
 
+@settings(max_examples=30, deadline=None)
+@given(problems, st.floats(-2, 2), st.floats(-2, 2))
+def test_some_rows_of_each_column_in_turn(problem, log_row, log_col):
+    K, G, Y = make_problem(*problem)
+    model = fitted(K, G, Y, 10.0**log_row, 10.0**log_col)
+    rows = np.random.default_rng(problem[0]).permutation(len(K))[: (len(K) + 1) // 2]
+    together = model.held_out_by_column(rows)
+    assert together.shape == (len(rows), Y.shape[1])
+    for j in range(Y.shape[1]):
+        mask = np.zeros(Y.shape, dtype=bool)
+        mask[np.sort(rows), j] = True
+        expected = model.held_out(mask)[np.argsort(np.argsort(rows))]
+        np.testing.assert_allclose(together[:, j], expected, atol=1e-8 * np.abs(Y).max())
+
+
 def test_almost_zero_shot_lies_between_zero_shot_and_all_labels():
     rng = np.random.default_rng(17)
     Phi, Psi = rng.normal(size=(40, 5)), rng.normal(size=(15, 5))
@@ -438,16 +453,24 @@ def test_wrong_input():
         TwoStepRidge().fit(X[:11], Y.ravel()[:11])
     with pytest.raises(InputError, match="reg_cols=-1"):
         fitted(K, G, Y, 1.0, -1)
-    with pytest.raises(InputError, match="reg_rows=0.0: give a positive"):
+    with pytest.raises(InputError, match=r"reg_rows=0\.0: give a positive"):
         fitted(K, G, Y, 0.0, 1.0, row_filter="cutoff")
     with pytest.raises(InputError, match="row_filter='ridge'"):
         fitted(K, G, Y, row_filter="ridge")
     with pytest.raises(InputError, match="impute fills in"):
         fitted(K, G, np.full_like(Y, np.nan))
-    with pytest.raises(InputError, match="regs_cols=0.0: give a positive"):
+    with pytest.raises(InputError, match=r"regs_cols=0\.0: give a positive"):
         fitted(K, G, Y).loo_grid("A", [1.0], [0.0])
+    with pytest.raises(InputError, match="col kernel is not symmetric"):
+        fitted(K, G + np.triu(np.ones((3, 3)), 1), Y)
+    with pytest.raises(InputError, match="row kernel has the negative eigenvalue"):
+        fitted(-K, G, Y, 1e-3)
     with pytest.raises(InputError, match="mask has shape"):
         fitted(K, G, Y).held_out(np.ones((2, 2), dtype=bool))
+    with pytest.raises(InputError, match="name each once"):
+        fitted(K, G, Y).held_out_by_column([0, 0])
+    with pytest.raises(InputError, match="out of range for 4 rows"):
+        fitted(K, G, Y).held_out_by_column([0, 4])
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from kronbench.operators.lowrank import (
     incomplete_cholesky,
 )
 
-shapes = st.tuples(st.integers(2, 7), st.integers(1, 4), st.integers(1, 3))
+shapes = st.tuples(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3))
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -67,7 +67,7 @@ def exact_gains(residual, basis, Y, kappa, center, trace):
 
 
 @given(st.data(), shapes, st.sampled_from([0.0, 0.25, 0.99, 1.0]), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_pivots_are_the_greedy_choice_on_the_exact_criterion(data, shape, kappa, center):
     n, p, d = shape
     small = st.integers(-3, 3)  # few values: duplicate points, zero diagonals, dependent columns
@@ -98,7 +98,7 @@ def test_pivots_are_the_greedy_choice_on_the_exact_criterion(data, shape, kappa,
 
 @given(
     seeds,
-    st.integers(1, 40),
+    st.integers(2, 40),
     st.booleans(),
     st.integers(0, 12),
     st.sampled_from([0.0, 0.5, 0.99, 1.0]),
@@ -107,7 +107,7 @@ def test_pivots_are_the_greedy_choice_on_the_exact_criterion(data, shape, kappa,
 @settings(max_examples=60, deadline=None)
 def test_csi_interpolates_and_bounds_the_kernel(seed, n, copies, lookahead, kappa, center):
     K, Y, _ = gaussian_problem(seed, n, copies)
-    factor = csi(K, Y + np.arange(n)[:, None], n, kappa, lookahead, tol=1e-6, center=center)
+    factor = csi(K, Y, n, kappa, lookahead, tol=1e-6, center=center)
     G, pivots = factor.factor, factor.pivots
     L = G @ G.T
     assert len(set(pivots)) == factor.rank
@@ -235,7 +235,7 @@ def test_a_smooth_kernel_can_be_followed_to_rounding_error(center, lookahead, ka
     L = factor.factor @ factor.factor.T
     assert factor.rank < 60
     assert abs(K - L).max() < 1e-10
-    assert np.linalg.eigvalsh(K - L).min() > -1e-8
+    assert np.linalg.eigvalsh(K - L).min() > -1e-9
 
 
 def test_points_nearly_equal_are_no_trouble():
@@ -263,17 +263,15 @@ def test_scaled_kernel_entries_keep_their_digits():
 
 
 def test_side_information_finds_the_predictive_direction():
+    # 40 groups of like points; the targets tell one small group from the others
     rng = np.random.default_rng(10)
-    X = rng.standard_normal((200, 30))
-    X[:, 0] *= 0.3  # little of the kernel, all of the targets
-    K, y = gram(np.diag(np.ones(200)) @ X), X[:, 0]
-    explained = {}
-    for kappa in (0.0, 0.99):
-        factor = csi(K, y, 8, kappa, lookahead=200, tol=0.0)
-        G = factor.factor - factor.factor.mean(axis=0)
-        centred = y - y.mean()
-        explained[kappa] = 1 - np.linalg.lstsq(G, centred)[1].item() / (centred @ centred)
-    assert explained[0.99] > explained[0.0] + 0.2
+    group = rng.integers(0, 40, 400)
+    size = np.linspace(3, 1, 40)[group]
+    K = (group[:, None] == group) * np.outer(size, size)
+    y = (group == 39).astype(float)
+    factor = csi(K, y, 5, lookahead=40, tol=0.0)
+    assert group[factor.pivots[0]] == 39 and factor.gains[0] > 0.98
+    assert 39 not in group[csi(K, y, 5, kappa=0.0, lookahead=40, tol=0.0).pivots]
 
 
 def test_many_more_targets_than_points():
@@ -302,13 +300,13 @@ def test_constant_targets_fall_back_on_the_kernel():
 
 
 def test_exhausted_targets_leave_the_kernel():
-    rng = np.random.default_rng(14)
     K, _, _ = gaussian_problem(14, 100, gamma=5.0)
     factor = csi(K, K[:, [7]], 30, lookahead=100, tol=0.0, center=False)
-    assert factor.pivots[0] == 7  # predicts all there is to predict
-    assert factor.gains[0] > 0.99
+    assert factor.pivots[0] == 7 and factor.gains[0] > 0.99  # predicts all there is to predict
     assert factor.rank == 30 and (factor.gains[1:] < 0.01).all()
-    assert rng is not None
+    np.testing.assert_allclose(
+        factor.gains[1:], 0.01 * np.sum(factor.factor[:, 1:] ** 2, axis=0) / np.trace(K), rtol=1e-9
+    )
 
 
 def test_rank_zero():
@@ -370,14 +368,14 @@ def test_any_memory_layout_and_type_of_the_matrix_gives_the_same():
 
 
 def test_the_result_does_not_depend_on_threads_and_leaves_them():
-    _, Y, X = gaussian_problem(18, 9000)
-    columns = KernelColumns(X, "gaussian", 0.5)
+    X = np.random.default_rng(18).standard_normal((40_000, 2))  # worth more than one thread
+    columns, Y = KernelColumns(X, "gaussian", 0.5), np.sin(X)
     before = numba.get_num_threads()
-    factor = csi(columns, Y, 12, lookahead=5)
+    factor = csi(columns, Y, 8, lookahead=5)
     assert numba.get_num_threads() == before
     numba.set_num_threads(1)
     try:
-        np.testing.assert_array_equal(csi(columns, Y, 12, lookahead=5).factor, factor.factor)
+        np.testing.assert_array_equal(csi(columns, Y, 8, lookahead=5).factor, factor.factor)
     finally:
         numba.set_num_threads(before)
 

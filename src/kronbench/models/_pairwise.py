@@ -65,6 +65,8 @@ class PairwiseKernelModel(BaseEstimator):
             self.col_kernel,
             self.col_gamma,
         )
+        if X is None:  # the same pairs on both sides: a symmetric operator that sorts them once
+            in_rows = in_cols = None
         return self._operator(X_fit, row_matrix, col_matrix, rows, cols, in_rows, in_cols)
 
     def _design_operator(self, X_fit, X):

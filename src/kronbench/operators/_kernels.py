@@ -38,6 +38,9 @@ BATCH = 4
 PANEL_BYTES = 768 * 1024
 _MAJOR_BLOCK = 64
 
+# Rows of a panel that are written at a time: so many cache lines are open while it is transposed.
+_STRIP = 16
+
 _FAST = ("fast",)
 _INT64, _INT32 = ir.IntType(64), ir.IntType(32)
 
@@ -194,10 +197,11 @@ def _make_add_rows(registers, width):
                     for total, (v, q) in zip(totals, slots, strict=True)
                 ]
 
-            totals = [simd.load(starts[v], q * simd.lanes) for v, q in slots]
-            _, totals = _loop(builder, start, stop, 1, totals, pair)
-            for total, (v, q) in zip(totals, slots, strict=True):
-                simd.store(total, simd.at(starts[v], q * simd.lanes))
+            with builder.if_then(builder.icmp_signed("<", start, stop)):
+                totals = [simd.load(starts[v], q * simd.lanes) for v, q in slots]
+                _, totals = _loop(builder, start, stop, 1, totals, pair)
+                for total, (v, q) in zip(totals, slots, strict=True):
+                    simd.store(total, simd.at(starts[v], q * simd.lanes))
             return context.get_dummy_value()
 
         return signature, generate
@@ -267,22 +271,20 @@ _inner_products_narrow = _make_inner_products(_NARROW, 1)
 _inner_products_batch = _make_inner_products(_NARROW, BATCH)
 
 
-@njit(inline="always")
-def _pack_rows(matrix, transposed, columns, first, count, low, high, panel, length):
-    """panel[i, k] = matrix[i, columns[first + k]], zero from count to length, rows low to high."""
-    for i in range(low, high):
-        for k in range(count, length):
-            panel[i * length + k] = 0
+@njit
+def _pack(matrix, transposed, columns, low, high, block):
+    """block[i, k] = matrix[low + i, columns[k]], zero in the columns after those."""
     if transposed:
-        for k in range(count):
-            row = matrix[columns[first + k]]
-            for i in range(low, high):
-                panel[i * length + k] = row[i]
+        for k in range(len(columns)):
+            row = matrix[columns[k], low:high]
+            for i in range(len(row)):
+                block[i, k] = row[i]
     else:
-        for i in range(low, high):
-            row = matrix[i]
-            for k in range(count):
-                panel[i * length + k] = row[columns[first + k]]
+        for i in range(high - low):
+            row, packed = matrix[low + i], block[i]
+            for k in range(len(columns)):
+                packed[k] = row[columns[k]]
+    block[:, len(columns) :] = 0
 
 
 @njit(parallel=True, cache=True)
@@ -308,13 +310,12 @@ def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out,
     while first < n_columns:
         wide = width == 1 and n_columns - first > 3 * narrow
         length = 4 * narrow if wide else narrow
-        count = min(length, n_columns - first)
-        for block in prange((n_minor + 31) // 32):
-            low = block * 32
-            high = min(n_minor, low + 32)
-            _pack_rows(
-                matrix, transposed, columns, first, count, low, high, panel, length
-            )
+        chosen = columns[first : first + length]
+        packed = panel[: n_minor * length].reshape(n_minor, length)
+        for part in prange((n_minor + _STRIP - 1) // _STRIP):
+            low = part * _STRIP
+            high = min(n_minor, low + _STRIP)
+            _pack(matrix, transposed, chosen, low, high, packed[low:high])
         for task in prange(len(tasks) - 1):
             for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
                 high = min(low + _MAJOR_BLOCK, tasks[task + 1])
@@ -351,21 +352,24 @@ def contract(inner, matrix, transposed, columns, starts, indices, tasks, out, pa
     while first < n_columns:
         wide = width == 1 and n_columns - first > 3 * narrow
         length = 4 * narrow if wide else narrow
-        count = min(length, n_columns - first)
-        for block in prange((n_minor + 31) // 32):
-            low = block * 32
-            high = min(n_minor, low + 32)
-            _pack_rows(
-                matrix, transposed, columns, first, count, low, high, panel, length
-            )
+        chosen = columns[first : first + length]
+        packed = panel[: n_minor * length].reshape(n_minor, length)
+        for part in prange((n_minor + _STRIP - 1) // _STRIP):
+            low = part * _STRIP
+            high = min(n_minor, low + _STRIP)
+            _pack(matrix, transposed, chosen, low, high, packed[low:high])
         for task in prange(len(tasks) - 1):
-            rows = np.zeros(_MAJOR_BLOCK * width * length, inner.dtype)
+            rows = np.zeros((_MAJOR_BLOCK, width, length), inner.dtype)
             for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
                 high = min(low + _MAJOR_BLOCK, tasks[task + 1])
-                for k in range(count):
-                    for v in range(width):
-                        for i in range(low, high):
-                            rows[((i - low) * width + v) * length + k] = inner[first + k, v, i]
+                for v in range(width):
+                    for strip_low in range(low, high, _STRIP):
+                        strip_high = min(strip_low + _STRIP, high)
+                        strip = rows[strip_low - low : strip_high - low, v]
+                        for k in range(len(chosen)):
+                            column = inner[first + k, v, strip_low:strip_high]
+                            for i in range(len(column)):
+                                strip[i, k] = column[i]
                 for block in range(n_blocks):
                     for i in range(low, high):
                         at, stop = starts[i, block], starts[i, block + 1]

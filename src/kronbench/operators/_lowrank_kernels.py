@@ -69,10 +69,11 @@ def cholesky_step(G, t, weights, root, residual, floor, largest, Q, n_dots, sums
     """Column t of G from the kernel column in its place: G[t] = (G[t] + weights @ G[:t]) / root.
 
     The residual diagonal loses G[t]**2. Points whose residual is not above their floor are
-    exhausted: it becomes zero, and so does their entry of every later column. sums[block] receives
-    Q[:n_dots] @ G[t], the sum of G[t], its squared norm, and how far below zero the residual would
-    fall: for an exhausted point it is at most the floor, and its rounding errors are divided by the
-    ``largest`` entry of the diagonal, not by the pivot's.
+    exhausted: it becomes zero, and so does their entry of every later column. sums[block]
+    receives Q[:n_dots] @ G[t], the sum of G[t], its squared norm, and how far below zero residuals
+    would fall. Of an exhausted point the floor is left, and it only loses the square of what
+    remains of the kernel value over the ``largest`` diagonal entry: the division by ``root``
+    would blow up rounding errors.
     """
     n = len(residual)
     scale = 1.0 / root
@@ -84,10 +85,13 @@ def cholesky_step(G, t, weights, root, residual, floor, largest, Q, n_dots, sums
         total = square = lowest = 0.0
         for i in range(high - low):
             left = residual[low + i]
-            x = g[i] * scale if left > 0.0 else 0.0
-            bound, square_x = (left, x * x) if left > 0.0 else (floor[low + i], g[i] ** 2 / largest)
-            lowest = min(lowest, bound - square_x)
-            left -= x * x
+            if left > 0.0:
+                x = g[i] * scale
+                left -= x * x
+                lowest = min(lowest, left)
+            else:
+                x = 0.0
+                lowest = min(lowest, floor[low + i] - g[i] * g[i] / largest)
             residual[low + i] = left if left > floor[low + i] else 0.0
             g[i] = x
             total += x
@@ -127,12 +131,12 @@ def orthogonalize(source, mean, Q, t, weights, targets, sums):
 def rotate_triangle(R, projections, means, dead, vectors, row, k, q, t, turns, n):
     """Turn column q of G into position k, and keep Pi G = Q R with R upper triangular.
 
-    ``row`` is G(pivot, k:q+1); reflections of neighbouring columns (q-1, q), ..., (k, k+1) move all
-    of it into position k (Bach & Jordan 2005, appendix A). Each leaves one entry below the
+    ``row`` is G(pivot, k:q+1); reflections of neighbouring columns (q-1, q), ..., (k, k+1) move
+    all of it into position k (Bach & Jordan 2005, appendix A). Each leaves one entry below the
     diagonal of R, which a reflection of two rows of R, hence of two columns of Q, removes.
-    ``turns`` (2, t, 2) receives the cosines and sines, for the columns of G and of Q.
-    A dead column of Q is zero, and so is its row of R: it belongs to a column of G that lies in
-    the span of the ones before once it is centred.
+    ``turns`` (2, t, 2) receives the cosines and sines, for the columns of G and of Q; ``vectors``
+    are turned as a row of G. A dead column of Q is zero, and so is its row of R: it belongs to a
+    column of G that, once centred, lies in the span of the ones before.
     """
     last = row[q - k]
     for j in range(q - 1, k - 1, -1):
@@ -198,20 +202,20 @@ def _squared_norm(matrix, vector):
 
 @njit(parallel=True, fastmath=_REASSOCIATE, cache=True)
 def advance(
-    G, Q, k, q, t, tail, turns, new, coefs, squares, gram, triangle, projected,
+    G, Q, k, q, t, tail, turns, added, coefs, squares, gram, triangle, projected,
     residual, floor, hazy, costs, weights, best, best_index,
 ):  # fmt: skip
     """Turn columns k..q of G and Q, update the costs of all points and find the best gain.
 
-    ``costs`` holds A, B and C of Eqs. 9-10 for each point, the residual diagonal D before the
-    look-ahead at the time they were last computed afresh, and the largest B since. With E the
-    look-ahead part of the approximation, E = T T^T over columns T from ``tail`` on, the new column
-    first adds to E and then column k leaves it: ``coefs`` and ``squares`` hold what rotate_triangle
-    and the caller know of the inner products in both updates. ``gram``, ``triangle`` and
-    ``projected`` are M, S, V with A(i) = x^T M x, B(i) = |S x|^2, C(i) = |V x|^2 for x = T(i, :).
-    ``weights`` is lambda, mu and the largest possible C / B. best[block] receives the largest
-    estimated gain, -1 when no point is left. A residual below ``hazy`` times the floor but not
-    zero rules a point out.
+    ``costs`` holds for each point A, B and C of Eqs. 9-10, the residual diagonal D before the
+    look-ahead when they were last computed afresh, and the largest B since. They belong to the
+    look-ahead part E = T T^T of the approximation, T being the columns from ``tail`` on: the new
+    column, if one was ``added``, first adds to E, then column k leaves it. ``coefs`` (6, t - k)
+    are the inner products in both updates as combinations of the columns from k on, ``squares``
+    (5,) the squared norms. ``gram``, ``triangle`` and ``projected`` are M, S and V such that A is
+    x^T M x, B is |S x|^2 and C is |V x|^2 for x = T(i, :). ``weights`` is lambda, mu and the
+    largest possible C / B. best[block] receives the largest estimated gain, -1 when no point is
+    left; a residual below ``hazy`` times the floor but not zero rules a point out.
     """
     n = len(residual)
     width, depth = t - k, t - tail
@@ -222,7 +226,7 @@ def advance(
         size = high - low
         sums = np.zeros((6, size))
         D = residual[low:high].copy()
-        added = G[t - 1, low:high].copy() if new else np.zeros(size)
+        column = G[t - 1, low:high].copy() if added else np.zeros(size)
         x = np.empty(depth)
         _reflect(G, k, q, low, high, turns[0])
         _reflect(Q, k, q, low, high, turns[1])
@@ -239,7 +243,7 @@ def advance(
             if d <= floor[row]:
                 costs[3, row] = np.inf
                 continue
-            v = added[i]
+            v = column[i]
             a = costs[0, row] + v * (2.0 * sums[0, i] + v * new_a)
             b = costs[1, row] + v * (2.0 * sums[1, i] + v * new_b)
             c = costs[2, row] + v * (2.0 * sums[2, i] + v * new_c)

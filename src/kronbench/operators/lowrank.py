@@ -32,7 +32,7 @@ _ROUNDING = 1e-14
 # A pivot's column has an error of eps K(i, i) / sqrt(residual), which does not matter while the
 # pivot has the largest residual. Points that the look-ahead columns nearly span, to this part of
 # what they leave of others, are ruled out until the columns span them: those columns do as well.
-_HAZY = 1e-6
+_HAZY = 1e-2
 
 # A kernel whose residual diagonal falls below this multiple of its largest entry is indefinite.
 _INDEFINITE = -1e-6
@@ -165,8 +165,8 @@ def incomplete_cholesky(kernel, max_rank=None, tol=1e-10) -> LowRankFactor:
     max_rank = _max_rank(max_rank, len(diagonal))
     _check_at_least_zero(tol, "tol")
     with _threads(len(diagonal)):
-        steps = _Cholesky(columns, diagonal, max_rank, tol)
-        while steps.t < max_rank and steps.add_largest():
+        steps = _Cholesky(columns, diagonal, max_rank)
+        while steps.t < max_rank and steps.add_largest(above=tol * steps.largest):
             pass
     gains = np.array(steps.squares) / (diagonal.sum() or 1.0)
     return LowRankFactor(steps.take(steps.t), np.array(steps.pivots, dtype=np.intp), gains)
@@ -197,8 +197,8 @@ def csi(
     kappa : float in [0, 1]
         Weight of the prediction of the targets against the approximation of the kernel.
     lookahead : int
-        Number of Cholesky steps done in advance of the choice; with n or more, all gains are exact,
-        with 0 and kappa 0 this is incomplete Cholesky.
+        Number of Cholesky steps done in advance of the choice; with n or more all gains are
+        exact, with 0 (and kappa < 1) this is incomplete Cholesky.
     tol : float
         Stop before a column whose exact gain is below tol; the gains of all columns of a complete
         decomposition sum to at most 1.
@@ -263,21 +263,21 @@ def _csi(columns, diagonal, targets, max_rank, lookahead, tol, weights, center):
 class _Cholesky:
     """Columns of G one by one, for pivots in any order."""
 
-    def __init__(self, columns, diagonal, capacity, tol=0.0):
+    def __init__(self, columns, diagonal, capacity):
         n = len(diagonal)
         self.columns, self.n, self.capacity = columns, n, min(capacity, n)
-        self.largest = diagonal.max(initial=0.0)
-        self.floor = np.maximum(tol * self.largest, _ROUNDING * diagonal)
+        self.largest = diagonal.max()
+        self.floor = _ROUNDING * diagonal
         # exactly zero for the points that the columns so far span
-        self.residual = np.where(diagonal > self.floor, diagonal, 0.0)
+        self.residual = diagonal.copy()
         self.G = np.empty((min(self.capacity, 256), n))  # row j is column j of G
         self.t = 0
         self.pivots, self.squares = [], []
 
-    def add_largest(self):
-        """One step with the largest residual diagonal entry; False when all are zero."""
-        pivot = int(np.argmax(self.residual)) if self.n else 0
-        if self.n == 0 or self.residual[pivot] == 0.0:
+    def add_largest(self, above=0.0):
+        """One step with the largest residual diagonal entry; False when none is above."""
+        pivot = int(np.argmax(self.residual))
+        if self.residual[pivot] <= above:
             return False
         self.add(pivot)
         return True
@@ -370,7 +370,7 @@ class _CholeskyQR(_Cholesky):
         return self._pass(0, 0, 0, np.zeros((2, 0, 2)), False, np.zeros((6, self.t)), np.zeros(5))
 
     def choose(self, pivot, k, added):
-        """Exact gain of the pivot, whose kernel column is in the span of those known, at position k.
+        """Exact gain of the pivot, whose kernel column the columns span, at position k.
 
         ``added`` tells that the last column is new since the last pass.
         """
@@ -403,7 +403,7 @@ class _CholeskyQR(_Cholesky):
         return self.weights[0] * squares[3] + self.weights[1] * squares[4]
 
     def advance(self):
-        """Bring the columns to the choice and return the next candidate, None when none is left."""
+        """Turn the columns for the choice; returns the next candidate, None when none is left."""
         pivot, k, arguments = self._chosen
         candidate = self._pass(*arguments)
         self.G[k + 1 : self.t, pivot] = 0.0
@@ -415,7 +415,7 @@ class _CholeskyQR(_Cholesky):
         triangle = R[tail:t, tail:t].copy()
         gram = R[:t, tail:t].T @ R[:t, tail:t] + self.n * np.outer(means, means)
         relative = np.divide(self.residual, self.floor, out=np.zeros(self.n), where=self.floor > 0)
-        hazy = _HAZY * relative.max(initial=0.0)
+        hazy = _HAZY * relative.max()
         best = np.empty(-(-self.n // BLOCK))
         best_index = np.empty(len(best), dtype=np.intp)
         advance(
@@ -444,7 +444,7 @@ def _threads(n):
     OpenBLAS threads spin after each call and take the cores from numba's: up to 30 times slower.
     """
     before = numba.get_num_threads()
-    numba.set_num_threads(max(1, min(before, n // 4096)))
+    numba.set_num_threads(max(1, min(before, n // 16384)))
     try:
         with _thread_pools().limit(limits=1, user_api="blas"):
             yield
@@ -462,6 +462,8 @@ def _open_kernel(kernel):
             raise InputError(f"kernel has shape {matrix.shape}: give a square matrix")
         kernel = _MatrixColumns(matrix)
     diagonal = np.array(kernel.diagonal(), dtype=np.float64)
+    if diagonal.ndim != 1 or not len(diagonal):
+        raise InputError(f"the diagonal of kernel has shape {diagonal.shape}: give (n,), n > 0")
     if not np.isfinite(diagonal).all():
         raise InputError("the diagonal of kernel holds NaN or infinite values: give finite ones")
     if (diagonal < 0).any():

@@ -19,9 +19,10 @@ METHODS = ("auto", "sparse", "dense", "lowrank")
 # Below this many operations (about two milliseconds) methods are compared by operations alone.
 _WORTH_MEASURING = 5e7
 
-# Products over which a factorization may pay: an operator from pairs to the same pairs belongs to
-# an iterative solver, any other may be used once.
-_PRODUCTS_OF_A_SOLVER = 20
+# Products within which a factorization must have paid for itself, so that a vain attempt costs no
+# more than so many: an operator from pairs to the same pairs belongs to an iterative solver, any
+# other may be used once.
+_PRODUCTS_OF_A_SOLVER = 4
 
 
 class SampledKroneckerOperator(LinearOperator):
@@ -43,7 +44,7 @@ class SampledKroneckerOperator(LinearOperator):
         O(min(a e + d f, c e + b f)), where only coefficients other than zero count in e.
         "dense": two matrix products of the BLAS, O(min(a d (b + c), b c (a + d))).
         "lowrank": O(k (e + f)) with factors of rank k that reproduce every entry of a matrix to
-        1e-10 of its largest (1e-6 in float32); where they would cost more than an exact method,
+        1e-11 of its largest (1e-6 in float32); where they would cost more than an exact method,
         the cheaper of those.
         "auto": the fastest by the measured rates of this machine, factorization included.
     dtype : {float32, float64}, optional

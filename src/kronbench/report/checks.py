@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kronbench.report.fits import exponent
+
 
 def decreases(frame, *, value, over, by, tolerance=0.0):
     """``value``, a mean over all columns but ``by`` and ``over``, never rises along ``over``.
@@ -63,19 +65,76 @@ def at_most(frame, *, value, bound):
     return largest <= bound, f"largest {largest:.4g}, bound {bound:g}"
 
 
-def gain(frame, *, value, between, low, high, by, bound):
-    """For each group, the best mean of ``value`` at ``high`` exceeds that at ``low`` by ``bound``.
+def gain(frame, *, value, between, low, high, by, bound, over=None):
+    """For each group that has both, ``value`` at ``high`` exceeds that at ``low`` by ``bound``.
 
-    ``between`` is the column that holds ``low`` and ``high``.
+    ``between`` is the column that holds ``low`` and ``high``. Means over all other columns are
+    compared; with ``over``, the largest along that column.
     """
-    means = frame.groupby([*by, between])[value].mean().unstack(between)
+    means = frame.groupby([*by, between, *([over] if over else [])])[value].mean()
+    if over:
+        means = means.groupby([*by, between]).max()
+    means = means.unstack(between).reindex(columns=[low, high]).dropna()
+    if means.empty:
+        return False, f"no group has both {low} and {high}"
     differences = means[high] - means[low]
-    return bool((differences >= bound).all()), f"smallest gain {differences.min():.3g}"
+    where = differences.idxmin()
+    return (
+        bool((differences >= bound).all()),
+        f"smallest gain {differences.min():.3g} ({_named(by, where)})",
+    )
+
+
+def leads(frame, *, value, among, leader, by, slack=0.0):
+    """In each group the mean of ``value`` at ``among`` = ``leader`` is the largest, or within
+    ``slack`` of it."""
+    means = frame.groupby([*by, among])[value].mean().unstack(among)
+    if leader not in means:
+        return False, f"there is no {leader}"
+    lead = means[leader] - means.drop(columns=leader).max(axis=1)
+    where = lead.idxmin()
+    return (
+        bool((lead >= -slack).all()),
+        f"smallest lead over the next {lead.min():.3g} ({_named(by, where)})",
+    )
+
+
+def scales(frame, *, value, over, by, low, high):
+    """The exponent of ``value`` in ``over``, fitted to means, is from ``low`` to ``high``."""
+    exponents = {
+        names: exponent(curve.index, curve)
+        for names, curve in _curves(frame, value, over, by)
+        if len(curve) > 1
+    }
+    if not exponents:
+        return False, f"fewer than two values of {over}"
+    text = "; ".join(f"{number:.2f} ({names})" for names, number in exponents.items())
+    return all(low <= number <= high for number in exponents.values()), f"exponent {text}"
+
+
+def ratio_at_largest(frame, *, value, over, between, slow, fast, bound):
+    """At the largest ``over`` that both have, ``slow`` takes ``bound`` times as much as ``fast``.
+
+    ``between`` is the column that holds ``slow`` and ``fast``; means over all other columns.
+    """
+    means = frame.groupby([over, between])[value].mean().unstack(between)
+    means = means.reindex(columns=[slow, fast]).dropna()
+    if means.empty:
+        return False, f"no {over} has both {slow} and {fast}"
+    largest = means.index.max()
+    a, b = means.loc[largest]
+    return (
+        bool(a >= bound * b),
+        f"{a:.3g} against {b:.3g} at {over} {largest:,.0f}: ratio {a / b:,.0f}, bound {bound:g}",
+    )
 
 
 def _curves(frame, value, over, by):
     means = frame.groupby([*by, over])[value].mean()
     for names, curve in means.groupby(level=list(range(len(by)))):
-        names = names if isinstance(names, tuple) else (names,)
-        text = ", ".join(f"{key} {name}" for key, name in zip(by, names, strict=True))
-        yield text, curve.droplevel(list(range(len(by))))
+        yield _named(by, names), curve.droplevel(list(range(len(by))))
+
+
+def _named(by, names):
+    names = names if isinstance(names, tuple) else (names,)
+    return ", ".join(f"{key} {name}" for key, name in zip(by, names, strict=True))

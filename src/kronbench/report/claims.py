@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
+
 from kronbench.errors import InputError
 from kronbench.plan import Plan
 from kronbench.report import checks
@@ -35,11 +37,12 @@ def load_claims(plan: Plan) -> list[dict]:
     items = {(item.paper, item.name) for item in plan.items}
     claims = [claim for claim in claims if claim["paper"] in plan.papers]
     for claim in claims:
-        if (claim["paper"], claim["item"]) not in items:
-            raise InputError(
-                f"config/claims.yaml: claim '{claim['id']}' reads {claim['paper']} "
-                f"{claim['item']}, which is not an item"
-            )
+        for name in (claim["item"], *claim.get("also", ())):
+            if (claim["paper"], name) not in items:
+                raise InputError(
+                    f"config/claims.yaml: claim '{claim['id']}' reads {claim['paper']} {name}, "
+                    "which is not an item"
+                )
         if not hasattr(checks, claim["check"]["kind"]):
             raise InputError(
                 f"config/claims.yaml: claim '{claim['id']}' names the check "
@@ -54,15 +57,22 @@ def evaluate(plan: Plan) -> list[Verdict]:
     Claims on rows that were not measured (capped, skipped, left out at this scale) or that rest on
     surrogate data are "not tested here".
     """
-    return [
-        _evaluate(claim, plan.item(claim["paper"], claim["item"])) for claim in load_claims(plan)
-    ]
+    return [_evaluate(claim, _numbers(claim, plan)) for claim in load_claims(plan)]
 
 
-def _evaluate(claim, item):
+def _numbers(claim, plan):
+    frame = read_numbers(plan.item(claim["paper"], claim["item"]))
+    if "also" not in claim:
+        return frame
+    frames = [frame.assign(item=claim["item"])]
+    for name in claim["also"]:
+        frames.append(read_numbers(plan.item(claim["paper"], name)).assign(item=name))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _evaluate(claim, frame):
     check = dict(claim["check"])
     kind, where = check.pop("kind"), check.pop("where", None)
-    frame = read_numbers(item)
     if where:
         frame = frame.query(where)
     surrogates = sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())

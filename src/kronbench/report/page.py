@@ -51,7 +51,11 @@ def write_report(plan: Plan) -> str:
         surrogates=_surrogates(entries),
         skipped=_skipped(entries),
         surroundings=entries[0]["sidecars"][0]["environment"],
-        seconds=sum(entry["record"]["seconds"] for entry in entries),
+        seconds=sum(
+            entry["record"]["seconds"]
+            for entry in entries
+            if entry["item"].tables_of == entry["item"].name
+        ),
     )
     write_text(plan.report / "index.html", page)
     with replacing(plan.report / "claims.csv") as temporary:

@@ -1,0 +1,109 @@
+"""Test error of the LS-SVM on factors of growing rank, incomplete Cholesky against CSI."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.model_selection import ShuffleSplit
+from tqdm import tqdm
+
+from kronbench.models.csi_lssvm import LSSVMPath, PrefixPath
+from kronbench.operators import csi, gram, incomplete_cholesky
+
+
+def run(spec, data, rng):
+    """One row for each split, decomposition and rank; rank 0 stands for the full kernel matrix.
+
+    Bach & Jordan (2005), section 6.3: every variable scaled to unit variance (by its training part),
+    75/25 splits, Gaussian kernel, gamma and reg (the paper's tau) by the leave-one-out error of the
+    full machine on at most ``selection_points`` training points. ``gammas`` are multiples of 1/p.
+    ``error`` is the test error: the share of wrong classes, or the squared error relative to the
+    variance of the response. Columns ``gamma``, ``reg`` say what was selected.
+    """
+    X, y = data["X"], data["y"]
+    classification = y.dtype.kind in "iu"
+    splitter = ShuffleSplit(
+        spec["splits"], test_size=0.25, random_state=int(rng.integers(2**31))
+    )
+    frames = []
+    for split, (train, test) in enumerate(tqdm(splitter.split(X), desc=data.name, unit="split")):
+        scaled = X / _scale(X[train])
+        targets, decide = _coding(y, train, classification)
+        gamma, reg = _select(scaled[train], targets[train], y[train], decide, spec, rng)
+        K = gram(scaled[train], kernel="gaussian", gamma=gamma)
+        K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
+        errors = {"full": [_error(decide(_full_rank(K, targets[train], reg, K_test)), y[test])]}
+        for name, factor in _factors(K, targets[train], spec["max_rank"]):
+            path = PrefixPath(factor.factor, targets[train])
+            rows = factor.transform(K_test[:, factor.pivots])
+            errors[name] = [
+                _error(decide(responses), y[test])
+                for responses in path.staged_responses(rows, reg)
+            ]
+        for name, values in errors.items():
+            ranks = [0] if name == "full" else np.arange(1, len(values) + 1)
+            frames.append(
+                pd.DataFrame({"decomposition": name, "rank": ranks, "error": values}).assign(
+                    split=split, gamma=gamma, reg=reg
+                )
+            )
+    n_classes = len(np.unique(y)) if classification else 0
+    return pd.concat(frames, ignore_index=True).assign(
+        n_features=X.shape[1], n_classes=n_classes, n_points=len(X), agreement=data.agreement
+    )
+
+
+def _scale(X):
+    scale = X.std(axis=0)
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _coding(y, train, classification):
+    """Targets (n, d) of the machine, and the function from responses (n, d) to decisions."""
+    if not classification:
+        mean, scale = y[train].mean(), y[train].std()
+        return ((y - mean) / scale)[:, None], lambda responses: responses[:, 0] * scale + mean
+    classes = np.unique(y)
+    if len(classes) == 2:
+        signs = np.where(y == classes[1], 1.0, -1.0)[:, None]
+        return signs, lambda responses: classes[(responses[:, 0] > 0).astype(int)]
+    # The closest basis vector has the largest component.
+    indicators = (y[:, None] == classes).astype(float)
+    return indicators, lambda responses: classes[responses.argmax(axis=1)]
+
+
+def _error(decisions, y):
+    if y.dtype.kind in "iu":
+        return float(np.mean(decisions != y))
+    return float(np.mean((decisions - y) ** 2) / np.var(y))
+
+
+def _select(X, targets, y, decide, spec, rng):
+    """gamma and reg with the smallest leave-one-out error; one eigendecomposition a gamma."""
+    part = rng.permutation(len(X))[: spec["selection_points"]]
+    best = (np.inf, None, None)
+    for multiple in spec["gammas"]:
+        gamma = multiple / X.shape[1]
+        path = LSSVMPath(gram(X[part], kernel="gaussian", gamma=gamma), targets[part])
+        for reg, responses in zip(spec["regs"], path.leave_one_out(spec["regs"]), strict=True):
+            error = _error(decide(responses), y[part])
+            if error < best[0]:
+                best = (error, gamma, reg)
+    return best[1:]
+
+
+def _full_rank(K, targets, reg, K_test):
+    """Test responses of the LS-SVM with intercept on the whole kernel, by one Cholesky solve."""
+    n, mean = len(K), K.mean(axis=0)
+    centred = K - mean - mean[:, None] + mean.mean()
+    centred[np.diag_indices(n)] += n * reg
+    target_mean = targets.mean(axis=0)
+    coef = cho_solve(cho_factor(centred, overwrite_a=True), targets - target_mean)
+    # Coefficients sum to zero, so that centring the columns of the test kernel is enough.
+    return (K_test - mean) @ coef + target_mean
+
+
+def _factors(K, targets, max_rank):
+    yield "cholesky", incomplete_cholesky(K, max_rank=min(max_rank, len(K)))
+    yield "csi", csi(K, targets, max_rank=min(max_rank, len(K)))

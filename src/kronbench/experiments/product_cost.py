@@ -1,0 +1,118 @@
+"""Operations and seconds of one product: the explicit matrix against the vec trick."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.experiments.measure import Stopwatch, repeated
+from kronbench.operators import SampledKroneckerOperator
+
+SETTINGS = ("independent", "dependent", "complete")
+
+
+def run(spec, data, rng):
+    """One row for each setting, size and method (Airola & Pahikkala, tables 3 and 4).
+
+    ``form`` "dual": R (G kron K) R' v with random K (m, m) and G (q, q); "primal": R (T kron D) w
+    with random D (m, d) and T (q, r), d = r = ``features``. Each setting is a list of sizes
+    [n, m, q]. ``method`` is "baseline", the stored n x n or n x dr matrix, or "proposed",
+    Algorithm 1. ``operations`` are the multiplications and additions of one product, ``cost`` the
+    argument of the paper's O(); ``setup_seconds`` is the time up to the end of the first product,
+    ``deviation`` the largest difference of both products, relative to the largest entry.
+    """
+    rows, too_large = [], []
+    for setting in SETTINGS:
+        for n, m, q in tqdm(spec[setting], desc=setting, unit="size"):
+            problem = _problem(spec["form"], n, m, q, spec["features"], rng)
+            v = rng.standard_normal(len(problem.in_rows))
+            sizes = {"setting": setting, "n": n, "m": m, "q": q} | problem.costs(spec["form"])
+            product, measured = _measure(problem.vec_trick, v)
+            row = sizes | measured | {"method": "proposed", "cost": sizes["proposed"]}
+            rows.append(row)
+            if 8 * n * len(v) > spec["explicit_mib"] * 2**20:
+                too_large.append(f"{setting} n = {n}")
+                continue
+            expected, measured = _measure(problem.explicit, v)
+            row["deviation"] = np.max(np.abs(product - expected)) / np.max(np.abs(expected))
+            rows.append(sizes | measured | {"method": "baseline", "cost": sizes["baseline"]})
+    frame = pd.DataFrame(rows).drop(columns=["baseline", "proposed"])
+    if too_large:
+        frame.attrs["skipped"] = [
+            f"explicit matrices beyond {spec['explicit_mib']} MiB were not made: "
+            + ", ".join(too_large)
+        ]
+    return frame
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Entries (rows, in_rows) of one matrix times (cols, in_cols) of another."""
+
+    row_matrix: np.ndarray
+    col_matrix: np.ndarray
+    rows: np.ndarray
+    cols: np.ndarray
+    in_rows: np.ndarray
+    in_cols: np.ndarray
+
+    def costs(self, form):
+        """What stands in the O() of each method, for the general (dependent) setting."""
+        n, (m, d), (q, r) = len(self.rows), self.row_matrix.shape, self.col_matrix.shape
+        if form == "dual":
+            return {"baseline": n**2, "proposed": (m + q) * n}
+        return {
+            "d": d,
+            "r": r,
+            "baseline": n * d * r,
+            "proposed": min(q * d * r + d * n, m * d * r + r * n),
+        }
+
+    def vec_trick(self):
+        operator = SampledKroneckerOperator(
+            self.row_matrix,
+            self.col_matrix,
+            self.rows,
+            self.cols,
+            self.in_rows,
+            self.in_cols,
+            method="sparse",
+        )
+        return operator.matvec, operator.flops
+
+    def explicit(self):
+        matrix = self.row_matrix[np.ix_(self.rows, self.in_rows)]
+        matrix *= self.col_matrix[np.ix_(self.cols, self.in_cols)]
+        return matrix.dot, 2 * matrix.size
+
+
+def _problem(form, n, m, q, features, rng):
+    cells = _pairs(n, m, q, rng)
+    rows, cols = np.divmod(cells, q)
+    if form == "dual":
+        K, G = rng.standard_normal((m, m)), rng.standard_normal((q, q))
+        return _Problem(K + K.T, G + G.T, rows, cols, rows, cols)
+    D, T = rng.standard_normal((m, features)), rng.standard_normal((q, features))
+    in_rows, in_cols = np.divmod(np.arange(features**2), features)
+    return _Problem(D, T, rows, cols, in_rows, in_cols)
+
+
+def _pairs(n, m, q, rng):
+    """n cells of the m x q matrix; each vertex once where n = m = q."""
+    if n == m == q:
+        return np.arange(n) * q + rng.permutation(n)
+    return np.sort(rng.choice(m * q, n, replace=False))
+
+
+def _measure(make, v):
+    with Stopwatch() as setup:
+        product, operations = make()
+        product(v)
+    result, seconds, cpu_seconds = repeated(lambda: product(v))
+    return result, {
+        "operations": operations,
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "setup_seconds": setup.seconds,
+    }

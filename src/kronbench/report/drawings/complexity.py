@@ -1,0 +1,54 @@
+"""Complexities as printed, with exponents fitted to counted operations and measured seconds."""
+
+import pandas as pd
+
+from kronbench.report.fits import exponent
+
+# Airola & Pahikkala, tables 3 (dual) and 4 (primal).
+PRINTED = {
+    ("dual", "independent", "baseline"): "n²",
+    ("dual", "independent", "proposed"): "n²",
+    ("dual", "dependent", "baseline"): "n²",
+    ("dual", "dependent", "proposed"): "qn + mn",
+    ("dual", "complete", "baseline"): "m²q²",
+    ("dual", "complete", "proposed"): "m²q + mq²",
+    ("primal", "independent", "baseline"): "ndr",
+    ("primal", "independent", "proposed"): "ndr",
+    ("primal", "dependent", "baseline"): "ndr",
+    ("primal", "dependent", "proposed"): "min(qdr + dn, mdr + rn)",
+    ("primal", "complete", "baseline"): "mqdr",
+    ("primal", "complete", "proposed"): "min(mdr + mqr, drq + dmq)",
+}
+
+
+def tabulate(frame, item, printed):
+    """One row for each setting and method; exponents are those of n along the sizes measured.
+
+    ``speed-up`` compares the seconds of both methods at the largest n that both have.
+    """
+    rows = []
+    for setting, part in frame.groupby("setting", sort=False):
+        seconds = part.pivot(index="n", columns="method", values="seconds")
+        common = seconds.dropna().index.max()
+        for method in ("baseline", "proposed"):
+            points = part[part["method"] == method].sort_values("n")
+            n, ratio = points["n"], points["operations"] / points["cost"]
+            rows.append(
+                {
+                    "setting": setting,
+                    "method": method,
+                    "O()": PRINTED[item.parameters["form"], setting, method],
+                    "n from": n.min(),
+                    "n to": n.max(),
+                    "operations / O(), least": ratio.min(),
+                    "most": ratio.max(),
+                    "exponent of O()": exponent(n, points["cost"]),
+                    "of operations": exponent(n, points["operations"]),
+                    "of seconds": exponent(n, points["seconds"]),
+                    "at n": common,
+                    "ms": 1e3 * seconds.loc[common, method],
+                    "speed-up": seconds.loc[common, "baseline"] / seconds.loc[common, method],
+                }
+            )
+    worst = frame["deviation"].max()
+    return pd.DataFrame(rows).assign(deviation=worst, dataset="random", source="generated")

@@ -1,0 +1,332 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from kronbench import InputError
+from kronbench.operators import SampledKroneckerOperator, gram
+from kronbench.operators import _cost_model as cost_model
+
+METHODS = ("sparse", "dense", "lowrank", "auto")
+ROUNDING = {np.float64: 1e-12, np.float32: 2e-4}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def dense_formula(A, B, rows, cols, in_rows, in_cols):
+    """R (G kron K) C' entry by entry."""
+    A, B = A.astype(np.float64), B.astype(np.float64)
+    return A[np.ix_(rows, in_rows)] * B[np.ix_(cols, in_cols)]
+
+
+def assert_close(actual, matrix, v, dtype):
+    """Within rounding of the sums of absolute values, entry by entry."""
+    v = v.astype(dtype).astype(np.float64)
+    scale = np.abs(matrix) @ np.abs(v)
+    assert actual.dtype == dtype
+    np.testing.assert_array_less(
+        np.abs(actual - matrix @ v), ROUNDING[dtype] * scale + np.finfo(dtype).tiny
+    )
+
+
+@st.composite
+def problems(draw):
+    """Matrices and pairs from one vertex and one pair up; every pair may occur several times."""
+    sizes = st.one_of(st.integers(1, 4), st.integers(1, 150))
+    a, b, c, d = (draw(sizes) for _ in range(4))
+    e, f = (draw(st.one_of(st.integers(1, 5), st.integers(1, 800))) for _ in range(2))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    dtype = draw(st.sampled_from([np.float64, np.float32]))
+    rank = draw(st.sampled_from([1, 3, 1000]))
+
+    def matrix(n, m):
+        if rank < min(n, m):
+            entries = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))
+        else:
+            entries = rng.standard_normal((n, m))
+        return np.asarray(entries, dtype, order=draw(st.sampled_from("CF")))
+
+    def index(n, size):
+        return rng.integers(0, draw(st.integers(1, n)), size)  # often leaves vertices without pairs
+
+    v = rng.standard_normal(e) * (rng.random(e) < draw(st.sampled_from([0.0, 0.1, 1.0])))
+    pairs = index(a, f), index(c, f), index(b, e), index(d, e)
+    return matrix(a, b), matrix(c, d), pairs, v, rng.standard_normal(f), dtype
+
+
+@given(problems(), st.sampled_from(METHODS))
+@settings(max_examples=150, deadline=None)
+def test_equals_the_dense_formula(problem, method):
+    A, B, pairs, v, w, dtype = problem
+    matrix = dense_formula(A, B, *pairs)
+    operator = SampledKroneckerOperator(A, B, *pairs, method=method)
+    assert operator.shape == matrix.shape
+    assert_close(operator.matvec(v), matrix, v, dtype)
+    assert_close(operator.rmatvec(w), matrix.T, w, dtype)
+
+
+@given(problems(), st.sampled_from(METHODS), st.integers(1, 6))
+@settings(max_examples=40, deadline=None)
+def test_matmat_is_stacked_matvecs(problem, method, k):
+    A, B, pairs, v, w, dtype = problem
+    matrix = dense_formula(A, B, *pairs)
+    operator = SampledKroneckerOperator(A, B, *pairs, method=method)
+    X = np.outer(v, np.arange(k)) + np.linspace(0, 1, k)
+    Y = np.outer(w, np.arange(k)) + np.linspace(0, 1, k)
+    product, adjoint = operator.matmat(X), operator.rmatmat(Y)
+    for column in range(k):
+        assert_close(product[:, column], matrix, X[:, column], dtype)
+        assert_close(adjoint[:, column], matrix.T, Y[:, column], dtype)
+
+
+@given(problems(), st.sampled_from(METHODS))
+@settings(max_examples=40, deadline=None)
+def test_adjoint_identity(problem, method):
+    A, B, pairs, v, w, dtype = problem
+    operator = SampledKroneckerOperator(A, B, *pairs, method=method, dtype=np.float64)
+    left, right = operator @ v @ w, v @ (operator.T @ w)
+    scale = np.abs(v) @ (np.abs(dense_formula(A, B, *pairs)).T @ np.abs(w))
+    assert abs(left - right) <= (1e-12 if dtype == np.float64 else 1e-9) * scale
+
+
+@given(problems(), st.sampled_from(METHODS), st.booleans(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_restrict_is_the_operator_of_the_subset(problem, method, as_mask, sort_first):
+    A, B, pairs, v, w, dtype = problem
+    operator = SampledKroneckerOperator(A, B, *pairs, method=method)
+    if sort_first:
+        operator.matvec(v)
+    rng = np.random.default_rng(len(v))
+    if as_mask:
+        out, in_ = rng.random(len(w)) < 0.4, rng.random(len(v)) < 0.4
+    else:
+        out, in_ = rng.integers(0, len(w), 7), rng.permutation(len(v))[: len(v) // 2]
+    part = operator.restrict(out=out, in_=in_)
+    matrix = dense_formula(A, B, *pairs)[out][:, in_]
+    assert part.shape == matrix.shape
+    assert_close(part.matvec(v[in_]), matrix, v[in_], dtype)
+    assert_close(part.rmatvec(w[out]), matrix.T, w[out], dtype)
+    assert operator.restrict(out=out).shape == (matrix.shape[0], len(v))
+    assert_close(operator.matvec(v), dense_formula(A, B, *pairs), v, dtype)
+
+
+def square_problem(rng, m, q, n):
+    """Symmetric kernels of full rank and pairs that use every vertex."""
+    A, B = (gram(rng.standard_normal((size, 4)), kernel="gaussian", gamma=1.0) for size in (m, q))
+    rows = np.concatenate([np.arange(n) % m, rng.integers(0, m, n)])
+    cols = np.concatenate([np.arange(n) % q, rng.integers(0, q, n)])
+    return A, B, rows, cols
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("m", "q"), [(40, 900), (900, 40), (210, 330)])
+def test_blocks_of_many_vertices(rng, method, dtype, m, q):
+    # Several panels, blocks of minor vertices and tasks, whose seams a small problem never meets
+    A, B, rows, cols = square_problem(rng, m, q, 1000)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method=method, dtype=dtype)
+    v = rng.standard_normal(len(rows))
+    matrix = dense_formula(A.astype(dtype), B.astype(dtype), rows, cols, rows, cols)
+    assert_close(operator.matvec(v), matrix, v, dtype)
+    X = rng.standard_normal((len(rows), 5))
+    product = operator @ X
+    for column in range(5):
+        assert_close(product[:, column], matrix, X[:, column], dtype)
+
+
+@pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
+def test_same_bits_every_time(rng, method):
+    A, B, rows, cols = square_problem(rng, 120, 90, 3000)
+    v = rng.standard_normal(len(rows))
+    products = [
+        SampledKroneckerOperator(A, B, rows, cols, method=method).matvec(v) for _ in range(3)
+    ]
+    np.testing.assert_array_equal(products[0], products[1])
+    np.testing.assert_array_equal(products[0], products[2])
+
+
+def test_sparse_has_the_same_bits_with_any_number_of_threads(rng):
+    numba = pytest.importorskip("numba")
+    A, B, rows, cols = square_problem(rng, 120, 90, 3000)
+    v = rng.standard_normal(len(rows))
+    operator = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
+    threads = numba.get_num_threads()
+    product = operator @ v
+    try:
+        numba.set_num_threads(1)
+        np.testing.assert_array_equal(operator @ v, product)
+    finally:
+        numba.set_num_threads(threads)
+
+
+@given(problems())
+@settings(max_examples=50, deadline=None)
+def test_flops_are_those_of_theorem_1(problem):
+    A, B, (rows, cols, in_rows, in_cols), _, _, _ = problem
+    operator = SampledKroneckerOperator(A, B, rows, cols, in_rows, in_cols, method="sparse")
+    a, c, b, d = (len(np.unique(index)) for index in (rows, cols, in_rows, in_cols))
+    e, f = len(in_rows), len(rows)
+    assert operator.flops == 2 * min(a * e + d * f, c * e + b * f)
+
+
+def test_zero_coefficients_are_not_touched(rng, monkeypatch):
+    from kronbench.operators import _routes
+
+    A, B, rows, cols = square_problem(rng, 40, 30, 500)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
+    v = np.zeros(len(rows))
+    v[:7] = 1.0
+    counted = []
+
+    def accumulate(matrix, transposed, columns, starts, *rest):
+        counted.append((starts[:, -1] - starts[:, 0]).sum())
+        return original(matrix, transposed, columns, starts, *rest)
+
+    original = _routes.accumulate
+    monkeypatch.setattr(_routes, "accumulate", accumulate)
+    operator.matvec(v)
+    assert counted == [7]
+
+
+def test_pairs_out_are_the_pairs_in_by_default(rng):
+    A, B, rows, cols = square_problem(rng, 20, 15, 60)
+    given_twice = SampledKroneckerOperator(A, B, rows, cols, rows, cols, method="sparse")
+    once = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
+    v = rng.standard_normal(len(rows))
+    np.testing.assert_array_equal(once @ v, given_twice @ v)
+
+
+def test_sparse_matrices_and_integers_are_accepted(rng):
+    A, B = rng.integers(-2, 3, (6, 5)), rng.integers(-2, 3, (4, 3))
+    pairs = tuple(rng.integers(0, size, 30) for size in (6, 4, 5, 3))
+    v = rng.standard_normal(30)
+    operator = SampledKroneckerOperator(sparse.csr_array(A), B, *pairs)
+    assert_close(operator @ v, dense_formula(A, B, *pairs), v, np.float64)
+
+
+def test_decaying_kernels_go_the_lowrank_way(rng):
+    m = 1200
+    x, z = rng.uniform(0, 20, (2, m, 1))
+    A, B = (gram(features, kernel="gaussian", gamma=1.0) for features in (x, z))
+    index = rng.permutation(m * m)[: m * m // 8]
+    rows, cols = np.divmod(index, m)
+    v = rng.standard_normal(len(rows))
+    exact = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
+    fast = SampledKroneckerOperator(A, B, rows, cols, method="lowrank")
+    assert (exact.method, fast.method) == ("sparse", "lowrank")
+    assert fast.flops < exact.flops / 5
+    expected = exact @ v
+    assert np.linalg.norm(fast @ v - expected) < 1e-10 * np.linalg.norm(expected)
+    # predictions: neither square nor semidefinite
+    new = gram(rng.uniform(0, 20, (900, 1)), x, kernel="gaussian", gamma=1.0)
+    out = rng.integers(0, 900, 40000), rng.integers(0, m, 40000)
+    exact, fast = (
+        SampledKroneckerOperator(new, B, *out, rows, cols, method=method)
+        for method in ("sparse", "lowrank")
+    )
+    assert fast.method == "lowrank"
+    expected = exact @ v
+    assert np.linalg.norm(fast @ v - expected) < 1e-10 * np.linalg.norm(expected)
+
+
+def test_lowrank_never_costs_more_than_an_exact_method(rng):
+    A, B, rows, cols = square_problem(rng, 60, 50, 400)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method="lowrank")
+    exact = [SampledKroneckerOperator(A, B, rows, cols, method=m) for m in ("sparse", "dense")]
+    assert operator.method in ("sparse", "dense")
+    assert operator.flops == min(other.flops for other in exact)
+
+
+def test_indefinite_matrices_of_low_rank(rng):
+    signs = np.diag([1.0, -2.0, 3.0])
+    A, B = (F @ signs @ F.T for F in (rng.standard_normal((size, 3)) for size in (90, 80)))
+    rows, cols = rng.integers(0, 90, 2000), rng.integers(0, 80, 2000)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method="lowrank")
+    assert operator.method == "lowrank"
+    v = rng.standard_normal(2000)
+    assert_close(operator @ v, dense_formula(A, B, rows, cols, rows, cols), v, np.float64)
+
+
+def test_rates_are_measured_once_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path))
+    cost_model.machine_rates.cache_clear()
+    rates = cost_model.machine_rates(np.dtype(np.float64))
+    assert rates.matrix_product > rates.pair_product > 0
+    monkeypatch.setattr(cost_model, "_measure", None)  # a second measurement would fail
+    cost_model.machine_rates.cache_clear()
+    assert cost_model.machine_rates(np.dtype(np.float64)) == rates
+    (path,) = tmp_path.rglob("*.json")
+    path.write_text("{}")
+    cost_model.machine_rates.cache_clear()
+    monkeypatch.setattr(cost_model, "_measure", lambda dtype: rates)
+    assert cost_model.machine_rates(np.dtype(np.float64)) == rates
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path / "file"))
+    rates = cost_model.Rates(1e11, 3e10, 1e-9, 1e9)
+    monkeypatch.setattr(cost_model, "_measure", lambda dtype: rates)
+    cost_model.machine_rates.cache_clear()
+    assert cost_model.machine_rates(np.dtype(np.float64)) == rates
+    cost_model.machine_rates.cache_clear()
+
+
+def test_auto_follows_the_rates(rng, monkeypatch):
+    A, B, rows, cols = square_problem(rng, 300, 250, 60000)
+    for rates, method in (
+        (cost_model.Rates(1e14, 1e9, 0.0, 1e3), "dense"),
+        (cost_model.Rates(1e9, 1e14, 0.0, 1e3), "sparse"),
+    ):
+        monkeypatch.setattr("kronbench.operators.sampled.machine_rates", lambda dtype, r=rates: r)
+        assert SampledKroneckerOperator(A, B, rows, cols).method == method
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"row_matrix": np.ones(3)}, "row_matrix has 1 dimension"),
+        ({"col_matrix": np.array([["x"]])}, "col_matrix has dtype"),
+        ({"row_matrix": np.full((2, 2), np.nan)}, "row_matrix holds NaN"),
+        ({"rows": [0, 2]}, "rows holds the index 2, out of range for the 2 vertices"),
+        ({"cols": [0, -1]}, "cols holds the index -1"),
+        ({"rows": [0.5, 1.0]}, "rows has dtype float64"),
+        ({"rows": [[0, 1]]}, "rows has 2 dimension"),
+        ({"rows": [0]}, "rows has 1 entries and cols has 2"),
+        ({"in_rows": [0]}, "one of in_rows and in_cols is missing"),
+        ({"in_rows": [0], "in_cols": [5]}, "in_cols holds the index 5"),
+        ({"method": "fast"}, "method is 'fast'"),
+        ({"dtype": np.int32}, "give float32 or float64"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    arguments = {"row_matrix": np.eye(2), "col_matrix": np.eye(3), "rows": [0, 1], "cols": [0, 1]}
+    with pytest.raises(InputError) as caught:
+        SampledKroneckerOperator(**{**arguments, **change})
+    assert message in str(caught.value)
+
+
+def test_bad_restrictions_are_named():
+    operator = SampledKroneckerOperator(np.eye(2), np.eye(3), [0, 1], [0, 1])
+    with pytest.raises(InputError, match="out is a mask of shape"):
+        operator.restrict(out=np.ones(3, bool))
+    with pytest.raises(InputError, match="in_ holds the index 2"):
+        operator.restrict(in_=[2])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_pairs_at_all(method):
+    none = np.empty(0, int)
+    operator = SampledKroneckerOperator(np.eye(2), np.eye(3), [0, 1], [0, 1], none, none, method)
+    np.testing.assert_array_equal(operator @ np.empty(0), [0.0, 0.0])
+    assert (operator.T @ np.ones(2)).shape == (0,)
+    assert operator.restrict(out=none).shape == (0, 0)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
