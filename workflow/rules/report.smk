@@ -56,4 +56,4 @@ for key in PLAN.papers:
         name:
             key
         input:
-            rendered(item for item in PLAN.items if item.paper == key),
+            rendered([item for item in PLAN.items if item.paper == key]),

@@ -18,8 +18,8 @@ class PairSGD(PairClassifier):
     """f(d, t) = <w, [d, t]> + b by scikit-learn's stochastic gradient descent.
 
     Minimizes sum_h loss(y_h, f_h) + reg/2 ||w||^2, so that scikit-learn's ``alpha`` is reg/n.
-    Features are first standardized over the training vertices, each vertex counted once: the
-    descent does not settle on raw similarities in percent, and w and reg refer to that scale.
+    Features are first standardized over the training vertices, each vertex counted once, and w
+    and reg refer to that scale; on raw similarities in percent the scores run into the millions.
     The pairs are passed in random order, concatenated a block at a time: O(m d + q r) numbers
     of memory whatever n is. Sparse features are made dense.
 

@@ -1,0 +1,120 @@
+"""AUC and processor seconds of several methods on vertex-disjoint test pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.datasets.checkerboard import checkerboard
+from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.evaluation import VertexDisjointKFold, roc_auc
+from kronbench.experiments.measure import Stopwatch
+from kronbench.experiments.seeds import generator
+from kronbench.experiments.solvers import SolverMissing, make_solver
+from kronbench.experiments.warm_up import compile_kernels
+
+
+def run(spec, data, rng):
+    """One row for each repeat, fold and method (Airola & Pahikkala, tables 6 and 7).
+
+    Drug-target data are split by ``VertexDisjointKFold``, with new draws of pairs and folds for
+    each of ``repeats``; a checkerboard is trained on whole and tested on a fresh one of
+    ``test_vertices`` x ``test_vertices`` vertices. ``methods`` has for each name: ``solver``,
+    ``parameters``, optionally ``checkerboard`` (further parameters there) and ``select``, a
+    parameter whose value comes from ``grids`` by the mean AUC over three inner folds, each
+    vertex-disjoint from its training pairs and each vertex tested once.
+
+    ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``, without
+    metrics; ``seconds`` its wall time; ``chosen`` the selected value.
+    """
+    compile_kernels()
+    methods, skipped = {}, []
+    for name, entry in spec["methods"].items():
+        try:
+            make_solver(entry["solver"])
+            methods[name] = _Method(entry, spec["grids"], "rows" in data.arrays)
+        except SolverMissing as reason:
+            skipped.append(str(reason))
+    rows = []
+    for repeat, fold, train, test in _splits(spec, data):
+        seed = int(generator(spec["seed"], data.name, repeat, fold).integers(2**31))
+        for name in tqdm(methods, desc=f"{data.name}, repeat {repeat}, fold {fold}", unit="method"):
+            measured = methods[name].measure(*train, *test, seed)
+            rows.append({"method": name, "repeat": repeat, "fold": fold, **measured})
+    frame = pd.DataFrame(rows)
+    frame.attrs["skipped"] = skipped
+    return frame
+
+
+def _splits(spec, data):
+    """Tuples repeat, fold, (training pairs, labels), (test pairs, labels)."""
+    for repeat in spec["repeats"]:
+        pairs, y = labelled_pairs(
+            data, generator(spec["seed"], "pairs", data.name, repeat), spec["fraction"]
+        )
+        rng = generator(spec["seed"], "split", data.name, repeat)
+        if "rows" in data.arrays:
+            yield repeat, 0, (pairs, y), checkerboard(spec["test_vertices"], rng)
+            continue
+        splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
+        splits = list(splitter.split(pairs, y))
+        for fold in spec["folds"]:
+            train, test = splits[fold]
+            yield repeat, fold, (pairs[train], y[train]), (pairs[test], y[test])
+
+
+class _Method:
+    def __init__(self, entry, grids, is_checkerboard):
+        self.solver, self.parameters = entry["solver"], dict(entry.get("parameters", {}))
+        if is_checkerboard:
+            self.parameters |= entry.get("checkerboard", {})
+        self.selected = entry.get("select")
+        self.grid = grids[self.selected] if self.selected else [None]
+
+    def make(self, seed, value=None):
+        model = make_solver(self.solver, **self.parameters)
+        if "random_state" in model.get_params():
+            model.set_params(random_state=seed)
+        return model.set_params(**{self.selected: value}) if self.selected else model
+
+    def measure(self, train, y_train, test, y_test, seed):
+        with Stopwatch() as selection:
+            value = self.select(train, y_train, seed)
+        model = self.make(seed, value)
+        with Stopwatch() as fit:
+            model.fit(train, y_train)
+        with Stopwatch() as prediction:
+            scores = model.decision_function(test)
+        watches = {"selection": selection, "fit": fit, "prediction": prediction}
+        return {
+            "auc": roc_auc(y_test, scores),
+            "chosen": value,
+            "n": len(train),
+            "n_test": len(test),
+            "cpu_seconds": sum(watch.cpu_seconds for watch in watches.values()),
+            "seconds": sum(watch.seconds for watch in watches.values()),
+            **{f"{name}_cpu": watch.cpu_seconds for name, watch in watches.items()},
+        }
+
+    def select(self, pairs, y, seed):
+        """The value of the grid with the best mean AUC over three inner folds."""
+        if len(self.grid) == 1:
+            return self.grid[0]
+        splits = list(VertexDisjointKFold(3, 3, random_state=seed).split(pairs, y))
+        areas = np.array(
+            [self.inner_areas(pairs, y, *splits[block], seed) for block in (0, 4, 8)]
+        )
+        return self.grid[int(np.argmax(np.nanmean(areas, axis=0)))]
+
+    def inner_areas(self, pairs, y, train, test, seed):
+        path = getattr(self.make(seed, self.grid[0]), "decision_path", None)
+        if path:  # all numbers of neighbours from one search
+            model = self.make(seed, self.grid[0]).fit(pairs[train], y[train])
+            scores = model.decision_path(pairs[test], self.grid).T
+        else:
+            scores = [
+                self.make(seed, value).fit(pairs[train], y[train]).decision_function(pairs[test])
+                for value in self.grid
+            ]
+        return [roc_auc(y[test], score) for score in scores]

@@ -1,0 +1,73 @@
+"""Training seconds, prediction seconds and AUC against the number of training pairs."""
+
+import numpy as np
+
+from kronbench.report.render import read_printed
+from kronbench.report.style import new_figure
+
+LOOKS = ({"marker": "o", "ls": "-"}, {"marker": "s", "ls": "--"}, {"marker": "^", "ls": ":"})
+
+
+def draw(frame, item):
+    """Means over folds; a cross ends the curves of solvers that the time cap stopped.
+
+    Hollow stars are the numbers that the paper gives in its text (Airola & Pahikkala, figures 6
+    and 7, sections 5.3 to 5.5).
+    """
+    figure, axes = new_figure(1, 3, width=9.2, height=2.9)
+    training, prediction, auc = axes[0]
+    methods = list(dict.fromkeys(frame["method"]))
+    colours = {method: f"C{position}" for position, method in enumerate(methods)}
+    largest = frame["size"].max()
+    for panel, task, value in (
+        (training, "training", "seconds"),
+        (prediction, "prediction", "seconds"),
+        (auc, "training", "auc"),
+    ):
+        part = frame[frame["task"] == task]
+        for method in methods:
+            curves = part[part["method"] == method].groupby("reg")
+            for look, (reg, curve) in zip(_looks(curves.ngroups), curves, strict=True):
+                means = curve.groupby("size")[["n", value]].mean()
+                label = f"{method}, $\\lambda=2^{{{np.log2(reg):g}}}$"
+                panel.plot(
+                    means["n"], means[value], color=colours[method], ms=3, label=label, **look
+                )
+                if means.index.max() < largest:
+                    end = means.iloc[-1]
+                    panel.plot(end["n"], end[value], "x", color=colours[method], ms=7, mew=1.6)
+        panel.set_xscale("log")
+        panel.set_xlabel("training pairs n")
+    for panel, task in ((training, "training"), (prediction, "prediction")):
+        panel.set_yscale("log")
+        panel.set_ylabel(f"{task}, seconds")
+        _stars(panel, read_printed(item), task, colours)
+    auc.set_ylabel("test AUC")
+    if "optimum_auc" in item.parameters:
+        auc.axhline(item.parameters["optimum_auc"], color="0.4", lw=0.8, ls=":")
+        auc.annotate("optimum", (frame["n"].min(), item.parameters["optimum_auc"]), va="bottom")
+    handles = {}
+    for panel in (training, prediction):
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(
+        handles.values(), handles, loc="outside lower center", ncols=3, fontsize=7
+    )
+    return figure
+
+
+def _looks(count):
+    """Line and marker of each weight; later ones repeat the marker with thinner lines."""
+    return [
+        {**LOOKS[k % len(LOOKS)], "lw": 1.4 / (1 + k // len(LOOKS))} for k in range(count)
+    ]
+
+
+def _stars(panel, printed, task, colours):
+    for row in printed[printed["task"] == task].itertuples():
+        if row.method in colours:
+            panel.plot(
+                row.n, row.seconds, "*", ms=10, mfc="none", mec=colours[row.method], ls=""
+            )
+    panel.plot([], [], "*", ms=8, mfc="none", mec="0.3", ls="", label="the paper's text")
+    panel.plot([], [], "x", ms=6, color="0.3", ls="", label="ended by the time cap")
