@@ -23,6 +23,11 @@ rule all:
         PLAN.report / "index.html",
 
 
+onstart:
+    # The summary at the end is that of this run, or none.
+    (PLAN.report / "summary.txt").unlink(missing_ok=True)
+
+
 onsuccess:
     summary = PLAN.report / "summary.txt"
     if summary.exists():

@@ -72,6 +72,8 @@ def test_pivots_are_the_greedy_choice_on_the_exact_criterion(data, shape, kappa,
     n, p, d = shape
     small = st.integers(-3, 3)  # few values: duplicate points, zero diagonals, dependent columns
     X = data.draw(arrays(np.int64, (n, p), elements=small))
+    if data.draw(st.booleans()):
+        X[:, 0] = 3  # a column of the kernel may be constant: nothing is left of it once centred
     Y = data.draw(arrays(np.int64, (n, d), elements=small))
     rational = np.vectorize(Fraction, otypes=[object])
     residual, Y_exact = rational(X @ X.T), rational(Y)
@@ -305,6 +307,15 @@ def test_exhausted_targets_leave_the_kernel():
     np.testing.assert_allclose(
         factor.gains[1:], 0.01 * np.sum(factor.factor[:, 1:] ** 2, axis=0) / np.trace(K), rtol=1e-9
     )
+
+
+def test_a_constant_kernel_column_predicts_nothing_once_centred():
+    # the constant column is the best for the kernel; the look-ahead columns span it before it is
+    # chosen, and then have one direction less when centred than they have columns
+    x = np.array([0.0, 2.0, -2.0])
+    factor = csi(9.0 + np.outer(x, x), x, 3, kappa=0.02, lookahead=3, tol=0.0)
+    assert factor.pivots[0] == 0 and factor.rank == 2
+    np.testing.assert_allclose(factor.gains, [0.98 * 27 / 35, 0.98 * 8 / 35 + 0.02])
 
 
 def test_rank_zero():

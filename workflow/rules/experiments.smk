@@ -2,9 +2,9 @@
 
 
 rule compile:
-    input:
-        # Numba keys its cache by the source files; this job fills it, outside every clock.
-        sources_of("kronbench.experiments.warm_up"),
+    # Fills numba's cache before the first clock starts. Once is enough: it has no input, because
+    # its rerun would rerun every experiment, and `ancient` would instead hide jobs that are due
+    # (Snakemake does not look at what lies behind a job that reruns).
     output:
         f"results/{PLAN.scale}/compiled.json",
     log:
@@ -27,7 +27,7 @@ rule experiment:
     input:
         data=prepared,
         sources=lambda wildcards: item_of(wildcards).sources,
-        compiled=ancient(rules.compile.output),
+        compiled=rules.compile.output,
     output:
         table=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.csv",
         sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",

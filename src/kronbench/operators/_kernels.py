@@ -35,8 +35,8 @@ BATCH = 4
 
 # Rows of a panel that stay in L2 (1 MiB on the machine this was tuned on) while all pairs of a
 # block of major vertices pass over them.
-PANEL_BYTES = 48 * 1024
-_MAJOR_BLOCK = 16
+PANEL_BYTES = 64 * 1024
+_MAJOR_BLOCK = 64
 
 # Rows of a panel that are written at a time: so many cache lines are open while it is transposed.
 _STRIP = 16
