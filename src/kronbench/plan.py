@@ -36,7 +36,7 @@ class Item:
     drawing: str
     datasets: tuple[str, ...]
     parameters: Mapping
-    printed: str | None
+    printed: str | list[str] | None
     timed: bool
     scale: str
     tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise

@@ -44,6 +44,17 @@ def test_within_at_least_at_most():
     assert not checks.at_most(frame, value="auc", bound=0.69)[0]
 
 
+def test_reaches_and_mostly_at_least():
+    frame = pd.DataFrame({"ratio": [0.5, 1.0, 2.0, None]})
+    assert checks.reaches(frame, value="ratio", bound=2)[0]
+    assert not checks.reaches(frame, value="ratio", bound=2.1)[0]
+    assert checks.mostly_at_least(frame, value="ratio", bound=1, share=0.5) == (
+        True,
+        "2 of 4 rows",
+    )
+    assert not checks.mostly_at_least(frame, value="ratio", bound=1, share=0.51)[0]
+
+
 def test_agrees_ignores_what_was_not_printed():
     frame = pd.DataFrame(
         {

@@ -23,9 +23,10 @@ def run(spec, data, rng):
     ``test_vertices`` x ``test_vertices`` vertices. ``methods`` has for each name: ``solver``,
     ``parameters``, optionally ``checkerboard`` (further parameters there) and ``select``, a
     parameter whose value comes from ``grids`` by the mean AUC over three inner folds, each
-    vertex-disjoint from its training pairs and each vertex tested once.
+    vertex-disjoint from its training pairs and each vertex tested once. Methods that are ``costly``
+    run on ``costly_folds`` of the first repeat alone.
 
-    ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``, without
+    ``cross_validated`` is False on a checkerboard. ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``, without
     metrics; ``seconds`` its wall time; ``chosen`` the selected value.
     """
     compile_kernels()
@@ -39,10 +40,16 @@ def run(spec, data, rng):
     rows = []
     for repeat, fold, train, test in _splits(spec, data):
         seed = int(generator(spec["seed"], data.name, repeat, fold).integers(2**31))
-        for name in tqdm(methods, desc=f"{data.name}, repeat {repeat}, fold {fold}", unit="method"):
+        at_hand = [
+            name
+            for name in methods
+            if not methods[name].costly or (repeat == 0 and fold in spec["costly_folds"])
+        ]
+        for name in tqdm(at_hand, desc=f"{data.name}, repeat {repeat}, fold {fold}", unit="method"):
             measured = methods[name].measure(*train, *test, seed)
             rows.append({"method": name, "repeat": repeat, "fold": fold, **measured})
     frame = pd.DataFrame(rows)
+    frame["cross_validated"] = "rows" not in data.arrays
     frame.attrs["skipped"] = skipped
     return frame
 
@@ -56,7 +63,7 @@ def _splits(spec, data):
         rng = generator(spec["seed"], "split", data.name, repeat)
         if "rows" in data.arrays:
             yield repeat, 0, (pairs, y), checkerboard(spec["test_vertices"], rng)
-            continue
+            return  # whole training set, one large test set: a repeat would only repeat the cost
         splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
         splits = list(splitter.split(pairs, y))
         for fold in spec["folds"]:
@@ -70,6 +77,7 @@ class _Method:
         if is_checkerboard:
             self.parameters |= entry.get("checkerboard", {})
         self.selected = entry.get("select")
+        self.costly = entry.get("costly", False)
         self.grid = grids[self.selected] if self.selected else [None]
 
     def make(self, seed, value=None):

@@ -17,15 +17,13 @@ def run(spec, data, rng):
 
     Bach & Jordan (2005), section 6.3: variables scaled to unit variance (by their training part),
     75/25 splits, Gaussian kernel, gamma and reg (the paper's tau) by the leave-one-out error of
-    the full machine on at most ``selection_points`` training points. ``gammas`` are multiples of 1/p.
+    the full machine on at most ``selection_points`` training points; ``gammas`` are in 1/p.
     ``error`` is the test error: the share of wrong classes, or the squared error relative to the
     variance of the response. Columns ``gamma``, ``reg`` say what was selected.
     """
     X, y = data["X"], data["y"]
     classification = y.dtype.kind in "iu"
-    splitter = ShuffleSplit(
-        spec["splits"], test_size=0.25, random_state=int(rng.integers(2**31))
-    )
+    splitter = ShuffleSplit(spec["splits"], test_size=0.25, random_state=int(rng.integers(2**31)))
     frames = []
     for split, (train, test) in enumerate(tqdm(splitter.split(X), desc=data.name, unit="split")):
         scaled = X / _scale(X[train])

@@ -49,25 +49,23 @@ class PairwiseKernelModel(BaseEstimator):
             return self._design_operator(X_fit, X_fit if X is None else X)
         if self.form != "dual":
             raise InputError(f"form={self.form!r} is unknown: give 'dual' or 'primal'")
-        row_matrix, rows, in_rows = _kernel_between_used(
-            X_fit.row_features,
-            X_fit.rows,
-            None if X is None else (X.row_features, X.rows),
-            "row",
-            self.row_kernel,
-            self.row_gamma,
-        )
-        col_matrix, cols, in_cols = _kernel_between_used(
-            X_fit.col_features,
-            X_fit.cols,
-            None if X is None else (X.col_features, X.cols),
-            "col",
-            self.col_kernel,
-            self.col_gamma,
-        )
-        if X is None:  # the same pairs on both sides: a symmetric operator that sorts them once
-            in_rows = in_cols = None
-        return self._operator(X_fit, row_matrix, col_matrix, rows, cols, in_rows, in_cols)
+        dtype = _precision(X_fit)
+        matrices, out_pairs, in_pairs = [], [], []
+        for side, index in (("row", "rows"), ("col", "cols")):
+            matrix, out_index, in_index = _kernel_between_used(
+                getattr(X_fit, f"{side}_features"),
+                getattr(X_fit, index),
+                None if X is None else (getattr(X, f"{side}_features"), getattr(X, index)),
+                side,
+                getattr(self, f"{side}_kernel"),
+                getattr(self, f"{side}_gamma"),
+            )
+            matrices.append(matrix.astype(dtype, copy=False))
+            out_pairs.append(out_index)
+            in_pairs.append(in_index)
+        if X is None:  # the same pairs on both sides, which the operator then sorts once
+            in_pairs = None, None
+        return SampledKroneckerOperator(*matrices, *out_pairs, *in_pairs, method=self.method)
 
     def _design_operator(self, X_fit, X):
         for side in ("row", "col"):
@@ -89,12 +87,16 @@ class PairwiseKernelModel(BaseEstimator):
         col_features = _dense(X.col_features[used_cols])
         d, r = row_features.shape[1], col_features.shape[1]
         in_rows, in_cols = np.repeat(np.arange(d), r), np.tile(np.arange(r), d)
-        return self._operator(X_fit, row_features, col_features, rows, cols, in_rows, in_cols)
-
-    def _operator(self, X_fit, *matrices_and_pairs):
-        single = X_fit.row_features.dtype == X_fit.col_features.dtype == np.float32
-        dtype = np.float32 if single else np.float64
-        return SampledKroneckerOperator(*matrices_and_pairs, method=self.method, dtype=dtype)
+        return SampledKroneckerOperator(
+            row_features,
+            col_features,
+            rows,
+            cols,
+            in_rows,
+            in_cols,
+            method=self.method,
+            dtype=_precision(X_fit),
+        )
 
     def _set_fitted(self, X, coef, objective_path):
         self.X_fit_ = X
@@ -113,11 +115,18 @@ class PairwiseKernelModel(BaseEstimator):
         check_pairs(X)
         if self.form == "primal":
             return self.prediction_operator(self.X_fit_, X).matvec(self.coef_)
-        support = np.flatnonzero(self.dual_coef_)
-        if len(support) == 0:
+        support = self.dual_coef_ != 0
+        if not support.any():
             return np.zeros(len(X), self.dual_coef_.dtype)
+        if support.all():
+            support = slice(None)
         operator = self.prediction_operator(self.X_fit_[support], X)
         return operator.matvec(self.dual_coef_[support])
+
+
+def _precision(X):
+    single = X.row_features.dtype == X.col_features.dtype == np.float32
+    return np.float32 if single else np.float64
 
 
 def check_pairs(X, y=None):

@@ -30,16 +30,21 @@ VECTOR_BYTES, _WIDE = (
 )
 _NARROW = _WIDE // 4
 
-# How many vectors one pass multiplies: one, or four that share the loads.
-BATCH = 4
+# How many vectors one pass multiplies: one, or two that share the loads.
+BATCH = 2
 
-# Rows of a panel that stay in L2 (1 MiB on the machine this was tuned on) while all pairs of a
-# block of major vertices pass over them.
-PANEL_BYTES = 64 * 1024
+# Bytes of a row of the widest panel.
+PANEL_ROW = _WIDE * VECTOR_BYTES
+
+# The panel is passed in blocks of rows. They should be few, so that a block stays in L1 or at
+# least in L2, but hold enough pairs of each major vertex that loading its sums is no burden.
+_FEWEST_ROWS, _MOST_ROWS, _PAIRS_OF_A_BLOCK = 32, 768, 16
+
+# Major vertices whose sums stay in cache while all blocks of the panel are passed.
 _MAJOR_BLOCK = 64
 
-# Rows of a panel that are written at a time: so many cache lines are open while it is transposed.
-_STRIP = 16
+# Rows of a panel that are packed at a time: long enough to be read in streams when transposed.
+_STRIP = 64
 
 _FAST = ("fast",)
 _INT64, _INT32 = ir.IntType(64), ir.IntType(32)
@@ -50,18 +55,17 @@ def narrow_width(dtype):
     return _NARROW * VECTOR_BYTES // np.dtype(dtype).itemsize
 
 
-def panel_rows():
-    """Rows of the widest panel in PANEL_BYTES."""
-    return PANEL_BYTES // (_WIDE * VECTOR_BYTES)
+def rows_of_a_block(density):
+    """How many minor vertices to pass at a time where this part of all possible pairs is there."""
+    return int(min(max(_PAIRS_OF_A_BLOCK / density, _FEWEST_ROWS), _MOST_ROWS))
 
 
 def padded_columns(n_columns, dtype):
     """Columns of an array that takes the panels of ``n_columns`` columns."""
-    narrow = narrow_width(dtype)
-    full, rest = divmod(n_columns, 4 * narrow)
-    padded = 4 * narrow * full + (4 * narrow if rest > 3 * narrow else -(-rest // narrow) * narrow)
+    widest = 4 * narrow_width(dtype)
+    padded = -(-n_columns // widest) * widest
     row_bytes = padded * np.dtype(dtype).itemsize
-    return padded + narrow if row_bytes % 4096 == 0 else padded  # rows of a page share cache sets
+    return padded + widest if row_bytes % 4096 == 0 else padded  # such rows share cache sets
 
 
 class _Vectors:
@@ -231,7 +235,7 @@ def _make_inner_products(registers, width):
 
             def pairs(count):
                 def body(position, _):
-                    panel_rows = [
+                    sources = [
                         simd.row_of(
                             panel, indices, builder.add(position, simd._index(i)), length
                         )
@@ -239,7 +243,7 @@ def _make_inner_products(registers, width):
                     ]
                     totals = [None] * (count * width)
                     for q in range(registers):
-                        for i, row in enumerate(panel_rows):
+                        for i, row in enumerate(sources):
                             x = simd.load(row, q * simd.lanes)
                             for v in range(width):
                                 at = i * width + v
@@ -265,26 +269,49 @@ def _make_inner_products(registers, width):
 
 _add_rows_wide = _make_add_rows(_WIDE, 1)
 _add_rows_narrow = _make_add_rows(_NARROW, 1)
-_add_rows_batch = _make_add_rows(_NARROW, BATCH)
+_add_rows_batch = _make_add_rows(_WIDE // BATCH, BATCH)
 _inner_products_wide = _make_inner_products(_WIDE, 1)
 _inner_products_narrow = _make_inner_products(_NARROW, 1)
-_inner_products_batch = _make_inner_products(_NARROW, BATCH)
+_inner_products_batch = _make_inner_products(_WIDE // BATCH, BATCH)
+
+
+@njit
+def _transpose_four(a, b, c, d, block, k):
+    """block[:, k : k + 4] = [a, b, c, d]."""
+    for i in range(len(a)):
+        row = block[i, k : k + 4]
+        row[0], row[1], row[2], row[3] = a[i], b[i], c[i], d[i]
+
+
+@njit
+def _transpose_one(a, block, k):
+    """block[:, k] = a."""
+    for i in range(len(a)):
+        block[i, k] = a[i]
 
 
 @njit
 def _pack(matrix, transposed, columns, low, high, block):
     """block[i, k] = matrix[low + i, columns[k]], zero in the columns after those."""
+    n = len(columns)
     if transposed:
-        for k in range(len(columns)):
-            row = matrix[columns[k], low:high]
-            for i in range(len(row)):
-                block[i, k] = row[i]
+        for k in range(0, n - 3, 4):
+            _transpose_four(
+                matrix[columns[k], low:high],
+                matrix[columns[k + 1], low:high],
+                matrix[columns[k + 2], low:high],
+                matrix[columns[k + 3], low:high],
+                block,
+                k,
+            )
+        for k in range(n - n % 4, n):
+            _transpose_one(matrix[columns[k], low:high], block, k)
     else:
         for i in range(high - low):
             row, packed = matrix[low + i], block[i]
-            for k in range(len(columns)):
+            for k in range(n):
                 packed[k] = row[columns[k]]
-    block[:, len(columns) :] = 0
+    block[:, n:] = 0
 
 
 @njit(parallel=True, cache=True)
@@ -295,7 +322,7 @@ def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out,
     ----------
     matrix : (b, a) array, or (a, b) with ``transposed``
     starts : (d, n_blocks + 1)
-        Where the pairs of each major vertex begin in each block of ``panel_rows()`` minor ones.
+        Where the pairs of each major vertex begin in each block of minor vertices.
     tasks : (n_tasks + 1,)
         Bounds of the major vertices of each task.
     out : (d, n_vectors, padded_columns(a))
@@ -309,7 +336,7 @@ def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out,
     first = 0
     while first < n_columns:
         wide = width == 1 and n_columns - first > 3 * narrow
-        length = 4 * narrow if wide else narrow
+        length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
         chosen = columns[first : first + length]
         packed = panel[: n_minor * length].reshape(n_minor, length)
         for part in prange((n_minor + _STRIP - 1) // _STRIP):
@@ -351,7 +378,7 @@ def contract(inner, matrix, transposed, columns, starts, indices, tasks, out, pa
     first = 0
     while first < n_columns:
         wide = width == 1 and n_columns - first > 3 * narrow
-        length = 4 * narrow if wide else narrow
+        length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
         chosen = columns[first : first + length]
         packed = panel[: n_minor * length].reshape(n_minor, length)
         for part in prange((n_minor + _STRIP - 1) // _STRIP):
@@ -362,14 +389,20 @@ def contract(inner, matrix, transposed, columns, starts, indices, tasks, out, pa
             rows = np.zeros((_MAJOR_BLOCK, width, length), inner.dtype)
             for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
                 high = min(low + _MAJOR_BLOCK, tasks[task + 1])
+                n = len(chosen)
                 for v in range(width):
-                    for strip_low in range(low, high, _STRIP):
-                        strip_high = min(strip_low + _STRIP, high)
-                        strip = rows[strip_low - low : strip_high - low, v]
-                        for k in range(len(chosen)):
-                            column = inner[first + k, v, strip_low:strip_high]
-                            for i in range(len(column)):
-                                strip[i, k] = column[i]
+                    block_v = rows[:, v]
+                    for k in range(0, n - 3, 4):
+                        _transpose_four(
+                            inner[first + k, v, low:high],
+                            inner[first + k + 1, v, low:high],
+                            inner[first + k + 2, v, low:high],
+                            inner[first + k + 3, v, low:high],
+                            block_v,
+                            k,
+                        )
+                    for k in range(n - n % 4, n):
+                        _transpose_one(inner[first + k, v, low:high], block_v, k)
                 for block in range(n_blocks):
                     for i in range(low, high):
                         at, stop = starts[i, block], starts[i, block + 1]

@@ -7,14 +7,13 @@ import numpy as np
 
 from kronbench.operators._kernels import (
     BATCH,
-    PANEL_BYTES,
+    PANEL_ROW,
     VECTOR_BYTES,
     accumulate,
     contract,
     gather_pairs,
     narrow_width,
     padded_columns,
-    panel_rows,
     scatter,
     scatter_pairs,
     select,
@@ -48,15 +47,10 @@ class PairRoute:
     def __call__(self, x):
         """(e, w) coefficients -> (f, w) outputs."""
         n_vectors = x.shape[1]
-        if n_vectors == 1:
-            return self._product(x)
-        result = np.empty((len(self._out.order), n_vectors), x.dtype)
-        for first in range(0, n_vectors, BATCH):
-            part = x[:, first : first + BATCH]
-            missing = BATCH - part.shape[1]
-            outputs = self._product(np.pad(part, ((0, 0), (0, missing))))
-            result[:, first : first + BATCH] = outputs[:, : part.shape[1]]
-        return result
+        if n_vectors in (1, BATCH):
+            return self._product(np.ascontiguousarray(x))
+        parts = [self(x[:, first : first + BATCH]) for first in range(0, n_vectors, BATCH)]
+        return np.hstack(parts)
 
     def _product(self, x):
         rows, majors = self._spread_over_rows(x)
@@ -89,7 +83,9 @@ class PairRoute:
         values = np.empty_like(x, order="C")
         indices = np.empty(len(x), np.int32)
         starts = np.empty((len(pairs.majors), pairs.n_blocks + 1), np.int64)
-        select(pairs.order, pairs.minor, pairs.bounds, x, panel_rows(), indices, values, starts)
+        select(
+            pairs.order, pairs.minor, pairs.bounds, x, pairs.block_rows, indices, values, starts
+        )
         counts = starts[:, -1] - starts[:, 0]
         majors = pairs.majors
         if not counts.all():
@@ -205,7 +201,7 @@ def aligned_zeros(shape, dtype):
 
 
 def _panel(n_rows, dtype):
-    return aligned_zeros(n_rows * (PANEL_BYTES // panel_rows()) // np.dtype(dtype).itemsize, dtype)
+    return aligned_zeros(n_rows * PANEL_ROW // np.dtype(dtype).itemsize, dtype)
 
 
 def _by_rows(matrix):

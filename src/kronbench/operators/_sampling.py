@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kronbench.operators._kernels import block_starts, panel_rows, sort_pairs
+from kronbench.operators._kernels import block_starts, rows_of_a_block, sort_pairs
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,22 @@ class SortedPairs:
     minor: np.ndarray
     n_minor: int
 
+    @cached_property
+    def block_rows(self) -> int:
+        """Number of minor vertices of a block."""
+        possible = len(self.majors) * self.n_minor
+        return rows_of_a_block(max(len(self.order), 1) / max(possible, 1))
+
     @property
     def n_blocks(self) -> int:
-        """Number of blocks of ``panel_rows()`` minor vertices."""
-        return -(-self.n_minor // panel_rows())
+        """Number of blocks of minor vertices."""
+        return -(-self.n_minor // self.block_rows)
 
     @cached_property
     def starts(self) -> np.ndarray:
         """(d, n_blocks + 1): where the pairs of each major vertex begin in each block."""
         starts = np.empty((len(self.majors), self.n_blocks + 1), np.int64)
-        block_starts(self.minor, self.bounds, panel_rows(), starts)
+        block_starts(self.minor, self.bounds, self.block_rows, starts)
         return starts
 
     def keep(self, mask) -> SortedPairs:

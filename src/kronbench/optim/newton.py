@@ -19,9 +19,6 @@ from kronbench.optim.krylov import cg, minres, qmr, update
 
 _KRYLOV = {"qmr": qmr, "minres": minres, "cg": cg}
 
-# A restricted operator sorts its pairs anew, which takes the time of a few products
-_RESTRICT_BELOW = 0.5
-
 # Pairs whose curvature is this far below the largest are taken as flat in the symmetric system,
 # whose right-hand side divides by its root; the optimum is the same
 _FLAT = 1e-10
@@ -68,8 +65,8 @@ def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonR
     Parameters
     ----------
     gram : (n, n) LinearOperator, array or sparse matrix
-        Q = R (G kron K) R', symmetric positive semidefinite. If it has a method
-        ``restrict(out, in_)`` the "minres" solver uses it once half of the pairs are inactive.
+        Q = R (G kron K) R', symmetric positive semidefinite. The "minres" solver uses its method
+        ``restrict(out, in_)``, where it has one, for products of the size of the active set.
     loss : Loss
     y : (n,) float array
         Labels, in {-1, 1} for a loss with ``margin``.
@@ -227,7 +224,7 @@ class _Dual(_Form):
         """The product with the block of Q of the active pairs."""
         if active.all():
             return self.operator.matvec
-        if active.mean() < _RESTRICT_BELOW and hasattr(self.operator, "restrict"):
+        if hasattr(self.operator, "restrict"):
             return self.operator.restrict(active, active).matvec
 
         def product(v):

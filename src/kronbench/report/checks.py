@@ -65,6 +65,21 @@ def at_most(frame, *, value, bound):
     return largest <= bound, f"largest {largest:.4g}, bound {bound:g}"
 
 
+def reaches(frame, *, value, bound):
+    """The largest ``value`` of the selected rows is at least ``bound``."""
+    largest = float(frame[value].max())
+    return largest >= bound, f"largest {largest:.4g}, bound {bound:g}"
+
+
+def mostly_at_least(frame, *, value, bound, share):
+    """At least the given share of the selected rows has ``value`` of at least ``bound``.
+
+    A row without a value does not have it.
+    """
+    good = int((frame[value] >= bound).sum())
+    return good >= share * len(frame), f"{good} of {len(frame)} rows"
+
+
 def gain(frame, *, value, between, low, high, by, bound, over=None):
     """For each group that has both, ``value`` at ``high`` exceeds that at ``low`` by ``bound``.
 

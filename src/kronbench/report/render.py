@@ -59,7 +59,7 @@ def render(item: Item) -> None:
 
     The module ``kronbench.report.drawings.<drawing>`` has ``draw(frame, item) -> Figure`` for a
     figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table, ``printed`` being the
-    paper's numbers or None.
+    paper's numbers (a list where the item names several files) or None.
     """
     results = read_results(item)
     drawing = importlib.import_module(f"kronbench.report.drawings.{item.drawing}")
@@ -91,8 +91,10 @@ def render(item: Item) -> None:
         numbers.to_csv(temporary, index=False)
 
 
-def read_printed(item: Item) -> pd.DataFrame | None:
-    """The paper's numbers for an item, from ``config/paper_values``."""
+def read_printed(item: Item) -> pd.DataFrame | list[pd.DataFrame] | None:
+    """The paper's numbers for an item, from the file or files of ``config/paper_values``."""
     if item.printed is None:
         return None
-    return pd.read_csv(config_path("paper_values", item.printed))
+    if isinstance(item.printed, str):
+        return pd.read_csv(config_path("paper_values", item.printed))
+    return [pd.read_csv(config_path("paper_values", name)) for name in item.printed]

@@ -50,24 +50,18 @@ def draw(frame, item):
     for panel in (training, prediction):
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    figure.legend(
-        handles.values(), handles, loc="outside lower center", ncols=3, fontsize=7
-    )
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, fontsize=7)
     return figure
 
 
 def _looks(count):
     """Line and marker of each weight; later ones repeat the marker with thinner lines."""
-    return [
-        {**LOOKS[k % len(LOOKS)], "lw": 1.4 / (1 + k // len(LOOKS))} for k in range(count)
-    ]
+    return [{**LOOKS[k % len(LOOKS)], "lw": 1.4 / (1 + k // len(LOOKS))} for k in range(count)]
 
 
 def _stars(panel, printed, task, colours):
     for row in printed[printed["task"] == task].itertuples():
         if row.method in colours:
-            panel.plot(
-                row.n, row.seconds, "*", ms=10, mfc="none", mec=colours[row.method], ls=""
-            )
+            panel.plot(row.n, row.seconds, "*", ms=10, mfc="none", mec=colours[row.method], ls="")
     panel.plot([], [], "*", ms=8, mfc="none", mec="0.3", ls="", label="the paper's text")
     panel.plot([], [], "x", ms=6, color="0.3", ls="", label="ended by the time cap")

@@ -1,0 +1,81 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from kronbench.datasets import load
+from kronbench.experiments import csi_steps, minimal_rank, run_experiment
+from kronbench.experiments.seeds import generator
+from kronbench.models.csi_lssvm import LSSVMPath
+from kronbench.operators import gram
+from kronbench.report.drawings import minimal_rank as table
+
+SPEC = {
+    "splits": 2,
+    "gammas": [0.1, 1],
+    "regs": [1e-4, 1e-2],
+    "selection_points": 60,
+    "max_rank": 40,
+    "seed": 5,
+    "time_cap": 10,
+}
+
+
+def test_the_full_machine_is_that_of_the_eigendecomposition():
+    rng = np.random.default_rng(0)
+    X, Y, X_test = rng.random((30, 3)), rng.random((30, 2)), rng.random((7, 3))
+    K = gram(X, kernel="gaussian", gamma=2.0)
+    K_test = gram(X_test, X, kernel="gaussian", gamma=2.0)
+    expected = LSSVMPath(K, Y).responses(K_test, [1e-3])[0]
+    np.testing.assert_allclose(minimal_rank._full_rank(K, Y, 1e-3, K_test), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["liver", "boston", "vowel"])
+def test_errors_of_full_rank_factors_reach_that_of_the_full_kernel(name):
+    data = load(name, policy="surrogate")
+    frame = run_experiment("minimal_rank", SPEC | {"max_rank": 10**6}, data, name)
+    for _, part in frame.groupby("split"):
+        full = part.loc[part["decomposition"] == "full", "error"].item()
+        cholesky = part[part["decomposition"] == "cholesky"].sort_values("rank")
+        assert cholesky["error"].iloc[-1] == pytest.approx(full, abs=0.02)
+    assert set(frame["agreement"]) == {data.agreement}
+    assert (frame["n_points"] == len(data["X"])).all()
+
+
+def test_the_smallest_rank_is_the_first_within_one_deviation():
+    errors = {"cholesky": [0.9, 0.5, 0.32, 0.3], "csi": [0.9, 0.3]}
+    frame = pd.concat(
+        [
+            pd.DataFrame(
+                {"decomposition": name, "rank": range(1, 1 + len(values)), "error": values}
+            ).assign(split=split)
+            for name, values in errors.items()
+            for split in (0, 1)
+        ]
+        + [
+            pd.DataFrame(
+                {"decomposition": "full", "rank": 0, "error": [0.28, 0.32], "split": [0, 1]}
+            )
+        ]
+    ).assign(
+        dataset="liver",
+        n_features=6,
+        n_classes=2,
+        n_points=345,
+        agreement="exact",
+        source="mirror",
+    )
+    printed = pd.DataFrame(
+        {"dataset": ["liver"], "n_points": [345], "rank_cholesky": [15], "rank_csi": [9]}
+    )
+    row = table.tabulate(frame, None, printed).iloc[0]
+    assert (row["Cholesky"], row["CSI"], row["paper Cholesky"]) == (3, 2, 15)
+    assert row["ratio"] == 1.5
+
+
+def test_csi_steps_account_for_the_whole():
+    spec = {"sizes": [300, 600], "features": 4, "gamma": 1.0, "rank": 20, "lookahead": 8}
+    frame = csi_steps.run(spec, None, generator(0))
+    assert set(frame["step"]) == {*csi_steps.STEPS, "total"}
+    assert (frame["seconds"] >= 0).all()
+    assert (frame["columns"] <= 28).all()
+    assert sorted(frame["n"].unique()) == [300, 600]
