@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import hypothesis
+import numba
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -10,7 +11,8 @@ hypothesis.settings.load_profile("kronbench")
 
 
 @pytest.fixture(autouse=True, scope="session")
-def one_blas_thread():
-    """Small matrices on a busy machine: threads of BLAS that wait for each other cost minutes."""
-    with threadpool_limits(1, user_api="blas"):
+def one_thread():
+    """Problems of tests are small: threads that wait for each other cost minutes when it is busy."""
+    numba.set_num_threads(1)
+    with threadpool_limits(1):
         yield

@@ -19,9 +19,9 @@ def run(spec, data, rng):
 
     ``sizes`` increase: with data, numbers of training pairs, each a subset of the next and at most
     all of the fold; without, numbers of vertices of checkerboards, tested on one as large with
-    vertices drawn afresh. ``solvers`` has for each name: ``solver``, ``parameters``, ``regs``, and
+    vertices drawn afresh. ``solvers`` has for each name: ``solver``, ``parameters``, and
     optionally ``slow_prediction``, the regs whose own decision function is timed where the model
-    also has ``to_vec_trick``.
+    also has ``to_vec_trick``; ``regs`` has for each name the weights to train with.
 
     ``task`` is "training" or "prediction"; ``method`` is the solver, or "<solver> by vec trick" for
     a model that predicts through it. Points whose predicted seconds pass ``time_cap`` are not run.
@@ -36,9 +36,10 @@ def run(spec, data, rng):
         except SolverMissing as reason:
             skipped.append(str(reason))
             continue
-        _warm_up(entry, problems)
+        regs = spec["regs"][name]
+        _warm_up(entry, regs[0], problems)
         for fold in problems.folds:
-            for reg in entry["regs"]:
+            for reg in regs:
                 series = _Series(name, entry, reg, spec["time_cap"])
                 sizes = tqdm(spec["sizes"], desc=f"{name}, reg {reg:g}, fold {fold}", unit="size")
                 rows += [
@@ -152,11 +153,11 @@ class _Checkerboards:
         return pairs, y.astype(np.int8)  # ten million float64 labels are 80 MB
 
 
-def _warm_up(entry, problems):
+def _warm_up(entry, reg, problems):
     """Fit and predict once, so that no clock sees compilation or the first use of a library."""
     fold = problems.folds[0]
     pairs, y = problems.train(problems.smallest, fold)
-    model = make_solver(entry["solver"], reg=entry["regs"][0], **entry["parameters"])
+    model = make_solver(entry["solver"], reg=reg, **entry["parameters"])
     model.fit(pairs, y).decision_function(pairs[:100])
 
 

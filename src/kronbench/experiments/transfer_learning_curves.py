@@ -10,6 +10,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.datasets.drug_target import kernels
+from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
 from kronbench.experiments.seeds import generator
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
@@ -22,29 +23,35 @@ def run(spec, data, rng):
 
     Every drug in turn is the target task, all other drugs are auxiliary. ``score`` is the mean
     over target tasks of the AUC (binary labels) or concordance index over the test proteins of
-    their own split, over the tasks for which it is defined. ``approach`` with ``method`` and
-    ``selection`` (the leave-one-out setting in which weights were chosen) names a curve:
+    the repetition, of those tasks for which it is defined. ``approach``, ``method`` and
+    ``selection`` (the leave-one-out setting in which weights were chosen) name a curve:
 
     - independent-task: ridge regression on ``size`` labels of the target task;
-    - multi-task: ``size`` proteins with the labels of all tasks, target included;
+    - multi-task: ``size`` proteins with the labels of all tasks, the target included;
     - zero-shot: ``size`` proteins with the labels of all tasks but the target;
-    - almost zero-shot: ``size`` labels of the target task, and those of the other tasks for all
-      proteins of the pool, with which the target's missing labels are imputed.
+    - almost zero-shot: ``size`` labels of the target task, and those of the other tasks for the
+      whole pool of proteins; a ridge regression over tasks imputes the target's missing labels,
+      one over proteins follows.
 
-    Weights of pairwise models are those of the largest AUC over left-out pairs where labels are
-    binary, of the least squared error where they are not; those of a ridge regression for one task
-    always of the least squared error, since a task with one class of labels has no AUC. For the
-    target tasks of one of ``task_folds`` folds they are chosen on the tasks of the other folds:
-    in zero-shot learning nothing has seen a label of the target task.
+    Pairwise models take the weights of the largest AUC over left-out pairs where labels are
+    binary, those of the least squared error where they are not; a ridge regression for one task
+    always the latter, since a task with labels of one class has no AUC. For the target tasks of
+    one of ``task_folds`` folds the weights of zero-shot models and of the imputation are chosen on
+    the tasks of the other folds, so that no label of the target has a part in them.
     """
     K, G, Y = kernels(data)
-    sizes = spec["sizes"][data.name]
+    sizes, regs = spec["sizes"][data.name], np.asarray(spec["regs"], dtype=float)
     rows = []
     for repetition in tqdm(range(spec["repetitions"]), desc=data.name, unit="repetition"):
-        split = Split.draw(spec, data, repetition)
-        task = Transfer(K, G, Y, split, np.asarray(spec["regs"], dtype=float))
+        split = Split.draw(spec, data, Y.shape, repetition)
+        if sizes[-1] != len(split.pool):
+            raise InputError(
+                f"sizes of {data.name} end at {sizes[-1]}: end them at the {len(split.pool)} "
+                "proteins that are not in the test set"
+            )
+        problem = _Transfer(K, G, Y, split, regs)
         for size in sizes:
-            for approach, method, selection, F in task.predictions(size):
+            for (approach, method, selection), F in problem.predictions(size):
                 rows.append(
                     {
                         "repetition": repetition,
@@ -52,7 +59,158 @@ def run(spec, data, rng):
                         "approach": approach,
                         "method": method,
                         "selection": selection,
-                        "score": task.score(F),
+                        "score": problem.score(F),
                     }
                 )
     return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Proteins of one repetition, and folds of the tasks.
+
+    Attributes
+    ----------
+    pool : (m - t,) integer array
+        Training proteins; a training size takes the first of them.
+    test : (t,) integer array
+    task_fold : (q,) integer array
+    """
+
+    pool: np.ndarray
+    test: np.ndarray
+    task_fold: np.ndarray
+
+    @classmethod
+    def draw(cls, spec, data, shape, repetition):
+        rng = generator(spec["seed"], "transfer", data.name, repetition)
+        proteins = rng.permutation(shape[0])
+        n_test = spec["test"][data.name]
+        folds = rng.permutation(np.arange(shape[1]) % spec["task_folds"])
+        return cls(proteins[n_test:], proteins[:n_test], folds)
+
+
+class _Transfer:
+    """One repetition: the predictions (t, q) of every curve for the test proteins."""
+
+    def __init__(self, K, G, Y, split, regs):
+        self._G, self._split, self._regs = G, split, regs
+        self._K_pool = K[np.ix_(split.pool, split.pool)]
+        self._K_test = K[np.ix_(split.test, split.pool)]
+        self._Y_pool, self._Y_test = Y[split.pool], Y[split.test]
+        self._binary = len(np.unique(Y)) == 2
+
+    def predictions(self, size):
+        """Yield ((approach, method, selection), predictions) with ``size`` training proteins."""
+        K, across, Y = self._K_pool[:size, :size], self._K_test[:, :size], self._Y_pool[:size]
+        G, grid = self._G, self._regs
+        yield ("independent-task", "IT", "A"), _own_weights(K, across, Y, grid)
+        completed = np.vstack([Y, self._imputed[size:]])
+        curve = ("almost zero-shot", "TS", "A")
+        yield curve, _own_weights(self._K_pool, self._K_test, completed, grid)
+
+        (reg,) = self._selected(_fitted_kron(K, G, Y), "A", Y, [grid])
+        curve = ("multi-task", "KK", "A")
+        yield curve, _fitted_kron(K, G, Y, reg).predict_matrix(across, G)
+        for setting in "AB":
+            regs = self._selected(_fitted_two_step(K, G, Y), setting, Y, [grid, grid])
+            curve = ("multi-task", "TS", setting)
+            yield curve, _fitted_two_step(K, G, Y, *regs).predict_matrix(across, G)
+
+        for method, fitted, zero_shot, n_weights, setting in (
+            ("KK", _fitted_kron, kron_zero_shot, 1, "A"),
+            ("TS", _fitted_two_step, two_step_zero_shot, 2, "A"),
+            ("TS", _fitted_two_step, two_step_zero_shot, 2, "D"),
+        ):
+            F = np.empty(self._Y_test.shape)
+            for targets, others in self._task_folds():
+                model = fitted(K, G[np.ix_(others, others)], Y[:, others])
+                regs = self._selected(model, setting, Y[:, others], [grid] * n_weights)
+                F[:, targets] = zero_shot(K, G, Y, across, *regs)[:, targets]
+            yield ("zero-shot", method, setting), F
+
+    def score(self, F):
+        """Mean over tasks of the AUC or concordance index on the test proteins."""
+        if self._binary:
+            return macro_auc(self._Y_test, F, axis=0)
+        indices = [concordance_index(y, f) for y, f in zip(self._Y_test.T, F.T, strict=True)]
+        return np.nanmean(indices)
+
+    @cached_property
+    def _imputed(self):
+        """Labels of the pool, each task's predicted from the labels of all other tasks."""
+        labels = self._Y_pool.T
+        imputed = np.empty_like(labels)
+        for targets, others in self._task_folds():
+            model = _fitted_ridge(self._G[np.ix_(others, others)], labels[others])
+            (reg,) = self._selected(model, "A", labels[others], [self._regs])
+            imputed[targets] = _fitted_ridge(self._G, labels, reg).loo("A")[targets]
+        return imputed.T
+
+    def _task_folds(self):
+        for fold in np.unique(self._split.task_fold):
+            yield self._split.task_fold == fold, np.flatnonzero(self._split.task_fold != fold)
+
+    def _selected(self, model, setting, Y, grids):
+        """The weights with the best leave-one-out predictions of labels Y."""
+        scores = model.loo_grid(setting, *grids, score=lambda F: self._criterion(Y, F))
+        best = np.unravel_index(np.argmax(scores), scores.shape)
+        return [grid[i] for grid, i in zip(grids, best, strict=True)]
+
+    def _criterion(self, Y, F):
+        return micro_auc(Y > 0, F) if self._binary else -np.mean((F - Y) ** 2)
+
+
+def two_step_zero_shot(K, G, Y, across, reg, reg_cols):
+    """Two-step predictions (t, q) for new rows, each column from the labels of all others.
+
+    Parameters
+    ----------
+    K : (m, m), G : (q, q), Y : (m, q) arrays
+    across : (t, m) array
+        Kernel values of the new rows with the training rows.
+    """
+    virtual = _fitted_ridge(K, Y, reg).predict_matrix(across)
+    return _fitted_ridge(G, virtual.T, reg_cols).loo("A").T
+
+
+def kron_zero_shot(K, G, Y, across, reg):
+    """As ``two_step_zero_shot``, for Kronecker ridge regression.
+
+    With K = U X U', the labels Y' u_a of direction a follow a ridge regression with the kernel
+    x_a G, whose leave-one-task-out prediction is known in closed form; over x_a it is the
+    coefficient of k' u_a. O(m^3 + q^3 + m^2 q + m q^2) for all columns together.
+    """
+    x, U = np.linalg.eigh(K)
+    s, V = np.linalg.eigh(G)
+    kept = x > len(x) * np.finfo(float).eps * x[-1]
+    x, U = x[kept], U[:, kept]
+    inverse = 1.0 / (np.outer(x, np.maximum(s, 0.0)) + reg)
+    Z = U.T @ Y
+    held_out = Z - (inverse * (Z @ V)) @ V.T / (inverse @ (V**2).T)
+    return (across @ U / x) @ held_out
+
+
+def _own_weights(K, across, labels, regs):
+    """Ridge regression for each column of labels, with its own weight from leave-one-out."""
+    errors = np.empty((len(regs), labels.shape[1]))
+    for index, F in _fitted_ridge(K, labels).loo_grid("A", regs):
+        errors[index] = np.sum((F - labels) ** 2, axis=0)
+    best = np.argmin(errors, axis=0)
+    F = np.empty((len(across), labels.shape[1]))
+    for index in np.unique(best):
+        tasks = best == index
+        F[:, tasks] = _fitted_ridge(K, labels[:, tasks], regs[index]).predict_matrix(across)
+    return F
+
+
+def _fitted_ridge(K, Y, reg=1.0):
+    return IndependentRidge(reg, row_kernel="precomputed").fit_matrix(K, None, Y)
+
+
+def _fitted_kron(K, G, Y, reg=1.0):
+    return CompleteKronRidge(reg, **PRECOMPUTED).fit_matrix(K, G, Y)
+
+
+def _fitted_two_step(K, G, Y, reg=1.0, reg_cols=1.0):
+    return TwoStepRidge(reg, reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)

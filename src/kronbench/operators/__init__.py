@@ -1,4 +1,4 @@
-"""Floor 0: kernel matrices, their low-rank factors, and products with sampled Kronecker products."""
+"""Floor 0: kernel matrices, their low-rank factors, products with sampled Kronecker products."""
 
 from kronbench.operators.gram import gram
 from kronbench.operators.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky

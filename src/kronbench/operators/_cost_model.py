@@ -16,8 +16,9 @@ import numpy as np
 import pooch
 
 from kronbench.files import write_text
-from kronbench.operators._routes import PairRoute, dense_flops
+from kronbench.operators._routes import Middle, PairRoute, dense_flops
 from kronbench.operators._sampling import Sampling
+from kronbench.operators.gram import gram
 from kronbench.operators.lowrank import incomplete_cholesky
 
 
@@ -35,8 +36,8 @@ class Sizes:
     def sparse(self) -> tuple[int, int]:
         """Operations of the cheaper branch, and the side whose matrix it multiplies first.
 
-        2 min(a e + d f, c e + b f): Theorem 1 of Airola & Pahikkala (2018), a multiplication and an
-        addition each. Of equal branches the one with the cheaper second half, which zero
+        2 min(a e + d f, c e + b f): Theorem 1 of Airola & Pahikkala (2018), a multiplication and
+        an addition each. Of equal branches the one with the cheaper second half, which zero
         coefficients leave as it is.
         """
         branches = [
@@ -118,13 +119,13 @@ class Operations:
 
 
 @functools.cache
-def machine_rates(dtype) -> Rates:
+def machine_rates(dtype, n_threads) -> Rates:
     """Rates of this machine, measured once (about a second) and kept in the cache folder.
 
     The folder is ``KRONBENCH_CACHE`` or the user's cache folder; where it cannot be written the
     rates hold for this process.
     """
-    path = _rates_file(dtype)
+    path = _rates_file(dtype, n_threads)
     try:
         return Rates(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):  # absent, or not what this version writes
@@ -136,11 +137,11 @@ def machine_rates(dtype) -> Rates:
     return rates
 
 
-def _rates_file(dtype) -> Path:
+def _rates_file(dtype, n_threads) -> Path:
     machine = [
         llvmlite.binding.get_host_cpu_name(),
         os.cpu_count(),
-        numba.get_num_threads(),
+        n_threads,
         os.environ.get("OPENBLAS_NUM_THREADS"),
         os.environ.get("OMP_NUM_THREADS"),
         np.__version__,
@@ -151,8 +152,12 @@ def _rates_file(dtype) -> Path:
     return folder / "rates" / f"{np.dtype(dtype).name}-{key}.json"
 
 
+# Length of the rows with which the two kinds of cost of a pair are told apart.
+_LONG, _SHORT = 1024, 64
+
+
 def _measure(dtype) -> Rates:
-    size = 1024
+    size = _LONG
     rng = np.random.default_rng(0)
     matrix = rng.standard_normal((size, size)).astype(dtype)
     rows, cols = np.nonzero(rng.random((size, size)) < 0.125)
@@ -160,23 +165,19 @@ def _measure(dtype) -> Rates:
     v = rng.standard_normal((len(rows), 1)).astype(dtype)
     by_row, by_col = sampling.sorted(0), sampling.sorted(1)
     long = PairRoute(by_col, by_row, matrix, matrix)
-    short = PairRoute(by_row, by_row, matrix[:, :64].copy(), matrix[:, :64].copy(), middle=_first)
-    # A matrix product first would leave BLAS threads spinning beside the loops over pairs
-    long_seconds, short_seconds = _seconds(long, v), _seconds(short, v)
-    per_operation = (long_seconds - short_seconds) / (4 * (size - 64) * len(rows))
-    overhead = short_seconds / (2 * len(rows)) - 2 * 64 * per_operation
-    spectrum = np.exp(-(np.linspace(0, 40, size)[:, None] - np.linspace(0, 40, size)) ** 2)
+    thin = np.ascontiguousarray(matrix[:, :_SHORT])
+    short = PairRoute(by_row, by_row, thin, thin, middle=Middle((thin, thin), by_row.majors))
+    # Before the BLAS is called, whose threads go on spinning beside the loops over pairs
+    pair_product = 4 * size * len(rows) / _seconds(long, v)
+    short_seconds = _seconds(short, v)
+    spectrum = gram(np.linspace(0, 40, size)[:, None], kernel="gaussian", gamma=1.0)
     rank = incomplete_cholesky(spectrum).rank
     return Rates(
         matrix_product=2 * size**3 / _seconds(np.matmul, matrix, matrix),
-        pair_product=1 / max(per_operation, 1e-15),
-        pair_overhead=max(overhead, 0.0),
+        pair_product=pair_product,
+        pair_overhead=max(short_seconds / (2 * len(rows)) - 2 * _SHORT / pair_product, 0.0),
         factorization=size * rank**2 / _seconds(incomplete_cholesky, spectrum),
     )
-
-
-def _first(rows, majors):
-    return np.ascontiguousarray(rows.transpose(2, 1, 0))
 
 
 def _seconds(function, *args):

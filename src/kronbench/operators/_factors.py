@@ -33,7 +33,7 @@ def thin_factors(matrix, max_rank):
 
 
 def _cholesky(matrix, max_rank, tolerance):
-    """Factors of a positive semidefinite matrix, too coarse where max_rank ends them; else None."""
+    """Factors of a semidefinite matrix, too coarse where max_rank ends them; None of others."""
     try:
         found = incomplete_cholesky(matrix, max_rank, tolerance / 2)
     except InputError:

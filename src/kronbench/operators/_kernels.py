@@ -110,7 +110,9 @@ class _Vectors:
 
     def fold(self, vector, size):
         while vector.type.count > size:
-            vector = self._add_neighbours(vector, ir.Constant(vector.type, ir.Undefined), half=True)
+            vector = self._add_neighbours(
+                vector, ir.Constant(vector.type, ir.Undefined), half=True
+            )
         return vector
 
     def row_of(self, panel, indices, position, row_length):
@@ -164,9 +166,7 @@ def _loop(builder, start, stop, step, carried, body):
 
 def _pointers(context, builder, signature, args, positions):
     kinds = signature.args
-    return [
-        context.make_array(kinds[i])(context, builder, args[i]).data for i in positions
-    ]
+    return [context.make_array(kinds[i])(context, builder, args[i]).data for i in positions]
 
 
 def _make_add_rows(registers, width):
@@ -180,7 +180,9 @@ def _make_add_rows(registers, width):
         def generate(context, builder, signature, args):
             kind = signature.args[0].dtype
             simd = _Vectors(builder, context.get_value_type(kind), kind.bitwidth // 8)
-            out, panel, indices, values = _pointers(context, builder, signature, args, (0, 3, 4, 5))
+            out, panel, indices, values = _pointers(
+                context, builder, signature, args, (0, 3, 4, 5)
+            )
             offset, stride, start, stop = args[1], args[2], args[6], args[7]
             starts = [
                 builder.gep(out, [builder.add(offset, builder.mul(stride, simd._index(v)))])
@@ -193,7 +195,9 @@ def _make_add_rows(registers, width):
                 x = [simd.load(row, q * simd.lanes) for q in range(registers)]
                 first = builder.mul(position, simd._index(width))
                 weights = [
-                    simd.fill(builder.load(builder.gep(values, [builder.add(first, simd._index(v))])))
+                    simd.fill(
+                        builder.load(builder.gep(values, [builder.add(first, simd._index(v))]))
+                    )
                     for v in range(width)
                 ]
                 return [
@@ -217,9 +221,7 @@ def _make_inner_products(registers, width):
     @intrinsic
     def inner_products(typing, out, rows, offset, panel, indices, start, stop):
         """out[h, v] += sum_k rows[offset + v*length + k] * panel[indices[h], k]."""
-        signature = types.void(
-            out, rows, types.int64, panel, indices, types.int64, types.int64
-        )
+        signature = types.void(out, rows, types.int64, panel, indices, types.int64, types.int64)
 
         def generate(context, builder, signature, args):
             kind = signature.args[0].dtype
@@ -236,9 +238,7 @@ def _make_inner_products(registers, width):
             def pairs(count):
                 def body(position, _):
                     sources = [
-                        simd.row_of(
-                            panel, indices, builder.add(position, simd._index(i)), length
-                        )
+                        simd.row_of(panel, indices, builder.add(position, simd._index(i)), length)
                         for i in range(count)
                     ]
                     totals = [None] * (count * width)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numba
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
-from kronbench.operators._cost_model import Operations, Sizes, machine_rates
+from kronbench.operators._cost_model import Operations, Rates, Sizes, machine_rates
 from kronbench.operators._factors import thin_factors
 from kronbench.operators._routes import DenseRoute, Middle, PairRoute
 from kronbench.operators._sampling import Sampling
@@ -82,9 +83,7 @@ class SampledKroneckerOperator(LinearOperator):
         dtype=None,
     ):
         if method not in METHODS:
-            raise InputError(
-                f"method is {method!r}: give one of {', '.join(map(repr, METHODS))}"
-            )
+            raise InputError(f"method is {method!r}: give one of {', '.join(map(repr, METHODS))}")
         if (in_rows is None) != (in_cols is None):
             raise InputError("one of in_rows and in_cols is missing: give both or neither")
         matrices = _as_matrix(row_matrix, "row_matrix"), _as_matrix(col_matrix, "col_matrix")
@@ -98,7 +97,10 @@ class SampledKroneckerOperator(LinearOperator):
         else:
             in_ = _as_sampling(in_rows, in_cols, in_shape, ("in_rows", "in_cols"))
         matrices = tuple(matrix.astype(dtype, copy=False) for matrix in matrices)
-        self._set(matrices, out, in_, method, factors=None)
+        self._set(dtype, matrices, (None, None), out, in_, method)
+        self._auto = method == "auto"
+        if method in ("auto", "lowrank"):
+            self._choose_method()
 
     def restrict(self, out=None, in_=None) -> SampledKroneckerOperator:
         """The operator on part of the pairs, sharing matrices, factors and sorted pairs.
@@ -106,44 +108,44 @@ class SampledKroneckerOperator(LinearOperator):
         Parameters
         ----------
         out, in_ : boolean masks or integer arrays, optional
-            Output pairs and coefficients to keep; all when None. The same object for both keeps
-            a symmetric operator symmetric. Masks and increasing indices need no sorting.
+            Output pairs and coefficients to keep; all when None. Give the same object for both to
+            keep the pairs the same on both sides. Masks and increasing indices need no sorting.
         """
         part_out = _take(self._out, out, "out")
         if in_ is out and self._in is self._out:
             part_in = part_out
         else:
             part_in = _take(self._in, in_, "in_")
-        return self._sibling(
-            self._matrices, part_out, part_in, self._requested, self._factors
-        )
+        part = self._sibling(self._matrices, self._factors, part_out, part_in)
+        if self._auto and self.method != "lowrank":
+            part.method, _ = _cheapest_exact(part._costs(), part._sizes)
+        return part
 
-    def _set(self, matrices, out, in_, method, factors):
-        super().__init__(matrices[0].dtype, (len(out), len(in_)))
-        self._matrices, self._out, self._in = matrices, out, in_
-        self._requested, self._factors = method, factors
+    def _set(self, dtype, matrices, factors, out, in_, method):
+        super().__init__(dtype, (len(out), len(in_)))
+        self._matrices, self._factors = matrices, factors
+        self._out, self._in = out, in_
         (a, c), (b, d) = out.used, in_.used
         self._sizes = Sizes(a, b, c, d, len(in_), len(out))
-        self.method, self._low_rank_option = method, None
-        if method in ("auto", "lowrank"):
-            self._choose_method()
+        self.method, self._side = method, None
+
+    def _costs(self):
+        if self.method == "lowrank" or self._sizes.sparse()[0] < _WORTH_MEASURING:
+            return Operations()
+        return machine_rates(self.dtype, numba.get_num_threads())
 
     def _choose_method(self):
-        sizes = self._sizes
-        small = sizes.sparse()[0] < _WORTH_MEASURING
-        by_operations = small or self._requested == "lowrank"
-        costs = Operations() if by_operations else machine_rates(self.dtype)
-        exact = {"sparse": costs.sparse(sizes), "dense": costs.dense(sizes)}
-        self.method = min(exact, key=exact.get)
-        limit = exact[self.method]
-        if self._factors is None:
-            if small and self._requested == "auto":
+        costs = self._costs()
+        exact, limit = _cheapest_exact(costs, self._sizes)
+        if self.method == "lowrank" or isinstance(costs, Rates):
+            factors = self._find_factors(costs, limit)
+            option = min(_low_rank_options(costs, self._sizes, factors), default=None)
+            if option and option[0] <= limit:
+                _, self._side, both = option
+                self._keep_factors(factors, both)
+                self.method = "lowrank"
                 return
-            self._factors = self._find_factors(costs, limit)
-        options = list(self._low_rank_options(costs))
-        if options and min(options)[0] <= limit:
-            self.method = "lowrank"
-            self._low_rank_option = min(options)[1:]
+        self.method = exact
 
     def _find_factors(self, costs, limit):
         """Factors of either matrix, None where their rank would make the product dearer."""
@@ -157,30 +159,31 @@ class SampledKroneckerOperator(LinearOperator):
                 )
                 return product + costs.factors(shape, rank) / products
 
-            largest = _largest_below(cost, limit, min(matrix.shape))
             if side == 1 and matrix is self._matrices[0]:
                 found.append(found[0])
             else:
+                largest = _largest_below(cost, limit, min(matrix.shape))
                 found.append(thin_factors(matrix, largest) if largest else None)
-        return tuple(found)
+        return found
 
-    def _low_rank_options(self, costs):
-        """Tuples (cost, side whose factors run over the pairs, whether the other has factors)."""
-        for side, factors in enumerate(self._factors):
-            if factors is None:
-                continue
-            rank, other = factors[0].shape[1], self._factors[1 - side]
-            yield costs.lowrank(self._sizes, side, rank), side, False
-            if other is not None:
-                yield costs.lowrank(self._sizes, side, rank, other[0].shape[1]), side, True
+    def _keep_factors(self, factors, both):
+        """Only what the products need: two matrices are often most of the memory of a run."""
+        needed = [both or side == self._side for side in (0, 1)]
+        self._factors = tuple(f if keep else None for f, keep in zip(factors, needed, strict=True))
+        self._matrices = tuple(
+            None if keep else m for m, keep in zip(self._matrices, needed, strict=True)
+        )
 
     @property
     def flops(self) -> int:
         """Operations of one product by the method in use."""
-        if self.method == "lowrank":
-            options = self._low_rank_options(Operations())
-            return next(cost for cost, *option in options if option == [*self._low_rank_option])
-        return getattr(Operations(), self.method)(self._sizes)
+        if self.method != "lowrank":
+            return getattr(Operations(), self.method)(self._sizes)
+        rank, middle = (
+            None if factors is None else factors[0].shape[1]
+            for factors in (self._factors[self._side], self._factors[1 - self._side])
+        )
+        return Operations().lowrank(self._sizes, self._side, rank, middle)
 
     @cached_property
     def _route(self):
@@ -191,22 +194,22 @@ class SampledKroneckerOperator(LinearOperator):
             in_pairs, out_pairs = self._in.sorted(1 - side), self._out.sorted(side)
             first, second = self._matrices[side], self._matrices[1 - side]
             return PairRoute(in_pairs, out_pairs, first.T, second, columns=out_pairs.majors)
-        side, both = self._low_rank_option
+        side = self._side
         in_pairs, out_pairs = self._in.sorted(1 - side), self._out.sorted(1 - side)
         P, Q = self._factors[side]
-        between = (self._factors if both else self._matrices)[1 - side]
+        between = self._factors[1 - side] or self._matrices[1 - side]
         return PairRoute(in_pairs, out_pairs, Q, P, middle=Middle(between, out_pairs.majors))
 
     @cached_property
     def _adjoint_operator(self):
-        matrices = tuple(matrix.T for matrix in self._matrices)
-        factors = self._factors and tuple(pair and pair[::-1] for pair in self._factors)
-        return self._sibling(matrices, self._in, self._out, self.method, factors)
+        matrices = tuple(None if matrix is None else matrix.T for matrix in self._matrices)
+        factors = tuple(None if pair is None else pair[::-1] for pair in self._factors)
+        return self._sibling(matrices, factors, self._in, self._out)
 
-    @staticmethod
-    def _sibling(matrices, out, in_, method, factors):
+    def _sibling(self, matrices, factors, out, in_):
         operator = SampledKroneckerOperator.__new__(SampledKroneckerOperator)
-        operator._set(matrices, out, in_, method, factors)
+        operator._set(self.dtype, matrices, factors, out, in_, self.method)
+        operator._side, operator._auto = self._side, self._auto
         return operator
 
     def _adjoint(self):
@@ -227,8 +230,23 @@ class SampledKroneckerOperator(LinearOperator):
         return self._adjoint_operator._matmat(X)
 
 
+def _cheapest_exact(costs, sizes):
+    exact = {"sparse": costs.sparse(sizes), "dense": costs.dense(sizes)}
+    return min(exact.items(), key=lambda item: item[1])
+
+
+def _low_rank_options(costs, sizes, factors):
+    """Tuples (cost, side whose factors run over the pairs, whether the other has factors)."""
+    ranks = [None if pair is None else pair[0].shape[1] for pair in factors]
+    for side in (0, 1):
+        if ranks[side] is not None:
+            yield costs.lowrank(sizes, side, ranks[side]), side, False
+            if ranks[1 - side] is not None:
+                yield costs.lowrank(sizes, side, ranks[side], ranks[1 - side]), side, True
+
+
 def _largest_below(cost, limit, stop):
-    """The largest rank up to ``stop`` whose cost, which increases, is within the limit; 0 if none."""
+    """The largest rank up to ``stop`` of which the increasing cost is within the limit, or 0."""
     low, high = 0, stop
     while low < high:
         rank = (low + high + 1) // 2

@@ -1,0 +1,84 @@
+"""Best leave-one-out AUC over the grid and its running time, beside the printed ones."""
+
+import pandas as pd
+
+SECONDS = {"s": 1.0, "h": 3600.0, "d": 86400.0}
+CHARACTERISTICS = {
+    "targets": "targets",
+    "drugs": "drugs",
+    "interactions_percent": "interactions, %",
+    "median_degree_targets": "median degree of targets",
+    "median_degree_drugs": "median degree of drugs",
+}
+
+
+def tabulate(frame, item, printed):
+    """The characteristics of each data set, then one row for each setting, method and data set.
+
+    ``seconds`` is the running time of the whole grid, AUC included, and ``paper took`` the printed
+    one. ``*`` marks numbers that are no leave-one-out predictions, ``beyond`` a cell that the
+    paper left empty (Stock et al. 2016, table 6.1).
+    """
+    datasets, performance = printed
+    return pd.concat(
+        [_characteristics(frame, datasets), _performance(frame, performance)], ignore_index=True
+    )
+
+
+def _characteristics(frame, printed):
+    printed = printed.set_index("property")
+    rows = []
+    for name, quantity in CHARACTERISTICS.items():
+        for dataset, part in frame.groupby("dataset", sort=False):
+            ours, paper = part[name].iloc[0], printed.loc[name, dataset]
+            rows.append(
+                {
+                    "quantity": quantity,
+                    "dataset": dataset,
+                    "ours": ours,
+                    "paper": paper,
+                    "difference": ours - paper,
+                    "source": part["source"].iloc[0],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _performance(frame, printed):
+    printed = printed.set_index(["setting", "method"])
+    order = {method: place for place, method in enumerate(frame["method"].unique())}
+    groups = frame.groupby(["setting", "method", "dataset"], sort=False)
+    rows = []
+    for (setting, method, dataset), part in sorted(
+        groups, key=lambda group: (group[0][0], order[group[0][1]])
+    ):
+        best = part.loc[part["auc"].idxmax()]
+        row = {
+            "quantity": "AUC",
+            "setting": setting,
+            "method": method,
+            "dataset": dataset,
+            "ours": best["auc"],
+            "at reg": best["reg"],
+            "at reg cols": best["reg_cols"],
+            "source": best["source"],
+        }
+        key = (setting, method.rstrip("*"))
+        if key in printed.index:
+            paper, took = printed.loc[key, [f"auc_{dataset}", f"time_{dataset}"]]
+            row |= {"paper": paper, "difference": best["auc"] - paper}
+            if method == key[1]:
+                seconds = best["seconds"] + best["scoring_seconds"]
+                row |= {
+                    "seconds": seconds,
+                    "paper took": took,
+                    "times faster": _seconds(took) / seconds,
+                    "beyond": "beyond the paper" if pd.isna(paper) else "",
+                }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _seconds(printed):
+    """Seconds of a printed time such as 7.81s, 2.14h or >3d."""
+    return float(printed.strip(">sdh")) * SECONDS[printed[-1]]

@@ -1,0 +1,27 @@
+"""AUC against the number of training documents: over instances and over classes, B and D."""
+
+from kronbench.report.style import new_figure
+
+TITLES = {"B": "B: known classes", "D": "D: novel classes"}
+LOOKS = {"independent-task": {"color": "C0"}, "two-step": {"color": "C4"}}
+
+
+def draw(frame, item):
+    """One line for each model (Stock et al. 2016, figure 8)."""
+    settings = list(frame["setting"].unique())
+    figure, axes = new_figure(2, len(settings), width=6.6, height=2.1, sharex=True)
+    for col, setting in enumerate(settings):
+        for row, measure in enumerate(("instance_auc", "macro_auc")):
+            panel = axes[row, col]
+            for model, curve in frame[frame["setting"] == setting].groupby("model"):
+                panel.plot(
+                    curve["documents"], curve[measure], "o-", ms=2.5, label=model, **LOOKS[model]
+                )
+            panel.set_xscale("log")
+        axes[0, col].set_title(TITLES[setting])
+        axes[1, col].set_xlabel("training documents")
+    axes[0, 0].set_ylabel("instance AUC")
+    axes[1, 0].set_ylabel("macro AUC")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center")
+    return figure
