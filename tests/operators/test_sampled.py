@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -284,6 +286,46 @@ def test_auto_follows_the_rates(rng, monkeypatch):
     ):
         monkeypatch.setattr("kronbench.operators.sampled.machine_rates", lambda *_, r=rates: r)
         assert SampledKroneckerOperator(A, B, rows, cols).method == method
+
+
+def test_auto_factorizes_where_that_pays(rng, monkeypatch):
+    rates = cost_model.Rates(1e11, 3e10, 1e-9, 1e9)
+    monkeypatch.setattr("kronbench.operators.sampled.machine_rates", lambda *_: rates)
+    x = rng.uniform(0, 5, (400, 1))
+    K = gram(x, kernel="gaussian", gamma=1.0)
+    rows, cols = rng.integers(0, 400, (2, 40000))
+    operator = SampledKroneckerOperator(K, K, rows, cols)
+    assert operator.method == "lowrank"
+    assert operator._matrices == (None, None)  # the factors are all that is kept
+    full_rank = gram(30 * x, kernel="gaussian", gamma=1.0)
+    assert SampledKroneckerOperator(full_rank, full_rank, rows, cols).method == "sparse"
+    one_sided = SampledKroneckerOperator(full_rank, K, rows, cols)
+    assert one_sided.method == "lowrank"
+    v = rng.standard_normal(40000)
+    expected = SampledKroneckerOperator(full_rank, K, rows, cols, method="sparse") @ v
+    assert np.linalg.norm(one_sided @ v - expected) < 1e-10 * np.linalg.norm(expected)
+
+
+def test_auto_chooses_afresh_for_few_of_the_pairs(rng):
+    A, B, _, _ = square_problem(rng, 60, 50, 1)
+    rows, cols = np.divmod(np.arange(3000), 50)
+    operator = SampledKroneckerOperator(A, B, rows, cols)
+    few = np.arange(0, 3000, 40)
+    assert (operator.method, operator.restrict(few, few).method) == ("dense", "sparse")
+
+
+@pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
+def test_memory_is_that_of_the_pairs_and_the_vertices(rng, method):
+    m, n = 300, 20000
+    x, z = rng.uniform(0, 20, (2, m, 1))
+    A, B = (gram(features, kernel="gaussian", gamma=1.0) for features in (x, z))
+    rows, cols = rng.integers(0, m, (2, n))
+    v = rng.standard_normal(n)
+    tracemalloc.start()
+    SampledKroneckerOperator(A, B, rows, cols, method=method) @ v
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * (16 * n + 8 * m * m) < 8 * n * m / 4
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def run(spec, data, rng):
 
 
 def _influence(setting, K, G, reg):
-    """Coefficient of each label (column) in each leave-one-out prediction (row), pairs row-major."""
+    """Coefficient of each label (column) in each leave-one-out prediction (row)."""
     m, q = len(K), len(G)
     columns = []
     for pair in range(m * q):

@@ -55,11 +55,12 @@ class TimeCap:
     """Which points of a growing series to start: those predicted to end within ``seconds``.
 
     The prediction extrapolates the law seconds ~ size^p through the last two points, with p
-    between 0 and 3; from a single point with p = 2. Without a point there is no prediction.
+    between 0 and 3; from a single point with p = ``power``. Without a point there is none.
     """
 
-    def __init__(self, seconds: float):
+    def __init__(self, seconds: float, power: float = 2.0):
         self.seconds = seconds
+        self._power = power
         self._points = []
 
     def record(self, size: float, seconds: float) -> None:
@@ -71,7 +72,7 @@ class TimeCap:
         if not self._points:
             return 0.0
         last_size, last_seconds = self._points[-1]
-        power = 2.0
+        power = self._power
         if len(self._points) > 1:
             first_size, first_seconds = self._points[-2]
             power = math.log(last_seconds / first_seconds) / math.log(last_size / first_size)

@@ -7,7 +7,7 @@ from kronbench.datasets.drug_target import kernels
 
 
 def run(spec, data, rng):
-    """One row for each pair: position, role and whether it interacts (Stock et al. 2016, figure 1).
+    """One row for each pair: position, role, whether it interacts (Stock et al. 2016, figure 1).
 
     ``spec["new_targets"]`` rows and ``spec["new_drugs"]`` columns, drawn at random, come last and
     are new; a share ``spec["withheld"]`` of the other pairs has no label. ``role`` is "train", or

@@ -60,7 +60,7 @@ class _Series:
         self.name, self.reg = name, reg
         self.make = lambda: make_solver(entry["solver"], reg=reg, **entry["parameters"])
         self.time_own_prediction = reg in entry.get("slow_prediction", ())
-        self.training, self.prediction = TimeCap(time_cap), TimeCap(time_cap)
+        self.training, self.prediction = TimeCap(time_cap), TimeCap(time_cap, power=1)
         self.skipped = []
 
     def run(self, problems, size, fold):

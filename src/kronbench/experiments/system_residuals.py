@@ -23,9 +23,7 @@ def run(spec, data, rng):
     kronecker = CompleteKronRidge(reg, **PRECOMPUTED).fit_matrix(K, G, Y)
     ordinary = CompleteKronRidge(0.0, **PRECOMPUTED).fit_matrix(K, G, Y)
     two_step = TwoStepRidge(reg, reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)
-    A, B, C, D = (
-        model.dual_coef_ for model in (independent, kronecker, ordinary, two_step)
-    )
+    A, B, C, D = (model.dual_coef_ for model in (independent, kronecker, ordinary, two_step))
     rows = [
         ("independent-task", K @ A + reg * A, Y, K @ A, independent.predict_matrix(K)),
         ("Kronecker kernel", K @ B @ G + reg * B, Y, K @ B @ G, kronecker.predict_matrix(K, G)),

@@ -10,7 +10,6 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.datasets.drug_target import kernels
-from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
 from kronbench.experiments.seeds import generator
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
@@ -29,9 +28,10 @@ def run(spec, data, rng):
     - independent-task: ridge regression on ``size`` labels of the target task;
     - multi-task: ``size`` proteins with the labels of all tasks, the target included;
     - zero-shot: ``size`` proteins with the labels of all tasks but the target;
+    - full zero-shot: the same with all proteins of the pool, whatever ``size``;
     - almost zero-shot: ``size`` labels of the target task, and those of the other tasks for the
-      whole pool of proteins; a ridge regression over tasks imputes the target's missing labels,
-      one over proteins follows.
+      whole pool; a ridge regression over tasks imputes the target's missing labels, one over
+      proteins follows.
 
     Pairwise models take the weights of the largest AUC over left-out pairs where labels are
     binary, those of the least squared error where they are not; a ridge regression for one task
@@ -40,15 +40,10 @@ def run(spec, data, rng):
     the tasks of the other folds, so that no label of the target has a part in them.
     """
     K, G, Y = kernels(data)
-    sizes, regs = spec["sizes"][data.name], np.asarray(spec["regs"], dtype=float)
+    sizes, regs = spec["sizes"][data.name.lower()], np.asarray(spec["regs"], dtype=float)
     rows = []
     for repetition in tqdm(range(spec["repetitions"]), desc=data.name, unit="repetition"):
         split = Split.draw(spec, data, Y.shape, repetition)
-        if sizes[-1] != len(split.pool):
-            raise InputError(
-                f"sizes of {data.name} end at {sizes[-1]}: end them at the {len(split.pool)} "
-                "proteins that are not in the test set"
-            )
         problem = _Transfer(K, G, Y, split, regs)
         for size in sizes:
             for (approach, method, selection), F in problem.predictions(size):
@@ -60,6 +55,7 @@ def run(spec, data, rng):
                         "method": method,
                         "selection": selection,
                         "score": problem.score(F),
+                        "measure": problem.measure,
                     }
                 )
     return pd.DataFrame(rows)
@@ -85,7 +81,7 @@ class Split:
     def draw(cls, spec, data, shape, repetition):
         rng = generator(spec["seed"], "transfer", data.name, repetition)
         proteins = rng.permutation(shape[0])
-        n_test = spec["test"][data.name]
+        n_test = spec["test"][data.name.lower()]
         folds = rng.permutation(np.arange(shape[1]) % spec["task_folds"])
         return cls(proteins[n_test:], proteins[:n_test], folds)
 
@@ -117,17 +113,17 @@ class _Transfer:
             curve = ("multi-task", "TS", setting)
             yield curve, _fitted_two_step(K, G, Y, *regs).predict_matrix(across, G)
 
-        for method, fitted, zero_shot, n_weights, setting in (
-            ("KK", _fitted_kron, kron_zero_shot, 1, "A"),
-            ("TS", _fitted_two_step, two_step_zero_shot, 2, "A"),
-            ("TS", _fitted_two_step, two_step_zero_shot, 2, "D"),
+        whole_pool = size == len(self._Y_pool)
+        for (method, setting), F in (
+            self._full_zero_shot if whole_pool else self._zero_shot(K, Y, across)
         ):
-            F = np.empty(self._Y_test.shape)
-            for targets, others in self._task_folds():
-                model = fitted(K, G[np.ix_(others, others)], Y[:, others])
-                regs = self._selected(model, setting, Y[:, others], [grid] * n_weights)
-                F[:, targets] = zero_shot(K, G, Y, across, *regs)[:, targets]
             yield ("zero-shot", method, setting), F
+        for (method, setting), F in self._full_zero_shot:
+            yield ("full zero-shot", method, setting), F
+
+    @property
+    def measure(self):
+        return "macro AUC" if self._binary else "concordance index"
 
     def score(self, F):
         """Mean over tasks of the AUC or concordance index on the test proteins."""
@@ -135,6 +131,24 @@ class _Transfer:
             return macro_auc(self._Y_test, F, axis=0)
         indices = [concordance_index(y, f) for y, f in zip(self._Y_test.T, F.T, strict=True)]
         return np.nanmean(indices)
+
+    @cached_property
+    def _full_zero_shot(self):
+        return list(self._zero_shot(self._K_pool, self._Y_pool, self._K_test))
+
+    def _zero_shot(self, K, Y, across):
+        for method, setting, n_weights, fitted, predicted in (
+            ("KK", "A", 1, _fitted_kron, kron_zero_shot),
+            ("TS", "A", 2, _fitted_two_step, two_step_zero_shot),
+            ("TS", "D", 2, _fitted_two_step, two_step_zero_shot),
+        ):
+            F = np.empty(self._Y_test.shape)
+            for targets, others in self._task_folds():
+                model = fitted(K, self._G[np.ix_(others, others)], Y[:, others])
+                grids = [self._regs] * n_weights
+                regs = self._selected(model, setting, Y[:, others], grids)
+                F[:, targets] = predicted(K, self._G, Y, across, *regs)[:, targets]
+            yield (method, setting), F
 
     @cached_property
     def _imputed(self):

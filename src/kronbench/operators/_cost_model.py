@@ -16,7 +16,7 @@ import numpy as np
 import pooch
 
 from kronbench.files import write_text
-from kronbench.operators._routes import Middle, PairRoute, dense_flops
+from kronbench.operators._routes import PairRoute, dense_flops
 from kronbench.operators._sampling import Sampling
 from kronbench.operators.gram import gram
 from kronbench.operators.lowrank import incomplete_cholesky
@@ -166,7 +166,7 @@ def _measure(dtype) -> Rates:
     by_row, by_col = sampling.sorted(0), sampling.sorted(1)
     long = PairRoute(by_col, by_row, matrix, matrix)
     thin = np.ascontiguousarray(matrix[:, :_SHORT])
-    short = PairRoute(by_row, by_row, thin, thin, middle=Middle((thin, thin), by_row.majors))
+    short = PairRoute(by_row, by_row, thin, thin, middle=_turn)
     # Before the BLAS is called, whose threads go on spinning beside the loops over pairs
     pair_product = 4 * size * len(rows) / _seconds(long, v)
     short_seconds = _seconds(short, v)
@@ -178,6 +178,10 @@ def _measure(dtype) -> Rates:
         pair_overhead=max(short_seconds / (2 * len(rows)) - 2 * _SHORT / pair_product, 0.0),
         factorization=size * rank**2 / _seconds(incomplete_cholesky, spectrum),
     )
+
+
+def _turn(rows, _):
+    return np.ascontiguousarray(rows.transpose(2, 1, 0))
 
 
 def _seconds(function, *args):

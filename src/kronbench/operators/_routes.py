@@ -126,7 +126,7 @@ class Middle:
         self._left = left if len(majors) == len(left) else left[majors]
 
     def __call__(self, rows, majors):
-        """(d, w, k) rows of the given columns -> (k, w, *): products with the matrix, transposed."""
+        """(d, w, k) rows of these columns -> (k, w, *): products with the matrix, transposed."""
         _, n_vectors, k = rows.shape
         n_out = len(self._left)
         left = self._left

@@ -231,7 +231,8 @@ class SampledKroneckerOperator(LinearOperator):
 
 
 def _cheapest_exact(costs, sizes):
-    exact = {"sparse": costs.sparse(sizes), "dense": costs.dense(sizes)}
+    # Of equals the first: operations of the BLAS are the faster ones
+    exact = {"dense": costs.dense(sizes), "sparse": costs.sparse(sizes)}
     return min(exact.items(), key=lambda item: item[1])
 
 

@@ -10,6 +10,10 @@ CHARACTERISTICS = {
     "median_degree_targets": "median degree of targets",
     "median_degree_drugs": "median degree of drugs",
 }
+COLUMNS = [
+    *("quantity", "setting", "method", "dataset", "ours", "paper", "difference"),
+    *("at reg", "at reg cols", "seconds", "paper took", "times faster", "beyond", "source"),
+]
 
 
 def tabulate(frame, item, printed):
@@ -20,9 +24,8 @@ def tabulate(frame, item, printed):
     paper left empty (Stock et al. 2016, table 6.1).
     """
     datasets, performance = printed
-    return pd.concat(
-        [_characteristics(frame, datasets), _performance(frame, performance)], ignore_index=True
-    )
+    parts = [_characteristics(frame, datasets), _performance(frame, performance)]
+    return pd.concat(parts, ignore_index=True)[COLUMNS]
 
 
 def _characteristics(frame, printed):
@@ -37,7 +40,7 @@ def _characteristics(frame, printed):
                     "dataset": dataset,
                     "ours": ours,
                     "paper": paper,
-                    "difference": ours - paper,
+                    "difference": round(ours - paper, 4),
                     "source": part["source"].iloc[0],
                 }
             )
@@ -66,7 +69,7 @@ def _performance(frame, printed):
         key = (setting, method.rstrip("*"))
         if key in printed.index:
             paper, took = printed.loc[key, [f"auc_{dataset}", f"time_{dataset}"]]
-            row |= {"paper": paper, "difference": best["auc"] - paper}
+            row |= {"paper": paper, "difference": round(best["auc"] - paper, 4)}
             if method == key[1]:
                 seconds = best["seconds"] + best["scoring_seconds"]
                 row |= {

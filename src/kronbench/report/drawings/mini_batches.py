@@ -1,5 +1,7 @@
 """AUC against the number of training documents: over instances and over classes, B and D."""
 
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
 from kronbench.report.style import new_figure
 
 TITLES = {"B": "B: known classes", "D": "D: novel classes"}
@@ -18,6 +20,10 @@ def draw(frame, item):
                     curve["documents"], curve[measure], "o-", ms=2.5, label=model, **LOOKS[model]
                 )
             panel.set_xscale("log")
+            panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+            panel.xaxis.set_minor_locator(NullLocator())
+            panel.tick_params(axis="x", labelsize=7)
         axes[0, col].set_title(TITLES[setting])
         axes[1, col].set_xlabel("training documents")
     axes[0, 0].set_ylabel("instance AUC")

@@ -16,7 +16,7 @@ ROLES = {
 
 
 def draw(frame, item):
-    """Pairs coloured by role, a dot where there is an interaction (Stock et al. 2016, figure 1)."""
+    """Pairs coloured by role, dots where there are interactions (Stock et al. 2016, figure 1)."""
     figure, axes = new_figure(1, 1, width=6.6, height=2.9)
     panel = axes[0, 0]
     codes = {role: place for place, role in enumerate(ROLES)}

@@ -24,7 +24,9 @@ def draw(frame, item):
             across, up = np.log10(auc.columns), np.log10(auc.index)
             contours = panel.contourf(across, up, auc, levels=12, cmap="viridis")
             best = part.loc[part["auc"].idxmax()]
-            panel.plot(np.log10(best["reg"]), np.log10(best["reg_cols"]), "x", color="white", mew=1.6)
+            panel.plot(
+                np.log10(best["reg"]), np.log10(best["reg_cols"]), "x", color="white", mew=1.6
+            )
             panel.set_title(f"{dataset}, {setting}: best {best['auc']:.3f}", fontsize=8)
             panel.grid(False)
             bar = figure.colorbar(contours, ax=panel, aspect=12, pad=0.03)

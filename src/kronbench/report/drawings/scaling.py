@@ -14,7 +14,7 @@ def draw(frame, item):
     Hollow stars are the numbers that the paper gives in its text (Airola & Pahikkala, figures 6
     and 7, sections 5.3 to 5.5).
     """
-    figure, axes = new_figure(1, 3, width=9.2, height=2.9)
+    figure, axes = new_figure(1, 3, width=9.2, height=2.9, sharex=True)
     training, prediction, auc = axes[0]
     methods = list(dict.fromkeys(frame["method"]))
     colours = {method: f"C{position}" for position, method in enumerate(methods)}

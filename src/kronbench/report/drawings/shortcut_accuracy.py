@@ -1,4 +1,4 @@
-"""The leave-one-out shortcuts, each with its largest deviation from retraining and its speed-up."""
+"""The leave-one-out shortcuts: largest deviation from retraining, and speed-up."""
 
 import pandas as pd
 

@@ -1,5 +1,7 @@
 """Training and test labels of each approach to transfer learning, as blocks of a label matrix."""
 
+import itertools
+
 import numpy as np
 from matplotlib.patches import Patch, Rectangle
 
@@ -28,7 +30,7 @@ def draw(frame, item):
         ):
             roles = part[part["tasks"] == tasks].sort_values("position")["role"].to_numpy()
             edges = np.flatnonzero(np.r_[True, roles[1:] != roles[:-1], True])
-            for low, high in zip(edges[:-1], edges[1:], strict=True):
+            for low, high in itertools.pairwise(edges):
                 panel.add_patch(
                     Rectangle(
                         (left, low), width, high - low, fc=COLOURS[roles[low]], ec="white", lw=1.2

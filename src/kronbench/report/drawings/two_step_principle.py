@@ -19,17 +19,17 @@ def draw(frame, item):
     figure, axes = new_figure(
         3,
         3,
-        width=6.6,
-        height=2.1,
-        gridspec_kw={"width_ratios": [m, q, 3], "height_ratios": [q, m, 3]},
+        width=6.4,
+        height=1.75,
+        gridspec_kw={"width_ratios": [m, q, 7], "height_ratios": [q, m, 5]},
     )
     shown = np.abs(matrices["step 1"]).max()
     places = {
-        (1, 0): ("K", "K: known targets", {}),
-        (0, 1): ("G", "G: known drugs", {}),
+        (1, 0): ("K", "K: known targets (d)", {}),
+        (0, 1): ("G", "G: known drugs (t)", {}),
         (1, 1): ("Y", "Y: labels", {}),
-        (2, 0): ("k", "k: new target", {}),
-        (0, 2): ("g", "g: new\ndrug", {}),
+        (2, 0): ("k", "k: new", {}),
+        (0, 2): ("g", "g: new", {}),
         (2, 1): ("step 1", "", {"cmap": "PuOr", "vmin": -shown, "vmax": shown}),
         (2, 2): ("step 2", "", {"cmap": "PuOr", "vmin": -shown, "vmax": shown}),
     }
@@ -49,6 +49,7 @@ def draw(frame, item):
     predicted, direct = matrices["step 2"].item(), matrices["direct"].item()
     axes[2, 1].set_xlabel(r"step 1: $f_T(d) = k^\top (K + \lambda_d I)^{-1} Y$")
     axes[2, 2].set_xlabel("step 2")
+    axes[2, 2].text(0, 0, f"{predicted:.2f}", ha="center", va="center", fontsize=7)
     axes[0, 0].text(
         0.0,
         0.5,
