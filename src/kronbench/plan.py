@@ -230,7 +230,7 @@ def import_object(path: str):
 
 
 def _defining_module(path):
-    """Where the object at a path is written; its path alone says so where it cannot be imported."""
+    """The module that an object is written in; that of its path where it cannot be imported."""
     try:
         return import_object(path).__module__
     except ModuleNotFoundError:

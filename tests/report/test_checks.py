@@ -82,4 +82,4 @@ def test_gain(bound, holds):
     result = checks.gain(
         frame, value="auc", between="inner", low=10, high=100, by=["dataset"], bound=bound
     )
-    assert result == (holds, "smallest gain 0.2")
+    assert result == (holds, "smallest gain 0.2 (dataset Ki)")

@@ -21,13 +21,14 @@ def run(spec, data, rng):
     Drug-target data are split by ``VertexDisjointKFold``, with new draws of pairs and folds for
     each of ``repeats``; a checkerboard is trained on whole and tested on a fresh one of
     ``test_vertices`` x ``test_vertices`` vertices. ``methods`` has for each name: ``solver``,
-    ``parameters``, optionally ``checkerboard`` (further parameters there) and ``select``, a
+    ``parameters``, and optionally ``checkerboard``, further parameters there; ``select``, a
     parameter whose value comes from ``grids`` by the mean AUC over three inner folds, each
-    vertex-disjoint from its training pairs and each vertex tested once. Methods that are ``costly``
-    run on ``costly_folds`` of the first repeat alone.
+    vertex-disjoint from its training pairs and each vertex tested once; ``costly``, which keeps a
+    method to ``costly_folds`` of the first repeat.
 
-    ``cross_validated`` is False on a checkerboard. ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``, without
-    metrics; ``seconds`` its wall time; ``chosen`` the selected value.
+    ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``, without
+    metrics, and ``seconds`` its wall time; ``chosen`` is the selected value; ``cross_validated`` is
+    False on a checkerboard.
     """
     compile_kernels()
     methods, skipped = {}, []
@@ -45,7 +46,8 @@ def run(spec, data, rng):
             for name in methods
             if not methods[name].costly or (repeat == 0 and fold in spec["costly_folds"])
         ]
-        for name in tqdm(at_hand, desc=f"{data.name}, repeat {repeat}, fold {fold}", unit="method"):
+        title = f"{data.name}, repeat {repeat}, fold {fold}"
+        for name in tqdm(at_hand, desc=title, unit="method"):
             measured = methods[name].measure(*train, *test, seed)
             rows.append({"method": name, "repeat": repeat, "fold": fold, **measured})
     frame = pd.DataFrame(rows)
@@ -62,7 +64,8 @@ def _splits(spec, data):
         )
         rng = generator(spec["seed"], "split", data.name, repeat)
         if "rows" in data.arrays:
-            yield repeat, 0, (pairs, y), checkerboard(spec["test_vertices"], rng)
+            train = pairs, y.astype(np.int8)  # ten million float64 labels are 80 MB
+            yield repeat, 0, train, checkerboard(spec["test_vertices"], rng)
             return  # whole training set, one large test set: a repeat would only repeat the cost
         splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
         splits = list(splitter.split(pairs, y))
@@ -110,9 +113,7 @@ class _Method:
         if len(self.grid) == 1:
             return self.grid[0]
         splits = list(VertexDisjointKFold(3, 3, random_state=seed).split(pairs, y))
-        areas = np.array(
-            [self.inner_areas(pairs, y, *splits[block], seed) for block in (0, 4, 8)]
-        )
+        areas = np.array([self.inner_areas(pairs, y, *splits[block], seed) for block in (0, 4, 8)])
         return self.grid[int(np.argmax(np.nanmean(areas, axis=0)))]
 
     def inner_areas(self, pairs, y, train, test, seed):

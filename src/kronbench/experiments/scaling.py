@@ -23,8 +23,8 @@ def run(spec, data, rng):
     optionally ``slow_prediction``, the regs whose own decision function is timed where the model
     also has ``to_vec_trick``; ``regs`` has for each name the weights to train with.
 
-    ``task`` is "training" or "prediction"; ``method`` is the solver, or "<solver> by vec trick" for
-    a model that predicts through it. Points whose predicted seconds pass ``time_cap`` are not run.
+    ``task`` is "training" or "prediction"; ``method`` is the solver, or "<solver> by vec trick"
+    for a model that predicts through it. Points predicted to pass ``time_cap`` are not run.
     ``auc`` is the model's; ``deviation`` the largest difference of the decision values of both
     ways to predict, relative to the largest of them; ``peak_mib`` that of the process so far.
     """
@@ -43,7 +43,9 @@ def run(spec, data, rng):
                 series = _Series(name, entry, reg, spec["time_cap"])
                 sizes = tqdm(spec["sizes"], desc=f"{name}, reg {reg:g}, fold {fold}", unit="size")
                 rows += [
-                    {"fold": fold, **row} for size in sizes for row in series.run(problems, size, fold)
+                    {"fold": fold, **row}
+                    for size in sizes
+                    for row in series.run(problems, size, fold)
                 ]
                 skipped += series.skipped
     frame = pd.DataFrame(rows)

@@ -4,28 +4,28 @@ import pandas as pd
 
 # Name, value, gradient entry, Hessian diagonal, other entries: Airola & Pahikkala, table 2.
 FORMULAS = {
-    "ridge": ("Ridge", "½ Σ (pᵢ − yᵢ)²", "pᵢ − yᵢ", "1", "0"),
-    "l1svm": ("L1-SVM", "Σ max(0, 1 − pᵢyᵢ)", "−yᵢ if pᵢyᵢ < 1, else 0", "0", "0"),
+    "ridge": ("Ridge", "½ Σ (pᵢ - yᵢ)²", "pᵢ - yᵢ", "1", "0"),
+    "l1svm": ("L1-SVM", "Σ max(0, 1 - pᵢyᵢ)", "-yᵢ if pᵢyᵢ < 1, else 0", "0", "0"),
     "l2svm": (
         "L2-SVM",
-        "½ Σ max(0, 1 − pᵢyᵢ)²",
-        "pᵢ − yᵢ if pᵢyᵢ < 1, else 0",
+        "½ Σ max(0, 1 - pᵢyᵢ)²",
+        "pᵢ - yᵢ if pᵢyᵢ < 1, else 0",
         "1 if pᵢyᵢ < 1, else 0",
         "0",
     ),
     "logistic": (
         "Logistic",
-        "Σ log(1 + exp(−yᵢpᵢ))",
-        "−yᵢ / (1 + exp(yᵢpᵢ))",
+        "Σ log(1 + exp(-yᵢpᵢ))",
+        "-yᵢ / (1 + exp(yᵢpᵢ))",
         "exp(yᵢpᵢ) / (1 + exp(yᵢpᵢ))²",
         "0",
     ),
     "rankrls": (
         "RankRLS",
-        "¼ ΣΣ (yᵢ − pᵢ − yⱼ + pⱼ)²",
-        "Σⱼ (yⱼ − pⱼ) + n (pᵢ − yᵢ)",
-        "n − 1",
-        "−1",
+        "¼ ΣΣ (yᵢ - pᵢ - yⱼ + pⱼ)²",
+        "Σⱼ (yⱼ - pⱼ) + n (pᵢ - yᵢ)",
+        "n - 1",
+        "-1",
     ),
 }
 
