@@ -69,7 +69,35 @@ def test_the_smallest_rank_is_the_first_within_one_deviation():
     )
     row = table.tabulate(frame, None, printed).iloc[0]
     assert (row["Cholesky"], row["CSI"], row["paper Cholesky"]) == (3, 2, 15)
-    assert row["ratio"] == 1.5
+    assert (row["ratio"], row["at least"]) == (1.5, False)
+
+
+def test_where_cholesky_gets_nowhere_the_ratio_is_a_lower_bound():
+    errors = {"full": [0.3], "cholesky": [0.9, 0.8, 0.7], "csi": [0.9, 0.3, 0.3]}
+    frame = pd.concat(
+        pd.DataFrame(
+            {
+                "decomposition": name,
+                "rank": [0] if name == "full" else range(1, 1 + len(values)),
+                "error": values,
+            }
+        ).assign(split=split)
+        for name, values in errors.items()
+        for split in (0, 1)
+    ).assign(
+        dataset="liver",
+        n_features=6,
+        n_classes=2,
+        n_points=345,
+        agreement="exact",
+        source="mirror",
+    )
+    printed = pd.DataFrame(
+        {"dataset": ["liver"], "n_points": [345], "rank_cholesky": [15], "rank_csi": [9]}
+    )
+    row = table.tabulate(frame, None, printed).iloc[0]
+    assert pd.isna(row["Cholesky"])
+    assert (row["CSI"], row["ratio"], row["at least"]) == (2, 2.0, True)
 
 
 def test_csi_steps_account_for_the_whole():

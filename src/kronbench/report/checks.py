@@ -1,7 +1,8 @@
 """Checks that a claim can name: functions of a result table that return what was measured.
 
 Each takes the rows that the claim selects, and the arguments of its entry in
-``config/claims.yaml``; it returns ``(holds, measured)``, a bool and a short text.
+``config/claims.yaml``; it returns ``(holds, measured)``, a bool and a short text, or raises
+``NotMeasured``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from kronbench.report.fits import exponent
+
+
+class NotMeasured(Exception):
+    """The rows hold too little for a check; the message says what is missing."""
 
 
 def decreases(frame, *, value, over, by, tolerance=0.0):
@@ -91,7 +96,7 @@ def gain(frame, *, value, between, low, high, by, bound, over=None):
         means = means.groupby([*by, between]).max()
     means = means.unstack(between).reindex(columns=[low, high]).dropna()
     if means.empty:
-        return False, f"no group has both {low} and {high}"
+        raise NotMeasured(f"no group has both {low} and {high}")
     differences = means[high] - means[low]
     where = differences.idxmin()
     return (
@@ -105,7 +110,7 @@ def leads(frame, *, value, among, leader, by, slack=0.0):
     ``slack`` of it."""
     means = frame.groupby([*by, among])[value].mean().unstack(among)
     if leader not in means:
-        return False, f"there is no {leader}"
+        raise NotMeasured(f"there is no {leader}")
     lead = means[leader] - means.drop(columns=leader).max(axis=1)
     where = lead.idxmin()
     return (
@@ -122,7 +127,7 @@ def scales(frame, *, value, over, by, low, high):
         if len(curve) > 1
     }
     if not exponents:
-        return False, f"fewer than two values of {over}"
+        raise NotMeasured(f"fewer than two values of {over}")
     text = "; ".join(f"{number:.2f} ({names})" for names, number in exponents.items())
     return all(low <= number <= high for number in exponents.values()), f"exponent {text}"
 
@@ -135,7 +140,7 @@ def ratio_at_largest(frame, *, value, over, between, slow, fast, bound):
     means = frame.groupby([over, between])[value].mean().unstack(between)
     means = means.reindex(columns=[slow, fast]).dropna()
     if means.empty:
-        return False, f"no {over} has both {slow} and {fast}"
+        raise NotMeasured(f"no {over} has both {slow} and {fast}")
     largest = means.index.max()
     a, b = means.loc[largest]
     return (

@@ -81,15 +81,21 @@ def _evaluate(claim, frame):
     elif surrogates:
         verdict, measured = UNTESTED, f"surrogate data: {', '.join(surrogates)}"
     else:
-        holds, measured = getattr(checks, kind)(frame, **check)
-        if holds:
-            verdict = HOLDS
-        elif "differs_because" in claim:
-            verdict, measured = DIFFERS, f"{measured}; {claim['differs_because']}"
-        else:
-            verdict = FAILS
+        verdict, measured = _judge(claim, getattr(checks, kind), frame, check)
     return Verdict(
         **{key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "strictness")},
         verdict=verdict,
         measured=measured,
     )
+
+
+def _judge(claim, check, frame, arguments):
+    try:
+        holds, measured = check(frame, **arguments)
+    except checks.NotMeasured as reason:
+        return UNTESTED, str(reason)
+    if holds:
+        return HOLDS, measured
+    if "differs_because" in claim:
+        return DIFFERS, f"{measured}; {claim['differs_because']}"
+    return FAILS, measured
