@@ -68,6 +68,22 @@ def test_a_solver_of_another_package_may_be_missing():
     load_plan(change(("papers", "airola", "figure-3"), {"solver": "elsewhere.Solver"}))
 
 
+def test_an_item_may_draw_the_tables_of_another():
+    config = change(("papers", "airola", "table-6"), {"datasets": ["GPCR"]})
+    plan = load_plan(config)
+    source, second = plan.item("airola", "table-6"), plan.item("airola", "table-7")
+    assert second.table("GPCR") == source.table("GPCR")
+    assert second.output("csv") != source.output("csv")
+    assert (second.parts, second.parameters) == (("GPCR",), source.parameters)
+    with pytest.raises(InputError, match="table-7 draws the tables of table-6: give the keys to"):
+        load_plan(change(("papers", "airola", "table-7"), {"folds": [0]}))
+
+
+def test_a_solver_that_needs_a_missing_package_has_sources():
+    item = load_plan(merged()).item("airola", "figure-6")
+    assert any(file.endswith("pair_rlscore.py") for file in item.sources)
+
+
 def test_broken_yaml_is_one_sentence(tmp_path):
     file = tmp_path / "config.yaml"
     file.write_text("scale: [default")

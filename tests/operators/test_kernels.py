@@ -19,7 +19,7 @@ def test_inner_loops_on_vectors_of_every_size(rng, monkeypatch, vector_bytes, wi
     @njit
     def both(sums, outputs, panel, indices, values, start, stop):
         add_rows(sums, length, length, panel, indices, values, start, stop)
-        inner_products(outputs, sums, length, panel, indices, start, stop)
+        inner_products(outputs, sums, length, length, panel, indices, start, stop)
 
     panel = rng.standard_normal((5, length)).astype(dtype)
     indices = rng.integers(0, 5, 11).astype(np.int32)

@@ -194,6 +194,16 @@ def test_zero_coefficients_are_not_touched(rng, monkeypatch):
     assert counted == [7]
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_comes_through(rng, method, bad):
+    A, B, rows, cols = square_problem(rng, 40, 30, 500)
+    v = np.zeros(len(rows))
+    v[3] = bad
+    product = SampledKroneckerOperator(A, B, rows, cols, method=method) @ v
+    assert not np.isfinite(product).any()  # kernels are positive: each output sees it
+
+
 def test_pairs_out_are_the_pairs_in_by_default(rng):
     A, B, rows, cols = square_problem(rng, 20, 15, 60)
     given_twice = SampledKroneckerOperator(A, B, rows, cols, rows, cols, method="sparse")

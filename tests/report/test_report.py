@@ -143,6 +143,41 @@ def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan, monkeypatch):
     )
 
 
+def test_a_check_that_finds_too_little_is_not_tested(plan, monkeypatch):
+    entry = claim(kind="gain", value="auc", between="reg", low=1, high=9, by=["dataset"], bound=0)
+    result = verdict(plan, monkeypatch, entry)
+    assert (result.verdict, result.measured) == (
+        "not tested here",
+        "no group has both 1 and 9",
+    )
+
+
+def test_a_claim_may_compare_items(plan, monkeypatch):
+    second = plan.item("airola", "figure-4")
+    write_results(second, curves(auc=0.7))
+    render.render(second)
+    entry = claim(
+        kind="gain", value="auc", between="item", low="figure-3", high="figure-4",
+        by=["dataset", "reg"], bound=0.09,
+    ) | {"also": ["figure-4"]}  # fmt: skip
+    result = verdict(plan, monkeypatch, entry)
+    assert result.verdict == "holds"
+    assert result.measured.startswith("smallest gain 0.1 ")
+
+
+def test_an_item_draws_the_tables_of_another(plan):
+    source, second = plan.item("airola", "table-6"), plan.item("airola", "table-7")
+    measured = pd.DataFrame({"method": ["KNN"], "auc": 0.7, "chosen": 3.0, "n": 10})
+    measured = measured.assign(
+        cpu_seconds=2.0, seconds=1.0, selection_cpu=0.5, fit_cpu=0.5, prediction_cpu=1.0,
+        cross_validated=True,
+    )  # fmt: skip
+    write_results(source, measured)
+    render.render(second)
+    assert render.read_numbers(second)["ours"].tolist() == [18.0] * len(source.parts)
+    assert second.command("GPCR") == source.command("GPCR")
+
+
 def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch):
     small = plan.item("airola", "figure-3")
     plan = dataclasses.replace(plan, items=(small,))

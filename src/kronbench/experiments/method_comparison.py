@@ -27,8 +27,8 @@ def run(spec, data, rng):
     method to ``costly_folds`` of the first repeat.
 
     ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``, without
-    metrics, and ``seconds`` its wall time; ``chosen`` is the selected value; ``cross_validated`` is
-    False on a checkerboard.
+    metrics, and ``seconds`` its wall time; ``chosen`` is the selected value; ``cross_validated``
+    is False on a checkerboard.
     """
     compile_kernels()
     methods, skipped = {}, []

@@ -38,8 +38,14 @@ def run(spec, data, rng):
     always the latter, since a task with labels of one class has no AUC. For the target tasks of
     one of ``task_folds`` folds the weights of zero-shot models and of the imputation are chosen on
     the tasks of the other folds, so that no label of the target has a part in them.
+
+    Interactions are labelled 1 and 0, or as in section 6.1 with ``rescaled_labels``: the negative
+    label is not zero then, and ridge regression, which has no intercept, orders proteins even
+    where no training label is positive.
     """
     K, G, Y = kernels(data)
+    if len(np.unique(Y)) == 2 and not spec["rescaled_labels"]:
+        Y = (Y > 0).astype(float)
     sizes, regs = spec["sizes"][data.name.lower()], np.asarray(spec["regs"], dtype=float)
     rows = []
     for repetition in tqdm(range(spec["repetitions"]), desc=data.name, unit="repetition"):

@@ -50,7 +50,8 @@ _MAJOR_BLOCK = 64
 # Rows of a panel that are packed at a time: long enough to be read in streams when transposed.
 _STRIP = 64
 
-_FAST = ("fast",)
+# Products and sums may be fused; no more, so that infinities and NaN come through
+_FUSED = ("contract",)
 _INT64, _INT32 = ir.IntType(64), ir.IntType(32)
 
 
@@ -83,6 +84,11 @@ class _Vectors:
     def at(self, pointer, offset):
         return self.builder.gep(pointer, [self._index(offset)])
 
+    def starts(self, pointer, offset, stride, count):
+        """Pointers to the rows at offset, offset + stride, ..."""
+        strides = [self.builder.mul(stride, self._index(v)) for v in range(count)]
+        return [self.builder.gep(pointer, [self.builder.add(offset, v)]) for v in strides]
+
     def load(self, pointer, offset):
         return self.load_as(self.vector, self.at(pointer, offset))
 
@@ -96,23 +102,25 @@ class _Vectors:
         self.builder.store(value, pointer).align = self.align
 
     def fill(self, value):
+        """The number in every lane."""
         undefined = ir.Constant(self.vector, ir.Undefined)
         first = self.builder.insert_element(undefined, value, ir.Constant(_INT32, 0))
         zeros = ir.Constant(ir.VectorType(_INT32, self.lanes), [0] * self.lanes)
         return self.builder.shuffle_vector(first, undefined, zeros)
 
     def multiply_add(self, total, x, y):
-        product = self.builder.fmul(x, y, flags=_FAST)
-        return product if total is None else self.builder.fadd(total, product, flags=_FAST)
+        product = self.builder.fmul(x, y, flags=_FUSED)
+        return product if total is None else self.builder.fadd(total, product, flags=_FUSED)
 
     def sums(self, vectors):
-        """One vector that holds the sum of each, by adding neighbours."""
+        """One vector that holds partial sums of each, in turn: neighbours are added."""
         while len(vectors) > 1:
             pairs = zip(vectors[::2], vectors[1::2], strict=True)
             vectors = [self._add_neighbours(x, y) for x, y in pairs]
         return vectors[0]
 
     def fold(self, vector, size):
+        """The sums that are spread over all lanes, as a vector of this size."""
         while vector.type.count > size:
             vector = self._add_neighbours(
                 vector, ir.Constant(vector.type, ir.Undefined), half=True
@@ -120,6 +128,7 @@ class _Vectors:
         return vector
 
     def row_of(self, panel, indices, position, row_length):
+        """Pointer to the row of the panel that belongs to a pair."""
         index = self.builder.load(self.builder.gep(indices, [position]))
         offset = self.builder.mul(self.builder.sext(index, _INT64), self._index(row_length))
         return self.builder.gep(panel, [offset])
@@ -131,7 +140,7 @@ class _Vectors:
             self.builder.shuffle_vector(x, y, ir.Constant(kind, [2 * i + k for i in range(size)]))
             for k in (0, 1)
         )
-        return self.builder.fadd(even, odd, flags=_FAST)
+        return self.builder.fadd(even, odd)
 
     def _index(self, value):
         return ir.Constant(_INT64, value) if isinstance(value, int) else value
@@ -174,12 +183,13 @@ def _pointers(context, builder, signature, args, positions):
 
 
 def _make_add_rows(registers, width):
+    """First half of Algorithm 1 for one major vertex, on a panel as wide as the registers."""
+
     @intrinsic
     def add_rows(typing, out, offset, stride, panel, indices, values, start, stop):
         """out[offset + v*stride + k] += sum_h values[h, v] * panel[indices[h], k]."""
-        signature = types.void(
-            out, types.int64, types.int64, panel, indices, values, types.int64, types.int64
-        )
+        integer = types.int64
+        signature = types.void(out, integer, integer, panel, indices, values, integer, integer)
 
         def generate(context, builder, signature, args):
             kind = signature.args[0].dtype
@@ -188,10 +198,7 @@ def _make_add_rows(registers, width):
                 context, builder, signature, args, (0, 3, 4, 5)
             )
             offset, stride, start, stop = args[1], args[2], args[6], args[7]
-            starts = [
-                builder.gep(out, [builder.add(offset, builder.mul(stride, simd._index(v)))])
-                for v in range(width)
-            ]
+            starts = simd.starts(out, offset, stride, width)
             slots = [(v, q) for v in range(width) for q in range(registers)]
 
             def pair(position, totals):
@@ -222,21 +229,23 @@ def _make_add_rows(registers, width):
 
 
 def _make_inner_products(registers, width):
+    """Second half of Algorithm 1 for one major vertex, on a panel as wide as the registers."""
+
     @intrinsic
-    def inner_products(typing, out, rows, offset, panel, indices, start, stop):
-        """out[h, v] += sum_k rows[offset + v*length + k] * panel[indices[h], k]."""
-        signature = types.void(out, rows, types.int64, panel, indices, types.int64, types.int64)
+    def inner_products(typing, out, rows, offset, stride, panel, indices, start, stop):
+        """out[h, v] += sum_k rows[offset + v*stride + k] * panel[indices[h], k]."""
+        integer = types.int64
+        signature = types.void(out, rows, integer, integer, panel, indices, integer, integer)
 
         def generate(context, builder, signature, args):
             kind = signature.args[0].dtype
             simd = _Vectors(builder, context.get_value_type(kind), kind.bitwidth // 8)
-            out, rows, panel, indices = _pointers(context, builder, signature, args, (0, 1, 3, 4))
-            offset, start, stop = args[2], args[5], args[6]
+            out, rows, panel, indices = _pointers(context, builder, signature, args, (0, 1, 4, 5))
+            offset, stride, start, stop = args[2], args[3], args[6], args[7]
             length = registers * simd.lanes
-            fixed = builder.gep(rows, [offset])
             fixed = [
-                [simd.load(fixed, v * length + q * simd.lanes) for q in range(registers)]
-                for v in range(width)
+                [simd.load(first, q * simd.lanes) for q in range(registers)]
+                for first in simd.starts(rows, offset, stride, width)
             ]
 
             def pairs(count):
@@ -255,7 +264,7 @@ def _make_inner_products(registers, width):
                     result = simd.fold(simd.sums(totals), count * width)
                     target = builder.gep(out, [builder.mul(position, simd._index(width))])
                     old = simd.load_as(result.type, target)
-                    simd.store(builder.fadd(old, result, flags=_FAST), target)
+                    simd.store(builder.fadd(old, result), target)
                     return []
 
                 return body
@@ -288,38 +297,42 @@ def _transpose_four(a, b, c, d, block, k):
 
 
 @njit
-def _transpose_one(a, block, k):
-    """block[:, k] = a."""
-    for i in range(len(a)):
-        block[i, k] = a[i]
+def _transpose(rows, columns, low, high, block):
+    """block[i, k] = rows[columns[k], low + i], by streams along the rows."""
+    n = len(columns)
+    for k in range(0, n - 3, 4):
+        _transpose_four(
+            rows[columns[k], low:high],
+            rows[columns[k + 1], low:high],
+            rows[columns[k + 2], low:high],
+            rows[columns[k + 3], low:high],
+            block,
+            k,
+        )
+    for k in range(n - n % 4, n):
+        row = rows[columns[k], low:high]
+        for i in range(len(row)):
+            block[i, k] = row[i]
 
 
 @njit
-def _pack(matrix, transposed, columns, low, high, block):
-    """block[i, k] = matrix[low + i, columns[k]], zero in the columns after those."""
-    n = len(columns)
+def _pack(matrix, transposed, columns, panel):
+    """panel[i, k] = matrix[i, columns[k]], zero in the columns after those."""
+    n_rows = len(panel)
     if transposed:
-        for k in range(0, n - 3, 4):
-            _transpose_four(
-                matrix[columns[k], low:high],
-                matrix[columns[k + 1], low:high],
-                matrix[columns[k + 2], low:high],
-                matrix[columns[k + 3], low:high],
-                block,
-                k,
-            )
-        for k in range(n - n % 4, n):
-            _transpose_one(matrix[columns[k], low:high], block, k)
+        for low in range(0, n_rows, _STRIP):
+            high = min(n_rows, low + _STRIP)
+            _transpose(matrix, columns, low, high, panel[low:high])
     else:
-        for i in range(high - low):
-            row, packed = matrix[low + i], block[i]
-            for k in range(n):
+        for i in range(n_rows):
+            row, packed = matrix[i], panel[i]
+            for k in range(len(columns)):
                 packed[k] = row[columns[k]]
-    block[:, n:] = 0
+    panel[:, len(columns) :] = 0
 
 
 @njit(parallel=True, cache=True)
-def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out, panel, narrow):
+def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out, panels, narrow):
     """out[j, v, k] += sum of values[h, v] * matrix[indices[h], columns[k]] over the pairs h of j.
 
     Parameters
@@ -330,24 +343,23 @@ def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out,
     tasks : (n_tasks + 1,)
         Bounds of the major vertices of each task.
     out : (d, n_vectors, padded_columns(a))
-    panel : scratch, b times the widest panel
+    panels : (n_tasks, b times the widest panel)
+        Scratch. Every task packs its own: threads that shared one would have to meet at each
+        panel, which costs whole time slices where other programs run too.
     """
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width, stride = out.shape[1], out.shape[2]
     flat = out.reshape(-1)
     n_blocks = starts.shape[1] - 1
-    first = 0
-    while first < n_columns:
-        wide = width == 1 and n_columns - first > 3 * narrow
-        length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
-        chosen = columns[first : first + length]
-        packed = panel[: n_minor * length].reshape(n_minor, length)
-        for part in prange((n_minor + _STRIP - 1) // _STRIP):
-            low = part * _STRIP
-            high = min(n_minor, low + _STRIP)
-            _pack(matrix, transposed, chosen, low, high, packed[low:high])
-        for task in prange(len(tasks) - 1):
+    for task in prange(len(tasks) - 1):
+        panel = panels[task]
+        first = 0
+        while first < n_columns:
+            wide = width == 1 and n_columns - first > 3 * narrow
+            length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
+            chosen = columns[first : first + length]
+            _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
             for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
                 high = min(low + _MAJOR_BLOCK, tasks[task + 1])
                 for block in range(n_blocks):
@@ -362,62 +374,58 @@ def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out,
                             )
                         else:
                             _add_rows_batch(flat, offset, stride, panel, indices, values, at, stop)
-        first += length
+            first += length
 
 
 @njit(parallel=True, cache=True)
-def contract(inner, matrix, transposed, columns, starts, indices, tasks, out, panel, narrow):
+def contract(inner, matrix, transposed, columns, starts, indices, tasks, out, panels, narrow):
     """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i.
 
     Parameters
     ----------
     inner : (d, n_vectors, padded number of major vertices)
     matrix : (c, d') array, or (d', c) with ``transposed``; len(columns) == d
-    starts, tasks, panel : as for :func:`accumulate`
+    starts, tasks, panels : as for :func:`accumulate`
     """
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width = inner.shape[1]
+    flat = inner.reshape(-1, inner.shape[2])
     n_blocks = starts.shape[1] - 1
-    first = 0
-    while first < n_columns:
-        wide = width == 1 and n_columns - first > 3 * narrow
-        length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
-        chosen = columns[first : first + length]
-        packed = panel[: n_minor * length].reshape(n_minor, length)
-        for part in prange((n_minor + _STRIP - 1) // _STRIP):
-            low = part * _STRIP
-            high = min(n_minor, low + _STRIP)
-            _pack(matrix, transposed, chosen, low, high, packed[low:high])
-        for task in prange(len(tasks) - 1):
-            rows = np.zeros((_MAJOR_BLOCK, width, length), inner.dtype)
+    for task in prange(len(tasks) - 1):
+        panel = panels[task]
+        first = 0
+        while first < n_columns:
+            wide = width == 1 and n_columns - first > 3 * narrow
+            length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
+            chosen = columns[first : first + length]
+            _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
+            rows = np.zeros((width, _MAJOR_BLOCK, length), inner.dtype)
+            sources = np.empty(length, np.int64)
+            stride = _MAJOR_BLOCK * length
             for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
                 high = min(low + _MAJOR_BLOCK, tasks[task + 1])
-                n = len(chosen)
                 for v in range(width):
-                    block_v = rows[:, v]
-                    for k in range(0, n - 3, 4):
-                        _transpose_four(
-                            inner[first + k, v, low:high],
-                            inner[first + k + 1, v, low:high],
-                            inner[first + k + 2, v, low:high],
-                            inner[first + k + 3, v, low:high],
-                            block_v,
-                            k,
-                        )
-                    for k in range(n - n % 4, n):
-                        _transpose_one(inner[first + k, v, low:high], block_v, k)
+                    for k in range(len(chosen)):
+                        sources[k] = (first + k) * width + v
+                    _transpose(flat, sources[: len(chosen)], low, high, rows[v])
                 for block in range(n_blocks):
                     for i in range(low, high):
                         at, stop = starts[i, block], starts[i, block + 1]
-                        offset = (i - low) * width * length
+                        offset = (i - low) * length
                         if wide:
-                            _inner_products_wide(out, rows, offset, panel, indices, at, stop)
+                            _inner_products_wide(
+                                out, rows, offset, stride, panel, indices, at, stop
+                            )
                         elif width == 1:
-                            _inner_products_narrow(out, rows, offset, panel, indices, at, stop)
+                            _inner_products_narrow(
+                                out, rows, offset, stride, panel, indices, at, stop
+                            )
                         else:
-                            _inner_products_batch(out, rows, offset, panel, indices, at, stop)
-        first += length
+                            _inner_products_batch(
+                                out, rows, offset, stride, panel, indices, at, stop
+                            )
+            first += length
 
 
 @njit(parallel=True, cache=True)

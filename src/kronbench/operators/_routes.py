@@ -61,6 +61,7 @@ class PairRoute:
             columns = np.arange(len(inner))
         matrix, transposed = self._collect
         out = self._out
+        tasks = _tasks(out.bounds)
         sums = np.zeros((len(out.order), x.shape[1]), x.dtype)
         contract(
             inner,
@@ -69,9 +70,9 @@ class PairRoute:
             columns,
             out.starts,
             out.minor,
-            _tasks(out.bounds),
+            tasks,
             sums,
-            _panel(out.n_minor, x.dtype),
+            _panels(len(tasks) - 1, out.n_minor, x.dtype),
             narrow_width(x.dtype),
         )
         result = np.empty_like(sums)
@@ -94,6 +95,7 @@ class PairRoute:
         n_columns = padded_columns(len(self._columns), x.dtype)
         rows = aligned_zeros((len(majors), x.shape[1], n_columns), x.dtype)
         matrix, transposed = self._spread
+        tasks = _tasks(np.concatenate([[0], np.cumsum(counts)]))
         accumulate(
             matrix,
             transposed,
@@ -101,9 +103,9 @@ class PairRoute:
             starts,
             indices,
             values,
-            _tasks(np.concatenate([[0], np.cumsum(counts)])),
+            tasks,
             rows,
-            _panel(pairs.n_minor, x.dtype),
+            _panels(len(tasks) - 1, pairs.n_minor, x.dtype),
             narrow_width(x.dtype),
         )
         return rows, majors
@@ -200,8 +202,8 @@ def aligned_zeros(shape, dtype):
     return memory[skip : skip + n_bytes].view(dtype).reshape(shape)
 
 
-def _panel(n_rows, dtype):
-    return aligned_zeros(n_rows * PANEL_ROW // np.dtype(dtype).itemsize, dtype)
+def _panels(n_tasks, n_rows, dtype):
+    return aligned_zeros((n_tasks, n_rows * PANEL_ROW // np.dtype(dtype).itemsize), dtype)
 
 
 def _by_rows(matrix):

@@ -51,17 +51,20 @@ def agrees(frame, *, tolerance, ours="ours", paper="paper"):
     rows = frame.dropna(subset=[paper])
     difference = (rows[ours] - rows[paper]).abs()
     worst = rows.loc[difference.idxmax()]
-    place = ", ".join(str(worst[key]) for key in rows if rows[key].dtype.kind not in "fiub")
+    words = (worst[key] for key in rows if rows[key].dtype.kind not in "fiub")
+    place = ", ".join(word for word in words if isinstance(word, str))
     return (
         bool((difference <= tolerance).all()),
         f"largest difference {difference.max():.4g} of {len(rows)} numbers ({place})",
     )
 
 
-def at_least(frame, *, value, bound):
-    """The smallest ``value`` of the selected rows is at least ``bound``."""
-    smallest = float(frame[value].min())
-    return smallest >= bound, f"smallest {smallest:.4g}, bound {bound:g}"
+def at_least(frame, *, value, bound, by=None):
+    """The smallest ``value`` of the selected rows, or mean of a group, is at least ``bound``."""
+    values = frame.groupby(by)[value].mean() if by else frame[value]
+    smallest = float(values.min())
+    where = f" ({_named(by, values.idxmin())})" if by else ""
+    return smallest >= bound, f"smallest {smallest:.4g}, bound {bound:g}{where}"
 
 
 def at_most(frame, *, value, bound):
