@@ -20,7 +20,7 @@ from kronbench.errors import InputError
 def main(argv: list[str] | None = None) -> int:
     """Run one command; bad input is one sentence on standard error and exit status 2."""
     arguments = _parser().parse_args(argv)
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
     try:
         return arguments.command(arguments) or 0

@@ -63,13 +63,13 @@ class _Series:
         self.make = lambda: make_solver(entry["solver"], reg=reg, **entry["parameters"])
         self.time_own_prediction = reg in entry.get("slow_prediction", ())
         self.training, self.prediction = TimeCap(time_cap), TimeCap(time_cap, power=1)
-        self.skipped = []
+        self.skipped, self.ended = [], set()
 
     def run(self, problems, size, fold):
         """The rows of one training set; none where training would take too long."""
         n = problems.n_train(size, fold)
         if not self.training.allows(n):
-            self._skip("trained", n, self.training)
+            self._stop("trained", n, self.training.predicted(n))
             return
         pairs, y = problems.train(size, fold)
         model, seconds, cpu_seconds = repeated(lambda: self.make().fit(pairs, y))
@@ -93,7 +93,7 @@ class _Series:
         # Its time grows with support pairs times test pairs, not with the training pairs.
         work = len(model.dual_coef_) * len(pairs)
         if not self.prediction.allows(work):
-            self._skip("asked for its own predictions", row["n"], self.prediction, work)
+            self._stop("asked for its own predictions", row["n"], self.prediction.predicted(work))
             return
         own, seconds, cpu_seconds = repeated(lambda: model.decision_function(pairs), most=3)
         self.prediction.record(work, seconds)
@@ -101,12 +101,14 @@ class _Series:
         deviation = np.max(np.abs(own - scores)) / np.max(np.abs(own))
         yield row | measured | {"method": self.name, "deviation": deviation}
 
-    def _skip(self, what, n, cap, size=None):
-        predicted = cap.predicted(n if size is None else size)
-        self.skipped.append(
-            f"{self.name} with reg {self.reg:g} was not {what} at n = {n}: about "
-            f"{predicted:.0f} s, over the cap of {cap.seconds:g} s"
-        )
+    def _stop(self, what, n, predicted):
+        """Say once where a curve ends: what was not done with n pairs and would take how long."""
+        if what not in self.ended:
+            self.ended.add(what)
+            self.skipped.append(
+                f"{self.name} with reg {self.reg:g} was not {what} from n = {n} on: about "
+                f"{predicted:.0f} s, over the cap of {self.training.seconds:g} s"
+            )
 
 
 class _Folds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.evaluation import concordance_index, macro_auc
+from kronbench.evaluation import concordance_index, macro_auc, micro_auc
 from kronbench.models import CompleteKronRidge, PairKNN, PairLibSVM
 from kronbench.operators import SampledKroneckerOperator, csi, incomplete_cholesky
 from kronbench.pairs import PairData
@@ -32,3 +32,4 @@ def compile_kernels() -> None:
     PairLibSVM(gamma=1.0).fit(pairs, y)
     concordance_index(y, rng.random(len(y)))
     macro_auc(y.reshape(12, 12), rng.random((12, 12)), axis=1)
+    micro_auc(y.reshape(12, 12), rng.random((12, 12)))

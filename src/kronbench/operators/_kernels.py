@@ -356,7 +356,7 @@ def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out,
         panel = panels[task]
         first = 0
         while first < n_columns:
-            wide = width == 1 and n_columns - first > 3 * narrow
+            wide = width == 1 and n_columns - first > 2 * narrow
             length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
             chosen = columns[first : first + length]
             _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
@@ -396,7 +396,7 @@ def contract(inner, matrix, transposed, columns, starts, indices, tasks, out, pa
         panel = panels[task]
         first = 0
         while first < n_columns:
-            wide = width == 1 and n_columns - first > 3 * narrow
+            wide = width == 1 and n_columns - first > 2 * narrow
             length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
             chosen = columns[first : first + length]
             _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))

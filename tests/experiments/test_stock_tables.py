@@ -1,0 +1,176 @@
+"""Tables 3.3, 5.1 and 6.1 of Stock et al. 2016, with figures 4 and 5."""
+
+import os
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from kronbench.datasets import load
+from kronbench.datasets.drug_target import kernels
+from kronbench.experiments import run_experiment, shortcut_accuracy
+from kronbench.models import TwoStepRidge
+from kronbench.plan import load_plan
+from kronbench.report.drawings import (
+    leave_one_out_table,
+    regularization_curves,
+    regularization_maps,
+)
+from kronbench.report.render import read_printed
+from tests.helpers import merged
+
+COMMON = {"seed": 5, "time_cap": 1}
+GRID = COMMON | {
+    "regs": [0.1, 10.0],
+    "methods": [
+        {"name": "KK", "solver": "kronbench.models.CompleteKronRidge", "weights": 1},
+        {"name": "TS", "solver": "kronbench.models.TwoStepRidge", "weights": 2},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def nr():
+    return load("nr", policy="surrogate")
+
+
+@pytest.fixture(scope="module")
+def grid(nr):
+    return run_experiment("leave_one_out_grid", GRID, nr, "nr")
+
+
+def test_each_setting_and_point_of_the_grid_has_one_row(grid):
+    counts = grid.groupby(["method", "setting"]).size()
+    assert (counts["KK"] == 2).all() and (counts["TS"] == 4).all()
+    assert counts["TS*"].to_dict() == {"D": 4}
+    assert not grid.duplicated(["method", "setting", "reg", "reg_cols"]).any()
+
+
+def test_areas_are_those_of_the_predictions_averaged_as_the_setting_says(grid, nr):
+    K, G, Y = kernels(nr)
+    model = TwoStepRidge(0.1, 10.0, row_kernel="precomputed", col_kernel="precomputed")
+    model.fit_matrix(K, G, Y)
+    labels = Y > 0
+
+    def mean_of_curves(labels, scores):
+        return np.mean(
+            [
+                roc_auc_score(y, f)
+                for y, f in zip(labels, scores, strict=True)
+                if y.any() and not y.all()
+            ]
+        )
+
+    expected = {
+        "A": roc_auc_score(labels.ravel(), model.loo("A").ravel()),
+        "B": mean_of_curves(labels, model.loo("B")),
+        "C": mean_of_curves(labels.T, model.loo("C").T),
+        "D": roc_auc_score(labels.ravel(), model.loo("D").ravel()),
+    }
+    point = grid[(grid["method"] == "TS") & (grid["reg"] == 0.1) & (grid["reg_cols"] == 10.0)]
+    assert point.set_index("setting")["auc"].to_dict() == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_star_divides_by_the_denominators_of_setting_a(grid, nr):
+    Y = kernels(nr)[2]
+    hats = []
+    for key, reg in (("target_similarity", 0.1), ("drug_similarity", 10.0)):
+        S = (nr[key] + nr[key].T) / 2
+        hats.append(S @ np.linalg.inv(S + reg * np.eye(len(S))))
+    k, g = np.diag(hats[0]), np.diag(hats[1])
+    F = (hats[0] - np.diag(k)) @ Y @ (hats[1] - np.diag(g)) / (1 - np.outer(k, g))
+    point = grid[(grid["method"] == "TS*") & (grid["reg"] == 0.1) & (grid["reg_cols"] == 10.0)]
+    assert point["auc"].item() == pytest.approx(
+        roc_auc_score((Y > 0).ravel(), F.ravel()), abs=1e-9
+    )
+
+
+def test_a_solver_that_is_not_installed_is_skipped_with_its_reason(nr):
+    missing = {"name": "X", "solver": "elsewhere.Solver", "weights": 1}
+    frame = run_experiment("leave_one_out_grid", GRID | {"methods": [missing]}, nr, "nr")
+    assert set(frame["method"]) == {"TS*"}
+    assert frame.attrs["skipped"] == ["elsewhere.Solver was skipped: elsewhere is not installed"]
+
+
+def test_printed_numbers_stand_beside_ours_and_the_empty_cell_is_marked(grid):
+    item = load_plan(merged()).item("stock", "table-6.1")
+    frame = grid.assign(dataset="e")
+    table = leave_one_out_table.tabulate(frame, item, read_printed(item))
+    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
+    best = frame[(frame["setting"] == "B") & (frame["method"] == "TS")]["auc"].max()
+    assert areas.loc[("B", "TS"), "ours"] == best
+    assert areas.loc[("B", "TS"), "paper"] == 0.9256
+    assert areas.loc[("D", "TS*"), "paper"] == 0.8270
+    assert areas["beyond"].dropna().replace("", np.nan).dropna().index.tolist() == [("D", "KK")]
+    hours = areas.loc[("D", "KK")]
+    assert hours["times faster"] * hours["seconds"] == pytest.approx(3 * 86400)
+    counts = table.set_index("quantity")
+    assert counts.loc["targets", "paper"] == 664
+    assert counts.loc["targets", "ours"] == frame["targets"].iloc[0]
+
+
+def test_figures_4_and_5_draw_the_table(grid):
+    item = load_plan(merged()).item("stock", "figure-4")
+    assert item.table("e") == load_plan(merged()).item("stock", "table-6.1").table("e")
+    frame = grid.assign(dataset="e")
+    lines = regularization_curves.draw(frame, item).axes[0].get_lines()
+    curve = frame[(frame["method"] == "KK") & (frame["setting"] == "A")]
+    np.testing.assert_array_equal(lines[0].get_ydata(), curve["auc"])
+    panels = regularization_maps.draw(frame, item).axes[:4]
+    for panel, setting in zip(panels, "ABCD", strict=True):
+        part = frame[(frame["method"] == "TS") & (frame["setting"] == setting)]
+        best = part.loc[part["auc"].idxmax()]
+        assert panel.get_title() == f"e, {setting}: best {best['auc']:.3f}"
+        (cross,) = panel.get_lines()
+        assert cross.get_xdata() == np.log10(best["reg"])
+        assert cross.get_ydata() == np.log10(best["reg_cols"])
+
+
+def test_the_printed_numbers_of_nr_come_out():
+    if not os.environ.get("KRONBENCH_MIRROR"):
+        pytest.skip("KRONBENCH_MIRROR is not set")
+    spec = load_plan(merged()).item("stock", "table-6.1").parameters
+    frame = run_experiment("leave_one_out_grid", dict(spec), load("nr", policy="real"), "nr")
+    best = frame.groupby(["method", "setting"])["auc"].max()
+    assert best["KK", "A"] == pytest.approx(0.8662, abs=1e-4)
+    assert best["TS", "A"] == pytest.approx(0.8857, abs=1e-4)
+    assert best["TS", "C"] == pytest.approx(0.8515, abs=1e-4)
+    assert best["KK", "D"] == pytest.approx(0.7107, abs=1e-4)
+    assert best["TS*", "D"] == pytest.approx(0.7275, abs=1e-4)
+    assert best["TS", "D"] == pytest.approx(0.7269, abs=1e-4)
+
+
+SHORT = COMMON | {"regs": [0.5], "retrainings": 3}
+
+
+def test_shortcuts_agree_with_retraining(nr):
+    frame = run_experiment("shortcut_accuracy", SHORT, nr, "nr")
+    assert len(frame) == 9
+    assert frame["deviation"].max() < 1e-10
+    m, q = nr["values"].T.shape
+    assert dict(zip(frame["setting"], frame["left_out"], strict=True)) == {
+        "A": m * q,
+        "B": m,
+        "C": q,
+        "D": m * q,
+    }
+
+
+def test_a_shortcut_that_is_wrong_deviates(nr, monkeypatch):
+    right = TwoStepRidge.loo
+    monkeypatch.setattr(
+        shortcut_accuracy.TwoStepRidge,
+        "loo",
+        lambda self, setting: right(self, "B" if setting == "D" else setting),
+    )
+    frame = run_experiment("shortcut_accuracy", SHORT, nr, "nr")
+    wrong = frame.set_index(["model", "setting"])["deviation"]
+    assert wrong["TS", "D"] > 1e-3
+    assert wrong.drop(("TS", "D")).max() < 1e-10
+
+
+def test_systems_are_solved_and_predictions_are_those_of_the_printed_functions(nr):
+    frame = run_experiment("system_residuals", COMMON | {"reg": 0.3, "reg_cols": 2.0}, nr, "nr")
+    assert len(frame) == 4
+    assert frame["residual"].max() < 1e-8
+    assert frame["deviation"].max() < 1e-8
