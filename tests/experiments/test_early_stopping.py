@@ -47,6 +47,11 @@ def test_every_fold_reg_and_iteration_has_one_row(data):
     assert frame["auc"].between(0, 1).all()
 
 
+def test_data_sets_may_have_folds_of_their_own(data):
+    spec = SPEC | {"folds": {"GPCR": [7], "Ki": [0]}, "iterations": 2}
+    assert set(run_experiment("early_stopping", spec, data, "gpcr")["fold"]) == {7}
+
+
 def test_same_seed_same_numbers_and_another_seed_other_numbers(data):
     first = run_experiment("early_stopping", SVM, data, "gpcr")
     again = run_experiment("early_stopping", SVM, data, "gpcr")

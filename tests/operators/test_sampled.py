@@ -263,29 +263,47 @@ def test_indefinite_matrices_of_low_rank(rng):
     assert_close(operator @ v, dense_formula(A, B, rows, cols, rows, cols), v, np.float64)
 
 
-def test_rates_are_measured_once_and_kept(tmp_path, monkeypatch):
+@pytest.fixture
+def read_rates(tmp_path, monkeypatch):
+    """machine_rates in an empty cache folder, as a new process would call it."""
+
+    def read(measured=None, undisturbed=True):
+        monkeypatch.setattr(cost_model, "_measure", lambda *_: (measured, undisturbed))
+        cost_model.machine_rates.cache_clear()
+        return cost_model.machine_rates(np.dtype(np.float64), 2)
+
     monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path))
+    yield read
     cost_model.machine_rates.cache_clear()
-    rates = cost_model.machine_rates(np.dtype(np.float64), 2)
-    assert rates.matrix_product > rates.pair_product > 0
-    monkeypatch.setattr(cost_model, "_measure", None)  # a second measurement would fail
-    cost_model.machine_rates.cache_clear()
-    assert cost_model.machine_rates(np.dtype(np.float64), 2) == rates
+
+
+RATES, OTHER_RATES = cost_model.Rates(1e11, 3e10, 1e-9, 1e9), cost_model.Rates(1.0, 1.0, 1.0, 1.0)
+
+
+def test_rates_are_plausible():
+    rates, _ = cost_model._measure(np.dtype(np.float64), 1)
+    for operations_a_second in (rates.matrix_product, rates.pair_product, rates.factorization):
+        assert 1e6 < operations_a_second < 1e14
+    assert 0 <= rates.pair_overhead < 1e-4
+
+
+def test_rates_are_kept(read_rates, tmp_path):
+    assert read_rates(RATES) == RATES
+    assert read_rates(OTHER_RATES) == RATES
     (path,) = tmp_path.rglob("*.json")
     path.write_text("{}")
-    cost_model.machine_rates.cache_clear()
-    monkeypatch.setattr(cost_model, "_measure", lambda dtype: rates)
-    assert cost_model.machine_rates(np.dtype(np.float64), 2) == rates
+    assert read_rates(OTHER_RATES) == OTHER_RATES
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
+def test_disturbed_rates_are_not_kept(read_rates):
+    assert read_rates(OTHER_RATES, undisturbed=False) == OTHER_RATES
+    assert read_rates(RATES) == RATES
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(read_rates, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path / "file"))
-    rates = cost_model.Rates(1e11, 3e10, 1e-9, 1e9)
-    monkeypatch.setattr(cost_model, "_measure", lambda dtype: rates)
-    cost_model.machine_rates.cache_clear()
-    assert cost_model.machine_rates(np.dtype(np.float64), 2) == rates
-    cost_model.machine_rates.cache_clear()
+    assert read_rates(RATES) == RATES
 
 
 def test_auto_follows_the_rates(rng, monkeypatch):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.helpers import merged
 
 from kronbench.plan import load_plan
+from tests.helpers import merged
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.workflow

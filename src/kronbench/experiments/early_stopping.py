@@ -15,7 +15,8 @@ def run(spec, data, rng):
 
     A solver with a method ``path`` gives all weights from one Krylov space; any other is fitted
     once a weight, with ``callback`` and ``prediction_operator`` as ``KronSVM`` has them. The
-    splits depend on the seed and the data set alone.
+    splits depend on the seed and the data set alone. ``folds`` is a list, or has one for each
+    data set.
     """
     pairs, y = labelled_pairs(
         data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
@@ -25,7 +26,9 @@ def run(spec, data, rng):
     parameters = spec["solver_parameters"] | {spec["iterations_name"]: spec["iterations"]}
     curves = _path_curves if hasattr(make_solver(spec["solver"]), "path") else _fitted_curves
     frames = []
-    for fold in tqdm(spec["folds"], desc=data.name, unit="fold"):
+    folds = spec["folds"]
+    folds = folds[data.name] if isinstance(folds, dict) else folds
+    for fold in tqdm(folds, desc=data.name, unit="fold"):
         train, test = splits[fold]
         parts = (pairs[train], y[train], pairs[test], y[test])
         for reg, risks, aucs in curves(spec["solver"], parameters, spec["regs"], *parts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -122,18 +123,17 @@ class Operations:
 def machine_rates(dtype, n_threads) -> Rates:
     """Rates of this machine, measured once (about a second) and kept in the cache folder.
 
-    The folder is ``KRONBENCH_CACHE`` or the user's cache folder; where it cannot be written the
-    rates hold for this process.
+    The folder is ``KRONBENCH_CACHE`` or the user's cache folder. Where it cannot be written, and
+    where other programs took a part of the processors meanwhile, the rates hold for this process.
     """
     path = _rates_file(dtype, n_threads)
     try:
         return Rates(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):  # absent, or not what this version writes
-        rates = _measure(dtype)
-    try:
-        write_text(path, json.dumps(asdict(rates), indent=1))
-    except OSError:
-        pass
+        rates, undisturbed = _measure(dtype, n_threads)
+    if undisturbed:
+        with contextlib.suppress(OSError):
+            write_text(path, json.dumps(asdict(rates), indent=1))
     return rates
 
 
@@ -155,8 +155,12 @@ def _rates_file(dtype, n_threads) -> Path:
 # Length of the rows with which the two kinds of cost of a pair are told apart.
 _LONG, _SHORT = 1024, 64
 
+# Part of the processors' time that a measurement must have had for its rates to be kept.
+_UNDISTURBED = 0.75
 
-def _measure(dtype) -> Rates:
+
+def _measure(dtype, n_threads) -> tuple[Rates, bool]:
+    """The rates, and whether the processors were there for the measurement alone."""
     size = _LONG
     rng = np.random.default_rng(0)
     matrix = rng.standard_normal((size, size)).astype(dtype)
@@ -168,16 +172,18 @@ def _measure(dtype) -> Rates:
     thin = np.ascontiguousarray(matrix[:, :_SHORT])
     short = PairRoute(by_row, by_row, thin, thin, middle=_turn)
     # Before the BLAS is called, whose threads go on spinning beside the loops over pairs
-    pair_product = 4 * size * len(rows) / _seconds(long, v)
-    short_seconds = _seconds(short, v)
+    long_seconds, share = _seconds(long, v)
+    pair_product = 4 * size * len(rows) / long_seconds
+    overhead = _seconds(short, v)[0] / (2 * len(rows)) - 2 * _SHORT / pair_product
     spectrum = gram(np.linspace(0, 40, size)[:, None], kernel="gaussian", gamma=1.0)
     rank = incomplete_cholesky(spectrum).rank
-    return Rates(
-        matrix_product=2 * size**3 / _seconds(np.matmul, matrix, matrix),
+    rates = Rates(
+        matrix_product=2 * size**3 / _seconds(np.matmul, matrix, matrix)[0],
         pair_product=pair_product,
-        pair_overhead=max(short_seconds / (2 * len(rows)) - 2 * _SHORT / pair_product, 0.0),
-        factorization=size * rank**2 / _seconds(incomplete_cholesky, spectrum),
+        pair_overhead=max(overhead, 0.0),
+        factorization=size * rank**2 / _seconds(incomplete_cholesky, spectrum)[0],
     )
+    return rates, share > _UNDISTURBED * n_threads
 
 
 def _turn(rows, _):
@@ -185,11 +191,11 @@ def _turn(rows, _):
 
 
 def _seconds(function, *args):
-    """The shortest of some runs, in at most about a fifth of a second."""
+    """The shortest of the runs of about a seventh of a second, and processors used meanwhile."""
     function(*args)
-    shortest, begin = np.inf, time.perf_counter()
-    while time.perf_counter() - begin < 0.15:
+    shortest, begin, begin_cpu = np.inf, time.perf_counter(), time.process_time()
+    while (elapsed := time.perf_counter() - begin) < 0.15:
         start = time.perf_counter()
         function(*args)
         shortest = min(shortest, time.perf_counter() - start)
-    return shortest
+    return shortest, (time.process_time() - begin_cpu) / elapsed

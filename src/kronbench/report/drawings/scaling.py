@@ -33,7 +33,7 @@ def draw(frame, item):
                 panel.plot(
                     means["n"], means[value], color=colours[method], ms=3, label=label, **look
                 )
-                if means.index.max() < largest:
+                if panel is not auc and means.index.max() < largest:
                     end = means.iloc[-1]
                     panel.plot(end["n"], end[value], "x", color=colours[method], ms=7, mew=1.6)
         panel.set_xscale("log")

@@ -1,0 +1,57 @@
+"""Seconds, memory and AUC of KronSVM end to end on checkerboards, each in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+
+import numpy as np
+import pandas as pd
+
+from kronbench.datasets.checkerboard import checkerboard
+from kronbench.evaluation import roc_auc
+from kronbench.experiments.measure import Stopwatch, peak_mib
+from kronbench.experiments.seeds import generator
+from kronbench.experiments.solvers import make_solver
+
+
+def run(spec, data, rng):
+    """One row for each of ``sizes`` (m = q) and named solver; kernels and factors are in the clock.
+
+    ``seconds`` is the fit, ``predict_seconds`` the prediction of ``test_pairs`` pairs between fresh
+    vertices, ``peak_mib`` the largest resident set of the process, its data included.
+    """
+    context = multiprocessing.get_context("spawn")
+    rows = []
+    for m in spec["sizes"]:
+        for name, entry in spec["solvers"].items():
+            with context.Pool(1) as pool:
+                rows.append(pool.apply(_measure, (name, entry, m, spec)))
+    return pd.DataFrame(rows)
+
+
+def _measure(name, entry, m, spec):
+    pairs, y = checkerboard(m, generator(spec["seed"], "train", m))
+    # Compiled code is loaded before the clock starts.
+    small, labels = checkerboard(40, generator(spec["seed"], "warm-up"))
+    make_solver(entry["solver"], **entry["parameters"]).fit(small, labels)
+    model = make_solver(entry["solver"], **entry["parameters"])
+    with Stopwatch() as fit:
+        model.fit(pairs, y)
+    peak = peak_mib()
+    side = max(m, int(np.ceil(np.sqrt(4 * spec["test_pairs"]))))
+    test, y_test = checkerboard(
+        side, generator(spec["seed"], "test", m), fraction=spec["test_pairs"] / side**2
+    )
+    with Stopwatch() as prediction:
+        scores = model.decision_function(test)
+    return {
+        "solver": name,
+        "m": m,
+        "n": len(pairs),
+        "seconds": fit.seconds,
+        "cpu_seconds": fit.cpu_seconds,
+        "predict_pairs": len(test),
+        "predict_seconds": prediction.seconds,
+        "auc": roc_auc(y_test, scores),
+        "peak_mib": peak,
+    }

@@ -1,0 +1,114 @@
+"""Seconds, rate and memory of the sampled Kronecker product, each method in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from tqdm import tqdm
+
+from kronbench.experiments.measure import Stopwatch, TimeCap, peak_mib, repeated
+from kronbench.operators import SampledKroneckerOperator, gram
+
+METHODS = ("matrix product", "sparse", "dense", "lowrank", "auto", "scipy")
+
+
+def run(spec, data, rng):
+    """One row for each combination of ``sizes`` (m = q), ``methods``, ``dtypes`` and ``threads``.
+
+    A product R (G kron K) R' v with n = ``fraction`` m^2 random pairs and Gaussian kernels (gamma 1)
+    on one feature, uniform on (0, 100). "matrix product" is the BLAS on two square matrices of
+    order ``matrix_size``: the rate of the machine. "scipy" is a sparse matrix product and gathered
+    inner products. A process for each point, because threads of BLAS and numba that wait for each
+    other would be measured with it. ``seconds`` is a median; ``gflops`` counts the operations of
+    the sparse method for every route but "matrix product", so that rates compare; ``setup_seconds``
+    is the time to the end of the first product; ``chosen`` is what "auto" took.
+    """
+    rows, capped = [], []
+    points = [
+        (method, dtype, threads)
+        for method in spec["methods"]
+        for dtype in spec["dtypes"]
+        for threads in spec["threads"]
+    ]
+    context = multiprocessing.get_context("spawn")
+    for method, dtype, threads in tqdm(points, unit="curve"):
+        cap = TimeCap(spec["time_cap"])
+        for m in spec["sizes"] if method != "matrix product" else [spec["matrix_size"]]:
+            if not cap.allows(m):
+                capped.append(f"{method} m = {m}")
+                break
+            with context.Pool(1) as pool:
+                row = pool.apply(_measure, (method, m, spec["fraction"], dtype, threads))
+            rows.append(row)
+            cap.record(m, row["setup_seconds"] + 3 * row["seconds"])
+    frame = pd.DataFrame(rows)
+    if capped:
+        frame.attrs["skipped"] = ["products past the time cap were not run: " + ", ".join(capped)]
+    return frame
+
+
+def _measure(method, m, fraction, dtype, threads):
+    import numba
+    import threadpoolctl
+
+    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
+    rng = np.random.default_rng(m)
+    with threadpoolctl.threadpool_limits(threads):
+        if method == "matrix product":
+            A = rng.random((m, m)).astype(dtype)
+            A @ A
+            _, seconds, cpu_seconds = repeated(lambda: A @ A, enough=1.0)
+            return point | {
+                "n": m * m,
+                "seconds": seconds,
+                "cpu_seconds": cpu_seconds,
+                "setup_seconds": 0.0,
+                "gflops": 2e-9 * m**3 / seconds,
+                "chosen": "",
+                "peak_mib": peak_mib(),
+            }
+        n = round(fraction * m * m)
+        G, K = (
+            gram(100 * rng.random((m, 1)), kernel="gaussian", gamma=1.0).astype(dtype)
+            for _ in range(2)
+        )
+        # Distinct pairs without a permutation of all m^2: a random number of each row's columns.
+        rows, cols = np.divmod(np.flatnonzero(rng.random(m * m) < fraction)[:n], m)
+        v = rng.standard_normal(len(rows)).astype(dtype)
+        with Stopwatch() as setup:
+            if method == "scipy":
+                product = _scipy_product(G, K, rows, cols)
+                chosen = ""
+            else:
+                operator = SampledKroneckerOperator(G, K, rows, cols, method=method)
+                product, chosen = operator.matvec, operator.method
+            product(v)
+        _, seconds, cpu_seconds = repeated(lambda: product(v), enough=1.0)
+    return point | {
+        "n": len(rows),
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "setup_seconds": setup.seconds,
+        "gflops": 4e-9 * m * len(rows) / seconds,
+        "chosen": chosen,
+        "peak_mib": peak_mib(),
+    }
+
+
+def _scipy_product(G, K, rows, cols):
+    """Algorithm 1 as it is written with scipy alone: a sparse product, then gathered rows."""
+
+    def product(v):
+        V = sparse.csr_array((v, (rows, cols)), shape=(len(G), len(K)))
+        S = V @ K
+        u = np.empty(len(rows), v.dtype)
+        for start in range(0, len(rows), 1 << 16):
+            part = slice(start, start + (1 << 16))
+            u[part] = np.einsum("hk,kh->h", G[rows[part]], S[:, cols[part]])
+        return u
+
+    return product

@@ -1,0 +1,27 @@
+"""Seconds and rate of the product against the number of pairs, with the machine's own rate."""
+
+from kronbench.report.style import new_figure
+
+
+def draw(frame, item):
+    """One line for each method (largest number of threads, first precision that was measured)."""
+    threads, dtype = frame["threads"].max(), frame["dtype"].iloc[0]
+    chosen = frame[(frame["threads"] == threads) & (frame["dtype"] == dtype)]
+    figure, axes = new_figure(1, 2, width=7.4, height=2.8)
+    for method, curve in chosen.groupby("method", sort=False):
+        if method == "matrix product":
+            axes[0, 1].axhline(
+                curve["gflops"].iloc[0], color="black", lw=0.8, ls="--",
+                label=f"BLAS, order {curve['m'].iloc[0]}",
+            )  # fmt: skip
+            continue
+        axes[0, 0].loglog(curve["n"], curve["seconds"], "o-", ms=3, label=method)
+        axes[0, 1].loglog(curve["n"], curve["gflops"], "o-", ms=3, label=method)
+    axes[0, 0].set_ylabel("seconds a product")
+    axes[0, 1].set_ylabel("GFlop/s (operations of Algorithm 1)")
+    for side in axes[0]:
+        side.set_xlabel("pairs n")
+    figure.suptitle(f"{dtype}, {threads} threads", fontsize=8)
+    handles, labels = axes[0, 1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center")
+    return figure
