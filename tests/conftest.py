@@ -12,7 +12,7 @@ hypothesis.settings.load_profile("kronbench")
 
 @pytest.fixture(autouse=True, scope="session")
 def one_thread():
-    """Problems of tests are small: threads that wait for each other cost minutes when it is busy."""
+    """Problems of tests are small: waiting threads cost minutes on a busy machine."""
     numba.set_num_threads(1)
     with threadpool_limits(1):
         yield

@@ -15,10 +15,11 @@ from kronbench.experiments.solvers import make_solver
 
 
 def run(spec, data, rng):
-    """One row for each of ``sizes`` (m = q) and named solver; kernels and factors are in the clock.
+    """One row for each of ``sizes`` (m = q) and named solver.
 
-    ``seconds`` is the fit, ``predict_seconds`` the prediction of ``test_pairs`` pairs between fresh
-    vertices, ``peak_mib`` the largest resident set of the process, its data included.
+    ``seconds`` is the fit with its kernels and factors, ``predict_seconds`` the prediction of
+    ``test_pairs`` pairs between fresh vertices, ``peak_mib`` the largest resident set of the
+    process, its data included.
     """
     context = multiprocessing.get_context("spawn")
     rows = []

@@ -1,4 +1,4 @@
-"""Seconds, rate and memory of the sampled Kronecker product, each method in a process of its own."""
+"""Seconds, rate and memory of the sampled Kronecker product, a process for each method."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ METHODS = ("matrix product", "sparse", "dense", "lowrank", "auto", "scipy")
 def run(spec, data, rng):
     """One row for each combination of ``sizes`` (m = q), ``methods``, ``dtypes`` and ``threads``.
 
-    A product R (G kron K) R' v with n = ``fraction`` m^2 random pairs and Gaussian kernels (gamma 1)
-    on one feature, uniform on (0, 100). "matrix product" is the BLAS on two square matrices of
-    order ``matrix_size``: the rate of the machine. "scipy" is a sparse matrix product and gathered
-    inner products. A process for each point, because threads of BLAS and numba that wait for each
-    other would be measured with it. ``seconds`` is a median; ``gflops`` counts the operations of
-    the sparse method for every route but "matrix product", so that rates compare; ``setup_seconds``
-    is the time to the end of the first product; ``chosen`` is what "auto" took.
+    A product R (G kron K) R' v with n = ``fraction`` m^2 random pairs and Gaussian kernels
+    (gamma 1) on one feature, uniform on (0, 100). "matrix product" is the BLAS on two square
+    matrices of order ``matrix_size``: the rate of the machine. "scipy" is a sparse matrix product
+    and gathered inner products. A process for each point, because threads of BLAS and numba that
+    wait for each other would be measured with it. ``seconds`` is a median; ``gflops`` counts the
+    operations of the sparse method for every route but "matrix product", so that rates compare;
+    ``setup_seconds`` is the time to the end of the first product; ``chosen`` is what "auto" took.
     """
     rows, capped = [], []
     points = [
