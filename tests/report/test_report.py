@@ -135,6 +135,12 @@ def test_a_claim_holds_or_fails_by_its_numbers(plan, monkeypatch):
 def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan, monkeypatch):
     entry = claim(kind="within", value="auc", target=0.6, tolerance=0.01, where="reg == 1024")
     assert verdict(plan, monkeypatch, entry).verdict == "not tested here"
+    entry = claim(kind="within", value="auc", target=0.7, tolerance=0.01)
+    result = verdict(plan, monkeypatch, entry | {"not_at": [plan.scale]})
+    assert (result.verdict, result.measured) == (
+        "not tested here",
+        f"the sizes of scale '{plan.scale}' are too small for it",
+    )
     entry = claim(kind="within", value="auc", target=0.6, tolerance=0.01)
     result = verdict(plan, monkeypatch, entry, source="surrogate")
     assert (result.verdict, result.measured) == (

@@ -1,5 +1,6 @@
 """The workflow itself, run by Snakemake in a clean folder."""
 
+import html
 import json
 import os
 import shutil
@@ -29,16 +30,16 @@ def checkout(tmp_path_factory):
 
 
 def snakemake(folder, *arguments, **environment):
-    """Run the smoke scale and return the finished process, output as text."""
+    """Run the smoke scale (or the targets that come first) and return the finished process."""
     command = [
         sys.executable,
         "-m",
         "snakemake",
+        *arguments,
         "--cores",
         "2",
         "--configfile",
         "config/smoke.yaml",
-        *arguments,
     ]
     return subprocess.run(
         command,
@@ -66,18 +67,23 @@ def test_smoke_scale_makes_every_item_and_the_page(checkout):
     run = snakemake(checkout)
     assert run.returncode == 0, run.stdout
     plan = load_plan(merged("smoke"))
+    page = html.unescape((checkout / plan.report / "index.html").read_text())
     for item in plan.items:
         for suffix in ("csv", "pdf", "png", "json"):
             file = checkout / item.output(suffix)
             assert file.stat().st_size > 0
-        assert item.caption in (checkout / plan.report / "index.html").read_text()
+        assert item.caption in page
     results = checkout / "results"
     assert not [path for path in results.rglob(".*")], "temporary files were left"
     assert f"{len(plan.items)} items rendered at scale 'smoke'" in run.stdout
     assert "page: results/smoke/report/index.html" in run.stdout
     assert len(run.stdout.splitlines()) < 60, "pages of output"
     claims = pd.read_csv(checkout / plan.report / "claims.csv")
-    assert set(claims["verdict"]) <= {"holds", "fails", "differs", "not tested here"}
+    failed = claims[claims["verdict"] == "fails"]
+    # Seconds are for the performance page, not for a test on a slow day.
+    assert not [
+        claim.id for claim in failed.itertuples() if not plan.item(claim.paper, claim.item).timed
+    ]
 
     again = snakemake(checkout, "--dry-run")
     assert "Nothing to be done" in again.stdout, again.stdout
@@ -135,7 +141,7 @@ def test_real_data_wanted_and_not_to_be_had(checkout, tmp_path):
         ("sede=1", "unknown key 'sede'"),
         ("papers={airola: {figure-3: {fold: [0]}}}", "unknown key 'fold'"),
         ("papers={airola: {figure-3: {solver: kronbench.models.Kron}}}", "unknown solver path"),
-        ("papers={airola: {table-5: {datasets: [Kii]}}}", "Kii"),
+        ("papers={airola: {table-5: {datasets: [Kii]}}}", "table-5: there is no data set 'Kii'"),
     ],
 )
 def test_bad_configuration_ends_before_any_job(checkout, change, sentence):

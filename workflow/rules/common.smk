@@ -8,12 +8,15 @@ from kronbench.errors import InputError
 from kronbench.plan import load_plan, sources_of
 from kronbench.resources import config_path, package_path
 
+where = ""
 try:
     PLAN = load_plan(config)
-    for name in PLAN.datasets:
-        describe(name)
+    for item in PLAN.items:
+        where = f"{item.paper} {item.name}: "
+        for name in item.datasets:
+            describe(name)
 except InputError as error:
-    raise WorkflowError(str(error)) from None
+    raise WorkflowError(f"{where}{error}") from None
 
 CONFIG = PLAN.save()
 KRONBENCH = f"{sys.executable} -m kronbench"

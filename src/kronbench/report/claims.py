@@ -54,10 +54,10 @@ def load_claims(plan: Plan) -> list[dict]:
 def evaluate(plan: Plan) -> list[Verdict]:
     """A verdict for each claim.
 
-    Claims on rows that were not measured (capped, skipped, left out at this scale) or that rest on
-    surrogate data are "not tested here".
+    Claims on rows that were not measured (capped, skipped, left out at this scale), on sizes that
+    this scale does not reach, or on surrogate data are "not tested here".
     """
-    return [_evaluate(claim, _numbers(claim, plan)) for claim in load_claims(plan)]
+    return [_evaluate(claim, _numbers(claim, plan), plan.scale) for claim in load_claims(plan)]
 
 
 def _numbers(claim, plan):
@@ -70,13 +70,15 @@ def _numbers(claim, plan):
     return pd.concat(frames, ignore_index=True)
 
 
-def _evaluate(claim, frame):
+def _evaluate(claim, frame, scale):
     check = dict(claim["check"])
     kind, where = check.pop("kind"), check.pop("where", None)
     if where:
         frame = frame.query(where)
     surrogates = sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
-    if frame.empty:
+    if scale in claim.get("not_at", ()):
+        verdict, measured = UNTESTED, f"the sizes of scale '{scale}' are too small for it"
+    elif frame.empty:
         verdict, measured = UNTESTED, f"no such rows at this scale: {where}"
     elif surrogates:
         verdict, measured = UNTESTED, f"surrogate data: {', '.join(surrogates)}"
