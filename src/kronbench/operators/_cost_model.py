@@ -137,13 +137,20 @@ def machine_rates(dtype, n_threads) -> Rates:
     return rates
 
 
+_THREAD_SETTINGS = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OMP_WAIT_POLICY",
+    "OPENBLAS_THREAD_TIMEOUT",
+)
+
+
 def _rates_file(dtype, n_threads) -> Path:
     machine = [
         llvmlite.binding.get_host_cpu_name(),
         os.cpu_count(),
         n_threads,
-        os.environ.get("OPENBLAS_NUM_THREADS"),
-        os.environ.get("OMP_NUM_THREADS"),
+        *(os.environ.get(name) for name in _THREAD_SETTINGS),
         np.__version__,
         numba.__version__,
     ]

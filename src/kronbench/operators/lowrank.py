@@ -8,7 +8,6 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
@@ -23,6 +22,7 @@ from kronbench.operators._lowrank_kernels import (
     orthogonalize,
     rotate_triangle,
 )
+from kronbench.operators._threads import at_most_threads
 from kronbench.operators.gram import gram
 
 # A residual diagonal entry is the difference of K(i, i) and up to a few hundred squares: below
@@ -443,13 +443,8 @@ def _threads(n):
 
     OpenBLAS threads spin after each call and take the cores from numba's: up to 30 times slower.
     """
-    before = numba.get_num_threads()
-    numba.set_num_threads(max(1, min(before, n // 16384)))
-    try:
-        with _thread_pools().limit(limits=1, user_api="blas"):
-            yield
-    finally:
-        numba.set_num_threads(before)
+    with at_most_threads(n // 16384), _thread_pools().limit(limits=1, user_api="blas"):
+        yield
 
 
 _thread_pools = functools.cache(ThreadpoolController)

@@ -14,11 +14,15 @@ from kronbench.operators._cost_model import Operations, Rates, Sizes, machine_ra
 from kronbench.operators._factors import thin_factors
 from kronbench.operators._routes import DenseRoute, Middle, PairRoute
 from kronbench.operators._sampling import Sampling
+from kronbench.operators._threads import at_most_threads
 
 METHODS = ("auto", "sparse", "dense", "lowrank")
 
 # Below this many operations (about two milliseconds) methods are compared by operations alone.
 _WORTH_MEASURING = 5e7
+
+# Operations for which it pays to wake another thread (about a third of a millisecond).
+_WORTH_A_THREAD = 1e7
 
 # Products within which a factorization must have paid for itself, so that a vain attempt costs no
 # more than so many: an operator from pairs to the same pairs belongs to an iterative solver, any
@@ -174,7 +178,7 @@ class SampledKroneckerOperator(LinearOperator):
             None if keep else m for m, keep in zip(self._matrices, needed, strict=True)
         )
 
-    @property
+    @cached_property
     def flops(self) -> int:
         """Operations of one product by the method in use."""
         if self.method != "lowrank":
@@ -218,7 +222,8 @@ class SampledKroneckerOperator(LinearOperator):
     _transpose = _adjoint
 
     def _matmat(self, X):
-        return self._route(np.ascontiguousarray(X, self.dtype))
+        with at_most_threads(self.flops * X.shape[1] / _WORTH_A_THREAD):
+            return self._route(np.ascontiguousarray(X, self.dtype))
 
     def _matvec(self, x):
         return self._matmat(x.reshape(-1, 1))

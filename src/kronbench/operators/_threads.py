@@ -1,0 +1,18 @@
+"""As many threads of numba as the work is worth."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import numba
+
+
+@contextmanager
+def at_most_threads(n):
+    """No more than n threads of numba in here, and at least one: to wake one takes 50 us."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(max(1, min(before, int(n))))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
