@@ -75,7 +75,7 @@ def test_logistic_keeps_its_limits_for_large_scores():
 def test_single_precision_stays_single(name):
     loss, p = LOSSES[name], np.array([0.5, -2.0, 1.5], dtype=np.float32)
     y = np.array([1, 1, -1], dtype=np.float32)
-    results = loss.gradient(p, y), loss.weights(p, y), loss.hessian_product(p, y, p)
+    results = loss.gradient(p, y), loss.hessian_diagonal(p, y), loss.hessian_product(p, y, p)
     assert {r.dtype for r in results} == {np.dtype(np.float32)}
 
 

@@ -165,6 +165,8 @@ def encode_two_classes(X, y):
             f"y holds {len(classes)} class{'es' if len(classes) > 1 else ''}: "
             "give labels of exactly two classes"
         )
+    if y.dtype == np.float64 and classes.tolist() == [-1.0, 1.0]:
+        return classes, y
     return classes, np.where(y == classes[1], 1.0, -1.0)
 
 

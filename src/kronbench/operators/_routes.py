@@ -75,18 +75,28 @@ class PairRoute:
             _panels(len(tasks) - 1, out.n_minor, x.dtype),
             narrow_width(x.dtype),
         )
+        if out.in_order:
+            return sums
         result = np.empty_like(sums)
         scatter(out.order, sums, result)
         return result
 
-    def _spread_over_rows(self, x):
+    def _nonzero(self, x):
+        """Coefficients other than zero in sorted order, minor vertices, where blocks begin."""
         pairs = self._in
+        if pairs.in_order and x.all():
+            return x, pairs.minor, pairs.starts
         values = np.empty_like(x, order="C")
         indices = np.empty(len(x), np.int32)
         starts = np.empty((len(pairs.majors), pairs.n_blocks + 1), np.int64)
         select(
             pairs.order, pairs.minor, pairs.bounds, x, pairs.block_rows, indices, values, starts
         )
+        return values, indices, starts
+
+    def _spread_over_rows(self, x):
+        pairs = self._in
+        values, indices, starts = self._nonzero(x)
         counts = starts[:, -1] - starts[:, 0]
         majors = pairs.majors
         if not counts.all():

@@ -21,6 +21,7 @@ class SortedPairs:
     order : (n,) int32, position of each sorted pair in the given order
     minor : (n,) int32, the other vertex of each sorted pair
     n_minor : number of minor vertices, used or not
+    in_order : whether the pairs were given sorted, so that nothing has to be permuted
     """
 
     majors: np.ndarray
@@ -28,6 +29,7 @@ class SortedPairs:
     order: np.ndarray
     minor: np.ndarray
     n_minor: int
+    in_order: bool
 
     @cached_property
     def block_rows(self) -> int:
@@ -59,6 +61,7 @@ class SortedPairs:
             renumbered[self.order[kept]],
             self.minor[kept],
             self.n_minor,
+            self.in_order,
         )
 
 
@@ -90,8 +93,14 @@ class Sampling:
             order, bounds = sort_pairs(major, minor, self.shape[side], self.shape[1 - side])
             majors = np.flatnonzero(np.diff(bounds))
             bounds = np.concatenate([bounds[:1], bounds[1:][majors]])
+            in_order = bool((order[1:] > order[:-1]).all())
             self._sorted[side] = SortedPairs(
-                majors, bounds, order, minor[order], self.shape[1 - side]
+                majors,
+                bounds,
+                order,
+                minor if in_order else minor[order],
+                self.shape[1 - side],
+                in_order,
             )
         return self._sorted[side]
 

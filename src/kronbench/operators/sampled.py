@@ -298,7 +298,7 @@ def _as_index(index, size, name):
     if index.ndim != 1:
         raise InputError(f"{name} has {index.ndim} dimension(s): give a one-dimensional array")
     if index.size == 0:
-        return index.astype(np.int32)
+        return index.astype(np.int32, copy=False)
     if index.dtype.kind not in "iu":
         raise InputError(f"{name} has dtype {index.dtype}: give integers")
     low, high = int(index.min()), int(index.max())
@@ -307,7 +307,7 @@ def _as_index(index, size, name):
             f"{name} holds the index {low if low < 0 else high}, out of range for the {size} "
             "vertices of its matrix"
         )
-    return index.astype(np.int32)
+    return index.astype(np.int32, copy=False)
 
 
 def _take(sampling, index, name):

@@ -5,8 +5,8 @@ iterate: the callback gets the residual b - A x by recurrence, with which the ca
 without a product (scipy's gives x alone), and ``max_iter`` is kept (scipy's minres also ends on
 its own estimate of the condition number). The iterates are scipy's; the tests compare them.
 
-An iteration makes one product with A; qmr makes one with A and one with its transpose. Scalars are
-Python floats, so that vectors of single precision stay so.
+An iteration makes one product with A; qmr makes another with its transpose, except in the last.
+Scalars are Python floats, so that vectors of single precision stay so.
 """
 
 from __future__ import annotations
@@ -99,14 +99,17 @@ def cg(A, b, *, tol=1e-8, max_iter=100, callback=None) -> Solution:
     return Solution(x, residual, n_iter)
 
 
-def qmr(A, b, *, tol=1e-8, max_iter=100, callback=None) -> Solution:
+def qmr(A, b, *, tol=1e-8, max_iter=100, callback=None, overwrite_b=False) -> Solution:
     """Quasi-minimal residual method for A x = b, A square (Freund & Nachtigal 1991).
 
     The coupled two-term recurrences without look-ahead; stops at a breakdown of the two-sided
-    Lanczos process. Needs ``A.rmatvec``. Parameters, errors: as for :func:`minres`.
+    Lanczos process. Needs ``A.rmatvec``. Parameters, errors: as for :func:`minres`; with
+    ``overwrite_b`` the residual takes the memory of b. Seven more vectors of its length are held,
+    and two while A makes a product.
     """
     A, b = _as_system(A, b)
-    x, residual, v, w = np.zeros_like(b), b.copy(), b.copy(), b.copy()
+    residual = b if overwrite_b else b.copy()
+    x, v, w = np.zeros_like(b), b.copy(), b.copy()
     p, q, d, s = (np.zeros_like(b) for _ in range(4))
     tiny = np.finfo(b.dtype).eps
     rho = xi = float(np.linalg.norm(b))
@@ -127,21 +130,22 @@ def qmr(A, b, *, tol=1e-8, max_iter=100, callback=None) -> Solution:
             break
         beta = epsilon / delta
         update(v, -beta, 1.0, Ap)
-        update(w, -beta, 1.0, A.rmatvec(q))
         rho, rho_old = float(np.linalg.norm(v)), rho
-        xi = float(np.linalg.norm(w))
         theta, theta_old = rho / (gamma * abs(beta)), theta
         gamma, gamma_old = 1 / hypot(1, theta), gamma
         eta *= -rho_old / beta * (gamma / gamma_old) ** 2
         update(d, (theta_old * gamma) ** 2, eta, p)
         update(s, (theta_old * gamma) ** 2, eta, Ap)
+        del Ap
         x += d
         residual -= s
         n_iter += 1
         if callback is not None and callback(x, residual):
             break
-        if np.linalg.norm(residual) <= target:
+        if n_iter == max_iter or np.linalg.norm(residual) <= target:
             break
+        update(w, -beta, 1.0, A.rmatvec(q))
+        xi = float(np.linalg.norm(w))
     return Solution(x, residual, n_iter)
 
 

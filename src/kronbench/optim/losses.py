@@ -37,7 +37,7 @@ class Loss:
         raise NotImplementedError
 
     def weights(self, p, y):
-        """The diagonal W >= 0 of H = W P, (n,)."""
+        """The diagonal W >= 0 of H = W P, (n,): numbers, or a mask where it is one or zero."""
         raise NotImplementedError
 
     def project(self, v):
@@ -46,7 +46,7 @@ class Loss:
 
     def hessian_diagonal(self, p, y):
         """Diagonal of the (generalized) Hessian, (n,)."""
-        return self.weights(p, y)
+        return self.weights(p, y).astype(p.dtype, copy=False)
 
     def hessian_product(self, p, y, v):
         """H v for v (n,), in O(n)."""
@@ -95,7 +95,7 @@ class L2SVM(Loss):
         return np.where(y * p < 1, p - y, 0)
 
     def weights(self, p, y):
-        return (y * p < 1).astype(p.dtype)
+        return y * p < 1
 
 
 class Logistic(Loss):

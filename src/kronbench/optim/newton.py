@@ -77,7 +77,7 @@ def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonR
     inner_solver : {"qmr", "minres", "cg"}
         How (H Q + reg I) x = g + reg a, Eq. 9, is solved, k inner iterations each.
 
-        - "qmr": as it stands, not symmetric; 2 k + 1 products a step.
+        - "qmr": as it stands, not symmetric; 2 k products a step.
         - "minres": as the symmetric system (W^1/2 Q W^1/2 + reg I) u = b on the pairs of nonzero
           curvature, for L2-SVM those with y p < 1; coefficients of the others become zero.
           k + 2 products of the size of the active set.
@@ -143,6 +143,7 @@ def _minimize(
             Bx *= delta
         z -= x
         p -= Bx
+        del x, Bx
         objectives.append(loss.value(p, y) + 0.5 * form.reg * float(form.inner(z, z, p)))
         if callback is not None and callback(Iterate(len(objectives), z, p, objectives[-1])):
             break
@@ -150,7 +151,10 @@ def _minimize(
 
 
 class _Form:
-    """What differs between the forms: the residual of the optimum, a step and its image B x."""
+    """What differs between the forms: the residual of the optimum, a step and its image B x.
+
+    A step may overwrite the residual.
+    """
 
     def __init__(self, operator, reg, inner_solver):
         if not np.isfinite(reg) or reg <= 0:
@@ -188,7 +192,8 @@ class _Dual(_Form):
         Q, weights = self.operator, loss.weights(p, y)
 
         def product(v):
-            Av = weights * loss.project(Q.matvec(v))
+            Av = loss.project(Q.matvec(v))
+            Av *= weights
             update(Av, 1.0, self.reg, v)
             return Av
 
@@ -198,7 +203,7 @@ class _Dual(_Form):
             return Av
 
         system = LinearOperator(Q.shape, matvec=product, rmatvec=adjoint, dtype=rhs.dtype)
-        return qmr(system, rhs, **options).x
+        return qmr(system, rhs, overwrite_b=True, **options).x
 
     def _symmetric_step(self, loss, y, p, rhs, **options):
         # Rows of no curvature give x = rhs / reg; on the others, with x = W^1/2 u, divide by W^1/2
@@ -207,7 +212,7 @@ class _Dual(_Form):
         x = np.where(active, 0, rhs / self.reg)
         if not active.any():
             return x
-        root = np.sqrt(weights[active])
+        root = np.sqrt(weights[active].astype(rhs.dtype, copy=False))
         b = rhs[active] / root
         if x.any():
             b -= loss.project(root * self.operator.matvec(x)[active])
@@ -268,6 +273,7 @@ class _DualInGramProduct(_Dual):
             update(Qx, 1.0, length, Qd)
             update(r, 1.0, -length, Ad)
             update(Qr, 1.0, -length, QAd)
+            del Ad, QAd
             rr, rr_old = self._square(r, Qr), rr
             if rr <= tol**2 * first:
                 break
