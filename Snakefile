@@ -32,3 +32,5 @@ onsuccess:
     summary = PLAN.report / "summary.txt"
     if summary.exists():
         print("", summary.read_text(), sep="\n", end="")
+    else:
+        print(f"\nresults are under {PLAN.report.parent}; the page comes with: snakemake --cores N")

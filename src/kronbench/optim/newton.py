@@ -23,6 +23,9 @@ _KRYLOV = {"qmr": qmr, "minres": minres, "cg": cg}
 # whose right-hand side divides by its root; the optimum is the same
 _FLAT = 1e-10
 
+# Share of the pairs with curvature up to which it pays to gather them for smaller products
+_MOST = 0.9
+
 
 @dataclass(frozen=True)
 class Iterate:
@@ -65,8 +68,8 @@ def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonR
     Parameters
     ----------
     gram : (n, n) LinearOperator, array or sparse matrix
-        Q = R (G kron K) R', symmetric positive semidefinite. The "minres" solver uses its method
-        ``restrict(out, in_)``, where it has one, for products of the size of the active set.
+        Q = R (G kron K) R', symmetric positive semidefinite. Its method ``restrict(out, in_)``,
+        where it has one, makes products of the size of the active set.
     loss : Loss
     y : (n,) float array
         Labels, in {-1, 1} for a loss with ``margin``.
@@ -77,7 +80,8 @@ def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonR
     inner_solver : {"qmr", "minres", "cg"}
         How (H Q + reg I) x = g + reg a, Eq. 9, is solved, k inner iterations each.
 
-        - "qmr": as it stands, not symmetric; 2 k products a step.
+        - "qmr": as it stands, not symmetric; 2 k products a step, which leave out the rows of
+          H Q, and the columns of Q H, of pairs without curvature (Section 4.2).
         - "minres": as the symmetric system (W^1/2 Q W^1/2 + reg I) u = b on the pairs of nonzero
           curvature, for L2-SVM those with y p < 1; coefficients of the others become zero.
           k + 2 products of the size of the active set.
@@ -190,15 +194,26 @@ class _Dual(_Form):
 
     def _plain_step(self, loss, y, p, rhs, **options):
         Q, weights = self.operator, loss.weights(p, y)
+        active = weights != 0
+        few = np.count_nonzero(active) < _MOST * len(active)
+        # A loss that has pairs without curvature is a sum over pairs: its projection is the identity
+        rows = Q.restrict(out=active) if few and hasattr(Q, "restrict") else None
 
         def product(v):
-            Av = loss.project(Q.matvec(v))
-            Av *= weights
+            if rows is None:
+                Av = loss.project(Q.matvec(v))
+                Av *= weights
+            else:
+                Av = np.zeros_like(v)
+                Av[active] = weights[active] * rows.matvec(v)
             update(Av, 1.0, self.reg, v)
             return Av
 
         def adjoint(v):
-            Av = Q.matvec(weights * loss.project(v))
+            if rows is None:
+                Av = Q.matvec(weights * loss.project(v))
+            else:
+                Av = rows.rmatvec(weights[active] * v[active])
             update(Av, 1.0, self.reg, v)
             return Av
 
