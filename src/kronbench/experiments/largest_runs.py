@@ -15,7 +15,7 @@ from kronbench.experiments.solvers import make_solver
 
 
 def run(spec, data, rng):
-    """One row for each of ``sizes`` (m = q) and named solver.
+    """One row for each of ``solvers`` and its ``sizes`` (m = q).
 
     ``seconds`` is the fit with its kernels and factors, ``predict_seconds`` the prediction of
     ``test_pairs`` pairs between fresh vertices, ``peak_mib`` the largest resident set of the
@@ -23,8 +23,8 @@ def run(spec, data, rng):
     """
     context = multiprocessing.get_context("spawn")
     rows = []
-    for m in spec["sizes"]:
-        for name, entry in spec["solvers"].items():
+    for name, entry in spec["solvers"].items():
+        for m in spec["sizes"][name]:
             with context.Pool(1) as pool:
                 rows.append(pool.apply(_measure, (name, entry, m, spec)))
     return pd.DataFrame(rows)

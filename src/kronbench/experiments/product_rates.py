@@ -16,15 +16,18 @@ METHODS = ("matrix product", "sparse", "dense", "lowrank", "auto", "scipy")
 
 
 def run(spec, data, rng):
-    """One row for each combination of ``sizes`` (m = q), ``methods``, ``dtypes`` and ``threads``.
+    """One row for each of ``methods``, its sizes (m = q), ``dtypes`` and ``threads``.
 
     A product R (G kron K) R' v with n = ``fraction`` m^2 random pairs and Gaussian kernels
     (gamma 1) on one feature, uniform on (0, 100). "matrix product" is the BLAS on two square
-    matrices of order ``matrix_size``: the rate of the machine. "scipy" is a sparse matrix product
-    and gathered inner products. A process for each point, because threads of BLAS and numba that
-    wait for each other would be measured with it. ``seconds`` is a median; ``gflops`` counts the
+    matrices of its order m: the rate of the machine. "scipy" is a sparse matrix product and
+    gathered inner products. A process for each point, because threads of BLAS and numba that wait
+    for each other would be measured with it. ``seconds`` is a median; ``gflops`` counts the
     operations of the sparse method for every route but "matrix product", so that rates compare;
-    ``setup_seconds`` is the time to the end of the first product; ``chosen`` is what "auto" took.
+    ``setup_seconds`` is the time to the end of the first product; ``chosen`` is what "auto" took;
+    ``deviation`` is the largest of some outputs from sums over all coefficients in double
+    precision, relative to the largest of them; ``blas_share`` is the rate relative to the matrix
+    product's of the same precision and threads; ``speed_up`` is over the sparse method.
     """
     rows, capped = [], []
     points = [
@@ -36,7 +39,7 @@ def run(spec, data, rng):
     context = multiprocessing.get_context("spawn")
     for method, dtype, threads in tqdm(points, unit="curve"):
         cap = TimeCap(spec["time_cap"])
-        for m in spec["sizes"] if method != "matrix product" else [spec["matrix_size"]]:
+        for m in spec["methods"][method]:
             if not cap.allows(m):
                 capped.append(f"{method} m = {m}")
                 break
@@ -44,9 +47,25 @@ def run(spec, data, rng):
                 row = pool.apply(_measure, (method, m, spec["fraction"], dtype, threads))
             rows.append(row)
             cap.record(m, row["setup_seconds"] + 3 * row["seconds"])
-    frame = pd.DataFrame(rows)
+    frame = _compared(pd.DataFrame(rows))
     if capped:
         frame.attrs["skipped"] = ["products past the time cap were not run: " + ", ".join(capped)]
+    return frame
+
+
+def _compared(frame):
+    """The frame with every rate relative to the machine's, every time to the sparse method's."""
+    machine = frame[frame["method"] == "matrix product"].set_index(["dtype", "threads"])["gflops"]
+    frame["blas_share"] = [
+        gflops / machine.get((dtype, threads), np.nan)
+        for gflops, dtype, threads in zip(
+            frame["gflops"], frame["dtype"], frame["threads"], strict=True
+        )
+    ]
+    keys = ["m", "dtype", "threads"]
+    sparse_seconds = frame[frame["method"] == "sparse"].set_index(keys)["seconds"]
+    own = pd.MultiIndex.from_frame(frame[keys])
+    frame["speed_up"] = sparse_seconds.reindex(own).to_numpy() / frame["seconds"]
     return frame
 
 
@@ -69,6 +88,7 @@ def _measure(method, m, fraction, dtype, threads):
                 "setup_seconds": 0.0,
                 "gflops": 2e-9 * m**3 / seconds,
                 "chosen": "",
+                "deviation": np.nan,
                 "peak_mib": peak_mib(),
             }
         n = round(fraction * m * m)
@@ -96,7 +116,16 @@ def _measure(method, m, fraction, dtype, threads):
         "gflops": 4e-9 * m * len(rows) / seconds,
         "chosen": chosen,
         "peak_mib": peak_mib(),
+        "deviation": _deviation(product(v), G, K, rows, cols, v),
     }
+
+
+def _deviation(u, G, K, rows, cols, v):
+    some = np.linspace(0, len(rows) - 1, 50).astype(int)
+    expected = [
+        np.dot(G[rows[h]].astype(float)[rows] * K[cols[h]].astype(float)[cols], v) for h in some
+    ]
+    return np.abs(u[some] - expected).max() / np.abs(expected).max()
 
 
 def _scipy_product(G, K, rows, cols):

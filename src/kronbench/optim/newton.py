@@ -196,7 +196,7 @@ class _Dual(_Form):
         Q, weights = self.operator, loss.weights(p, y)
         active = weights != 0
         few = np.count_nonzero(active) < _MOST * len(active)
-        # A loss that has pairs without curvature is a sum over pairs: its projection is the identity
+        # A loss with pairs without curvature is a sum over pairs: its projection is the identity
         rows = Q.restrict(out=active) if few and hasattr(Q, "restrict") else None
 
         def product(v):

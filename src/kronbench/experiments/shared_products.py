@@ -1,0 +1,68 @@
+"""What shared and saved products buy: a whole path of ridge weights, a symmetric inner solver."""
+
+import statistics
+
+import pandas as pd
+
+from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.evaluation import VertexDisjointKFold, roc_auc
+from kronbench.experiments.measure import Stopwatch
+from kronbench.experiments.seeds import generator
+from kronbench.experiments.warm_up import compile_kernels
+from kronbench.models import KronRidge, KronSVM
+
+
+def run(spec, data, rng):
+    """A row for each way: wall seconds (median of three), processor seconds, AUC on one fold.
+
+    ``ratio`` is over the first way of the same model. "41 weights" has the AUC of the path at the
+    weight of "one weight".
+    """
+    compile_kernels()
+    pairs, y = labelled_pairs(
+        data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
+    )
+    splits = list(VertexDisjointKFold(random_state=int(rng.integers(2**31))).split(pairs, y))
+    train, test = splits[spec["fold"]]
+    train_pairs, train_y, test_pairs, test_y = pairs[train], y[train], pairs[test], y[test]
+    regs = spec["regs"]
+    middle = len(regs) // 2
+    ridge = KronRidge(reg=regs[middle], max_iter=spec["iterations"], tol=0)
+
+    def one_weight():
+        return ridge.fit(train_pairs, train_y).decision_function(test_pairs)
+
+    def path():
+        found = ridge.path(train_pairs, train_y, regs, X_test=test_pairs)
+        return [found.test_scores(j) for j in range(len(regs))][middle][-1]
+
+    def svm(inner_solver):
+        model = KronSVM(reg=1.0, inner_solver=inner_solver)
+        return lambda: model.fit(train_pairs, train_y).decision_function(test_pairs)
+
+    ways = [
+        ("ridge", "one weight", one_weight),
+        ("ridge", f"{len(regs)} weights", path),
+        ("L2-SVM", "QMR", svm("qmr")),
+        ("L2-SVM", "CG", svm("cg")),
+    ]
+    rows, first = [], {}
+    for model, way, solve in ways:
+        watches = []
+        for _ in range(3):
+            with Stopwatch() as watch:
+                scores = solve()
+            watches.append(watch)
+        seconds = statistics.median(watch.seconds for watch in watches)
+        rows.append(
+            {
+                "model": model,
+                "way": way,
+                "n": len(train_pairs),
+                "seconds": seconds,
+                "cpu_seconds": statistics.median(watch.cpu_seconds for watch in watches),
+                "ratio": seconds / first.setdefault(model, seconds),
+                "auc": roc_auc(test_y, scores),
+            }
+        )
+    return pd.DataFrame(rows)
