@@ -102,6 +102,7 @@ def format_cell(value) -> str:
     if isinstance(value, float | np.floating):
         if not np.isfinite(value):
             return "" if np.isnan(value) else str(value)
+        value += 0.0  # no negative zero
         if value == 0 or 1e-3 <= abs(value) < 1e5:
             return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}".replace(",", "\u2009")
         return f"{value:.2e}"
