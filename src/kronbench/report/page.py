@@ -12,9 +12,11 @@ import pandas as pd
 
 from kronbench.files import replacing, write_text
 from kronbench.plan import Item, Plan
-from kronbench.report.claims import FAILS, Verdict, evaluate
+from kronbench.report.claims import DIFFERS, FAILS, HOLDS, UNTESTED, Verdict, evaluate
 from kronbench.report.render import read_numbers, read_results
 from kronbench.report.style import format_cell
+
+_FIRST = (FAILS, DIFFERS, UNTESTED, HOLDS)  # what a reader of the claims looks for
 
 
 def write_report(plan: Plan) -> str:
@@ -46,7 +48,7 @@ def write_report(plan: Plan) -> str:
     page = environment.get_template("page.html.j2").render(
         plan=plan,
         papers=papers,
-        verdicts=verdicts,
+        verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
         counts=collections.Counter(verdict.verdict for verdict in verdicts),
         surrogates=_surrogates(entries),
         skipped=_skipped(entries),
