@@ -1,6 +1,6 @@
 """AUC against the number of training documents: over instances and over classes, B and D."""
 
-from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from kronbench.report.style import new_figure
 
@@ -21,7 +21,7 @@ def draw(frame, item):
                 )
             panel.set_xscale("log")
             panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+            panel.xaxis.set_major_formatter(EngFormatter(sep=""))
             panel.xaxis.set_minor_locator(NullLocator())
             panel.tick_params(axis="x", labelsize=7)
         axes[0, col].set_title(TITLES[setting])
