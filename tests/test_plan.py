@@ -48,6 +48,16 @@ def change(path, value):
         ),
         (("papers", "nobody"), {}, "there is no paper 'nobody'; known are: airola"),
         (
+            ("papers", "bach", "figure-2"),
+            {"splits": "ten"},
+            "papers.bach.figure-2: splits is 'ten'; give a number, such as 5",
+        ),
+        (
+            ("papers", "airola", "figure-3"),
+            {"folds": 0},
+            "papers.airola.figure-3: folds is 0; give a list or mapping, such as",
+        ),
+        (
             ("papers", "airola", "figure-3"),
             {"solver": "kronbench.models.KronRigde"},
             "airola figure-3: unknown solver path 'kronbench.models.KronRigde'",
@@ -97,3 +107,10 @@ def test_sources_follow_imports_down_the_floors():
     assert "page.py" not in names
     item = load_plan(merged()).item("airola", "figure-3")
     assert any(file.endswith("kron_ridge.py") for file in item.sources)
+
+
+def test_numbers_that_come_as_texts_are_numbers():
+    # as Snakemake hands on --config 'papers={airola: {figure-3: {iterations: 7, regs: [1e-3]}}}'
+    given = {"iterations": "7", "regs": ["1e-3", "2"]}
+    item = load_plan(change(("papers", "airola", "figure-3"), given)).item("airola", "figure-3")
+    assert (item.parameters["iterations"], item.parameters["regs"]) == (7, [1e-3, 2])

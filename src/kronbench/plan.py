@@ -7,9 +7,11 @@ nothing of what an experiment does.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib
 import importlib.util
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,12 +173,17 @@ def _item(paper, name, entries, overrides, config):
         entry, override = {**entries[source], **entry}, overrides.get(source, {})
     base = entry.get("parameters", {})
     datasets = override.get("datasets", entry.get("datasets", ()))
-    changes = {key: value for key, value in override.items() if key != "datasets"}
-    for key in changes:
+    changes = {key: _from_text(value) for key, value in override.items() if key != "datasets"}
+    for key, value in changes.items():
         if key not in base:
             raise InputError(
                 f"papers.{paper}.{name}: unknown key '{key}'; "
                 f"this item can be told: {', '.join(['datasets', *base])}"
+            )
+        if _kind(value) != _kind(base[key]) and base[key] is not None:
+            raise InputError(
+                f"papers.{paper}.{name}: {key} is {reprlib.repr(value)}; "
+                f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
             )
     _check_module("experiments", entry["experiment"], f"{paper} {name}")
     _check_module("report.drawings", entry["drawing"], f"{paper} {name}")
@@ -202,6 +209,29 @@ def _item(paper, name, entries, overrides, config):
         scale=config["scale"],
         tables_of=source,
     )
+
+
+def _from_text(value):
+    """Numbers and flags out of texts, which Snakemake makes of them in nested --config values."""
+    if isinstance(value, Mapping):
+        return {key: _from_text(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_from_text(entry) for entry in value]
+    if isinstance(value, str):
+        for kind in (int, float):
+            with contextlib.suppress(ValueError):
+                return kind(value)
+        return {"true": True, "false": False, "null": None}.get(value.lower(), value)
+    return value
+
+
+def _kind(value):
+    """What a parameter is; lists and mappings (one entry a data set) stand for each other."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    return "a text" if isinstance(value, str) else "a list or mapping"
 
 
 def import_object(path: str):
