@@ -41,7 +41,8 @@ class SampledKroneckerOperator(LinearOperator):
     row_matrix : (a, b) array or sparse matrix
     col_matrix : (c, d) array or sparse matrix
     rows, cols : (f,) integer arrays
-        Row and column vertex of each output: rows of the two matrices.
+        Row and column vertex of each output: rows of the two matrices. Arrays of int32 are kept,
+        not copied: leave them as they are.
     in_rows, in_cols : (e,) integer arrays, optional
         The same for each coefficient: columns of the two matrices. The output pairs when None.
     method : {"auto", "sparse", "dense", "lowrank"}
