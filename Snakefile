@@ -33,4 +33,6 @@ onsuccess:
     if summary.exists():
         print("", summary.read_text(), sep="\n", end="")
     else:
-        print(f"\nresults are under {PLAN.report.parent}; the page comes with: snakemake --cores N")
+        print(
+            f"\nresults are under {PLAN.report.parent}; the page comes with: snakemake --cores N"
+        )
