@@ -41,21 +41,15 @@ def test_errors_of_full_rank_factors_reach_that_of_the_full_kernel(name):
     assert (frame["n_points"] == len(data["X"])).all()
 
 
-def test_the_smallest_rank_is_the_first_within_one_deviation():
-    errors = {"cholesky": [0.9, 0.5, 0.32, 0.3], "csi": [0.9, 0.3]}
+def liver_row(full, **errors):
+    """The row of the table for errors of the full kernel in two splits, and of ranks 1, 2, ..."""
+    parts = [
+        pd.DataFrame({"decomposition": name, "rank": range(1, 1 + len(values)), "error": values})
+        for name, values in errors.items()
+    ]
     frame = pd.concat(
-        [
-            pd.DataFrame(
-                {"decomposition": name, "rank": range(1, 1 + len(values)), "error": values}
-            ).assign(split=split)
-            for name, values in errors.items()
-            for split in (0, 1)
-        ]
-        + [
-            pd.DataFrame(
-                {"decomposition": "full", "rank": 0, "error": [0.28, 0.32], "split": [0, 1]}
-            )
-        ]
+        [part.assign(split=split) for part in parts for split in (0, 1)]
+        + [pd.DataFrame({"decomposition": "full", "rank": 0, "error": full, "split": [0, 1]})]
     ).assign(
         dataset="liver",
         n_features=6,
@@ -67,35 +61,17 @@ def test_the_smallest_rank_is_the_first_within_one_deviation():
     printed = pd.DataFrame(
         {"dataset": ["liver"], "n_points": [345], "rank_cholesky": [15], "rank_csi": [9]}
     )
-    row = table.tabulate(frame, None, printed).iloc[0]
+    return table.tabulate(frame, None, printed).iloc[0]
+
+
+def test_the_smallest_rank_is_the_first_within_one_deviation():
+    row = liver_row([0.28, 0.32], cholesky=[0.9, 0.5, 0.32, 0.3], csi=[0.9, 0.3])
     assert (row["Cholesky"], row["CSI"], row["paper Cholesky"]) == (3, 2, 15)
     assert (row["ratio"], row["at least"]) == (1.5, False)
 
 
 def test_where_cholesky_gets_nowhere_the_ratio_is_a_lower_bound():
-    errors = {"full": [0.3], "cholesky": [0.9, 0.8, 0.7], "csi": [0.9, 0.3, 0.3]}
-    frame = pd.concat(
-        pd.DataFrame(
-            {
-                "decomposition": name,
-                "rank": [0] if name == "full" else range(1, 1 + len(values)),
-                "error": values,
-            }
-        ).assign(split=split)
-        for name, values in errors.items()
-        for split in (0, 1)
-    ).assign(
-        dataset="liver",
-        n_features=6,
-        n_classes=2,
-        n_points=345,
-        agreement="exact",
-        source="mirror",
-    )
-    printed = pd.DataFrame(
-        {"dataset": ["liver"], "n_points": [345], "rank_cholesky": [15], "rank_csi": [9]}
-    )
-    row = table.tabulate(frame, None, printed).iloc[0]
+    row = liver_row([0.3, 0.3], cholesky=[0.9, 0.8, 0.7], csi=[0.9, 0.3, 0.3])
     assert pd.isna(row["Cholesky"])
     assert (row["CSI"], row["ratio"], row["at least"]) == (2, 2.0, True)
 

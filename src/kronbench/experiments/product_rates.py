@@ -107,7 +107,7 @@ def _measure(method, m, fraction, dtype, threads):
                 operator = SampledKroneckerOperator(G, K, rows, cols, method=method)
                 product, chosen = operator.matvec, operator.method
             product(v)
-        _, seconds, cpu_seconds = repeated(lambda: product(v), enough=1.0)
+        u, seconds, cpu_seconds = repeated(lambda: product(v), enough=1.0)
     return point | {
         "n": len(rows),
         "seconds": seconds,
@@ -116,7 +116,7 @@ def _measure(method, m, fraction, dtype, threads):
         "gflops": 4e-9 * m * len(rows) / seconds,
         "chosen": chosen,
         "peak_mib": peak_mib(),
-        "deviation": _deviation(product(v), G, K, rows, cols, v),
+        "deviation": _deviation(u, G, K, rows, cols, v),
     }
 
 

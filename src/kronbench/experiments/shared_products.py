@@ -1,12 +1,12 @@
 """What shared and saved products buy: a whole path of ridge weights, a symmetric inner solver."""
 
-import statistics
+import math
 
 import pandas as pd
 
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
-from kronbench.experiments.measure import Stopwatch
+from kronbench.experiments.measure import repeated
 from kronbench.experiments.seeds import generator
 from kronbench.experiments.warm_up import compile_kernels
 from kronbench.models import KronRidge, KronSVM
@@ -54,19 +54,14 @@ def run(spec, data, rng):
     ]
     rows, first = [], {}
     for model, way, solve in ways:
-        watches = []
-        for _ in range(3):
-            with Stopwatch() as watch:
-                scores = solve()
-            watches.append(watch)
-        seconds = statistics.median(watch.seconds for watch in watches)
+        scores, seconds, cpu_seconds = repeated(solve, enough=math.inf, most=3)
         rows.append(
             {
                 "model": model,
                 "way": way,
                 "n": len(train_pairs),
                 "seconds": seconds,
-                "cpu_seconds": statistics.median(watch.cpu_seconds for watch in watches),
+                "cpu_seconds": cpu_seconds,
                 "ratio": seconds / first.setdefault(model, seconds),
                 "auc": roc_auc(test_y, scores),
             }
