@@ -16,7 +16,7 @@ import kronbench.report.drawings
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
-GROUND = {"errors", "pairs", "files", "resources", "plan", "environment", "settings"}
+GROUND = {"errors", "pairs", "files", "resources", "settings"}
 # What each floor may import from inside the package, beside itself and the ground.
 FLOORS = {
     "operators": set(),
@@ -24,8 +24,9 @@ FLOORS = {
     "datasets": set(),
     "evaluation": set(),
     "models": {"operators", "optim", "evaluation"},
-    "experiments": {"operators", "optim", "datasets", "evaluation", "models"},
-    "report": set(),
+    "bench": {"operators", "optim", "datasets", "evaluation", "models"},
+    "experiments": {"operators", "optim", "datasets", "evaluation", "models", "bench"},
+    "report": {"bench"},
 }
 
 

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import sys
-import time
 from pathlib import Path
 
 from kronbench.errors import InputError
@@ -80,54 +79,15 @@ def _parser():
 
 
 def _run(arguments):
-    import numba
-    import threadpoolctl
-
-    from kronbench import environment
-    from kronbench.datasets import Dataset
-    from kronbench.experiments import run_experiment
-    from kronbench.files import replacing, write_text
-    from kronbench.plan import load_plan
+    from kronbench.bench.items import load_plan
+    from kronbench.bench.job import run_job
 
     plan = load_plan(arguments.config)
-    item = plan.item(arguments.paper, arguments.item)
-    if arguments.part not in item.parts:
-        raise InputError(
-            f"{item.paper} {item.name} has no part '{arguments.part}'; "
-            f"it has: {', '.join(item.parts)}"
-        )
-    data = None
-    if item.datasets:
-        folder = plan.data_folder(arguments.part)
-        if not folder.exists():
-            _prepare_into(plan, arguments.part)
-        data = Dataset.open(folder)
-    threads = max(1, min(arguments.threads, numba.config.NUMBA_NUM_THREADS))
-    numba.set_num_threads(threads)
-    start = time.perf_counter()
-    with threadpoolctl.threadpool_limits(threads):
-        frame = run_experiment(item.experiment, dict(item.parameters), data, arguments.part)
-        surroundings = environment.describe(threads)
-    table = item.table(arguments.part)
-    sidecar = {
-        "paper": item.paper,
-        "item": item.name,
-        "part": arguments.part,
-        "experiment": item.experiment,
-        "parameters": dict(item.parameters),
-        "command": item.command(arguments.part),
-        "skipped": frame.attrs.get("skipped", []),
-        "seconds": round(time.perf_counter() - start, 3),
-        "data": data.provenance if data is not None else None,
-        "environment": surroundings,
-    }
-    write_text(table.with_suffix(".json"), json.dumps(sidecar, indent=1))
-    with replacing(table) as temporary:
-        frame.to_csv(temporary, index=False)
+    run_job(plan, plan.item(arguments.paper, arguments.item), arguments.part, arguments.threads)
 
 
 def _render(arguments):
-    from kronbench.plan import load_plan
+    from kronbench.bench.items import load_plan
     from kronbench.report.render import render
 
     plan = load_plan(arguments.config)
@@ -135,28 +95,22 @@ def _render(arguments):
 
 
 def _report(arguments):
-    from kronbench.plan import load_plan
+    from kronbench.bench.items import load_plan
     from kronbench.report.page import write_report
 
     print(write_report(load_plan(arguments.config)))
 
 
 def _prepare(arguments):
-    from kronbench.plan import load_plan
+    from kronbench.bench.items import load_plan
+    from kronbench.bench.job import prepare
 
-    _prepare_into(load_plan(arguments.config), arguments.name)
-
-
-def _prepare_into(plan, name):
-    from kronbench.datasets import load
-
-    data = load(name, policy=plan.config["data"], mirror=plan.config["mirror"])
-    data.save(plan.data_folder(name))
+    prepare(load_plan(arguments.config), arguments.name)
 
 
 def _compile(arguments):
-    from kronbench import environment
-    from kronbench.experiments.warm_up import compile_kernels
+    from kronbench.bench import environment
+    from kronbench.bench.warm_up import compile_kernels
     from kronbench.files import write_text
 
     compile_kernels()

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kronbench.bench.job import run_experiment
 from kronbench.datasets import load
 from kronbench.datasets.checkerboard import generate
 from kronbench.datasets.dataset import Dataset
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
-from kronbench.experiments import method_comparison, run_experiment
+from kronbench.experiments import method_comparison
 from kronbench.models import KronRidge, PairKNN
 from kronbench.report.drawings import method_auc, method_seconds
 

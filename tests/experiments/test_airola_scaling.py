@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from kronbench.bench.job import run_experiment
+from kronbench.bench.seeds import generator
 from kronbench.datasets import load
 from kronbench.evaluation import roc_auc
-from kronbench.experiments import run_experiment, scaling
+from kronbench.experiments import scaling
 from kronbench.experiments.scaling import _Checkerboards, _Folds
-from kronbench.experiments.seeds import generator
 from kronbench.models import KronSVM
 
 GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1.0, "col_gamma": 1.0}

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kronbench.bench.job import run_experiment
+from kronbench.bench.seeds import generator
 from kronbench.datasets import load
-from kronbench.experiments import loss_derivatives, run_experiment
-from kronbench.experiments.seeds import generator
+from kronbench.experiments import loss_derivatives
 from kronbench.optim import LOSSES
 from kronbench.report.drawings import complexity, losses, notation
 

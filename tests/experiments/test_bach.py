@@ -2,9 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kronbench.bench.job import run_experiment
+from kronbench.bench.seeds import generator
 from kronbench.datasets import load
-from kronbench.experiments import csi_steps, minimal_rank, run_experiment
-from kronbench.experiments.seeds import generator
+from kronbench.experiments import csi_steps, minimal_rank
 from kronbench.models.csi_lssvm import LSSVMPath
 from kronbench.operators import gram
 from kronbench.report.drawings import minimal_rank as table

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from kronbench.bench.job import run_experiment
+from kronbench.bench.seeds import generator
 from kronbench.datasets import load
-from kronbench.experiments import run_experiment
 from kronbench.experiments.early_stopping import run
-from kronbench.experiments.seeds import generator
 
 SPEC = {
     "solver": "kronbench.models.KronRidge",

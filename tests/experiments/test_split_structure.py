@@ -1,7 +1,7 @@
 import numpy as np
 
+from kronbench.bench.job import run_experiment
 from kronbench.datasets import load
-from kronbench.experiments import run_experiment
 
 SPEC = {"fold": 4, "n_row_folds": 3, "n_col_folds": 3, "fraction": 0.5, "seed": 3, "time_cap": 1}
 

@@ -8,10 +8,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 from sklearn.metrics import roc_auc_score
 
+from kronbench.bench.job import run_experiment
 from kronbench.datasets.dataset import Dataset
 from kronbench.datasets.lshtc import parse_lshtc, surrogate_lshtc
 from kronbench.errors import InputError
-from kronbench.experiments import mini_batches, run_experiment
+from kronbench.experiments import mini_batches
 from kronbench.experiments.class_tree import TaskRidge, path_features
 from kronbench.experiments.correspondence import CanonicalCorrespondence
 from kronbench.experiments.mini_batches import _Corpus, _selected, ranking_areas

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from kronbench.bench.job import run_experiment
 from kronbench.datasets import load
 from kronbench.datasets.drug_target import kernels
-from kronbench.experiments import run_experiment
 
 COMMON = {"seed": 5, "time_cap": 1}
 

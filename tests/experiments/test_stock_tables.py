@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from kronbench.bench.items import load_plan
+from kronbench.bench.job import run_experiment
 from kronbench.datasets import load
 from kronbench.datasets.drug_target import kernels
-from kronbench.experiments import run_experiment, shortcut_accuracy
+from kronbench.experiments import shortcut_accuracy
 from kronbench.models import TwoStepRidge
-from kronbench.plan import load_plan
 from kronbench.report.drawings import (
     leave_one_out_table,
     regularization_curves,

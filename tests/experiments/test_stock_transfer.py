@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kronbench.bench.job import run_experiment
 from kronbench.datasets import load
-from kronbench.experiments import run_experiment
 from kronbench.experiments.transfer_learning_curves import (
     Split,
     _Transfer,

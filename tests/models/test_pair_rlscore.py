@@ -3,8 +3,8 @@ import importlib.util
 import numpy as np
 import pytest
 
+from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.errors import InputError
-from kronbench.experiments.solvers import SolverMissing, make_solver
 from kronbench.models import KronSVM
 from kronbench.pairs import PairData
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from kronbench.plan import load_plan
+from kronbench.bench.items import load_plan
 from kronbench.report import claims, render
 from kronbench.report.page import write_report
 from tests.helpers import merged

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from kronbench.plan import load_plan
+from kronbench.bench.items import load_plan
 from tests.helpers import merged
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,8 @@ import sys
 
 from kronbench.datasets import describe
 from kronbench.errors import InputError
-from kronbench.plan import load_plan, sources_of
+from kronbench.bench.items import load_plan
+from kronbench.bench.provenance import drawing_sources, sources_of, table_sources
 from kronbench.resources import config_path, package_path
 
 where = ""

@@ -26,7 +26,7 @@ def prepared(wildcards):
 rule experiment:
     input:
         data=prepared,
-        sources=lambda wildcards: item_of(wildcards).sources,
+        sources=lambda wildcards: table_sources(item_of(wildcards)),
         compiled=rules.compile.output,
     output:
         table=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.csv",

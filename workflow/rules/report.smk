@@ -8,7 +8,7 @@ def tables_of(item):
 rule render:
     input:
         tables=lambda wildcards: tables_of(item_of(wildcards)),
-        sources=lambda wildcards: item_of(wildcards).drawing_sources,
+        sources=lambda wildcards: drawing_sources(item_of(wildcards)),
     output:
         multiext(
             f"results/{PLAN.scale}/{{paper}}/{{item}}", ".csv", ".pdf", ".png", ".json"

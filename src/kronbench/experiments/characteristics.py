@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.seeds import generator
 from kronbench.datasets.drug_target import labelled_pairs
-from kronbench.experiments.seeds import generator
 
 
 def run(spec, data, rng):

@@ -8,7 +8,7 @@ import pstats
 import numpy as np
 import pandas as pd
 
-from kronbench.experiments.measure import Stopwatch
+from kronbench.bench.clock import Stopwatch
 from kronbench.operators import KernelColumns, csi
 
 # Methods of kronbench.operators.lowrank by the step of figure 1 they carry out, and the method

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from kronbench.bench.seeds import generator
+from kronbench.bench.solvers import make_solver
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
-from kronbench.experiments.seeds import generator
-from kronbench.experiments.solvers import make_solver
 
 
 def run(spec, data, rng):

@@ -7,11 +7,11 @@ import multiprocessing
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.clock import Stopwatch, peak_mib
+from kronbench.bench.seeds import generator
+from kronbench.bench.solvers import make_solver
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.evaluation import roc_auc
-from kronbench.experiments.measure import Stopwatch, peak_mib
-from kronbench.experiments.seeds import generator
-from kronbench.experiments.solvers import make_solver
 
 
 def run(spec, data, rng):

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from kronbench.bench.clock import Stopwatch
+from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
-from kronbench.experiments.measure import Stopwatch
-from kronbench.experiments.solvers import SolverMissing, make_solver
 
 SETTINGS = ("A", "B", "C", "D")
 

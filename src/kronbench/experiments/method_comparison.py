@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from kronbench.bench.clock import Stopwatch
+from kronbench.bench.seeds import generator
+from kronbench.bench.solvers import SolverMissing, make_solver
+from kronbench.bench.warm_up import compile_kernels
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
-from kronbench.experiments.measure import Stopwatch
-from kronbench.experiments.seeds import generator
-from kronbench.experiments.solvers import SolverMissing, make_solver
-from kronbench.experiments.warm_up import compile_kernels
 
 
 def run(spec, data, rng):

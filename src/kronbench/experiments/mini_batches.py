@@ -7,10 +7,10 @@ import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
 
+from kronbench.bench.clock import Stopwatch
 from kronbench.evaluation import macro_auc
 from kronbench.experiments.class_tree import TaskRidge, path_features
 from kronbench.experiments.correspondence import CanonicalCorrespondence
-from kronbench.experiments.measure import Stopwatch
 from kronbench.models import IndependentRidge
 
 _SCORED_CLASSES = 1000  # at a time

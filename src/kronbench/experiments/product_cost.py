@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.experiments.measure import Stopwatch, repeated
+from kronbench.bench.clock import Stopwatch, repeated
 from kronbench.operators import SampledKroneckerOperator
 
 SETTINGS = ("independent", "dependent", "complete")

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
 
-from kronbench.experiments.measure import Stopwatch, TimeCap, peak_mib, repeated
+from kronbench.bench.clock import Stopwatch, TimeCap, peak_mib, repeated
 from kronbench.operators import SampledKroneckerOperator, gram
 
 METHODS = ("matrix product", "sparse", "dense", "lowrank", "auto", "scipy")

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from kronbench.bench.clock import TimeCap, peak_mib, repeated
+from kronbench.bench.seeds import generator
+from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
-from kronbench.experiments.measure import TimeCap, peak_mib, repeated
-from kronbench.experiments.seeds import generator
-from kronbench.experiments.solvers import SolverMissing, make_solver
 
 
 def run(spec, data, rng):

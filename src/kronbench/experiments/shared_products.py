@@ -4,11 +4,11 @@ import math
 
 import pandas as pd
 
+from kronbench.bench.clock import repeated
+from kronbench.bench.seeds import generator
+from kronbench.bench.warm_up import compile_kernels
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
-from kronbench.experiments.measure import repeated
-from kronbench.experiments.seeds import generator
-from kronbench.experiments.warm_up import compile_kernels
 from kronbench.models import KronRidge, KronSVM
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from kronbench.bench.clock import Stopwatch, repeated
 from kronbench.datasets.drug_target import kernels
-from kronbench.experiments.measure import Stopwatch, repeated
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 
 PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}

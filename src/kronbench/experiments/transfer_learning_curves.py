@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from kronbench.bench.seeds import generator
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
-from kronbench.experiments.seeds import generator
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 
 PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}

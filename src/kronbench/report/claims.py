@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from kronbench.bench.items import Plan
 from kronbench.errors import InputError
-from kronbench.plan import Plan
 from kronbench.report import checks
 from kronbench.report.render import read_numbers
 from kronbench.resources import config_path

@@ -10,8 +10,8 @@ import json
 import jinja2
 import pandas as pd
 
+from kronbench.bench.items import Item, Plan
 from kronbench.files import replacing, write_text
-from kronbench.plan import Item, Plan
 from kronbench.report.claims import DIFFERS, FAILS, HOLDS, UNTESTED, Verdict, evaluate
 from kronbench.report.render import read_numbers, read_results
 from kronbench.report.style import format_cell

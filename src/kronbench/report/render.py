@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import matplotlib
 import pandas as pd
 
+from kronbench.bench.items import Item
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
-from kronbench.plan import Item
 from kronbench.report.style import STYLE, stamp, table_figure
 from kronbench.resources import config_path
 

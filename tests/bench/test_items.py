@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from kronbench.bench.items import load_plan
+from kronbench.bench.provenance import sources_of, table_sources
 from kronbench.errors import InputError
-from kronbench.plan import load_plan, sources_of
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml
 from tests.helpers import merged
@@ -91,7 +92,7 @@ def test_an_item_may_draw_the_tables_of_another():
 
 def test_a_solver_that_needs_a_missing_package_has_sources():
     item = load_plan(merged()).item("airola", "figure-6")
-    assert any(file.endswith("pair_rlscore.py") for file in item.sources)
+    assert any(file.endswith("pair_rlscore.py") for file in table_sources(item))
 
 
 def test_broken_yaml_is_one_sentence(tmp_path):
@@ -106,7 +107,7 @@ def test_sources_follow_imports_down_the_floors():
     assert {"characteristics.py", "drug_target.py", "pairs.py", "seeds.py"} <= names
     assert "page.py" not in names
     item = load_plan(merged()).item("airola", "figure-3")
-    assert any(file.endswith("kron_ridge.py") for file in item.sources)
+    assert any(file.endswith("kron_ridge.py") for file in table_sources(item))
 
 
 def test_numbers_that_come_as_texts_are_numbers():

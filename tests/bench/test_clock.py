@@ -1,7 +1,7 @@
 import pytest
 
-from kronbench.experiments import measure
-from kronbench.experiments.measure import TimeCap, repeated
+from kronbench.bench import clock
+from kronbench.bench.clock import TimeCap, repeated
 
 
 def test_a_law_is_followed_up_to_the_cap():
@@ -43,7 +43,7 @@ def test_repeated_takes_medians_until_there_is_enough(monkeypatch):
             self.seconds = next(self.lengths)
             self.cpu_seconds = 2 * self.seconds
 
-    monkeypatch.setattr(measure, "Stopwatch", Watch)
+    monkeypatch.setattr(clock, "Stopwatch", Watch)
     calls = []
     result, seconds, cpu_seconds = repeated(lambda: calls.append(0) or len(calls), enough=0.55)
     assert (result, len(calls)) == (3, 3)

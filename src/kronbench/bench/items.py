@@ -1,4 +1,4 @@
-"""The plan of a run: which items of which papers, with which parameters, into which files.
+"""The items of a run: which items of which papers, with which parameters, into which files.
 
 Read from a merged configuration and ``config/papers/*.yaml``; it knows names and paths, and
 nothing of what an experiment does.
@@ -6,11 +6,7 @@ nothing of what an experiment does.
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
-import importlib
-import importlib.util
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from kronbench.bench.solvers import find_module, import_object, import_paths
 from kronbench.errors import InputError
 from kronbench.files import write_text
 from kronbench.resources import config_path
@@ -64,23 +61,6 @@ class Item:
         """The command that repeats one job alone, in an active environment."""
         config = RESULTS / self.scale / "config.yaml"
         return f"python -m kronbench run {self.paper} {self.tables_of} {part} --config {config}"
-
-    @property
-    def sources(self) -> list[str]:
-        """Files of the package whose change makes the result tables stale."""
-        modules = [f"kronbench.experiments.{self.experiment}"]
-        modules += [
-            _defining_module(path)
-            for path in _import_paths(self.parameters)
-            if path.startswith("kronbench.")
-        ]
-        return sorted({file for module in modules for file in sources_of(module)})
-
-    @property
-    def drawing_sources(self) -> list[str]:
-        """Files of the package whose change makes the picture stale."""
-        modules = ("kronbench.report.render", f"kronbench.report.drawings.{self.drawing}")
-        return sorted({file for module in modules for file in sources_of(module)})
 
 
 @dataclass(frozen=True)
@@ -188,7 +168,7 @@ def _item(paper, name, entries, overrides, config):
     _check_module("experiments", entry["experiment"], f"{paper} {name}")
     _check_module("report.drawings", entry["drawing"], f"{paper} {name}")
     parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
-    for path in _import_paths(parameters):
+    for path in import_paths(parameters):
         try:
             import_object(path)
         except ModuleNotFoundError:
@@ -234,81 +214,8 @@ def _kind(value):
     return "a text" if isinstance(value, str) else "a list or mapping"
 
 
-def import_object(path: str):
-    """The object at an import path such as ``kronbench.models.KronSVM``.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        The package that should hold it is not installed.
-    InputError
-        The package is there, and the path leads nowhere in it.
-    """
-    module_name, _, name = path.rpartition(".")
-    package = module_name.partition(".")[0]
-    if package and importlib.util.find_spec(package) is None:
-        raise ModuleNotFoundError(f"{package} is not installed", name=package)
-    if not package or _module_file(module_name) is None:
-        raise InputError(
-            f"unknown solver path '{path}': give the import path of a class, "
-            "such as kronbench.models.KronRidge"
-        )
-    module = importlib.import_module(module_name)
-    if not hasattr(module, name):
-        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'")
-    return getattr(module, name)
-
-
-def _defining_module(path):
-    """The module that an object is written in; that of its path where it cannot be imported."""
-    try:
-        return import_object(path).__module__
-    except ModuleNotFoundError:
-        return path.rpartition(".")[0]
-
-
 def _check_module(package, name, where):
-    if _module_file(f"kronbench.{package}.{name}") is None:
+    if find_module(f"kronbench.{package}.{name}") is None:
         raise InputError(
             f"{where}: there is no module kronbench/{package.replace('.', '/')}/{name}.py"
         )
-
-
-def _import_paths(parameters):
-    """Values of every key called ``solver``, at any depth."""
-    if isinstance(parameters, Mapping):
-        for key, value in parameters.items():
-            if key == "solver" and isinstance(value, str):
-                yield value
-            else:
-                yield from _import_paths(value)
-    elif isinstance(parameters, list):
-        for value in parameters:
-            yield from _import_paths(value)
-
-
-def _module_file(module):
-    try:
-        spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:
-        return None
-    return spec.origin if spec else None
-
-
-@functools.cache
-def sources_of(module: str) -> frozenset[str]:
-    """Files of this package that a module imports, directly or not, itself included."""
-    seen, waiting = {}, [module]
-    while waiting:
-        name = waiting.pop()
-        if name in seen or not name.startswith("kronbench"):
-            continue
-        seen[name] = _module_file(name)
-        if seen[name] is None:  # a name imported from a module, not a module
-            continue
-        for node in ast.walk(ast.parse(Path(seen[name]).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                waiting += [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return frozenset(file for file in seen.values() if file)

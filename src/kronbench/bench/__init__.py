@@ -1,0 +1,1 @@
+"""From a measurement to a row: clock, seeds, solvers, one job; items and their provenance."""

@@ -1,0 +1,88 @@
+"""One job: an experiment on one data set, from its parameters to its table and sidecar."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import time
+from pathlib import Path
+
+import numba
+import pandas as pd
+import threadpoolctl
+
+from kronbench.bench import environment
+from kronbench.bench.clock import peak_mib
+from kronbench.bench.items import Item, Plan
+from kronbench.bench.seeds import generator
+from kronbench.datasets import Dataset, load
+from kronbench.errors import InputError
+from kronbench.files import replacing, write_text
+
+
+def prepare(plan: Plan, name: str) -> Path:
+    """Put a data set into the results of a run, by the policy of its configuration."""
+    data = load(name, policy=plan.config["data"], mirror=plan.config["mirror"])
+    data.save(plan.data_folder(name))
+    return plan.data_folder(name)
+
+
+def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
+    """Measure one part of an item with the given threads; write its table and its sidecar.
+
+    Raises
+    ------
+    InputError
+        The item has no such part.
+    """
+    if part not in item.parts:
+        raise InputError(
+            f"{item.paper} {item.name} has no part '{part}'; it has: {', '.join(item.parts)}"
+        )
+    data = None
+    if item.datasets:
+        folder = plan.data_folder(part)
+        data = Dataset.open(folder if folder.exists() else prepare(plan, part))
+    threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(threads)
+    start = time.perf_counter()
+    with threadpoolctl.threadpool_limits(threads):
+        frame = run_experiment(item.experiment, dict(item.parameters), data, part)
+        surroundings = environment.describe(threads)
+    table = item.table(part)
+    sidecar = {
+        "paper": item.paper,
+        "item": item.name,
+        "part": part,
+        "experiment": item.experiment,
+        "parameters": dict(item.parameters),
+        "command": item.command(part),
+        "skipped": frame.attrs.get("skipped", []),
+        "seconds": round(time.perf_counter() - start, 3),
+        "data": data.provenance if data is not None else None,
+        "environment": surroundings,
+    }
+    write_text(table.with_suffix(".json"), json.dumps(sidecar, indent=1))
+    with replacing(table) as temporary:
+        frame.to_csv(temporary, index=False)
+    return table
+
+
+def run_experiment(experiment: str, spec: dict, data, dataset: str) -> pd.DataFrame:
+    """Run ``kronbench.experiments.<experiment>`` and say in each row where its numbers come from.
+
+    Adds the columns ``dataset`` (as the paper spells it), ``source``, ``seed`` and ``peak_mib``
+    (largest resident set of the process so far, MiB).
+    """
+    module = importlib.import_module(f"kronbench.experiments.{experiment}")
+    rng = generator(spec["seed"], experiment, data.name if data is not None else "")
+    frame = module.run(spec, data, rng)
+    attrs = frame.attrs
+    if "dataset" not in frame:
+        frame.insert(0, "dataset", dataset)
+    frame["source"] = data.source if data is not None else "generated"
+    frame["seed"] = spec["seed"]
+    if "peak_mib" not in frame:
+        frame["peak_mib"] = round(peak_mib(), 1)
+    frame.attrs = attrs
+    return frame

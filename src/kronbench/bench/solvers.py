@@ -1,0 +1,80 @@
+"""Solvers by import path, so that one from outside the package can be benchmarked by naming it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping
+
+from kronbench.errors import InputError
+
+
+class SolverMissing(Exception):
+    """A solver from another package that is not installed; the message is the reason."""
+
+
+def make_solver(path: str, **parameters):
+    """The estimator at an import path such as ``kronbench.models.KronSVM``, with parameters.
+
+    Raises
+    ------
+    SolverMissing
+        The package that holds it is not installed: skip it, and report the reason.
+    InputError
+        The path leads nowhere, or the estimator does not know a parameter.
+    """
+    try:
+        solver = import_object(path)
+    except ModuleNotFoundError as error:
+        raise SolverMissing(f"{path} was skipped: {error.name} is not installed") from None
+    try:
+        return solver(**parameters)
+    except TypeError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def import_object(path: str):
+    """The object at an import path such as ``kronbench.models.KronSVM``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        The package that should hold it is not installed.
+    InputError
+        The package is there, and the path leads nowhere in it.
+    """
+    module_name, _, name = path.rpartition(".")
+    package = module_name.partition(".")[0]
+    if package and importlib.util.find_spec(package) is None:
+        raise ModuleNotFoundError(f"{package} is not installed", name=package)
+    if not package or find_module(module_name) is None:
+        raise InputError(
+            f"unknown solver path '{path}': give the import path of a class, "
+            "such as kronbench.models.KronRidge"
+        )
+    module = importlib.import_module(module_name)
+    if not hasattr(module, name):
+        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'")
+    return getattr(module, name)
+
+
+def import_paths(parameters):
+    """Values of every key called ``solver``, at any depth."""
+    if isinstance(parameters, Mapping):
+        for key, value in parameters.items():
+            if key == "solver" and isinstance(value, str):
+                yield value
+            else:
+                yield from import_paths(value)
+    elif isinstance(parameters, list):
+        for value in parameters:
+            yield from import_paths(value)
+
+
+def find_module(module: str) -> str | None:
+    """The file of a module, or None where there is none; its parents are imported."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        return None
+    return spec.origin if spec else None
