@@ -323,7 +323,7 @@ def calibrate(tmp_path, monkeypatch):
     def measure(*measured):
         results = iter(measured)
         monkeypatch.setattr(cost_model, "_measure", lambda *_: next(results))
-        monkeypatch.setattr(cost_model, "_calibrated", {})
+        monkeypatch.setattr(cost_model, "_measured", {})
         return cost_model.calibrate(np.dtype(np.float64), 2)
 
     monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path))
@@ -349,10 +349,14 @@ def test_rates_are_kept(calibrate, tmp_path):
     assert calibrate((OTHER_RATES, 2.0)) == OTHER_RATES
 
 
-def test_disturbed_calibration_is_repeated(calibrate):
+def test_disturbed_calibration_is_repeated(calibrate, monkeypatch):
     disturbed = [(RATES, 0.5), (OTHER_RATES, 1.2), (RATES, 1.0)]  # of two processors
     assert calibrate(*disturbed) == OTHER_RATES
-    assert calibrate() == OTHER_RATES  # kept all the same: no job calibrates in its clock
+    assert calibrate(*[(RATES, 1.1)] * 3) == OTHER_RATES  # no better
+    monkeypatch.setattr(cost_model, "_measured", {})
+    assert cost_model.machine_rates(np.float64, 2) == OTHER_RATES  # no measurement in a clock
+    assert calibrate((RATES, 1.9)) == RATES
+    assert calibrate() == RATES
 
 
 def test_calibration_ends_once_undisturbed(calibrate):
