@@ -1,20 +1,37 @@
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numba
 import numpy as np
 import pytest
 from numba import njit
 
 from kronbench.operators import _kernels
 
+CARRIERS = {
+    "vector instructions": (_kernels._make_add_rows, _kernels._make_inner_products),
+    "plain numba": (_kernels._make_plain_add_rows, _kernels._make_plain_inner_products),
+}
 
+
+@pytest.mark.parametrize("carrier", CARRIERS)
 @pytest.mark.parametrize("vector_bytes", [16, 32, 64])  # SSE and Neon, AVX2, AVX-512
 @pytest.mark.parametrize("width", [1, _kernels.BATCH])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_inner_loops_on_vectors_of_every_size(rng, monkeypatch, vector_bytes, width, dtype):
+def test_inner_loops_on_vectors_of_every_size(
+    rng, monkeypatch, carrier, vector_bytes, width, dtype
+):
     # A machine runs one of them: the others are reached here, whatever LLVM makes of them
     monkeypatch.setattr(_kernels, "VECTOR_BYTES", vector_bytes)
     registers = 2
     length = registers * vector_bytes // np.dtype(dtype).itemsize
-    add_rows = _kernels._make_add_rows(registers, width)
-    inner_products = _kernels._make_inner_products(registers, width)
+    make_add_rows, make_inner_products = CARRIERS[carrier]
+    add_rows = make_add_rows(registers, width)
+    inner_products = make_inner_products(registers, width)
 
     @njit
     def both(sums, outputs, panel, indices, values, start, stop):
@@ -35,6 +52,37 @@ def test_inner_loops_on_vectors_of_every_size(rng, monkeypatch, vector_bytes, wi
         np.testing.assert_allclose(sums[length:].reshape(width, length), expected, **tolerance)
         np.testing.assert_allclose(outputs[start:stop], rows @ expected.T, **tolerance)
         assert not outputs[:start].any() and not outputs[stop:].any()
+
+
+def test_numba_is_one_that_the_vector_instructions_were_tried_with():
+    root = Path(__file__).parents[2]
+    bound = "<{}.{}".format(*_kernels.NUMBA_BEFORE)
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    (needed,) = [line for line in project["dependencies"] if line.startswith("numba")]
+    assert needed.endswith(bound)
+    locked = re.search(r"^numba==(\d+)\.(\d+)", (root / "requirements.lock").read_text(), re.M)
+    for version in (tuple(map(int, locked.groups())), numba.version_info.short):
+        assert _kernels.chosen_loops(version, {}) is None
+
+
+def test_plain_numba_is_chosen_beyond_the_bound_and_on_demand():
+    major, minor = _kernels.NUMBA_BEFORE
+    for version in ((major, minor), (major, minor + 1), (major + 1, 0)):
+        assert _kernels.chosen_loops(version, {}) is True
+    for wish, plain in (("1", True), ("0", None), ("", None)):
+        assert _kernels.chosen_loops((0, 61), {"KRONBENCH_PLAIN_NUMBA": wish}) is plain
+
+
+@pytest.mark.parametrize("wish", [None, "1"])
+def test_the_environment_decides_for_a_process(wish):
+    environment = {k: v for k, v in os.environ.items() if k != "KRONBENCH_PLAIN_NUMBA"}
+    if wish:
+        environment["KRONBENCH_PLAIN_NUMBA"] = wish
+    code = "from kronbench.operators import _routes; print(_routes.PLAIN)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == ["True" if wish else "None"]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kronbench import InputError
-from kronbench.operators import SampledKroneckerOperator, gram, rates_used
+from kronbench.operators import SampledKroneckerOperator, _routes, gram, rates_used
 from kronbench.operators import _cost_model as cost_model
 
 METHODS = ("sparse", "dense", "lowrank", "auto")
@@ -21,6 +21,17 @@ ROUNDING = {np.float64: 1e-12, np.float32: 2e-4}
 @pytest.fixture(autouse=True)
 def cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture(scope="module", params=[None, True], ids=["vector", "plain"])
+def carrier(request):
+    """Innermost loops in vector instructions, then in plain numba: the same tests for both."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_routes, "PLAIN", request.param)
+        yield
+
+
+both_carriers = pytest.mark.usefixtures("carrier")
 
 
 def dense_formula(A, B, rows, cols, in_rows, in_cols):
@@ -64,6 +75,7 @@ def problems(draw):
     return matrix(a, b), matrix(c, d), pairs, v, rng.standard_normal(f), dtype
 
 
+@both_carriers
 @given(problems(), st.sampled_from(METHODS))
 @settings(max_examples=150, deadline=None)
 def test_equals_the_dense_formula(problem, method):
@@ -75,6 +87,7 @@ def test_equals_the_dense_formula(problem, method):
     assert_close(operator.rmatvec(w), matrix.T, w, dtype)
 
 
+@both_carriers
 @given(problems(), st.sampled_from(METHODS), st.integers(1, 6))
 @settings(max_examples=40, deadline=None)
 def test_matmat_is_stacked_matvecs(problem, method, k):
@@ -99,6 +112,7 @@ def test_adjoint_identity(problem, method):
     assert abs(left - right) <= (1e-12 if dtype == np.float64 else 1e-9) * scale
 
 
+@both_carriers
 @given(problems(), st.sampled_from(METHODS), st.booleans(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_restrict_is_the_operator_of_the_subset(problem, method, as_mask, sort_first):
@@ -128,6 +142,7 @@ def square_problem(rng, m, q, n):
     return A, B, rows, cols
 
 
+@both_carriers
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("m", "q"), [(40, 900), (900, 40), (210, 330)])
@@ -144,6 +159,7 @@ def test_blocks_of_many_vertices(rng, method, dtype, m, q):
         assert_close(product[:, column], matrix, X[:, column], dtype)
 
 
+@both_carriers
 @pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
 def test_same_bits_every_time(rng, method):
     A, B, rows, cols = square_problem(rng, 120, 90, 3000)
@@ -170,6 +186,7 @@ def threads():
     numba.set_num_threads(before)
 
 
+@both_carriers
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
@@ -228,9 +245,8 @@ def test_flops_are_those_of_theorem_1(problem):
     assert operator.flops == 2 * min(a * e + d * f, c * e + b * f)
 
 
+@both_carriers
 def test_zero_coefficients_are_not_touched(rng, monkeypatch):
-    from kronbench.operators import _routes
-
     A, B, rows, cols = square_problem(rng, 40, 30, 500)
     operator = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
     v = np.zeros(len(rows))
@@ -247,6 +263,7 @@ def test_zero_coefficients_are_not_touched(rng, monkeypatch):
     assert counted == [7]
 
 
+@both_carriers
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_what_is_not_finite_comes_through(rng, method, bad):
@@ -273,6 +290,7 @@ def test_sparse_matrices_and_integers_are_accepted(rng):
     assert_close(operator @ v, dense_formula(A, B, *pairs), v, np.float64)
 
 
+@both_carriers
 def test_decaying_kernels_go_the_lowrank_way(rng):
     m = 1200
     x, z = rng.uniform(0, 20, (2, m, 1))
@@ -306,6 +324,7 @@ def test_lowrank_never_costs_more_than_an_exact_method(rng):
     assert operator.flops == min(other.flops for other in exact)
 
 
+@both_carriers
 def test_indefinite_matrices_of_low_rank(rng):
     signs = np.diag([1.0, -2.0, 3.0])
     A, B = (F @ signs @ F.T for F in (rng.standard_normal((size, 3)) for size in (90, 80)))

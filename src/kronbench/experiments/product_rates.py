@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
+import os
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch, TimeCap, peak_mib, repeated
 from kronbench.operators import SampledKroneckerOperator, gram
 
-METHODS = ("matrix product", "sparse", "dense", "lowrank", "auto", "scipy")
+METHODS = ("matrix product", "sparse", "plain numba", "dense", "lowrank", "auto", "scipy")
 
 
 def run(spec, data, rng):
@@ -21,7 +23,8 @@ def run(spec, data, rng):
     A product R (G kron K) R' v with n = ``fraction`` m^2 random pairs and Gaussian kernels
     (gamma 1) on one feature, uniform on (0, 100). "matrix product" is the BLAS on two square
     matrices of its order m: the rate of the machine. "scipy" is a sparse matrix product and
-    gathered inner products. A process for each point, because threads of BLAS and numba that wait
+    gathered inner products; "plain numba" is the sparse method without the vector instructions of
+    its innermost loops. A process for each point, because threads of BLAS and numba that wait
     for each other would be measured with it. ``seconds`` is a median; ``gflops`` counts the
     operations of the sparse method for every route but "matrix product", so that rates compare;
     ``setup_seconds`` is the time to the end of the first product; ``chosen`` is what "auto" took;
@@ -43,7 +46,7 @@ def run(spec, data, rng):
             if not cap.allows(m):
                 capped.append(f"{method} m = {m}")
                 break
-            with context.Pool(1) as pool:
+            with _loops_of(method), context.Pool(1) as pool:
                 row = pool.apply(_measure, (method, m, spec["fraction"], dtype, threads))
             rows.append(row)
             cap.record(m, row["setup_seconds"] + 3 * row["seconds"])
@@ -51,6 +54,26 @@ def run(spec, data, rng):
     if capped:
         frame.attrs["skipped"] = ["products past the time cap were not run: " + ", ".join(capped)]
     return frame
+
+
+@contextlib.contextmanager
+def _loops_of(method):
+    """The environment of a process that runs this method: the loops are chosen at import."""
+    if method != "plain numba":
+        yield
+        return
+    before = os.environ.get(_PLAIN)
+    os.environ[_PLAIN] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_PLAIN]
+        else:
+            os.environ[_PLAIN] = before
+
+
+_PLAIN = "KRONBENCH_PLAIN_NUMBA"
 
 
 def _compared(frame):
@@ -99,12 +122,15 @@ def _measure(method, m, fraction, dtype, threads):
         # Distinct pairs without a permutation of all m^2: a random number of each row's columns.
         rows, cols = np.divmod(np.flatnonzero(rng.random(m * m) < fraction)[:n], m)
         v = rng.standard_normal(len(rows)).astype(dtype)
+        kind = "sparse" if method == "plain numba" else method
+        if kind == "sparse":  # compiled, or read from numba's cache, before the clock starts
+            SampledKroneckerOperator(G[:9], K[:9], [0], [0], [0], [0], kind) @ v[:1]
         with Stopwatch() as setup:
             if method == "scipy":
                 product = _scipy_product(G, K, rows, cols)
                 chosen = ""
             else:
-                operator = SampledKroneckerOperator(G, K, rows, cols, method=method)
+                operator = SampledKroneckerOperator(G, K, rows, cols, method=kind)
                 product, chosen = operator.matvec, operator.method
             product(v)
         u, seconds, cpu_seconds = repeated(lambda: product(v), enough=1.0)

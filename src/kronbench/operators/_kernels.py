@@ -4,9 +4,13 @@ Both halves of Algorithm 1 run over pairs sorted by their major vertex. For each
 the row of a matrix that belongs to its minor vertex: ``accumulate`` adds it to the row of the
 major vertex, ``contract`` takes its inner product with that row. The rows come from a panel of
 few columns, packed without gaps and passed block by block, so that it is read from L1 or L2; what
-belongs to the major vertex stays in registers. The two innermost loops are written in vector
-instructions: left to the compiler they run at less than half the rate (16 against 35 GFlop/s on
-two cores), and explicit 512-bit vectors are used even where LLVM prefers 256 bits.
+belongs to the major vertex stays in registers.
+
+The two innermost loops are there twice. In vector instructions, explicit 512-bit vectors even
+where LLVM prefers 256 bits, they run like C++ (@@RATES@@).
+In plain numba they serve where numba is newer than the instructions were tried with, and where
+``KRONBENCH_PLAIN_NUMBA`` is 1. They stay in one module because numba's cache looks at the age of
+this file alone.
 
 Two vectors at once share each loaded row of the panel, for half as much again in operations a
 second.
@@ -16,11 +20,27 @@ No result depends on the number of threads: every sum is formed in one thread in
 
 from __future__ import annotations
 
+import os
+
 import llvmlite.binding
+import numba
 import numpy as np
 from llvmlite import ir
 from numba import config, njit, prange, types
 from numba.extending import intrinsic
+
+# The first numba that the vector instructions were not tried with: the bound in pyproject.toml.
+NUMBA_BEFORE = (0, 69)
+
+
+def chosen_loops(numba_version, environment) -> bool | None:
+    """The ``plain`` of the kernels: None for vector instructions, True for plain numba."""
+    wanted = environment.get("KRONBENCH_PLAIN_NUMBA", "0") not in ("", "0")
+    return True if wanted or tuple(numba_version) >= NUMBA_BEFORE else None
+
+
+# An argument of the kernels and not a constant, so that numba's cache tells the two apart.
+PLAIN = chosen_loops(numba.version_info.short, os.environ)
 
 # Vectors that the inner loops keep in registers: half of the 32 or 16 that there are, the rest is
 # for operands.
@@ -42,7 +62,7 @@ PANEL_ROW = _WIDE * VECTOR_BYTES
 
 # The panel is passed in blocks of rows. They should be few, so that a block stays in L1 or at
 # least in L2, but hold enough pairs of each major vertex that loading its sums is no burden.
-_FEWEST_ROWS, _MOST_ROWS, _PAIRS_OF_A_BLOCK = 32, 768, 16
+_FEWEST_ROWS, _MOST_ROWS, _PAIRS_OF_A_BLOCK = 32, 768, 32
 
 # Major vertices whose sums stay in cache while all blocks of the panel are passed.
 _MAJOR_BLOCK = 64
@@ -280,12 +300,104 @@ def _make_inner_products(registers, width):
     return inner_products
 
 
-_add_rows_wide = _make_add_rows(_WIDE, 1)
-_add_rows_narrow = _make_add_rows(_NARROW, 1)
-_add_rows_batch = _make_add_rows(_WIDE // BATCH, BATCH)
-_inner_products_wide = _make_inner_products(_WIDE, 1)
-_inner_products_narrow = _make_inner_products(_NARROW, 1)
-_inner_products_batch = _make_inner_products(_WIDE // BATCH, BATCH)
+# Sums may be formed in another order; infinities and NaN come through
+_REASSOCIATE = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def _make_plain_add_rows(registers, width):
+    """The same as :func:`_make_add_rows`, four pairs at once: the sums are loaded once for them.
+
+    Unsigned places keep numba from looking for negative ones.
+    """
+    row_bytes = registers * VECTOR_BYTES
+
+    @njit(fastmath=_REASSOCIATE)
+    def add_rows(out, offset, stride, panel, indices, values, start, stop):
+        length = np.uint64(row_bytes // panel.itemsize)
+        ones = stop - (stop - start) % 4
+        for h in range(start, ones, 4):
+            a, b = np.uint64(indices[h]) * length, np.uint64(indices[h + 1]) * length
+            c, d = np.uint64(indices[h + 2]) * length, np.uint64(indices[h + 3]) * length
+            for v in range(width):
+                at = np.uint64(offset + v * stride)
+                wa, wb, wc, wd = values[h, v], values[h + 1, v], values[h + 2, v], values[h + 3, v]
+                for k in range(length):
+                    out[at + k] += (
+                        wa * panel[a + k]
+                        + wb * panel[b + k]
+                        + wc * panel[c + k]
+                        + wd * panel[d + k]
+                    )
+        for h in range(ones, stop):
+            a = np.uint64(indices[h]) * length
+            for v in range(width):
+                at = np.uint64(offset + v * stride)
+                wa = values[h, v]
+                for k in range(length):
+                    out[at + k] += wa * panel[a + k]
+
+    return add_rows
+
+
+def _make_plain_inner_products(registers, width):
+    """The same as :func:`_make_inner_products`, four pairs at once: their row is loaded once."""
+    row_bytes = registers * VECTOR_BYTES
+
+    @njit(fastmath=_REASSOCIATE)
+    def inner_products(out, rows, offset, stride, panel, indices, start, stop):
+        length = np.uint64(row_bytes // panel.itemsize)
+        fixed = rows.reshape(-1)
+        ones = stop - (stop - start) % 4
+        for h in range(start, ones, 4):
+            a, b = np.uint64(indices[h]) * length, np.uint64(indices[h + 1]) * length
+            c, d = np.uint64(indices[h + 2]) * length, np.uint64(indices[h + 3]) * length
+            for v in range(width):
+                at = np.uint64(offset + v * stride)
+                sa = sb = sc = sd = panel.dtype.type(0)
+                for k in range(length):
+                    x = fixed[at + k]
+                    sa += x * panel[a + k]
+                    sb += x * panel[b + k]
+                    sc += x * panel[c + k]
+                    sd += x * panel[d + k]
+                out[h, v] += sa
+                out[h + 1, v] += sb
+                out[h + 2, v] += sc
+                out[h + 3, v] += sd
+        for h in range(ones, stop):
+            a = np.uint64(indices[h]) * length
+            for v in range(width):
+                at = np.uint64(offset + v * stride)
+                sa = panel.dtype.type(0)
+                for k in range(length):
+                    sa += fixed[at + k] * panel[a + k]
+                out[h, v] += sa
+
+    return inner_products
+
+
+def _either(make_vector, make_plain, registers, width):
+    """Both carriers of a loop behind one name; only the one that is asked for is compiled."""
+    vector, plain_numba = make_vector(registers, width), make_plain(registers, width)
+
+    @njit
+    def loop(plain, a, b, c, d, e, f, g, h):
+        if plain is None:
+            vector(a, b, c, d, e, f, g, h)
+        else:
+            plain_numba(a, b, c, d, e, f, g, h)
+
+    return loop
+
+
+_ADD_ROWS = _make_add_rows, _make_plain_add_rows
+_INNER_PRODUCTS = _make_inner_products, _make_plain_inner_products
+_add_rows_wide = _either(*_ADD_ROWS, _WIDE, 1)
+_add_rows_narrow = _either(*_ADD_ROWS, _NARROW, 1)
+_add_rows_batch = _either(*_ADD_ROWS, _WIDE // BATCH, BATCH)
+_inner_products_wide = _either(*_INNER_PRODUCTS, _WIDE, 1)
+_inner_products_narrow = _either(*_INNER_PRODUCTS, _NARROW, 1)
+_inner_products_batch = _either(*_INNER_PRODUCTS, _WIDE // BATCH, BATCH)
 
 
 @njit
@@ -332,7 +444,9 @@ def _pack(matrix, transposed, columns, panel):
 
 
 @njit(parallel=True, cache=True)
-def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out, panels, narrow):
+def accumulate(
+    matrix, transposed, columns, starts, indices, values, tasks, out, panels, narrow, plain
+):
     """out[j, v, k] += sum of values[h, v] * matrix[indices[h], columns[k]] over the pairs h of j.
 
     Parameters
@@ -346,6 +460,8 @@ def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out,
     panels : (n_tasks, b times the widest panel)
         Scratch. Every task packs its own: threads that shared one would have to meet at each
         panel, which costs whole time slices where other programs run too.
+    plain : None or True
+        The carrier of the innermost loops: vector instructions or plain numba.
     """
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
@@ -367,25 +483,31 @@ def accumulate(matrix, transposed, columns, starts, indices, values, tasks, out,
                         at, stop = starts[j, block], starts[j, block + 1]
                         offset = j * width * stride + first
                         if wide:
-                            _add_rows_wide(flat, offset, stride, panel, indices, values, at, stop)
+                            _add_rows_wide(
+                                plain, flat, offset, stride, panel, indices, values, at, stop
+                            )
                         elif width == 1:
                             _add_rows_narrow(
-                                flat, offset, stride, panel, indices, values, at, stop
+                                plain, flat, offset, stride, panel, indices, values, at, stop
                             )
                         else:
-                            _add_rows_batch(flat, offset, stride, panel, indices, values, at, stop)
+                            _add_rows_batch(
+                                plain, flat, offset, stride, panel, indices, values, at, stop
+                            )
             first += length
 
 
 @njit(parallel=True, cache=True)
-def contract(inner, matrix, transposed, columns, starts, indices, tasks, out, panels, narrow):
+def contract(
+    inner, matrix, transposed, columns, starts, indices, tasks, out, panels, narrow, plain
+):
     """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i.
 
     Parameters
     ----------
     inner : (d, n_vectors, padded number of major vertices)
     matrix : (c, d') array, or (d', c) with ``transposed``; len(columns) == d
-    starts, tasks, panels : as for :func:`accumulate`
+    starts, tasks, panels, plain : as for :func:`accumulate`
     """
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
@@ -415,15 +537,15 @@ def contract(inner, matrix, transposed, columns, starts, indices, tasks, out, pa
                         offset = (i - low) * length
                         if wide:
                             _inner_products_wide(
-                                out, rows, offset, stride, panel, indices, at, stop
+                                plain, out, rows, offset, stride, panel, indices, at, stop
                             )
                         elif width == 1:
                             _inner_products_narrow(
-                                out, rows, offset, stride, panel, indices, at, stop
+                                plain, out, rows, offset, stride, panel, indices, at, stop
                             )
                         else:
                             _inner_products_batch(
-                                out, rows, offset, stride, panel, indices, at, stop
+                                plain, out, rows, offset, stride, panel, indices, at, stop
                             )
             first += length
 

@@ -8,6 +8,7 @@ import numpy as np
 from kronbench.operators._kernels import (
     BATCH,
     PANEL_ROW,
+    PLAIN,
     VECTOR_BYTES,
     accumulate,
     contract,
@@ -74,6 +75,7 @@ class PairRoute:
             sums,
             _panels(len(tasks) - 1, out.n_minor, x.dtype),
             narrow_width(x.dtype),
+            PLAIN,
         )
         if out.in_order:
             return sums
@@ -117,6 +119,7 @@ class PairRoute:
             rows,
             _panels(len(tasks) - 1, pairs.n_minor, x.dtype),
             narrow_width(x.dtype),
+            PLAIN,
         )
         return rows, majors
 
