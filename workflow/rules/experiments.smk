@@ -38,7 +38,7 @@ rule experiment:
     resources:
         timing=lambda wildcards: int(item_of(wildcards).timed),
     params:
-        spec=lambda wildcards: dict(item_of(wildcards).parameters),
+        settings=lambda wildcards: table_settings(item_of(wildcards)),
     message:
         "{wildcards.paper} {wildcards.item}: {wildcards.part}"
     shell:
