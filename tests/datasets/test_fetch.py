@@ -531,6 +531,7 @@ def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
         return datasets.LOADERS["interactions"].surrogate(rng, **options)
 
     loader = datasets.Loader(
+        "label matrix",
         parse=datasets.LOADERS["interactions"].parse,
         surrogate=surrogate,
         surrogate_files=("drugs", "targets"),
