@@ -36,7 +36,7 @@ def run(spec, data, rng):
     for name, entry in spec["methods"].items():
         try:
             make_solver(entry["solver"])
-            methods[name] = _Method(entry, spec["grids"], "rows" in data.arrays)
+            methods[name] = _Method(entry, spec["grids"], data.kind == "pairs")
         except SolverMissing as reason:
             skipped.append(str(reason))
     if "rows" in data.arrays:
@@ -54,7 +54,7 @@ def run(spec, data, rng):
             measured = methods[name].measure(*train, *test, seed)
             rows.append({"method": name, "repeat": repeat, "fold": fold, **measured})
     frame = pd.DataFrame(rows)
-    frame["cross_validated"] = "rows" not in data.arrays
+    frame["cross_validated"] = data.kind != "pairs"
     frame.attrs["skipped"] = skipped
     return frame
 
@@ -94,7 +94,7 @@ def _splits(spec, data):
             data, generator(spec["seed"], "pairs", data.name, repeat), spec["fraction"]
         )
         rng = generator(spec["seed"], "split", data.name, repeat)
-        if "rows" in data.arrays:
+        if data.kind == "pairs":
             train = pairs, y.astype(np.int8)  # ten million float64 labels are 80 MB
             yield repeat, 0, train, checkerboard(spec["test_vertices"], rng)
             return  # whole training set, one large test set: a repeat would only repeat the cost
