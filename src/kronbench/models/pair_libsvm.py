@@ -10,7 +10,8 @@ from libsvm.svmutil import svm_train
 from numba import njit
 from scipy import sparse
 
-from kronbench.models._concatenated import PairClassifier, check_positive
+from kronbench.errors import check_positive
+from kronbench.models._pair_classifier import PairClassifier
 from kronbench.operators import SampledKroneckerOperator, gram
 from kronbench.pairs import PairData
 
