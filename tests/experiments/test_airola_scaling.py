@@ -125,7 +125,7 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
     assert (end["size"], end["task"]) == (400, "training")
     assert end["next_seconds"] == pytest.approx(1000)
 
-    item = SimpleNamespace(printed="airola-2018-figure6-text.csv", parameters={})
+    item = SimpleNamespace(printed="airola-2018-figure6-text.csv", drawing_options={})
     training, prediction, _ = draw(frame, item).axes
     crosses = [
         [line for line in panel.lines if line.get_marker() == "x" and len(line.get_xdata())]

@@ -21,11 +21,14 @@ def run(spec, data, rng):
     Drug-target data are split by ``VertexDisjointKFold``, with new draws of pairs and folds for
     each of ``repeats``; a checkerboard is trained on whole and tested on a fresh one of
     ``test_vertices`` x ``test_vertices`` vertices. ``methods`` has for each name: ``solver``,
-    ``parameters``, and optionally ``checkerboard``, further parameters there; ``select``, a
-    parameter whose value comes from ``grids`` by the mean AUC over three inner folds, each
-    vertex-disjoint from its training pairs and each vertex tested once; ``costly``, which keeps a
-    method to ``costly_folds`` of the first repeat; ``time_cap``, in place of the spec's. A method
-    that two small checkerboards predict to pass its cap is not run on a large one.
+    ``parameters``, and optionally
+
+    - ``checkerboard``, further parameters there; ``only_checkerboards``;
+    - ``select``, a parameter whose value comes from ``grids`` by the mean AUC over three inner
+      folds, each vertex-disjoint from its training pairs and each vertex tested once;
+    - ``costly``, which keeps a method to ``costly_folds`` of the first repeat;
+    - ``time_cap``, in place of the spec's: a method that two small checkerboards predict to pass
+      its cap is not run on a large one.
 
     ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``, without
     metrics, and ``seconds`` its wall time; ``chosen`` is the selected value; ``cross_validated``
@@ -33,13 +36,16 @@ def run(spec, data, rng):
     """
     compile_kernels()
     methods, skipped = {}, []
+    is_board = data.kind == "pairs"
     for name, entry in spec["methods"].items():
+        if entry.get("only_checkerboards") and not is_board:
+            continue
         try:
             make_solver(entry["solver"])
-            methods[name] = _Method(entry, spec["grids"], data.kind == "pairs")
+            methods[name] = _Method(entry, spec["grids"], is_board)
         except SolverMissing as reason:
             skipped.append(str(reason))
-    if "rows" in data.arrays:
+    if is_board:
         skipped += _drop_slow(methods, len(data["rows"]), spec)
     rows = []
     for repeat, fold, train, test in _splits(spec, data):

@@ -43,9 +43,10 @@ def draw(frame, item):
         panel.set_ylabel(f"{task}, seconds")
         _stars(panel, read_printed(item), task, colours)
     auc.set_ylabel("test AUC")
-    if "optimum_auc" in item.parameters:
-        auc.axhline(item.parameters["optimum_auc"], color="0.4", lw=0.8, ls=":")
-        auc.annotate("optimum", (frame["n"].min(), item.parameters["optimum_auc"]), va="bottom")
+    optimum = item.drawing_options.get("optimum_auc")
+    if optimum is not None:
+        auc.axhline(optimum, color="0.4", lw=0.8, ls=":")
+        auc.annotate("optimum", (frame["n"].min(), optimum), va="bottom")
     handles = {}
     for panel in (training, prediction):
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
