@@ -251,7 +251,7 @@ def surrogate_table(
     return arrays
 
 
-TABLE = Loader(parse=parse_table, surrogate=surrogate_table)
+TABLE = Loader("vectors", parse=parse_table, surrogate=surrogate_table)
 
 
 def _slices(values, counts):

@@ -6,12 +6,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError
-from kronbench.models._complete import (
-    CompleteModel,
+from kronbench.errors import InputError, check_positive
+from kronbench.models._label_matrix_model import (
+    LabelMatrixModel,
     check_exact,
     check_kept,
-    check_reg,
     check_regs,
     check_setting,
     checked_features,
@@ -22,12 +21,12 @@ from kronbench.models._complete import (
     warn_if_ill_conditioned,
 )
 from kronbench.models._leave_one_out import ridge_leave_one_out
-from kronbench.models._pairwise import check_pairs
-from kronbench.models._side import RidgeSide
+from kronbench.models._pair_labels import check_pairs
+from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.models.spectral import as_filter, tikhonov
 
 
-class IndependentRidge(CompleteModel):
+class IndependentRidge(LabelMatrixModel):
     """A ridge regression for each column on the row vertices alone: (K + reg I) A = Y (Eq. 2).
 
     Columns are the tasks of the training set and have no features; new ones cannot be predicted.
@@ -78,11 +77,9 @@ class IndependentRidge(CompleteModel):
         return self._fit(row_features, None, None, None, Y)
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
-        reg = check_reg(self.reg, "reg")
         filter = as_filter(self.filter)
-        if filter is not tikhonov:
-            check_reg(self.reg, "reg", positive=True)
-        self._rows = RidgeSide(
+        reg = check_positive(self.reg, "reg", or_zero=filter is tikhonov)
+        self._rows = VertexRidge(
             row_features, row_vertices, self.row_kernel, self.row_gamma, "row", filter, reg
         )
         if reg == 0:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 
-from kronbench.models._pairwise import PairwiseKernelModel, check_targets, encode_two_classes
+from kronbench.models._pair_labels import check_targets, encode_two_classes
+from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.optim import LOSSES, get_loss, newton_dual, newton_primal
 
 
-class KronNewton(PairwiseKernelModel):
+class KronNewton(ProductKernelModel):
     """Regularized risk on pairs with a Kronecker product kernel, for each loss of Table 2.
 
     Minimizes L(p, y) + reg/2 ||f||^2 by Algorithm 2 (dual) or 3 (primal). A product of the dual

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError
-from kronbench.models._complete import (
-    CompleteModel,
+from kronbench.errors import InputError, check_positive
+from kronbench.models._label_matrix_model import (
+    LabelMatrixModel,
     check_exact,
     check_kept,
-    check_reg,
     check_regs,
     check_setting,
     checked_features,
@@ -26,11 +25,11 @@ from kronbench.models._leave_one_out import (
     held_out_pairs,
     two_step_leave_one_out,
 )
-from kronbench.models._side import RidgeSide
+from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.models.spectral import as_filter, tikhonov
 
 
-class TwoStepRidge(CompleteModel):
+class TwoStepRidge(LabelMatrixModel):
     """A ridge regression over the rows, and one over the columns of what the first predicts.
 
     (K + reg_rows I) A (G + reg_cols I) = Y, f(d, t) = k(d)' A g(t) (Eqs. 11 to 13). O(m^3 + q^3 +
@@ -116,15 +115,15 @@ class TwoStepRidge(CompleteModel):
     def _sides(self, row_features, row_vertices, col_features, col_vertices):
         row_filter = as_filter(self.row_filter, "row_filter")
         col_filter = as_filter(self.col_filter, "col_filter")
-        reg_rows = check_reg(self.reg_rows, "reg_rows", positive=row_filter is not tikhonov)
-        reg_cols = check_reg(self.reg_cols, "reg_cols", positive=col_filter is not tikhonov)
+        reg_rows = check_positive(self.reg_rows, "reg_rows", or_zero=row_filter is tikhonov)
+        reg_cols = check_positive(self.reg_cols, "reg_cols", or_zero=col_filter is tikhonov)
         row_kernel, col_kernel = (
             (self.row_kernel, self.row_gamma, "row"),
             (self.col_kernel, self.col_gamma, "col"),
         )
         return (
-            RidgeSide(row_features, row_vertices, *row_kernel, row_filter, reg_rows),
-            RidgeSide(col_features, col_vertices, *col_kernel, col_filter, reg_cols),
+            VertexRidge(row_features, row_vertices, *row_kernel, row_filter, reg_rows),
+            VertexRidge(col_features, col_vertices, *col_kernel, col_filter, reg_cols),
         )
 
     def _solve(self):
@@ -357,4 +356,4 @@ class TwoStepRidge(CompleteModel):
     def _check_held_out(*sides):
         for side in sides:
             check_exact(side.filter)
-            check_reg(side.reg, f"reg_{side.name}s", positive=True)
+            check_positive(side.reg, f"reg_{side.name}s")

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from kronbench.errors import InputError
+from kronbench.errors import InputError, check_positive
 from kronbench.optim.krylov import cg, minres, qmr, update
 
 _KRYLOV = {"qmr": qmr, "minres": minres, "cg": cg}
@@ -161,14 +161,12 @@ class _Form:
     """
 
     def __init__(self, operator, reg, inner_solver):
-        if not np.isfinite(reg) or reg <= 0:
-            raise InputError(f"reg={reg}: give a positive number")
+        self.reg = check_positive(reg, "reg")
         if inner_solver not in _KRYLOV:
             raise InputError(
                 f"inner_solver={inner_solver!r} is unknown: give one of {', '.join(_KRYLOV)}"
             )
         self.operator = aslinearoperator(operator)
-        self.reg = float(reg)
         self.inner_solver = inner_solver
 
 

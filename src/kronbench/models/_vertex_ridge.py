@@ -1,105 +1,22 @@
-"""One side (rows or columns) of complete data: its vertices, their kernel, ridge systems on it."""
+"""Ridge systems on the vertices of one side, rows or columns, that take in new vertices."""
 
 from __future__ import annotations
-
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kronbench.errors import InputError
+from kronbench.models._vertex_kernel import VertexKernel
 from kronbench.models.spectral import tikhonov
-from kronbench.operators import gram
-from kronbench.operators.eigen import check_symmetric, feature_spectrum, kernel_spectrum
+from kronbench.operators import dense, gram
 
 # A product of the batch with the old inverse that is larger than this costs Woodbury's identity so
 # many digits that the 1e-8 of an exact update is at risk: then the system is factorized afresh.
 _LARGEST_UPDATE = 1e5
 
 
-class Side:
-    """Training vertices of one side and their kernel.
-
-    Parameters
-    ----------
-    features : (v, d) array or sparse matrix, or (v, v) kernel matrix
-    vertices : (n,) integer array or None
-        The vertices to train on; None for all v.
-    kernel, gamma
-        As in ``kronbench.operators.gram.gram``.
-    name : {"row", "col"}
-        For messages.
-    """
-
-    def __init__(self, features, vertices, kernel, gamma, name):
-        self.kernel, self.gamma, self.name = kernel, gamma, name
-        self.precomputed = isinstance(kernel, str) and kernel == "precomputed"
-        self.n_given = features.shape[0]
-        self.vertices = np.arange(self.n_given) if vertices is None else vertices
-        everything = len(self.vertices) == self.n_given
-        if self.precomputed:
-            if features.shape[1] != self.n_given:
-                raise InputError(
-                    f"{name}_features is a precomputed kernel of shape {features.shape}: give one "
-                    f"column for each of the {self.n_given} training vertices"
-                )
-            features = _dense(features)
-            self.features = features if everything else features[np.ix_(vertices, vertices)]
-        else:
-            self.features = features if everything else features[vertices]
-
-    @property
-    def n(self):
-        return len(self.vertices)
-
-    @property
-    def thin(self):
-        """Whether explicit features span less than the space of labels: n > d."""
-        return (
-            isinstance(self.kernel, str)
-            and self.kernel == "linear"
-            and self.features.shape[1] < self.n
-        )
-
-    def gram(self):
-        """Kernel matrix (n, n)."""
-        K = gram(self.features, kernel=self.kernel, gamma=self.gamma)
-        check_symmetric(K, f"the {self.name} kernel")
-        return K.astype(np.float64, copy=False)
-
-    def cross(self, features):
-        """Kernel values (p, n) of other vertices with the training vertices."""
-        if self.precomputed:
-            if features.shape[1] != self.n_given:
-                raise InputError(
-                    f"{self.name}_features is a precomputed kernel of shape {features.shape}: "
-                    f"give one column for each of the {self.n_given} training vertices"
-                )
-            block = features if self.n == self.n_given else features[:, self.vertices]
-            return _dense(block)
-        self.check_width(features)
-        return gram(features, self.features, kernel=self.kernel, gamma=self.gamma)
-
-    def check_width(self, features):
-        if features.shape[1] != self.features.shape[1]:
-            raise InputError(
-                f"{self.name}_features has {features.shape[1]} columns and the training set "
-                f"{self.features.shape[1]}: give the same features to both"
-            )
-
-    @cached_property
-    def spectrum(self):
-        """All n eigenpairs of the kernel matrix."""
-        return kernel_spectrum(self.gram(), f"the {self.name} kernel")
-
-    @cached_property
-    def thin_spectrum(self):
-        """The eigenpairs that matter: d of them where explicit features have d < n columns."""
-        return feature_spectrum(_dense(self.features)) if self.thin else self.spectrum
-
-
-class RidgeSide(Side):
+class VertexRidge(VertexKernel):
     """A side with its own filter: a ridge system that can take in new vertices.
 
     Predictions are ``embed(new) @ solve(project(Y))``. With Tikhonov's filter and d < n explicit
@@ -116,14 +33,14 @@ class RidgeSide(Side):
         self._inverse = None
         self._factor = None
         if self.primal:
-            self._system = _dense(self.features.T @ self.features).astype(np.float64)
+            self._system = dense(self.features.T @ self.features).astype(np.float64)
             np.fill_diagonal(self._system, self._system.diagonal() + reg)
 
     def project(self, Y):
         """Labels (n, p), dense or sparse, in the space in which the system is solved."""
         if self.primal:
-            return _dense(self.features.T @ Y)
-        return _dense(Y)
+            return dense(self.features.T @ Y)
+        return dense(Y)
 
     def embed(self, features):
         """Other vertices (p, .) in that space."""
@@ -151,9 +68,9 @@ class RidgeSide(Side):
     def dual_solve(self, Y):
         """The filtered inverse of the kernel matrix times labels Y (n, p)."""
         if not self.primal:
-            return self.solve(_dense(Y))
+            return self.solve(dense(Y))
         fitted = self.features @ self.solve(self.project(Y))
-        return (_dense(Y) - fitted) / self.reg
+        return (dense(Y) - fitted) / self.reg
 
     def extend(self, features, keep):
         """Take in l new vertices.
@@ -225,14 +142,14 @@ class RidgeSide(Side):
                 f"{self.name}_features is a precomputed kernel of shape {features.shape}: give "
                 f"one column for each of the {self.n_given} old and the {new} new vertices"
             )
-        features = _dense(features)
+        features = dense(features)
         return features[:, self.vertices], features[:, self.n_given :]
 
     def _extend_primal(self, features):
         if features.shape[0] < features.shape[1]:
             M = self._explicit_inverse()
             across = features @ M
-            core = _dense(across @ features.T)
+            core = dense(across @ features.T)
             if np.trace(core) < _LARGEST_UPDATE:
                 np.fill_diagonal(core, core.diagonal() + 1.0)
                 self._inverse = M - across.T @ cho_solve(cho_factor(core), across)
@@ -240,7 +157,7 @@ class RidgeSide(Side):
                 self._inverse = None
         else:
             self._inverse = None
-        self._system = self._system + _dense(features.T @ features)
+        self._system = self._system + dense(features.T @ features)
         self._factor = None
 
     def _extend_dual(self, across, corner):
@@ -251,7 +168,3 @@ class RidgeSide(Side):
         corner = np.linalg.inv((schur + schur.T) / 2)
         side = -solved @ corner
         self._inverse = np.block([[B - side @ solved.T, side], [side.T, corner]])
-
-
-def _dense(matrix):
-    return matrix.toarray() if sparse.issparse(matrix) else matrix
