@@ -46,8 +46,10 @@ def finished(tmp_path_factory):
 
 def snakemake(folder, *arguments):
     return subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
-        + ["--configfile", "config/smoke.yaml"],
+        [
+            *(sys.executable, "-m", "snakemake", *arguments),
+            *("--cores", "2", "--configfile", "config/smoke.yaml"),
+        ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder / "src"), "KRONBENCH_MIRROR": ""},
         stdout=subprocess.PIPE,
@@ -93,7 +95,7 @@ def of_data(*names):
 def edited(file, change):
     """A file with another text; the text and the date of before come back."""
     text, status = file.read_text(), file.stat()
-    file.write_text(change(text))
+    file.write_text(change(text))  # its date is new in any case
     try:
         yield
     finally:
@@ -110,95 +112,90 @@ def in_yaml(*keys, value):
             place = place[key]
         assert place.get(keys[-1]) != value
         place[keys[-1]] = value
-        return yaml.safe_dump(content)
+        return yaml.safe_dump(content, sort_keys=False)
 
     return change
 
 
+def comment(text):
+    return text + "\n# a comment\n"
+
+
+def same(text):
+    return text
+
+
 PAGE = {"claims and page"}
-COMMENT = "\n# a comment\n"
-EVERYTHING = measured(lambda item: True)
+AIROLA = "config/papers/airola.yaml"
+# What is edited, file by file, and the jobs that are then due.
 EDITS = {
-    # one experiment, and no other
-    "src/kronbench/experiments/scaling.py": measured(lambda item: item.experiment == "scaling"),
-    # a solver: the items that name it or whose experiment takes it
-    "src/kronbench/models/csi_lssvm.py": measured(lambda item: item.experiment == "minimal_rank"),
-    "src/kronbench/models/pair_rlscore.py": measured(
-        lambda item: "RLScore" in str(item.parameters)
+    "nothing, and a new date of an experiment": (
+        {"src/kronbench/experiments/scaling.py": same},
+        set(),
     ),
-    # the runner, its clock, the settings of threads
-    "src/kronbench/bench/job.py": EVERYTHING,
-    "src/kronbench/bench/environment.py": EVERYTHING,
-    "src/kronbench/__init__.py": EVERYTHING,
-    # names, arguments, and what runs before the clock
-    "src/kronbench/bench/items.py": PAGE,
-    "src/kronbench/cli.py": set(),
-    "src/kronbench/bench/warm_up.py": set(),
-    # a format of data: its data sets, and what is measured on them
-    "src/kronbench/datasets/uci.py": of_data("boston", "cmc", "ionosphere"),
-    "src/kronbench/datasets/fetch.py": of_data(*PLAN.datasets),
-    # pictures
-    "src/kronbench/report/drawings/zero_shot.py": drawn(
-        lambda item: item.drawing in ("zero_shot", "ninefold")  # ninefold takes its colours
+    "one experiment, and a solver that another one takes": (
+        {
+            "src/kronbench/experiments/scaling.py": comment,
+            "src/kronbench/models/csi_lssvm.py": comment,
+        },
+        measured(lambda item: item.experiment in ("scaling", "minimal_rank")),
     ),
-    "src/kronbench/report/style.py": drawn(lambda item: True),
-    "config/paper_values/airola-2018-table6-auc.csv": drawn(
-        lambda item: "airola-2018-table6-auc.csv" in (item.printed or ())
+    "the runner": (
+        {"src/kronbench/bench/job.py": comment},
+        measured(lambda item: True),
     ),
-    # the page
-    "src/kronbench/report/checks.py": PAGE,
-    "src/kronbench/report/templates/page.html.j2": PAGE,
-}
-
-
-SETTINGS = {
-    "a caption": ("papers/airola.yaml", ("items", "figure-3", "caption"), "Other words.", PAGE),
-    "a parameter": (
-        "papers/airola.yaml",
-        ("items", "figure-1", "parameters", "fraction"),
-        0.5,
-        measured(lambda item: (item.paper, item.name) == ("airola", "figure-1")),
+    "arguments, and what runs before the clock": (
+        {"src/kronbench/cli.py": comment, "src/kronbench/bench/warm_up.py": comment},
+        set(),
     ),
-    "another drawing": (
-        "papers/airola.yaml",
-        ("items", "figure-1", "drawing"),
-        "ninefold",
-        drawn(lambda item: (item.paper, item.name) == ("airola", "figure-1")),
+    "a format of data": (
+        {"src/kronbench/datasets/uci.py": comment},
+        of_data("boston", "cmc", "ionosphere"),
     ),
     "a registry entry": (
-        "datasets.yaml",
-        ("ringnorm", "options", "n_points"),
-        900,
+        {"config/datasets.yaml": in_yaml("ringnorm", "options", "n_points", value=900)},
         of_data("ringnorm"),
+    ),
+    "a drawing, and printed numbers": (
+        {
+            "src/kronbench/report/drawings/zero_shot.py": comment,
+            "config/paper_values/airola-2018-table6-auc.csv": lambda text: text + "\n",
+        },
+        drawn(
+            lambda item: (
+                item.drawing in ("zero_shot", "ninefold")  # it takes the other's colours
+                or "airola-2018-table6-auc.csv" in (item.printed or ())
+            )
+        ),
+    ),
+    "a parameter, and the drawing of another item": (
+        {
+            AIROLA: lambda text: in_yaml("items", "figure-2", "drawing", value="zero_shot")(
+                in_yaml("items", "figure-1", "parameters", "fraction", value=0.5)(text)
+            )
+        },
+        measured(lambda item: (item.paper, item.name) == ("airola", "figure-1"))
+        | drawn(lambda item: (item.paper, item.name) == ("airola", "figure-2")),
+    ),
+    "words, claims and what judges them, the template, and the list of items": (
+        {
+            AIROLA: in_yaml("items", "figure-3", "caption", value="Other words."),
+            "config/claims.yaml": comment,
+            "config/claims/airola.yaml": comment,
+            "src/kronbench/report/checks.py": comment,
+            "src/kronbench/report/templates/page.html.j2": comment,
+            "src/kronbench/bench/items.py": comment,
+        },
+        PAGE,
     ),
 }
 
 
-def test_nothing_is_due_after_a_run(finished):
-    assert due(finished) == set()
-
-
-def test_a_new_date_alone_makes_nothing_due(finished):
-    (finished / "src/kronbench/experiments/scaling.py").touch()
-    assert due(finished) == set()
-
-
-@pytest.mark.parametrize("file", EDITS)
-def test_an_edit_makes_due_what_it_can_change(finished, file):
-    with edited(finished / file, lambda text: text + COMMENT):
-        assert due(finished) == EDITS[file]
-
-
-@pytest.mark.parametrize("what", SETTINGS)
-def test_a_setting_makes_due_what_it_can_change(finished, what):
-    file, keys, value, jobs = SETTINGS[what]
-    with edited(finished / "config" / file, in_yaml(*keys, value=value)):
+@pytest.mark.parametrize("what", EDITS)
+def test_an_edit_makes_due_what_it_can_change_and_nothing_else(finished, what):
+    edits, jobs = EDITS[what]
+    with contextlib.ExitStack() as stack:
+        for file, change in edits.items():
+            if (finished / file).exists():
+                stack.enter_context(edited(finished / file, change))
         assert due(finished) == jobs
-
-
-def test_claims_are_judged_again(finished):
-    file, *_ = sorted((finished / "config").glob("claims*/*.yaml")) or [
-        finished / "config/claims.yaml"
-    ]
-    with edited(file, lambda text: text + COMMENT):
-        assert due(finished) == PAGE

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from kronbench import datasets
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.modules import defining_module, imported_modules, read_module
 from kronbench.bench.solvers import find_module, import_paths
@@ -57,12 +58,14 @@ def data_sources(name: str) -> list[str]:
 
     Not those of other formats, nor the runner, which only hands on what the configuration says.
     """
-    from kronbench.datasets import LOADERS, registry
-
-    formats = {key: _modules_of(loader) for key, loader in LOADERS.items()}
-    own = formats.get(registry.find(name).loader, set())
-    common = sources_of("kronbench.datasets", but=_CARRIERS.union(*formats.values()))
-    return sorted({*common, *sources_of(*own, but=_CARRIERS)})
+    modules = [
+        "kronbench.datasets.dataset",
+        "kronbench.datasets.fetch",
+        *datasets.modules_of(name),
+    ]
+    # It imports every format.
+    package = _shown(read_module("kronbench.datasets").file)
+    return sorted({package, *sources_of(*modules, but=_CARRIERS)})
 
 
 def data_settings(name: str) -> dict:
@@ -70,9 +73,7 @@ def data_settings(name: str) -> dict:
 
     Without the advice on a file that is missing, which no result rests on.
     """
-    from kronbench.datasets import registry
-
-    entry = dataclasses.asdict(registry.find(name))
+    entry = dataclasses.asdict(datasets.registry.find(name))
     return {key: value for key, value in entry.items() if key != "manual"}
 
 
@@ -125,11 +126,6 @@ def sources_of(*modules: str, but: Iterable[str] = ()) -> list[str]:
         files.add(_shown(read_module(name).file))
         waiting += imported_modules(name)
     return sorted(files)
-
-
-def _modules_of(loader):
-    functions = (loader.parse, loader.surrogate, loader.generate)
-    return {function.__module__ for function in functions if function}
 
 
 def _shown(path):

@@ -6,7 +6,6 @@ import functools
 import re
 
 import snowballstemmer
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 _WORD = re.compile(r"[a-z]{2,}")
 _PORTER = snowballstemmer.stemmer("porter")
@@ -14,6 +13,9 @@ _PORTER = snowballstemmer.stemmer("porter")
 
 def stems(text: str) -> list[str]:
     """Stems of the words of ``text`` in their order, without English stop words."""
+    # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
     return [stem(word) for word in _WORD.findall(text.lower()) if word not in ENGLISH_STOP_WORDS]
 
 
