@@ -109,7 +109,13 @@ def _lines(file, delimiter):
 
 
 def _numbers(file, lines, n_columns, first):
-    """The numbers of a table whose first ``first`` lines and columns are identifiers."""
+    """The numbers of a table whose first ``first`` lines and columns are identifiers.
+
+    Not by a library: the readers that convert at once take a third of the time, .3 s for the
+    1421 x 1421 similarities of Metz et al., but numpy's passes over blank lines and pandas' fills
+    short ones with NaN, which means "not known" here. pandas' reader of text, which can tell, is
+    slower (1.1 s; this 0.9 s).
+    """
     numbers = np.empty((len(lines), n_columns - first))
     for position, line in enumerate(lines):
         if len(line) != n_columns:

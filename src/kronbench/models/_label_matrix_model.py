@@ -187,13 +187,6 @@ def dense_labels(labels):
     return dense(labels)
 
 
-def grown(projected, features, Y, primal):
-    """Projected labels with those of new rows: a sum in the primal, more rows in the dual."""
-    if primal:
-        return projected + dense(features.T @ Y)
-    return stacked(projected, Y)
-
-
 def stacked(labels, new):
     """New rows of labels under the old ones; sparse where both are."""
     if sparse.issparse(labels) and sparse.issparse(new):

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.models._pair_labels import check_pairs
 from kronbench.operators import SampledKroneckerOperator, dense, gram
 
+_STOPS = {
+    "max_iter": "its number of iterations",
+    "breakdown": "a breakdown of the Krylov method",
+    "rounding": "rounding",
+    "no_descent": "a step along which the objective does not fall",
+    "diverged": "an objective that is not finite",
+}
+_ANOTHER = "give a larger reg, more inner iterations or inner_solver='cg'"
+_REMEDIES = {
+    "max_iter": "give more iterations, a larger tol, or tol=0 where early stopping is meant",
+    "breakdown": "give a larger reg or scale the features",
+    "rounding": "give a larger reg or tol",
+    "no_descent": _ANOTHER,
+    "diverged": _ANOTHER,
+}
+
 
 class ProductKernelModel(BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
-    A subclass has the parameters form, reg, row_kernel, col_kernel, row_gamma, col_gamma and
+    A subclass has the parameters form, reg, row_kernel, col_kernel, row_gamma, col_gamma, tol and
     method, and sets ``X_fit_`` and ``dual_coef_`` or ``coef_``.
     """
+
+    _iterations_regularize = False  # whether an end by the number of iterations is meant
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -97,11 +118,24 @@ class ProductKernelModel(BaseEstimator):
             dtype=_precision(X_fit),
         )
 
-    def _set_fitted(self, X, coef, objective_path):
+    def _set_fitted(self, X, coef, objective_path, stop):
         self.X_fit_ = X
-        setattr(self, "coef_" if self.form == "primal" else "dual_coef_", coef)
+        name, other = ("coef_", "dual_coef_")[:: 1 if self.form == "primal" else -1]
+        self.__dict__.pop(other, None)  # of an earlier fit in the other form
+        setattr(self, name, coef)
         self.objective_path_ = objective_path
         self.n_iter_ = len(objective_path)
+        self.stop_reason_ = stop
+        meant = "tol", "callback"
+        if self.tol == 0 or self._iterations_regularize:
+            meant += ("max_iter",)
+        if stop not in meant:
+            warnings.warn(
+                f"{type(self).__name__} ended by {_STOPS[stop]} after {self.n_iter_} iterations, "
+                f"before it reached tol={self.tol:g}: {_REMEDIES[stop]}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def decision_function(self, X):
         """Scores (t,) of the t pairs of X, in O(min(v |a| + m t, u |a| + q t)), Eq. 5.

@@ -49,11 +49,11 @@ class VertexKernel:
     @property
     def thin(self):
         """Whether explicit features span less than the space of labels: n > d."""
-        return (
-            isinstance(self.kernel, str)
-            and self.kernel == "linear"
-            and self.features.shape[1] < self.n
-        )
+        return self._is_thin(self.n)
+
+    def _is_thin(self, n):
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        return linear and self.features.shape[1] < n
 
     def gram(self):
         """Kernel matrix (n, n)."""

@@ -16,7 +16,6 @@ from kronbench.models._label_matrix_model import (
     checked_features,
     checked_matrix,
     dense_labels,
-    grown,
     stacked,
     warn_if_ill_conditioned,
 )
@@ -96,7 +95,8 @@ class IndependentRidge(LabelMatrixModel):
     def partial_fit_rows(self, features, Y):
         """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
 
-        The coefficients follow when next asked for.
+        The coefficients follow when next asked for. Rounding and its warning are those of
+        ``TwoStepRidge.partial_fit_rows``.
 
         Parameters
         ----------
@@ -112,8 +112,7 @@ class IndependentRidge(LabelMatrixModel):
         check_is_fitted(self)
         features = checked_features(features)
         Y = checked_matrix(Y, features.shape[0], self.shape_[1], allow_sparse=True)
-        self._rows.extend(features, self.keep_data)
-        self._projected = grown(self._projected, features, Y, self._rows.primal)
+        self._projected = self._rows.extend(features, self._projected, Y, self.keep_data)
         self._labels = stacked(self._labels, Y) if self.keep_data else None
         self.shape_ = (self.shape_[0] + features.shape[0], self.shape_[1])
         self._coef = None

@@ -46,8 +46,12 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     n_iter_ : int
     objective_path_ : (n_iter_,) array
         Regularized risk after each iteration.
+    stop_reason_ : {"tol", "max_iter", "callback", "breakdown", "rounding"}
+        See ``kronbench.optim.Solution``; the last two come with a ConvergenceWarning.
     X_fit_ : PairData
     """
+
+    _iterations_regularize = True
 
     def __init__(
         self,
@@ -91,8 +95,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         check_positive(self.reg, "reg")
         operator = self.prediction_operator(X)
         solve = self._solve_primal if self.form == "primal" else self._solve_dual
-        coef, objectives = solve(operator, y.astype(operator.dtype, copy=False), callback)
-        self._set_fitted(X, coef, np.array(objectives))
+        solution, objectives = solve(operator, y.astype(operator.dtype, copy=False), callback)
+        self._set_fitted(X, solution.x, np.array(objectives), solution.stop)
         return self
 
     def _solve_dual(self, gram, y, callback):
@@ -108,7 +112,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         solution = minres(
             gram, y, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
         )
-        return solution.x, objectives
+        return solution, objectives
 
     def _solve_primal(self, design, y, callback):
         d = design.shape[1]
@@ -127,7 +131,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         solution = minres(
             normal, b, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
         )
-        return solution.x, objectives
+        return solution, objectives
 
     def path(self, X, y, regs, X_test=None):
         """All iterates for all of ``regs`` from the ``max_iter`` products of one run (dual form).

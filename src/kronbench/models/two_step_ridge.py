@@ -16,7 +16,6 @@ from kronbench.models._label_matrix_model import (
     checked_matrix,
     checked_vertices,
     dense_labels,
-    grown,
     stacked,
     warn_if_ill_conditioned,
 )
@@ -147,8 +146,8 @@ class TwoStepRidge(LabelMatrixModel):
         """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
 
         Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise. Dual rows:
-        O(m^2 l + l^3). The coefficients follow when next asked for, so that batches may go by
-        without them.
+        O(m^2 l + l^3); linear ones that come to be more than their features change to the primal.
+        The coefficients follow when next asked for, so that batches may go by without them.
 
         Parameters
         ----------
@@ -163,10 +162,17 @@ class TwoStepRidge(LabelMatrixModel):
             Shapes do not fit, the rows' filter or reg = 0 has no exact update, or an update of the
             other side was made without the data it needs.
 
+        Warns
+        -----
+        LinAlgWarning
+            The kernel of the rows plus reg_rows is so ill-conditioned that rounding moves
+            predictions by more than 1e-8, as it does those of a model trained anew.
+
         Notes
         -----
-        The updated inverse is exact to rounding; a batch that would cost it more than five digits
-        makes the primal factorize its d x d system afresh.
+        Dual rows append to a Cholesky factor, with the rounding of retraining. In the primal a
+        batch that would cost the updated inverse more than five digits makes it factorize its
+        d x d system afresh.
         """
         check_is_fitted(self)
         features = checked_features(features)
@@ -204,11 +210,11 @@ class TwoStepRidge(LabelMatrixModel):
                 "keep_data=True to take in both new rows and new columns"
             )
         new = other.project(Y.T).T
-        growing.extend(features, self.keep_data)
+        projected = growing.extend(features, projected, new, self.keep_data)
         if not self.keep_data:
             growing.forget_features()
         self._coef = None
-        return grown(projected, features, new, growing.primal)
+        return projected
 
     def loo(self, setting):
         """Leave-one-out predictions (m, q) of the training labels.
