@@ -154,7 +154,7 @@ def test_bad_configuration_ends_before_any_job(checkout, change, sentence):
 
 
 def test_no_rate_limit_is_still_the_word_of_the_scheduler():
-    """The Snakefile says it at the start (docs/snakemake-timers.md); renamed, it would do nothing."""
+    """The Snakefile sets it at the start (docs/snakemake-timers.md): renamed, to no effect."""
     assert "workflow.scheduler.job_rate_limiter = None" in (ROOT / "Snakefile").read_text()
     assert "if self.job_rate_limiter is not None:" in inspect.getsource(JobScheduler.schedule)
     assert "if self.job_rate_limiter is None:" in inspect.getsource(JobScheduler.job_selector)
