@@ -33,6 +33,7 @@ class Item:
     caption: str
     experiment: str
     drawing: str
+    drawing_options: Mapping
     datasets: tuple[str, ...]
     parameters: Mapping
     printed: str | list[str] | None
@@ -182,6 +183,7 @@ def _item(paper, name, entries, overrides, config):
         caption=" ".join(entry["caption"].split()),
         experiment=entry["experiment"],
         drawing=entry["drawing"],
+        drawing_options=entry.get("drawing_options", {}),
         datasets=tuple(datasets),
         parameters=parameters,
         printed=entry.get("printed"),

@@ -139,8 +139,8 @@ def surrogate_class_sizes(rng, *, n_classes, n_train, n_valid):
 
 
 LOADERS = {
-    "lshtc": Loader(parse=parse_lshtc, surrogate=surrogate_lshtc),
-    "class-sizes": Loader(parse=parse_class_sizes, surrogate=surrogate_class_sizes),
+    "lshtc": Loader("documents", parse=parse_lshtc, surrogate=surrogate_lshtc),
+    "class-sizes": Loader("classes", parse=parse_class_sizes, surrogate=surrogate_class_sizes),
 }
 
 

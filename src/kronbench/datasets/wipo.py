@@ -153,12 +153,18 @@ def surrogate_features(rng, files=None, *, n_features, **shape):
 
 
 LOADERS = {
-    "wipo-index": Loader(parse=parse_index, surrogate=surrogate_index),
+    "wipo-index": Loader("classes", parse=parse_index, surrogate=surrogate_index),
     "wipo-text": Loader(
-        parse=parse_records, surrogate=surrogate_section, surrogate_files=("train", "test")
+        "documents",
+        parse=parse_records,
+        surrogate=surrogate_section,
+        surrogate_files=("train", "test"),
     ),
     "wipo-features": Loader(
-        parse=parse_features, surrogate=surrogate_features, surrogate_files=("train", "test")
+        "vectors",
+        parse=parse_features,
+        surrogate=surrogate_features,
+        surrogate_files=("train", "test"),
     ),
 }
 

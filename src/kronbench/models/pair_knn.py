@@ -7,7 +7,7 @@ from numba import njit, prange
 from scipy.spatial.distance import cdist
 
 from kronbench.errors import InputError
-from kronbench.models._concatenated import PairClassifier, occurring
+from kronbench.models._pair_classifier import PairClassifier, occurring
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # distances of a block of test vertices

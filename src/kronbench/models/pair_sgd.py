@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import check_random_state
 
-from kronbench.errors import InputError
-from kronbench.models._concatenated import PairClassifier, check_positive, occurring
+from kronbench.errors import InputError, check_positive
+from kronbench.models._pair_classifier import PairClassifier, occurring
 from kronbench.pairs import PairData
 
 _LOSSES = {"hinge": "hinge", "logistic": "log_loss"}

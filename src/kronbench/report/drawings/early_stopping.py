@@ -7,7 +7,7 @@ from kronbench.report.style import new_figure
 
 
 def draw(frame, item):
-    """Means over folds, a line for each of ``drawn_regs`` (Airola & Pahikkala, figures 3 to 5)."""
+    """Means over folds, a line for each of ``regs`` (Airola & Pahikkala, figures 3 to 5)."""
     datasets = [name for name in item.datasets if name in set(frame["dataset"])]
     figure, axes = new_figure(
         2, len(datasets), width=1.9 * len(datasets) + 0.4, height=1.9, sharex=True
@@ -15,7 +15,7 @@ def draw(frame, item):
     means = frame.groupby(["dataset", "reg", "iteration"])[["risk", "auc"]].mean()
     for column, dataset in enumerate(datasets):
         measured = frame.loc[frame["dataset"] == dataset, "reg"]
-        regs = sorted(set(measured) & set(item.parameters["drawn_regs"]))
+        regs = sorted(set(measured) & set(item.drawing_options["regs"]))
         for order, reg in enumerate(regs):
             curve = means.loc[dataset, reg]
             label = f"$2^{{{np.log2(reg):g}}}$"

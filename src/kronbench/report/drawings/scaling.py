@@ -18,7 +18,6 @@ def draw(frame, item):
     training, prediction, auc = axes[0]
     methods = list(dict.fromkeys(frame["method"]))
     colours = {method: f"C{position}" for position, method in enumerate(methods)}
-    largest = frame["size"].max()
     for panel, task, value in (
         (training, "training", "seconds"),
         (prediction, "prediction", "seconds"),
@@ -29,11 +28,12 @@ def draw(frame, item):
             curves = part[part["method"] == method].groupby("reg")
             for look, (reg, curve) in zip(_looks(curves.ngroups), curves, strict=True):
                 means = curve.groupby("size")[["n", value]].mean()
+                ended = curve["next_seconds"].notna().any()
                 label = f"{method}, $\\lambda=2^{{{np.log2(reg):g}}}$"
                 panel.plot(
                     means["n"], means[value], color=colours[method], ms=3, label=label, **look
                 )
-                if panel is not auc and means.index.max() < largest:
+                if panel is not auc and ended:
                     end = means.iloc[-1]
                     panel.plot(end["n"], end[value], "x", color=colours[method], ms=7, mew=1.6)
         panel.set_xscale("log")
@@ -43,9 +43,10 @@ def draw(frame, item):
         panel.set_ylabel(f"{task}, seconds")
         _stars(panel, read_printed(item), task, colours)
     auc.set_ylabel("test AUC")
-    if "optimum_auc" in item.parameters:
-        auc.axhline(item.parameters["optimum_auc"], color="0.4", lw=0.8, ls=":")
-        auc.annotate("optimum", (frame["n"].min(), item.parameters["optimum_auc"]), va="bottom")
+    optimum = item.drawing_options.get("optimum_auc")
+    if optimum is not None:
+        auc.axhline(optimum, color="0.4", lw=0.8, ls=":")
+        auc.annotate("optimum", (frame["n"].min(), optimum), va="bottom")
     handles = {}
     for panel in (training, prediction):
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
