@@ -170,6 +170,20 @@ def test_a_shortcut_that_is_wrong_deviates(nr, monkeypatch):
     assert wrong.drop(("TS", "D")).max() < 1e-10
 
 
+def test_a_shortcut_that_is_no_number_stays_none(nr, monkeypatch):
+    right = TwoStepRidge.loo
+
+    def broken(self, setting):
+        F = right(self, setting)
+        return np.full_like(F, np.nan) if setting == "D" else F
+
+    monkeypatch.setattr(shortcut_accuracy.TwoStepRidge, "loo", broken)
+    frame = run_experiment("shortcut_accuracy", SHORT, nr, "nr")
+    deviation = frame.set_index(["model", "setting"])["deviation"]
+    assert np.isnan(deviation["TS", "D"])
+    assert deviation.drop(("TS", "D")).max() < 1e-10
+
+
 def test_systems_are_solved_and_predictions_are_those_of_the_printed_functions(nr):
     frame = run_experiment("system_residuals", COMMON | {"reg": 0.3, "reg_cols": 2.0}, nr, "nr")
     assert len(frame) == 4

@@ -34,7 +34,12 @@ def rendered(items):
 rule report:
     input:
         rendered=rendered(PLAN.items),
-        claims=config_path("claims.yaml"),
+        claims=[
+            path
+            for path in (config_path("claims", f"{key}.yaml") for key in PLAN.papers)
+            if path.exists()
+        ],
+        accepted=[path for path in [PLAN.accepted / "verdicts.csv"] if path.exists()],
         sources=sources_of("kronbench.report.page"),
         template=package_path("report", "templates", "page.html.j2"),
     output:
