@@ -131,7 +131,7 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
         [line for line in panel.lines if line.get_marker() == "x" and len(line.get_xdata())]
         for panel in (training, prediction)
     ]
-    assert [len(found) for found in crosses] == [1, 0]
+    assert [len(found) for found in crosses] == [1, 1]
 
 
 def test_a_solver_may_have_a_cap_of_its_own(data):

@@ -86,6 +86,11 @@ class Plan:
         return RESULTS / self.scale / "report"
 
     @property
+    def accepted(self) -> Path:
+        """The last accepted run of this scale, with which others are compared."""
+        return RESULTS / "reference" / self.scale
+
+    @property
     def datasets(self) -> list[str]:
         return sorted({name.lower() for item in self.items for name in item.datasets})
 

@@ -101,8 +101,7 @@ def page_sources(plan: Plan) -> list[str]:
 
 def claim_files(plan: Plan) -> list[Path]:
     """The claims on the papers of a run."""
-    files = [config_path("claims.yaml")]
-    files += [config_path("claims", f"{paper}.yaml") for paper in plan.papers]
+    files = [config_path("claims", f"{paper}.yaml") for paper in plan.papers]
     return [file for file in files if file.exists()]
 
 

@@ -12,7 +12,8 @@ import pandas as pd
 
 from kronbench.bench.items import Item, Plan
 from kronbench.files import replacing, write_text
-from kronbench.report.claims import DIFFERS, FAILS, HOLDS, UNTESTED, Verdict, evaluate
+from kronbench.report.claims import DIFFERS, FAILS, HOLDS, UNTESTED, evaluate, headlines
+from kronbench.report.reference import described, moved_since_accepted, read_verdicts
 from kronbench.report.render import read_numbers, read_results
 from kronbench.report.style import format_cell
 
@@ -22,12 +23,19 @@ _FIRST = (FAILS, DIFFERS, UNTESTED, HOLDS)  # what a reader of the claims looks 
 def write_report(plan: Plan) -> str:
     """Evaluate the claims and write ``index.html``, ``claims.csv`` and ``summary.txt``.
 
+    Verdicts are compared with those of the last accepted run of the scale, where there is one.
+
     Returns
     -------
     str
         What was rendered, what rests on surrogates, what was skipped, where the page is.
     """
     verdicts = evaluate(plan)
+    with replacing(plan.report / "claims.csv") as temporary:
+        pd.DataFrame([dataclasses.asdict(verdict) for verdict in verdicts]).to_csv(
+            temporary, index=False
+        )
+    moved = moved_since_accepted(plan, read_verdicts(plan.report / "claims.csv"))
     entries = [_entry(item) for item in plan.items]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("kronbench.report"),
@@ -49,6 +57,8 @@ def write_report(plan: Plan) -> str:
         plan=plan,
         papers=papers,
         verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
+        headlines=headlines(plan),
+        moved=None if moved is None else [described(move) for move in moved],
         counts=collections.Counter(verdict.verdict for verdict in verdicts),
         surrogates=_surrogates(entries),
         skipped=_skipped(entries),
@@ -61,11 +71,7 @@ def write_report(plan: Plan) -> str:
         ),
     )
     write_text(plan.report / "index.html", page)
-    with replacing(plan.report / "claims.csv") as temporary:
-        pd.DataFrame([dataclasses.asdict(verdict) for verdict in verdicts]).to_csv(
-            temporary, index=False
-        )
-    summary = _summary(plan, entries, verdicts)
+    summary = _summary(plan, entries, verdicts, moved)
     write_text(plan.report / "summary.txt", summary + "\n")
     return summary
 
@@ -113,7 +119,7 @@ def _skipped(entries):
     return dict(where)
 
 
-def _summary(plan: Plan, entries: list[dict], verdicts: list[Verdict]) -> str:
+def _summary(plan, entries, verdicts, moved):
     counts = collections.Counter(verdict.verdict for verdict in verdicts)
     lines = [
         f"{len(entries)} items rendered at scale '{plan.scale}'; claims: "
@@ -124,6 +130,9 @@ def _summary(plan: Plan, entries: list[dict], verdicts: list[Verdict]) -> str:
         for verdict in verdicts
         if verdict.verdict == FAILS
     ]
+    lines += [f"  moved: {described(move)}" for move in moved or ()]
+    if moved is None:
+        lines.append("no accepted run of this scale to compare with")
     surrogates = _surrogates(entries)
     resting = [
         f"{entry['item'].paper} {entry['item'].name}"

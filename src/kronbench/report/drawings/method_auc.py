@@ -2,9 +2,18 @@
 
 import pandas as pd
 
+from kronbench.report.fits import half_width
+
+# The ninefold split tests on one block and trains on four.
+TEST_OVER_TRAIN = 0.25
+
 
 def tabulate(frame, item, printed):
-    """One row for each data set and method; the spread is the standard deviation over folds."""
+    """One row for each data set and method.
+
+    ``spread`` is the standard deviation over test sets, ``±`` half the width of the 95 % interval
+    of the mean, corrected for folds that share training pairs.
+    """
     printed = printed.set_index("method")
     rows = []
     for (dataset, method), part in frame.groupby(["dataset", "method"], sort=False):
@@ -16,10 +25,11 @@ def tabulate(frame, item, printed):
             {
                 "dataset": dataset,
                 "method": method,
-                "ours": part["auc"].mean(),
+                "ours": part["auc"].mean(skipna=False),
                 "paper": paper,
-                "difference": part["auc"].mean() - paper,
+                "difference": part["auc"].mean(skipna=False) - paper,
                 "spread": part["auc"].std(),
+                "±": half_width(part["auc"], TEST_OVER_TRAIN),
                 "test sets": len(part),
                 "chosen": _chosen(part["chosen"]),
                 "source": part["source"].iloc[0],

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from kronbench.report.fits import disturbed
+
 # H^k and H^g are the hat matrices of rows and columns, d() the diagonal, / by entries (table 5.1).
 FORMULAS = {
     ("IT", "B"): "(H^k Y - d(H^k) Y) / (1 - d(H^k))",
@@ -30,10 +32,11 @@ def tabulate(frame, item, printed):
                 "beyond the paper": formula.startswith("none printed"),
                 "left out": part["left_out"].iloc[0],
                 "retrained": part["retrained"].iloc[0],
-                "largest deviation": part["deviation"].max(),
+                "largest deviation": part["deviation"].max(skipna=False),
                 "shortcut, ms": 1e3 * part["seconds"].mean(),
                 "retraining, s": part["retraining_seconds"].mean(),
                 "speed-up": part["retraining_seconds"].mean() / part["seconds"].mean(),
+                "busy": disturbed(part),
                 "source": part["source"].iloc[0],
             }
         )
