@@ -63,8 +63,8 @@ class PairKNN(PairClassifier):
         Raises
         ------
         InputError
-            There are fewer training pairs than neighbours, or not two classes; more than 2^30 pairs,
-        or so many vertices that the index would pass 8 GiB.
+            There are fewer training pairs than neighbours, not two classes, more than 2^30 pairs,
+            or so many vertices that the index would pass 8 GiB.
         """
         signs = self._start_fit(X, y)
         self._check_neighbors(self.n_neighbors, len(X))
@@ -77,7 +77,7 @@ class PairKNN(PairClassifier):
                 f"most {_MOST_PAIRS} pairs and {_MOST_CELLS} cells; give fewer pairs, or use "
                 "PairSklearnKNN, which knows no cells"
             )
-        flat = rows * shape[1] + cols  # of 64 bits, as positions from np.unique are
+        flat = rows * shape[1] + cols  # positions have 64 bits
         order = np.argsort(flat, kind="stable")
         flat = flat[order]
         # An entry is twice the place of a pair in this order, plus its label: what the search

@@ -11,7 +11,8 @@ from kronbench.models._pair_classifier import PairClassifier, concatenated, occu
 from kronbench.pairs import PairData
 
 _LOSSES = {"hinge": "hinge", "logistic": "log_loss"}
-_MOST_BYTES = 3 * 2**29  # of concatenated features in memory: above them they come in blocks
+# Concatenated features beyond this come in blocks; scikit-learn holds them twice for a moment.
+_MOST_BYTES = 9 * 2**27
 
 
 class PairSGD(PairClassifier):
@@ -21,7 +22,7 @@ class PairSGD(PairClassifier):
     Features are first standardized over the training vertices, each vertex counted once, and w
     and reg refer to that scale; on raw similarities in percent the scores run into the millions.
     It is ``SGDClassifier.fit`` on the n x (d + r) concatenated features, as a user would call it;
-    where these pass 1.5 GiB, ``partial_fit`` on random blocks of that size. Sparse features are
+    where these pass 1.1 GiB, ``partial_fit`` on random blocks of that size. Sparse features are
     made dense.
 
     Parameters
