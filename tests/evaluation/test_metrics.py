@@ -105,3 +105,17 @@ def test_bad_classes_are_refused():
         taxo_loss([0], [4], TREE)
     with pytest.raises(InputError, match="4 leaves"):
         taxo_decision(np.full((2, 3), 1 / 3), TREE)
+
+
+def test_probabilities_that_are_no_numbers_are_refused():
+    proba = np.full((2, 4), 0.25)
+    proba[1, 2] = np.nan
+    for score in (
+        lambda: precision([0, 1], proba),
+        lambda: taxo_decision(proba, TREE),
+        lambda: parent_decision(proba, TREE),
+    ):
+        with pytest.raises(InputError, match="proba holds NaN"):
+            score()
+    with pytest.raises(InputError, match=r"proba has shape \(4,\)"):
+        precision([0, 1], np.full(4, 0.25))

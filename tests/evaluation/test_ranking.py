@@ -59,8 +59,10 @@ def test_one_class_has_no_order():
 
 @pytest.mark.parametrize("metric", [roc_auc, concordance_index])
 def test_bad_scores_are_refused(metric):
-    with pytest.raises(InputError, match="NaN"):
+    with pytest.raises(InputError, match="score holds NaN"):
         metric([1, -1], [0.5, np.nan])
+    with pytest.raises(InputError, match="y holds NaN"):
+        metric([1, np.nan], [0.5, 0.2])
     with pytest.raises(InputError, match="shape"):
         metric([1, -1], [0.5, 0.2, 0.1])
 
@@ -161,6 +163,8 @@ def test_wrong_input():
         macro_auc(labels, scores, 2)
     with pytest.raises(InputError, match="NaN"):
         micro_auc(labels, np.full_like(scores, np.nan))
+    with pytest.raises(InputError, match="Y_true holds NaN"):
+        macro_auc(np.where(labels > 0, np.nan, 1.0), scores, 0)
     with pytest.raises(InputError, match="more than two"):
         macro_auc(np.arange(20.0).reshape(4, 5), scores, 0)
     with pytest.raises(InputError, match="empty"):

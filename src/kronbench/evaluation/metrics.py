@@ -18,6 +18,9 @@ def precision(y, proba) -> float:
         Equal ones share their mean rank, so that a constant prediction gains nothing.
     """
     proba = np.asarray(proba)
+    if proba.ndim != 2:
+        raise InputError(f"proba has shape {proba.shape}: give (n, C), one column for each class")
+    check_no_nan(proba, "proba")
     y = _checked_classes(y, len(proba), proba.shape[1], "y")
     true = np.take_along_axis(proba, y[:, None], axis=1)
     rank = (proba > true).sum(axis=1) + ((proba == true).sum(axis=1) + 1) / 2
@@ -88,6 +91,12 @@ def parent_decision(proba, tree) -> np.ndarray:
     return np.argmax(np.where(group == best[:, None], proba, -1.0), axis=1)
 
 
+def check_no_nan(values, name):
+    """Raise InputError where an array holds NaN, which has no place in an order."""
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise InputError(f"{name} holds NaN: give a number for every entry")
+
+
 def _checked_classes(classes, n, n_classes, name):
     classes = np.asarray(classes)
     if classes.shape != (n,) or classes.dtype.kind not in "iu":
@@ -114,6 +123,7 @@ def _checked_proba(proba, n_classes):
             f"proba has shape {proba.shape}, but the tree has {n_classes} leaves: "
             "give one column for each leaf"
         )
+    check_no_nan(proba, "proba")
     return proba
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from kronbench.errors import InputError
+from kronbench.evaluation.metrics import check_no_nan
 
 _LANES = 64
 
@@ -32,7 +33,7 @@ def roc_auc(y, score) -> float:
     Raises
     ------
     InputError
-        Lengths differ, ``score`` holds NaN, ``y`` has more than two values.
+        Lengths differ, ``y`` or ``score`` hold NaN, ``y`` has more than two values.
 
     Notes
     -----
@@ -63,7 +64,7 @@ def macro_auc(Y_true, Y_score, axis):
     Raises
     ------
     InputError
-        Shapes differ, scores hold NaN, or there are more than two labels.
+        Shapes differ, labels or scores hold NaN, or there are more than two labels.
 
     Notes
     -----
@@ -122,6 +123,11 @@ def concordance_index(y, score) -> float:
     Returns
     -------
     float; NaN where all ``y`` are equal, because there is then nothing to order.
+
+    Raises
+    ------
+    InputError
+        Lengths differ, or ``y`` or ``score`` hold NaN.
     """
     y, score = _checked_vectors(y, score)
     order = np.argsort(y, kind="stable")
@@ -230,8 +236,8 @@ def _checked_vectors(y, score):
     y, score = np.asarray(y), np.asarray(score, dtype=np.float64)
     if y.ndim != 1 or y.shape != score.shape:
         raise InputError(f"y has shape {y.shape} and score {score.shape}: give two (n,) arrays")
-    if np.isnan(score).any():
-        raise InputError("score holds NaN: give a number for every pair")
+    check_no_nan(y, "y")
+    check_no_nan(score, "score")
     return y, score
 
 
@@ -243,8 +249,8 @@ def _checked_matrices(Y_true, Y_score):
             f"Y_true has shape {Y_true.shape} and Y_score {scores.shape}: the last two axes of "
             "the scores must be those of the labels"
         )
-    if np.isnan(scores).any():
-        raise InputError("Y_score holds NaN: give a number for every pair")
+    check_no_nan(Y_true, "Y_true")
+    check_no_nan(scores, "Y_score")
     if not Y_true.size:
         raise InputError("Y_true is empty: give at least one label")
     return _positive(Y_true, "Y_true"), scores

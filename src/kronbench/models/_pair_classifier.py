@@ -54,5 +54,17 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
 
 def occurring(features, index):
     """The vertices that ``index`` mentions, dense, and the positions of ``index`` in them."""
-    vertices, position = np.unique(index, return_inverse=True)
+    # by a mask and not by np.unique, whose sort of ten million pairs takes as long as a descent
+    occurs = np.zeros(features.shape[0], dtype=bool)
+    occurs[index] = True
+    vertices, position = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
     return np.ascontiguousarray(dense(features[vertices]), dtype=np.float64), position
+
+
+def concatenated(row_features, rows, col_features, cols):
+    """The features [d, t] (n, d + r) of pairs of dense vertices, in rows of memory."""
+    d = row_features.shape[1]
+    out = np.empty((len(rows), d + col_features.shape[1]))
+    np.take(row_features, rows, axis=0, out=out[:, :d], mode="clip")
+    np.take(col_features, cols, axis=0, out=out[:, d:], mode="clip")
+    return out
