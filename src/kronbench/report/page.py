@@ -32,9 +32,9 @@ def write_report(plan: Plan) -> str:
     """
     verdicts = evaluate(plan)
     with replacing(plan.report / "claims.csv") as temporary:
-        pd.DataFrame([dataclasses.asdict(verdict) for verdict in verdicts]).to_csv(
-            temporary, index=False
-        )
+        columns = [field.name for field in dataclasses.fields(Verdict)]
+        rows = [dataclasses.asdict(verdict) for verdict in verdicts]
+        pd.DataFrame(rows, columns=columns).to_csv(temporary, index=False)
     moved = moved_since_accepted(plan, read_verdicts(plan.report / "claims.csv"))
     entries = [_entry(item) for item in plan.items]
     environment = jinja2.Environment(
