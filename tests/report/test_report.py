@@ -249,3 +249,27 @@ def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch
     assert 'src="http' not in page and 'href="http' not in page
     assert "data:image/png;base64," in page
     assert len(pd.read_csv(plan.report / "claims.csv")) == 1
+
+
+def test_mixed_revisions_and_machines_are_named_at_each_item(plan, monkeypatch):
+    items = (plan.item("airola", "figure-3"), plan.item("airola", "figure-4"))
+    plan = dataclasses.replace(plan, items=items)
+    for item in items:
+        write_results(item, curves())
+        render.render(item)
+    monkeypatch.setattr(claims, "load_claims", lambda plan: [])
+    write_report(plan)
+    assert "Measured at" not in (plan.report / "index.html").read_text()
+
+    sidecar = items[1].table(items[1].parts[0]).with_suffix(".json")
+    record = json.loads(sidecar.read_text())
+    record["environment"].update(revision="abc123", cpu="another cpu")
+    sidecar.write_text(json.dumps(record))
+    write_report(plan)
+    page = (plan.report / "index.html").read_text()
+    assert page.count("Measured at revision unknown, a cpu, 2 cores") == 1
+    assert (
+        "Measured at revision abc123, another cpu, 2 cores; revision unknown, a cpu, 2 cores."
+        in page
+    )
+    assert "revisions or machines are mixed" in page

@@ -1,6 +1,7 @@
 """The workflow itself, run by Snakemake in a clean folder."""
 
 import html
+import inspect
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 from kronbench.bench.items import load_plan
 from kronbench.report.claims import load_claims, rows_of
@@ -179,3 +181,10 @@ def test_bad_configuration_ends_before_any_job(checkout, change, sentence):
     assert run.returncode != 0
     assert sentence in run.stdout
     assert not (checkout / "results/bad").exists()
+
+
+def test_no_rate_limit_is_still_the_word_of_the_scheduler():
+    """The Snakefile sets it at the start (docs/snakemake-timers.md): renamed, to no effect."""
+    assert "workflow.scheduler.job_rate_limiter = None" in (ROOT / "Snakefile").read_text()
+    assert "if self.job_rate_limiter is not None:" in inspect.getsource(JobScheduler.schedule)
+    assert "if self.job_rate_limiter is None:" in inspect.getsource(JobScheduler.job_selector)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import time
 from pathlib import Path
 
 import numba
@@ -12,7 +11,7 @@ import pandas as pd
 import threadpoolctl
 
 from kronbench.bench import environment
-from kronbench.bench.clock import peak_mib
+from kronbench.bench.clock import Stopwatch, peak_mib
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.seeds import generator
 from kronbench.datasets import Dataset, load
@@ -45,9 +44,10 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         data = Dataset.open(folder if folder.exists() else prepare(plan, part))
     threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
     numba.set_num_threads(threads)
-    start = time.perf_counter()
+    watch = Stopwatch()
     with threadpoolctl.threadpool_limits(threads):
-        frame = run_experiment(item.experiment, dict(item.parameters), data, part)
+        with watch:
+            frame = run_experiment(item.experiment, dict(item.parameters), data, part)
         surroundings = environment.describe(threads)
     table = item.table(part)
     sidecar = {
@@ -58,7 +58,9 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "parameters": dict(item.parameters),
         "command": item.command(part),
         "skipped": frame.attrs.get("skipped", []),
-        "seconds": round(time.perf_counter() - start, 3),
+        "seconds": round(watch.seconds, 3),
+        "cpu_seconds": round(watch.cpu_seconds, 3),
+        "waiting": round(watch.timing().waiting, 4),
         "data": data.provenance if data is not None else None,
         "environment": surroundings,
     }

@@ -1,15 +1,13 @@
 """Splits and metrics."""
 
 from kronbench.evaluation.metrics import (
-    concordance_index,
     parent_accuracy,
     parent_decision,
     precision,
-    roc_auc,
     taxo_decision,
     taxo_loss,
 )
-from kronbench.evaluation.ranking import macro_auc, micro_auc
+from kronbench.evaluation.ranking import concordance_index, macro_auc, micro_auc, roc_auc
 from kronbench.evaluation.splits import VertexDisjointKFold
 
 __all__ = [

@@ -9,6 +9,7 @@ from kronbench.models.kron_svm import KronSVM
 from kronbench.models.pair_knn import PairKNN
 from kronbench.models.pair_libsvm import PairLibSVM
 from kronbench.models.pair_sgd import PairSGD
+from kronbench.models.pair_sklearn_knn import PairSklearnKNN
 from kronbench.models.two_step_ridge import TwoStepRidge
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "PairKNN",
     "PairLibSVM",
     "PairSGD",
+    "PairSklearnKNN",
     "RidgePath",
     "TwoStepRidge",
 ]

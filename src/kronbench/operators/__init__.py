@@ -1,6 +1,6 @@
 """Floor 0: kernel matrices, their low-rank factors, products with sampled Kronecker products."""
 
-from kronbench.operators.gram import gram
+from kronbench.operators.gram import dense, gram
 from kronbench.operators.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
 from kronbench.operators.sampled import SampledKroneckerOperator
 
@@ -9,6 +9,7 @@ __all__ = [
     "LowRankFactor",
     "SampledKroneckerOperator",
     "csi",
+    "dense",
     "gram",
     "incomplete_cholesky",
 ]

@@ -32,9 +32,9 @@ def write_report(plan: Plan) -> str:
     """
     verdicts = evaluate(plan)
     with replacing(plan.report / "claims.csv") as temporary:
-        pd.DataFrame([dataclasses.asdict(verdict) for verdict in verdicts]).to_csv(
-            temporary, index=False
-        )
+        columns = [field.name for field in dataclasses.fields(Verdict)]
+        rows = [dataclasses.asdict(verdict) for verdict in verdicts]
+        pd.DataFrame(rows, columns=columns).to_csv(temporary, index=False)
     moved = moved_since_accepted(plan, read_verdicts(plan.report / "claims.csv"))
     entries = [_entry(item) for item in plan.items]
     environment = jinja2.Environment(
@@ -63,6 +63,7 @@ def write_report(plan: Plan) -> str:
         surrogates=_surrogates(entries),
         skipped=_skipped(entries),
         surroundings=entries[0]["sidecars"][0]["environment"],
+        origins=_origins(entries),
         seconds=sum(
             entry["record"]["seconds"]
             for entry in entries
@@ -89,6 +90,24 @@ def _entry(item: Item) -> dict:
 
 def _surrogates(entries):
     return sorted({name for entry in entries for name in entry["record"]["surrogates"]})
+
+
+def _origins(entries):
+    """Revisions and machines that measured each entry; none at all where all are the same."""
+    origins = [
+        sorted({_origin(sidecar["environment"]) for sidecar in entry["sidecars"]})
+        for entry in entries
+    ]
+    if len({origin for places in origins for origin in places}) < 2:
+        return {}
+    return {
+        (entry["item"].paper, entry["item"].name): places
+        for entry, places in zip(entries, origins, strict=True)
+    }
+
+
+def _origin(place):
+    return f"revision {place['revision'] or 'unknown'}, {place['cpu']}, {place['cores']} cores"
 
 
 def _skipped(entries):

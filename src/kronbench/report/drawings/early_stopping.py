@@ -7,7 +7,7 @@ from kronbench.report.style import new_figure
 
 
 def draw(frame, item):
-    """Means over folds, a line for each of ``drawn_regs`` (Airola & Pahikkala, figures 3 to 5).
+    """Means over folds, a line for each of ``regs`` (Airola & Pahikkala, figures 3 to 5).
 
     Bands go from the lowest to the highest fold.
     """
@@ -19,7 +19,7 @@ def draw(frame, item):
     means, lows, highs = folds.mean(), folds.min(), folds.max()
     for column, dataset in enumerate(datasets):
         measured = frame.loc[frame["dataset"] == dataset, "reg"]
-        regs = sorted(set(measured) & set(item.parameters["drawn_regs"]))
+        regs = sorted(set(measured) & set(item.drawing_options["regs"]))
         for order, reg in enumerate(regs):
             curve = means.loc[dataset, reg]
             label = f"$2^{{{np.log2(reg):g}}}$"

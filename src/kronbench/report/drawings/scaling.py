@@ -20,7 +20,6 @@ def draw(frame, item):
     training, prediction, auc = axes[0]
     methods = list(dict.fromkeys(frame["method"]))
     colours = {method: f"C{position}" for position, method in enumerate(methods)}
-    largest = frame["size"].max()
     for panel, task, value in (
         (training, "training", "seconds"),
         (prediction, "prediction", "seconds"),
@@ -31,12 +30,13 @@ def draw(frame, item):
             curves = part[part["method"] == method].groupby("reg")
             for look, (reg, curve) in zip(_looks(curves.ngroups), curves, strict=True):
                 means = curve.groupby("size")[["n", value]].mean()
+                ended = _ended(frame, method, reg, task)
                 label = f"{method}, $\\lambda=2^{{{np.log2(reg):g}}}$"
                 panel.plot(
                     means["n"], means[value], color=colours[method], ms=3, label=label, **look
                 )
                 _mark(panel, curve, value, colours[method])
-                if panel is not auc and means.index.max() < largest:
+                if panel is not auc and ended:
                     end = means.iloc[-1]
                     panel.plot(end["n"], end[value], "x", color=colours[method], ms=7, mew=1.6)
         panel.set_xscale("log")
@@ -46,9 +46,10 @@ def draw(frame, item):
         panel.set_ylabel(f"{task}, seconds")
         _stars(panel, read_printed(item), task, colours)
     auc.set_ylabel("test AUC")
-    if "optimum_auc" in item.parameters:
-        auc.axhline(item.parameters["optimum_auc"], color="0.4", lw=0.8, ls=":")
-        auc.annotate("optimum", (frame["n"].min(), item.parameters["optimum_auc"]), va="bottom")
+    optimum = item.drawing_options.get("optimum_auc")
+    if optimum is not None:
+        auc.axhline(optimum, color="0.4", lw=0.8, ls=":")
+        auc.annotate("optimum", (frame["n"].min(), optimum), va="bottom")
     handles = {}
     for panel in (training, prediction):
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
@@ -68,6 +69,16 @@ def _mark(panel, curve, value, colour):
             )  # fmt: skip
         if value != "auc" and disturbed(point):
             panel.plot(n, mean, "o", ms=8, mfc="none", mec="0.5", ls="")
+
+
+def _ended(frame, method, reg, task):
+    """Whether the cap ended a curve: its own points, or the training of its model."""
+    own = (frame["method"] == method) & (frame["task"] == task)
+    training = (frame["method"] == method.removesuffix(" by vec trick")) & (
+        frame["task"] == "training"
+    )
+    rows = frame[(own | training) & (frame["reg"] == reg)]
+    return rows["next_seconds"].notna().any()
 
 
 def _looks(count):

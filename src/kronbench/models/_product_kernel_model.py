@@ -1,23 +1,43 @@
-"""What the pairwise kernel models share: checked input, operators over pairs, predictions."""
+"""Linear models in the product of a row and a column kernel: their operators over pairs."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
-from kronbench.operators import SampledKroneckerOperator, gram
-from kronbench.pairs import PairData
+from kronbench.models._pair_labels import check_pairs
+from kronbench.operators import SampledKroneckerOperator, dense, gram
+
+_STOPS = {
+    "max_iter": "its number of iterations",
+    "breakdown": "a breakdown of the Krylov method",
+    "rounding": "rounding",
+    "no_descent": "a step along which the objective does not fall",
+    "diverged": "an objective that is not finite",
+}
+_ANOTHER = "give a larger reg, more inner iterations or inner_solver='cg'"
+_REMEDIES = {
+    "max_iter": "give more iterations, a larger tol, or tol=0 where early stopping is meant",
+    "breakdown": "give a larger reg or scale the features",
+    "rounding": "give a larger reg or tol",
+    "no_descent": _ANOTHER,
+    "diverged": _ANOTHER,
+}
 
 
-class PairwiseKernelModel(BaseEstimator):
+class ProductKernelModel(BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
-    A subclass has the parameters form, reg, row_kernel, col_kernel, row_gamma, col_gamma and
+    A subclass has the parameters form, reg, row_kernel, col_kernel, row_gamma, col_gamma, tol and
     method, and sets ``X_fit_`` and ``dual_coef_`` or ``coef_``.
     """
+
+    _iterations_regularize = False  # whether an end by the number of iterations is meant
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -83,8 +103,8 @@ class PairwiseKernelModel(BaseEstimator):
                 )
         used_rows, rows = _used(X.rows, X.n_rows)
         used_cols, cols = _used(X.cols, X.n_cols)
-        row_features = _dense(X.row_features[used_rows])
-        col_features = _dense(X.col_features[used_cols])
+        row_features = dense(X.row_features[used_rows])
+        col_features = dense(X.col_features[used_cols])
         d, r = row_features.shape[1], col_features.shape[1]
         in_rows, in_cols = np.repeat(np.arange(d), r), np.tile(np.arange(r), d)
         return SampledKroneckerOperator(
@@ -98,11 +118,24 @@ class PairwiseKernelModel(BaseEstimator):
             dtype=_precision(X_fit),
         )
 
-    def _set_fitted(self, X, coef, objective_path):
+    def _set_fitted(self, X, coef, objective_path, stop):
         self.X_fit_ = X
-        setattr(self, "coef_" if self.form == "primal" else "dual_coef_", coef)
+        name, other = ("coef_", "dual_coef_")[:: 1 if self.form == "primal" else -1]
+        self.__dict__.pop(other, None)  # of an earlier fit in the other form
+        setattr(self, name, coef)
         self.objective_path_ = objective_path
         self.n_iter_ = len(objective_path)
+        self.stop_reason_ = stop
+        meant = "tol", "callback"
+        if self.tol == 0 or self._iterations_regularize:
+            meant += ("max_iter",)
+        if stop not in meant:
+            warnings.warn(
+                f"{type(self).__name__} ended by {_STOPS[stop]} after {self.n_iter_} iterations, "
+                f"before it reached tol={self.tol:g}: {_REMEDIES[stop]}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def decision_function(self, X):
         """Scores (t,) of the t pairs of X, in O(min(v |a| + m t, u |a| + q t)), Eq. 5.
@@ -127,47 +160,6 @@ class PairwiseKernelModel(BaseEstimator):
 def _precision(X):
     single = X.row_features.dtype == X.col_features.dtype == np.float32
     return np.float32 if single else np.float64
-
-
-def check_pairs(X, y=None):
-    """Raise InputError unless X is a nonempty PairData; return y as a (n,) array that fits it."""
-    if not isinstance(X, PairData):
-        raise InputError(f"X is a {type(X).__name__}: give a PairData")
-    if len(X) == 0:
-        raise InputError("X has no pairs: give at least one")
-    if y is None:
-        return None
-    y = np.asarray(y)
-    if y.shape != (len(X),):
-        raise InputError(f"y has shape {y.shape}: give one label for each of the {len(X)} pairs")
-    return y
-
-
-def check_targets(X, y):
-    """y as finite float64 (n,) for the pairs of X."""
-    y = check_pairs(X, y)
-    if y.dtype.kind not in "fiub":
-        raise InputError(f"y has dtype {y.dtype}: give numbers")
-    y = y.astype(np.float64)
-    if not np.isfinite(y).all():
-        raise InputError("y holds NaN or infinite values: give finite numbers")
-    return y
-
-
-def encode_two_classes(X, y):
-    """The two sorted classes of y, and y with -1.0 for the first and 1.0 for the second."""
-    y = check_pairs(X, y)
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise InputError("y holds NaN or infinite values: give the label of every pair")
-    classes = np.unique(y)
-    if len(classes) != 2:
-        raise InputError(
-            f"y holds {len(classes)} class{'es' if len(classes) > 1 else ''}: "
-            "give labels of exactly two classes"
-        )
-    if y.dtype == np.float64 and classes.tolist() == [-1.0, 1.0]:
-        return classes, y
-    return classes, np.where(y == classes[1], 1.0, -1.0)
 
 
 def _kernel_between_used(features, index, other, side, kernel, gamma):
@@ -203,7 +195,3 @@ def _used(index, size):
     if occurs.all():
         return slice(None), index
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
-
-
-def _dense(features):
-    return features.toarray() if sparse.issparse(features) else features

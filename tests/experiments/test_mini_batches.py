@@ -132,7 +132,7 @@ def test_equal_scores_count_one_half():
 
 
 def lshtc(arrays, source="surrogate"):
-    return Dataset(name="lshtc", source=source, arrays=arrays)
+    return Dataset(name="lshtc", source=source, kind="documents", arrays=arrays)
 
 
 def test_batches_end_where_one_fit_to_all_documents_does(arrays, monkeypatch):

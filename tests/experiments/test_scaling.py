@@ -1,8 +1,11 @@
 """Figures 6 and 7: training and prediction time against the number of pairs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from kronbench.bench.clock import Timing
 from kronbench.bench.job import run_experiment
 from kronbench.bench.seeds import generator
 from kronbench.datasets import load
@@ -10,6 +13,7 @@ from kronbench.evaluation import roc_auc
 from kronbench.experiments import scaling
 from kronbench.experiments.scaling import _Checkerboards, _Folds
 from kronbench.models import KronSVM
+from kronbench.report.drawings.scaling import draw
 
 GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1.0, "col_gamma": 1.0}
 SPEC = {
@@ -96,21 +100,41 @@ def test_checkerboard_rows_name_their_data():
     assert set(frame["n"]) == {100, 225, 400}
 
 
-def test_points_beyond_the_time_cap_are_not_run(data, monkeypatch):
+def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypatch):
     seconds = {200: 1.0, 400: 8.0}
 
-    def pretend(function, **options):
-        result = function()
-        n = len(getattr(result, "X_fit_", ())) or 200
-        return result, seconds.get(n, 1.0), 0.0
+    def pretend(functions):
+        results = {key: function() for key, function in functions.items()}
+        sizes = {key: len(getattr(result, "X_fit_", ())) for key, result in results.items()}
+        return {
+            key: (results[key], Timing(*[seconds.get(n, 1.0)] * 3, 1, 0.0, 0.0, 1))
+            for key, n in sizes.items()
+        }
 
-    monkeypatch.setattr(scaling, "repeated", pretend)
+    monkeypatch.setattr(scaling, "in_turn", pretend)
     spec = SPEC | {"solvers": {"KronSVM": SPEC["solvers"]["KronSVM"]}, "folds": [0]}
     spec |= {"sizes": [200, 400, 2000, 100_000]}
     frame = run_experiment("scaling", spec, data, "GPCR")
     assert set(frame["size"]) == {200, 400}
     (sentence,) = frame.attrs["skipped"]
     assert sentence == (
-        "KronSVM with reg 0.5 was not trained from n = 2000 on: about 1000 s, "
-        "over the cap of 100 s"
+        "KronSVM with reg 0.5, training: ended after n = 400; the next point would take about "
+        "1000 s, over the cap of 100 s"
     )
+    (end,) = frame[frame["next_seconds"].notna()].to_dict("records")
+    assert (end["size"], end["task"]) == (400, "training")
+    assert end["next_seconds"] == pytest.approx(1000)
+
+    item = SimpleNamespace(printed="airola-2018-figure6-text.csv", drawing_options={})
+    training, prediction, _ = draw(frame, item).axes
+    crosses = [
+        [line for line in panel.lines if line.get_marker() == "x" and len(line.get_xdata())]
+        for panel in (training, prediction)
+    ]
+    assert [len(found) for found in crosses] == [1, 1]
+
+
+def test_a_solver_may_have_a_cap_of_its_own(data):
+    entry = SPEC["solvers"]["KronSVM"]
+    spec = SPEC | {"solvers": {"KronSVM": entry | {"time_cap": 0.0}}, "folds": [0]}
+    assert set(run_experiment("scaling", spec, data, "GPCR")["size"]) == {200}

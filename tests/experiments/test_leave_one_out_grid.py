@@ -1,4 +1,4 @@
-"""Tables 3.3, 5.1 and 6.1 of Stock et al. 2016, with figures 4 and 5."""
+"""Table 6.1 of Stock et al. 2016, with figures 4 and 5."""
 
 import os
 
@@ -10,7 +10,6 @@ from kronbench.bench.items import load_plan
 from kronbench.bench.job import run_experiment
 from kronbench.datasets import load
 from kronbench.datasets.drug_target import kernels
-from kronbench.experiments import shortcut_accuracy
 from kronbench.models import TwoStepRidge
 from kronbench.report.drawings import (
     leave_one_out_table,
@@ -20,19 +19,15 @@ from kronbench.report.drawings import (
 from kronbench.report.render import read_printed
 from tests.helpers import merged
 
-COMMON = {"seed": 5, "time_cap": 1}
-GRID = COMMON | {
+GRID = {
+    "seed": 5,
+    "time_cap": 1,
     "regs": [0.1, 10.0],
     "methods": [
         {"name": "KK", "solver": "kronbench.models.CompleteKronRidge", "weights": 1},
         {"name": "TS", "solver": "kronbench.models.TwoStepRidge", "weights": 2},
     ],
 }
-
-
-@pytest.fixture(scope="module")
-def nr():
-    return load("nr", policy="surrogate")
 
 
 @pytest.fixture(scope="module")
@@ -139,53 +134,3 @@ def test_the_printed_numbers_of_nr_come_out():
     assert best["KK", "D"] == pytest.approx(0.7107, abs=1e-4)
     assert best["TS*", "D"] == pytest.approx(0.7275, abs=1e-4)
     assert best["TS", "D"] == pytest.approx(0.7269, abs=1e-4)
-
-
-SHORT = COMMON | {"regs": [0.5], "retrainings": 3}
-
-
-def test_shortcuts_agree_with_retraining(nr):
-    frame = run_experiment("shortcut_accuracy", SHORT, nr, "nr")
-    assert len(frame) == 9
-    assert frame["deviation"].max() < 1e-10
-    m, q = nr["values"].T.shape
-    assert dict(zip(frame["setting"], frame["left_out"], strict=True)) == {
-        "A": m * q,
-        "B": m,
-        "C": q,
-        "D": m * q,
-    }
-
-
-def test_a_shortcut_that_is_wrong_deviates(nr, monkeypatch):
-    right = TwoStepRidge.loo
-    monkeypatch.setattr(
-        shortcut_accuracy.TwoStepRidge,
-        "loo",
-        lambda self, setting: right(self, "B" if setting == "D" else setting),
-    )
-    frame = run_experiment("shortcut_accuracy", SHORT, nr, "nr")
-    wrong = frame.set_index(["model", "setting"])["deviation"]
-    assert wrong["TS", "D"] > 1e-3
-    assert wrong.drop(("TS", "D")).max() < 1e-10
-
-
-def test_a_shortcut_that_is_no_number_stays_none(nr, monkeypatch):
-    right = TwoStepRidge.loo
-
-    def broken(self, setting):
-        F = right(self, setting)
-        return np.full_like(F, np.nan) if setting == "D" else F
-
-    monkeypatch.setattr(shortcut_accuracy.TwoStepRidge, "loo", broken)
-    frame = run_experiment("shortcut_accuracy", SHORT, nr, "nr")
-    deviation = frame.set_index(["model", "setting"])["deviation"]
-    assert np.isnan(deviation["TS", "D"])
-    assert deviation.drop(("TS", "D")).max() < 1e-10
-
-
-def test_systems_are_solved_and_predictions_are_those_of_the_printed_functions(nr):
-    frame = run_experiment("system_residuals", COMMON | {"reg": 0.3, "reg_cols": 2.0}, nr, "nr")
-    assert len(frame) == 4
-    assert frame["residual"].max() < 1e-8
-    assert frame["deviation"].max() < 1e-8

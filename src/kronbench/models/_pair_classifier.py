@@ -1,14 +1,14 @@
-"""What the baselines on concatenated features [d, t] share."""
+"""Two-class classifiers of pairs in the concatenated features [d, t]."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
-from kronbench.models._pairwise import check_pairs, encode_two_classes
+from kronbench.models._pair_labels import check_pairs, encode_two_classes
+from kronbench.operators import dense
 from kronbench.pairs import PairData
 
 
@@ -54,15 +54,17 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
 
 def occurring(features, index):
     """The vertices that ``index`` mentions, dense, and the positions of ``index`` in them."""
-    vertices, position = np.unique(index, return_inverse=True)
-    return dense(features[vertices]), position
+    # by a mask and not by np.unique, whose sort of ten million pairs takes as long as a descent
+    occurs = np.zeros(features.shape[0], dtype=bool)
+    occurs[index] = True
+    vertices, position = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
+    return np.ascontiguousarray(dense(features[vertices]), dtype=np.float64), position
 
 
-def dense(features):
-    features = features.toarray() if sparse.issparse(features) else features
-    return np.ascontiguousarray(features, dtype=np.float64)
-
-
-def check_positive(value, name):
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{name} is {value}: give a positive number")
+def concatenated(row_features, rows, col_features, cols):
+    """The features [d, t] (n, d + r) of pairs of dense vertices, in rows of memory."""
+    d = row_features.shape[1]
+    out = np.empty((len(rows), d + col_features.shape[1]))
+    np.take(row_features, rows, axis=0, out=out[:, :d], mode="clip")
+    np.take(col_features, cols, axis=0, out=out[:, d:], mode="clip")
+    return out

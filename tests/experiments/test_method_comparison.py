@@ -102,7 +102,7 @@ def test_selection_by_one_search_is_selection_by_separate_fits(data):
 
 def test_a_checkerboard_is_trained_on_whole_and_tested_on_new_vertices():
     arrays = generate(np.random.default_rng(0), m=40, fraction=0.25, flip=0.2)
-    board = Dataset(name="Board", source="generated", arrays=arrays)
+    board = Dataset(name="Board", source="generated", kind="pairs", arrays=arrays)
     ((repeat, fold, train, test),) = method_comparison._splits(SPEC, board)
     assert (repeat, fold) == (0, 0)
     assert len(train[0]) == 400 and len(test[0]) == 400

@@ -1,9 +1,8 @@
-"""What the models of complete data share: checked input, labels as a matrix, predictions."""
+"""Models of a complete label matrix: checked input, the labels as a matrix, predictions."""
 
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 
 import numpy as np
 from scipy import sparse
@@ -11,9 +10,10 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError
-from kronbench.models._pairwise import check_pairs, check_targets
+from kronbench.errors import InputError, check_positive
+from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.models.spectral import tikhonov
+from kronbench.operators import dense
 from kronbench.pairs import PairData
 
 SETTINGS = ("A", "B", "C", "D")
@@ -22,7 +22,7 @@ SETTINGS = ("A", "B", "C", "D")
 _ILL_CONDITIONED = 1e8
 
 
-class CompleteModel(RegressorMixin, BaseEstimator):
+class LabelMatrixModel(RegressorMixin, BaseEstimator):
     """Base of the models that need the label of every pair of a row and a column vertex.
 
     A subclass has ``_fit(row_features, row_vertices, col_features, col_vertices, Y)``, where
@@ -147,20 +147,11 @@ def check_setting(setting):
         raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
 
 
-def check_reg(reg, name, *, positive=False):
-    """``reg`` as a float, zero allowed unless ``positive``."""
-    usable = isinstance(reg, Real) and np.isfinite(reg)
-    if not usable or reg < 0 or (positive and reg == 0):
-        wanted = "positive" if positive else "nonnegative"
-        raise InputError(f"{name}={reg!r}: give a {wanted} number")
-    return float(reg)
-
-
 def check_regs(regs, name):
     """A grid of positive weights as an array (s,)."""
     regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
     for reg in regs.tolist():
-        check_reg(reg, name, positive=True)
+        check_positive(reg, name)
     return regs
 
 
@@ -193,15 +184,7 @@ def check_kept(labels):
 def dense_labels(labels):
     """Training labels as an array; InputError where they were not kept."""
     check_kept(labels)
-    return labels.toarray() if sparse.issparse(labels) else labels
-
-
-def grown(projected, features, Y, primal):
-    """Projected labels with those of new rows: a sum in the primal, more rows in the dual."""
-    if primal:
-        new = features.T @ Y
-        return projected + (new.toarray() if sparse.issparse(new) else new)
-    return stacked(projected, Y)
+    return dense(labels)
 
 
 def stacked(labels, new):
@@ -217,7 +200,7 @@ def _product(left, right):
 
 def _gathered(left, right, rows, cols, chunk=4096):
     """Entries (rows, cols) of left @ right.T, without the rest of it."""
-    right = right.toarray() if sparse.issparse(right) else right
+    right = dense(right)
     out = np.empty(len(rows))
     for start in range(0, len(rows), chunk):
         part = slice(start, start + chunk)

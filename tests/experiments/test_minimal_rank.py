@@ -1,11 +1,12 @@
+"""Figure 2 of Bach & Jordan 2005: smallest ranks, Cholesky against CSI."""
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from kronbench.bench.job import run_experiment
-from kronbench.bench.seeds import generator
 from kronbench.datasets import load
-from kronbench.experiments import csi_steps, minimal_rank
+from kronbench.experiments import minimal_rank
 from kronbench.models.csi_lssvm import LSSVMPath
 from kronbench.operators import gram
 from kronbench.report.drawings import minimal_rank as table
@@ -75,12 +76,3 @@ def test_where_cholesky_gets_nowhere_the_ratio_is_a_lower_bound():
     row = liver_row([0.3, 0.3], cholesky=[0.9, 0.8, 0.7], csi=[0.9, 0.3, 0.3])
     assert pd.isna(row["Cholesky"])
     assert (row["CSI"], row["ratio"], row["at least"]) == (2, 2.0, True)
-
-
-def test_csi_steps_account_for_the_whole():
-    spec = {"sizes": [300, 600], "features": 4, "gamma": 1.0, "rank": 20, "lookahead": 8}
-    frame = csi_steps.run(spec, None, generator(0))
-    assert set(frame["step"]) == {*csi_steps.STEPS, "total"}
-    assert (frame["seconds"] >= 0).all()
-    assert (frame["columns"] <= 28).all()
-    assert sorted(frame["n"].unique()) == [300, 600]

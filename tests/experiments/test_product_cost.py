@@ -1,4 +1,4 @@
-"""Tables 1 to 4: what the experiments count and measure, and the tables drawn from it."""
+"""Tables 3 and 4 of Airola & Pahikkala: counted operations against the printed complexities."""
 
 import types
 
@@ -7,11 +7,7 @@ import pandas as pd
 import pytest
 
 from kronbench.bench.job import run_experiment
-from kronbench.bench.seeds import generator
-from kronbench.datasets import load
-from kronbench.experiments import loss_derivatives
-from kronbench.optim import LOSSES
-from kronbench.report.drawings import complexity, losses, notation
+from kronbench.report.drawings import complexity
 
 COST = {
     "features": 5,
@@ -22,45 +18,6 @@ COST = {
     "seed": 3,
     "time_cap": 5,
 }
-
-
-def test_notation_counts_a_training_fold():
-    data = load("gpcr", policy="surrogate")
-    spec = {"fold": 2, "fraction": 0.25, "seed": 5, "time_cap": 1}
-    (row,) = run_experiment("notation", spec, data, "GPCR").to_dict("records")
-    assert (row["d"], row["r"]) == (223, 95)
-    # 148 or 149 of 223 drugs and 63 or 64 of 95 targets train, four ninths of all pairs.
-    assert row["m"] in (148, 149) and row["q"] in (63, 64)
-    assert row["n"] == pytest.approx(4 / 9 * 5296, rel=0.1)
-    assert row["n_test"] == pytest.approx(1 / 9 * 5296, rel=0.2)
-    table = notation.tabulate(pd.DataFrame([row]), None, None)
-    assert table["n / (m q)"].item() == pytest.approx(0.25, rel=0.1)
-
-
-def test_losses_agree_with_differences_and_with_the_printed_formulas():
-    frame = run_experiment("loss_derivatives", {"draws": 2, "n": 30, "seed": 1}, None, "all")
-    assert set(frame["loss"]) == set(LOSSES) == set(losses.FORMULAS)
-    assert frame["gradient_deviation"].max() < 1e-8
-    assert frame["hessian_deviation"].max() < 1e-8
-    assert frame["printed_deviation"].max() < 1e-14
-    table = losses.tabulate(frame, None, None)
-    assert table["gradient against differences"].max() == frame["gradient_deviation"].max()
-
-
-@pytest.mark.parametrize("part", ["gradient", "hessian_product", "value"])
-def test_a_wrong_derivative_is_seen(part, monkeypatch):
-    right = getattr(LOSSES["l2svm"], part)
-    monkeypatch.setattr(LOSSES["l2svm"], part, lambda *arguments: 1.01 * right(*arguments))
-    frame = loss_derivatives.run({"draws": 1, "n": 20}, None, generator(1))
-    (row,) = frame[frame["loss"] == "l2svm"].to_dict("records")
-    assert row["printed_deviation"] > 1e-3
-    assert max(row["gradient_deviation"], row["hessian_deviation"]) > 1e-3
-
-
-def test_points_keep_away_from_the_kinks():
-    rng = np.random.default_rng(0)
-    p, y = loss_derivatives._point(rng, 100_000)
-    assert np.abs(1 - y * p).min() >= 0.999 * loss_derivatives._FROM_KINK
 
 
 @pytest.mark.parametrize("form", ["dual", "primal"])
