@@ -12,7 +12,15 @@ import pandas as pd
 
 from kronbench.bench.items import Item, Plan
 from kronbench.files import replacing, write_text
-from kronbench.report.claims import DIFFERS, FAILS, HOLDS, UNTESTED, evaluate, headlines
+from kronbench.report.claims import (
+    DIFFERS,
+    FAILS,
+    HOLDS,
+    UNTESTED,
+    Verdict,
+    evaluate,
+    headlines,
+)
 from kronbench.report.reference import described, moved_since_accepted, read_verdicts
 from kronbench.report.render import read_numbers, read_results
 from kronbench.report.style import format_cell
