@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kronbench.report import claims
+from kronbench.report import checks, claims
 
 
 def corrupted(frame, column, rows=slice(None)):
@@ -26,6 +26,8 @@ def corrupted(frame, column, rows=slice(None)):
         yield name, copy
 
 
+# Sentences of the kind "some" or "most" may survive one row without a number.
+SOME = {"reaches", "mostly_at_least"}
 NOT_FINITE = ("not a number", "infinite", "all not a number")
 
 
@@ -35,10 +37,16 @@ def column_of(check):
 
 
 def moved_by(claim, frame, scale):
-    """Verdict of a claim, and the names of the corruptions of its rows that change it."""
+    """Verdict of a claim, and the names of the corruptions that change it.
+
+    Spoiled are the rows that the verdict rests on.
+    """
     verdict, _ = claims.judge(claim, frame, scale)
-    check = claim["check"]
-    rows = frame.query(check["where"]).index if "where" in check else frame.index
+    if verdict == claims.UNTESTED:
+        return verdict, set()
+    check = dict(claim["check"])
+    rows_read, where = getattr(checks, check.pop("kind")).rows_read, check.pop("where", None)
+    rows = rows_read(frame.query(where) if where else frame, **check).index
     return verdict, {
         name
         for name, spoiled in corrupted(frame, column_of(check), rows)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from kronbench.report import checks
-from tests.report.corruptions import NOT_FINITE, column_of, corrupted
+from tests.report.corruptions import NOT_FINITE, SOME, column_of, corrupted
 
 N = [10, 20, 40]
 CURVE = pd.DataFrame({"reg": 1, "iteration": [1, 2, 3, 4], "risk": [4.0, 2.0, 1.5, 1.0]})
@@ -47,8 +47,6 @@ EXAMPLES = {
         OLD | {"between": "method", "slow": "SVM", "fast": "KNN", "bound": 1.1},
     ),
 }
-# Sentences of the kind "some" or "most" may survive one row without a number.
-SOME = {"reaches", "mostly_at_least"}
 
 
 def kinds():

@@ -115,6 +115,8 @@ def peaks_within(frame, *, value, over, by, limit, slack=0.0, spread=None):
         early = means[means.index <= limit]
         if early.empty:
             raise NotMeasured(f"nothing was measured up to {over} {limit:g} ({names})")
+        if means.index.max() <= limit:
+            raise NotMeasured(f"the curve ends at {over} {means.index.max():g} ({names})")
         gains[names] = (table[means.idxmax()] - table[early.idxmax()], means.idxmax())
     where = max(gains, key=lambda names: gains[names][0].mean())
     difference, position = gains[where]
