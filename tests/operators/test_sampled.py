@@ -1,13 +1,17 @@
+import json
 import tracemalloc
+from dataclasses import asdict
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from kronbench import InputError
-from kronbench.operators import SampledKroneckerOperator, gram
+from kronbench.operators import SampledKroneckerOperator, gram, rates_used
 from kronbench.operators import _cost_model as cost_model
 
 METHODS = ("sparse", "dense", "lowrank", "auto")
@@ -151,18 +155,67 @@ def test_same_bits_every_time(rng, method):
     np.testing.assert_array_equal(products[0], products[2])
 
 
-def test_sparse_has_the_same_bits_with_any_number_of_threads(rng):
-    numba = pytest.importorskip("numba")
-    A, B, rows, cols = square_problem(rng, 120, 90, 3000)
-    v = rng.standard_normal(len(rows))
+@pytest.fixture
+def threads():
+    """Set the threads of numba, and those of the BLAS where a second number is given."""
+    before = numba.get_num_threads()
+    with threadpool_limits(1) as limits:
+
+        def use(n_numba, n_blas=1):
+            numba.set_num_threads(n_numba)
+            threadpool_limits(n_blas)
+
+        yield use
+        limits.restore_original_limits()
+    numba.set_num_threads(before)
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
+@pytest.mark.parametrize("width", [1, 3])
+def test_two_threads_form_the_same_sums(rng, monkeypatch, threads, method, dtype, width):
+    x, z = rng.uniform(0, 40, (400, 1)), rng.uniform(0, 40, (300, 1))
+    A, B = (gram(features, kernel="gaussian", gamma=1.0) for features in (x, z))
+    rows, cols = rng.integers(0, 400, 100000), rng.integers(0, 300, 100000)
+    X = rng.standard_normal((100000, width))
+    operator = SampledKroneckerOperator(A, B, rows, cols, method=method, dtype=dtype)
+    assert operator.method == method
+    awake = []
+    original = type(operator._route).__call__
+
+    def call(route, x):
+        awake.append(numba.get_num_threads())
+        return original(route, x)
+
+    monkeypatch.setattr(type(operator._route), "__call__", call)
+    threads(1)
+    product, adjoint = operator @ X, operator.T @ X
+    threads(2)
+    same, same_adjoint = operator @ X, operator.T @ X
+    assert set(awake[: len(awake) // 2]) == {1} and set(awake[len(awake) // 2 :]) == {2}
+    # The loops over pairs promise every bit: each sum is formed in one thread, in one order
+    np.testing.assert_array_equal(same, product)
+    np.testing.assert_array_equal(same_adjoint, adjoint)
+    threads(2, 2)
+    matrix = dense_formula(A.astype(dtype), B.astype(dtype), *some(rows, cols), rows, cols)
+    for column in range(width):
+        values = np.ascontiguousarray(X[:, column])
+        assert_close((operator @ X)[:50, column], matrix, values, dtype)
+
+
+def some(rows, cols):
+    return rows[:50], cols[:50]
+
+
+def test_small_products_wake_no_thread(rng, monkeypatch, threads):
+    threads(numba.config.NUMBA_NUM_THREADS)
+    A, B, rows, cols = square_problem(rng, 20, 15, 60)
     operator = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
-    threads = numba.get_num_threads()
-    product = operator @ v
-    try:
-        numba.set_num_threads(1)
-        np.testing.assert_array_equal(operator @ v, product)
-    finally:
-        numba.set_num_threads(threads)
+    monkeypatch.setitem(
+        operator.__dict__, "_route", lambda x: np.full(x.shape, numba.get_num_threads())
+    )
+    assert (operator @ np.ones(len(rows)) == 1).all()
 
 
 @given(problems())
@@ -264,61 +317,125 @@ def test_indefinite_matrices_of_low_rank(rng):
 
 
 @pytest.fixture
-def read_rates(tmp_path, monkeypatch):
-    """machine_rates in an empty cache folder, as a new process would call it."""
+def calibrate(tmp_path, monkeypatch):
+    """calibrate with a cache folder of its own, as a new process would call it."""
 
-    def read(measured=None, undisturbed=True):
-        monkeypatch.setattr(cost_model, "_measure", lambda *_: (measured, undisturbed))
-        cost_model.machine_rates.cache_clear()
-        return cost_model.machine_rates(np.dtype(np.float64), 2)
+    def measure(*measured):
+        results = iter(measured)
+        monkeypatch.setattr(cost_model, "_measure", lambda *_: next(results))
+        monkeypatch.setattr(cost_model, "_measured", {})
+        return cost_model.calibrate(np.dtype(np.float64), 2)
 
     monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path))
-    yield read
-    cost_model.machine_rates.cache_clear()
+    return measure
 
 
 RATES, OTHER_RATES = cost_model.Rates(1e11, 3e10, 1e-9, 1e9), cost_model.Rates(1.0, 1.0, 1.0, 1.0)
 
 
 def test_rates_are_plausible():
-    rates, _ = cost_model._measure(np.dtype(np.float64), 1)
+    rates, processors = cost_model._measure(np.dtype(np.float64))
     for operations_a_second in (rates.matrix_product, rates.pair_product, rates.factorization):
         assert 1e6 < operations_a_second < 1e14
     assert 0 <= rates.pair_overhead < 1e-4
+    assert 0 < processors < 1.2  # of the one thread
 
 
-def test_rates_are_kept(read_rates, tmp_path):
-    assert read_rates(RATES) == RATES
-    assert read_rates(OTHER_RATES) == RATES
+def test_rates_are_kept(calibrate, tmp_path):
+    assert calibrate((RATES, 2.0)) == RATES
+    assert calibrate() == RATES
     (path,) = tmp_path.rglob("*.json")
     path.write_text("{}")
-    assert read_rates(OTHER_RATES) == OTHER_RATES
+    assert calibrate((OTHER_RATES, 2.0)) == OTHER_RATES
 
 
-def test_disturbed_rates_are_not_kept(read_rates):
-    assert read_rates(OTHER_RATES, undisturbed=False) == OTHER_RATES
-    assert read_rates(RATES) == RATES
+def test_disturbed_calibration_is_repeated(calibrate, monkeypatch):
+    disturbed = [(RATES, 0.5), (OTHER_RATES, 1.2), (RATES, 1.0)]  # of two processors
+    assert calibrate(*disturbed) == OTHER_RATES
+    assert calibrate(*[(RATES, 1.1)] * 3) == OTHER_RATES  # no better
+    monkeypatch.setattr(cost_model, "_measured", {})
+    assert cost_model.machine_rates(np.float64, 2) == OTHER_RATES  # no measurement in a clock
+    assert calibrate((RATES, 1.9)) == RATES
+    assert calibrate() == RATES
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(read_rates, tmp_path, monkeypatch):
+def test_calibration_ends_once_undisturbed(calibrate):
+    assert calibrate((OTHER_RATES, 0.5), (RATES, 1.9)) == RATES
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(calibrate, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path / "file"))
-    assert read_rates(RATES) == RATES
+    assert calibrate((RATES, 2.0)) == RATES
 
 
-def test_auto_follows_the_rates(rng, monkeypatch):
+def test_calibration_measures_with_the_threads_it_is_for(monkeypatch):
+    seen = []
+
+    def measure(dtype):
+        blas = [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
+        seen.append((numba.get_num_threads(), max(blas)))
+        return RATES, 9.0
+
+    monkeypatch.setattr(cost_model, "_measure", measure)
+    most = min(2, numba.config.NUMBA_NUM_THREADS)
+    for n_threads in (1, most):
+        cost_model._least_disturbed(np.float64, n_threads)
+    assert seen == [(1, 1), (most, most)]
+    assert numba.get_num_threads() == 1  # as before
+
+
+@pytest.fixture
+def give_rates(tmp_path, monkeypatch):
+    """Set KRONBENCH_RATES to a file of these rates."""
+
+    def give(rates):
+        path = tmp_path / "rates.json"
+        path.write_text(json.dumps(asdict(rates)))
+        monkeypatch.setenv("KRONBENCH_RATES", str(path))
+
+    monkeypatch.setattr(cost_model, "_used", {})
+    return give
+
+
+def test_auto_follows_the_rates_and_tells_them(rng, give_rates):
     A, B, rows, cols = square_problem(rng, 300, 250, 60000)
     for rates, method in (
         (cost_model.Rates(1e14, 1e9, 0.0, 1e3), "dense"),
         (cost_model.Rates(1e9, 1e14, 0.0, 1e3), "sparse"),
     ):
-        monkeypatch.setattr("kronbench.operators.sampled.machine_rates", lambda *_, r=rates: r)
+        give_rates(rates)
         assert SampledKroneckerOperator(A, B, rows, cols).method == method
+        (used,) = rates_used()
+        assert used == {"dtype": "float64", "threads": 1, **asdict(rates)}
 
 
-def test_auto_factorizes_where_that_pays(rng, monkeypatch):
-    rates = cost_model.Rates(1e11, 3e10, 1e-9, 1e9)
-    monkeypatch.setattr("kronbench.operators.sampled.machine_rates", lambda *_: rates)
+@pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
+def test_a_method_that_is_named_does_not_look_at_the_rates(rng, give_rates, method):
+    A, B, rows, cols = square_problem(rng, 300, 250, 60000)
+    v = rng.standard_normal(len(rows))
+    products = []
+    for rates in (cost_model.Rates(1e14, 1e9, 0.0, 1e3), cost_model.Rates(1e9, 1e14, 0.0, 1e14)):
+        give_rates(rates)
+        operator = SampledKroneckerOperator(A, B, rows, cols, method=method)
+        products.append((operator.method, operator.restrict(in_=rows > 9).method, operator @ v))
+    assert products[0][:2] == products[1][:2]
+    np.testing.assert_array_equal(products[0][2], products[1][2])
+    assert rates_used() == []
+
+
+@pytest.mark.parametrize("text", [None, "[1]", "{}", '{"matrix_product": "fast"}', "nonsense"])
+def test_rates_that_cannot_be_used_are_named(tmp_path, monkeypatch, text):
+    path = tmp_path / "rates.json"
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setenv("KRONBENCH_RATES", str(path))
+    with pytest.raises(InputError, match=r"KRONBENCH_RATES names .*rates.json.*pair_overhead"):
+        cost_model.machine_rates(np.dtype(np.float64), 1)
+
+
+def test_auto_factorizes_where_that_pays(rng, give_rates):
+    give_rates(RATES)
     x = rng.uniform(0, 5, (400, 1))
     K = gram(x, kernel="gaussian", gamma=1.0)
     rows, cols = rng.integers(0, 400, (2, 40000))
@@ -371,6 +488,8 @@ def test_memory_is_that_of_the_pairs_and_the_vertices(rng, method):
         ({"in_rows": [0], "in_cols": [5]}, "in_cols holds the index 5"),
         ({"method": "fast"}, "method is 'fast'"),
         ({"dtype": np.int32}, "give float32 or float64"),
+        ({"dtype": "single precision"}, "dtype is 'single precision': give float32 or float64"),
+        ({"dtype": 3}, "give float32 or float64"),
     ],
 )
 def test_bad_input_is_named(change, message):
@@ -378,6 +497,36 @@ def test_bad_input_is_named(change, message):
     with pytest.raises(InputError) as caught:
         SampledKroneckerOperator(**{**arguments, **change})
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("single", [np.float32, "float32", "f4", "single", np.dtype("float32")])
+def test_dtype_is_what_numpy_takes_for_one(single):
+    operator = SampledKroneckerOperator(np.eye(2), np.eye(3), [0, 1], [0, 1], dtype=single)
+    assert (operator @ np.ones(2)).dtype == operator.dtype == np.float32
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_possible_pairs_than_32_bits_count(rng, method):
+    m = 70_000  # m^2 > 2^32
+    A, B = rng.standard_normal((2, m, 3))
+    rows = np.array([m - 1, 0, m - 1, 46341, 7])
+    cols = np.array([m - 1, m - 1, 0, 46341, m - 2])
+    in_rows, in_cols = rng.integers(0, 3, (2, 4))
+    v, w = rng.standard_normal(4), rng.standard_normal(5)
+    operator = SampledKroneckerOperator(A, B, rows, cols, in_rows, in_cols, method=method)
+    matrix = dense_formula(A, B, rows, cols, in_rows, in_cols)
+    assert_close(operator @ v, matrix, v, np.float64)
+    assert_close(operator.T @ w, matrix.T, w, np.float64)
+
+
+def test_more_than_32_bits_number_are_refused():
+    # Arrays of one number each, seen many times: nothing of this size is in memory
+    many = np.broadcast_to(np.int8(0), 2**31 + 1)
+    tall = np.broadcast_to(np.int8(1), (2**31 + 1, 1))
+    with pytest.raises(InputError, match="rows has 2147483649 entries: give at most 2147483647"):
+        SampledKroneckerOperator(np.eye(1), np.eye(1), many, many)
+    with pytest.raises(InputError, match="rows holds the index 2147483648: give at most"):
+        SampledKroneckerOperator(tall, np.eye(1), [2**31], [0], [0], [0])
 
 
 def test_bad_restrictions_are_named():

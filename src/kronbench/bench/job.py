@@ -14,9 +14,11 @@ from kronbench.bench import environment
 from kronbench.bench.clock import Stopwatch, peak_mib
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.seeds import generator
+from kronbench.bench.warm_up import compile_kernels
 from kronbench.datasets import Dataset, load
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
+from kronbench.operators import rates_used
 
 
 def prepare(plan: Plan, name: str) -> Path:
@@ -46,9 +48,11 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     numba.set_num_threads(threads)
     watch = Stopwatch()
     with threadpoolctl.threadpool_limits(threads):
+        if item.timed:  # code that was edited since the run began would be compiled on the clock
+            compile_kernels(threads)
         with watch:
             frame = run_experiment(item.experiment, dict(item.parameters), data, part)
-        surroundings = environment.describe(threads)
+        surroundings = environment.describe(threads) | {"rates": rates_used()}
     table = item.table(part)
     sidecar = {
         "paper": item.paper,

@@ -9,7 +9,6 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch, TimeCap
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import SolverMissing, make_solver
-from kronbench.bench.warm_up import compile_kernels
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
@@ -34,7 +33,6 @@ def run(spec, data, rng):
     metrics, and ``seconds`` its wall time; ``chosen`` is the selected value; ``cross_validated``
     is False on a checkerboard.
     """
-    compile_kernels()
     methods, skipped = {}, []
     is_board = data.kind == "pairs"
     for name, entry in spec["methods"].items():

@@ -4,7 +4,6 @@ import pandas as pd
 
 from kronbench.bench.clock import in_turn
 from kronbench.bench.seeds import generator
-from kronbench.bench.warm_up import compile_kernels
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.models import KronRidge, KronSVM
@@ -17,7 +16,6 @@ def run(spec, data, rng):
     last iterate for each of ``regs``, "every iterate" those of all; its AUC is at the weight of
     "one weight".
     """
-    compile_kernels()
     pairs, y = labelled_pairs(
         data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
     )

@@ -1,5 +1,6 @@
-"""Floor 0: kernel matrices, their low-rank factors, products with sampled Kronecker products."""
+"""Floor 1: kernel matrices, their low-rank factors, products with sampled Kronecker products."""
 
+from kronbench.operators._cost_model import calibrate, rates_used
 from kronbench.operators.gram import dense, gram
 from kronbench.operators.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
 from kronbench.operators.sampled import SampledKroneckerOperator
@@ -8,8 +9,10 @@ __all__ = [
     "KernelColumns",
     "LowRankFactor",
     "SampledKroneckerOperator",
+    "calibrate",
     "csi",
     "dense",
     "gram",
     "incomplete_cholesky",
+    "rates_used",
 ]

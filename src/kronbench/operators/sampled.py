@@ -24,6 +24,9 @@ _WORTH_MEASURING = 5e7
 # Operations for which it pays to wake another thread (about a third of a millisecond).
 _WORTH_A_THREAD = 1e7
 
+# Pairs and vertices are numbered in 32 bits; sums over them and places in arrays in 64.
+_MOST = np.iinfo(np.int32).max
+
 # Products within which a factorization must have paid for itself, so that a vain attempt costs no
 # more than so many: an operator from pairs to the same pairs belongs to an iterative solver, any
 # other may be used once.
@@ -132,7 +135,8 @@ class SampledKroneckerOperator(LinearOperator):
         self._out, self._in = out, in_
         (a, c), (b, d) = out.used, in_.used
         self._sizes = Sizes(a, b, c, d, len(in_), len(out))
-        self.method, self._side = method, None
+        # For low rank: 0 where the factors of the row matrix run over the pairs, 1 the column's
+        self.method, self._over_pairs = method, None
 
     def _costs(self):
         if self.method == "lowrank" or self._sizes.sparse()[0] < _WORTH_MEASURING:
@@ -146,7 +150,7 @@ class SampledKroneckerOperator(LinearOperator):
             factors = self._find_factors(costs, limit)
             option = min(_low_rank_options(costs, self._sizes, factors), default=None)
             if option and option[0] <= limit:
-                _, self._side, both = option
+                _, self._over_pairs, both = option
                 self._keep_factors(factors, both)
                 self.method = "lowrank"
                 return
@@ -173,7 +177,7 @@ class SampledKroneckerOperator(LinearOperator):
 
     def _keep_factors(self, factors, both):
         """Only what the products need: two matrices are often most of the memory of a run."""
-        needed = [both or side == self._side for side in (0, 1)]
+        needed = [both or side == self._over_pairs for side in (0, 1)]
         self._factors = tuple(f if keep else None for f, keep in zip(factors, needed, strict=True))
         self._matrices = tuple(
             None if keep else m for m, keep in zip(self._matrices, needed, strict=True)
@@ -186,9 +190,9 @@ class SampledKroneckerOperator(LinearOperator):
             return getattr(Operations(), self.method)(self._sizes)
         rank, middle = (
             None if factors is None else factors[0].shape[1]
-            for factors in (self._factors[self._side], self._factors[1 - self._side])
+            for factors in (self._factors[self._over_pairs], self._factors[1 - self._over_pairs])
         )
-        return Operations().lowrank(self._sizes, self._side, rank, middle)
+        return Operations().lowrank(self._sizes, self._over_pairs, rank, middle)
 
     @cached_property
     def _route(self):
@@ -199,7 +203,7 @@ class SampledKroneckerOperator(LinearOperator):
             in_pairs, out_pairs = self._in.sorted(1 - side), self._out.sorted(side)
             first, second = self._matrices[side], self._matrices[1 - side]
             return PairRoute(in_pairs, out_pairs, first.T, second, columns=out_pairs.majors)
-        side = self._side
+        side = self._over_pairs
         in_pairs, out_pairs = self._in.sorted(1 - side), self._out.sorted(1 - side)
         P, Q = self._factors[side]
         between = self._factors[1 - side] or self._matrices[1 - side]
@@ -214,7 +218,7 @@ class SampledKroneckerOperator(LinearOperator):
     def _sibling(self, matrices, factors, out, in_):
         operator = SampledKroneckerOperator.__new__(SampledKroneckerOperator)
         operator._set(self.dtype, matrices, factors, out, in_, self.method)
-        operator._side, operator._auto = self._side, self._auto
+        operator._over_pairs, operator._auto = self._over_pairs, self._auto
         return operator
 
     def _adjoint(self):
@@ -276,9 +280,13 @@ def _as_dtype(dtype, matrices):
     if dtype is None:
         both_single = all(matrix.dtype == np.float32 for matrix in matrices)
         return np.dtype(np.float32 if both_single else np.float64)
-    if dtype not in (np.float32, np.float64):
-        raise InputError(f"dtype is {dtype}: give float32 or float64")
-    return np.dtype(dtype)
+    try:
+        known = np.dtype(dtype)
+    except TypeError:
+        known = np.dtype(object)
+    if known not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise InputError(f"dtype is {dtype!r}: give float32 or float64")
+    return known
 
 
 def _as_sampling(rows, cols, shape, names):
@@ -300,6 +308,8 @@ def _as_index(index, size, name):
         raise InputError(f"{name} has {index.ndim} dimension(s): give a one-dimensional array")
     if index.size == 0:
         return index.astype(np.int32, copy=False)
+    if len(index) > _MOST:
+        raise InputError(f"{name} has {len(index)} entries: give at most {_MOST} pairs")
     if index.dtype.kind not in "iu":
         raise InputError(f"{name} has dtype {index.dtype}: give integers")
     low, high = int(index.min()), int(index.max())
@@ -308,6 +318,8 @@ def _as_index(index, size, name):
             f"{name} holds the index {low if low < 0 else high}, out of range for the {size} "
             "vertices of its matrix"
         )
+    if high > _MOST:
+        raise InputError(f"{name} holds the index {high}: give at most {_MOST} vertices")
     return index.astype(np.int32, copy=False)
 
 
