@@ -11,3 +11,7 @@ def test_csi_steps_account_for_the_whole():
     assert (frame["seconds"] >= 0).all()
     assert (frame["columns"] <= 28).all()
     assert sorted(frame["n"].unique()) == [300, 600]
+    assert (frame["repeats"] >= 3).all()
+    assert (frame["seconds_low"] <= frame["seconds"]).all()
+    assert (frame["seconds"] <= frame["seconds_high"]).all()
+    assert frame.loc[frame["step"] == "total", "processors"].gt(0).all()

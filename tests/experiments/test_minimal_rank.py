@@ -1,14 +1,10 @@
 """Figure 2 of Bach & Jordan 2005: smallest ranks, Cholesky against CSI."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from kronbench.bench.job import run_experiment
 from kronbench.datasets import load
-from kronbench.experiments import minimal_rank
-from kronbench.models.csi_lssvm import LSSVMPath
-from kronbench.operators import gram
 from kronbench.report.drawings import minimal_rank as table
 
 SPEC = {
@@ -20,15 +16,6 @@ SPEC = {
     "seed": 5,
     "time_cap": 10,
 }
-
-
-def test_the_full_machine_is_that_of_the_eigendecomposition():
-    rng = np.random.default_rng(0)
-    X, Y, X_test = rng.random((30, 3)), rng.random((30, 2)), rng.random((7, 3))
-    K = gram(X, kernel="gaussian", gamma=2.0)
-    K_test = gram(X_test, X, kernel="gaussian", gamma=2.0)
-    expected = LSSVMPath(K, Y).responses(K_test, [1e-3])[0]
-    np.testing.assert_allclose(minimal_rank._full_rank(K, Y, 1e-3, K_test), expected, rtol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["liver", "boston", "vowel"])

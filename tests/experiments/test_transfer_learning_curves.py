@@ -2,18 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kronbench.bench.job import run_experiment
 from kronbench.datasets import load
 from kronbench.experiments.transfer_learning_curves import (
     Split,
     _Transfer,
-    kron_zero_shot,
-    two_step_zero_shot,
 )
-from kronbench.models import CompleteKronRidge, TwoStepRidge
 from tests.models.complete_problems import make_kernel
 
 SPEC = {
@@ -26,29 +21,6 @@ SPEC = {
     "seed": 3,
     "time_cap": 1,
 }
-PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
-
-
-@given(
-    st.integers(0, 10**6),
-    st.integers(2, 6),
-    st.integers(2, 5),
-    st.sampled_from(["full", "deficient", "duplicate"]),
-)
-def test_zero_shot_predictions_are_those_of_models_trained_on_the_other_tasks(seed, m, q, kind):
-    rng = np.random.default_rng(seed)
-    K_all, G = make_kernel(rng, m + 3, kind), make_kernel(rng, q, "full")
-    K, across, Y = K_all[:m, :m], K_all[m:, :m], rng.normal(size=(m, q))
-    kron = kron_zero_shot(K, G, Y, across, 0.4)
-    two_step = two_step_zero_shot(K, G, Y, across, 0.4, 0.9)
-    for t in range(q):
-        others = np.delete(np.arange(q), t)
-        given_others = (K, G[np.ix_(others, others)], Y[:, others])
-        g = G[[t]][:, others]
-        expected = CompleteKronRidge(0.4, **PRECOMPUTED).fit_matrix(*given_others)
-        np.testing.assert_allclose(kron[:, [t]], expected.predict_matrix(across, g), atol=1e-7)
-        expected = TwoStepRidge(0.4, 0.9, **PRECOMPUTED).fit_matrix(*given_others)
-        np.testing.assert_allclose(two_step[:, [t]], expected.predict_matrix(across, g), atol=1e-7)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Splits and metrics."""
 
+from kronbench.evaluation.class_ranking import ranking_areas
 from kronbench.evaluation.metrics import (
     parent_accuracy,
     parent_decision,
@@ -18,6 +19,7 @@ __all__ = [
     "parent_accuracy",
     "parent_decision",
     "precision",
+    "ranking_areas",
     "roc_auc",
     "taxo_decision",
     "taxo_loss",

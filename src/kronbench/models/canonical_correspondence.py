@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 
 _BLOCK = 4096
 
 
-class CanonicalCorrespondence:
+class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
     """Few components of word counts in which the classes of documents differ most.
 
     Canonical correspondence analysis (ter Braak 1986) of documents by words, with the indicators
@@ -27,6 +30,8 @@ class CanonicalCorrespondence:
     min_documents : int
     n_iter : int
         Subspace iterations; the decomposition is randomized (Halko et al. 2011, Algorithm 4.4).
+    random_state : int, RandomState, or None
+        Start of the iterations.
 
     Attributes
     ----------
@@ -36,26 +41,32 @@ class CanonicalCorrespondence:
     singular_values_ : (k,) array
     """
 
-    def __init__(self, n_components, min_documents=1, n_iter=3):
+    def __init__(self, n_components=2, min_documents=1, n_iter=3, random_state=None):
         self.n_components = n_components
         self.min_documents = min_documents
         self.n_iter = n_iter
+        self.random_state = random_state
 
-    def fit(self, X, y, rng):
+    def fit(self, X, y):
         """Find the axes.
 
         Parameters
         ----------
-        X : (n, V) sparse array of counts
-        y : (n,) integer array of classes; negative for a document that takes no part
-        rng : numpy Generator
+        X : (n, V) array or sparse array of counts
+        y : (n,) array of classes
 
         Raises
         ------
         InputError
-            There are not more classes than components.
+            Shapes do not fit, a count is negative or not finite, or there are not more classes
+            than components.
         """
-        table = self._table(X, np.asarray(y))
+        X, y = _counts(X), np.asarray(y)
+        if y.shape != X.shape[:1]:
+            raise InputError(
+                f"y has shape {y.shape}: give one class for each of the {X.shape[0]} documents"
+            )
+        table = self._table(X, y)
         n_classes = np.count_nonzero(np.diff(table.indptr))
         if not 0 < self.n_components < n_classes:
             raise InputError(
@@ -68,7 +79,7 @@ class CanonicalCorrespondence:
         table.data *= np.repeat(_reciprocal(row_root) / total, np.diff(table.indptr))
         table.data *= _reciprocal(col_root)[table.indices]
         centred = _Centred(table, row_root, col_root)
-        left = self._left_vectors(centred, min(self.n_components + 10, n_classes), rng)
+        left = self._left_vectors(centred, min(self.n_components + 10, n_classes))
         right = centred.rmatmat(left)
         values, turn = np.linalg.eigh(right.T @ right)
         del right
@@ -76,31 +87,47 @@ class CanonicalCorrespondence:
         self.singular_values_ = np.sqrt(values[kept].astype(np.float64))
         self.positions_ = centred.rmatmat(left @ (turn[:, kept] / np.sqrt(values[kept])))
         self.positions_ *= _reciprocal(col_root)[:, None]
+        self.n_features_in_ = X.shape[1]
         return self
 
     def transform(self, X) -> np.ndarray:
-        """Positions (n, k) of documents with word counts X (n, V)."""
+        """Positions (n, k) of documents with word counts X (n, V); zero where no word is known."""
+        check_is_fitted(self)
+        X = _counts(X)
+        if X.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {X.shape[1]} columns: give the {self.n_features_in_} words of the fit"
+            )
         X = X[:, self.words_]
         length = np.asarray(X.sum(axis=1))
         return (X @ self.positions_) / np.maximum(length, 1.0)[:, None]
 
     def _table(self, X, y):
         """Counts (C, v) of each class, csr, float32."""
-        taken, left_out = np.flatnonzero(y >= 0), np.flatnonzero(y < 0)
-        documents = np.bincount(X.indices, minlength=X.shape[1])
-        documents -= np.bincount(X[left_out].indices, minlength=X.shape[1])
+        documents = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
         self.words_ = np.flatnonzero(documents >= max(self.min_documents, 1))
-        ones = np.ones(len(taken), dtype=np.float32)
-        indicators = sparse.csr_array((ones, (y[taken], taken)), shape=(y.max() + 1, len(y)))
-        return sparse.csr_array((indicators @ X)[:, self.words_])
+        classes, y = np.unique(y, return_inverse=True)
+        ones = np.ones(len(y), dtype=np.float32)
+        indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
+        return sparse.csr_array((indicators @ X)[:, self.words_]).astype(np.float32, copy=False)
 
-    def _left_vectors(self, centred, width, rng):
+    def _left_vectors(self, centred, width):
         """Orthonormal (C, width) basis near the leading left singular vectors."""
-        basis = rng.standard_normal((centred.table.shape[0], width), dtype=np.float32)
+        draws = check_random_state(self.random_state)
+        basis = draws.standard_normal((centred.table.shape[0], width)).astype(np.float32)
         for _ in range(self.n_iter):
             basis, _ = np.linalg.qr(basis)
             basis = centred.matmat(centred.rmatmat(basis))
         return np.linalg.qr(basis)[0]
+
+
+def _counts(X):
+    """X as a csr array of nonnegative numbers without repeated entries."""
+    X = sparse.csr_array(X)
+    X.sum_duplicates()
+    if not (X.dtype.kind in "fiub" and np.isfinite(X.data).all() and (X.data >= 0).all()):
+        raise InputError("X holds entries that are no counts: give finite numbers, none negative")
+    return X
 
 
 class _Centred:
