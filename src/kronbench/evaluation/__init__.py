@@ -2,6 +2,7 @@
 
 from kronbench.evaluation.metrics import (
     concordance_index,
+    hierarchy_scores,
     parent_accuracy,
     parent_decision,
     precision,
@@ -15,6 +16,7 @@ from kronbench.evaluation.splits import VertexDisjointKFold
 __all__ = [
     "VertexDisjointKFold",
     "concordance_index",
+    "hierarchy_scores",
     "macro_auc",
     "micro_auc",
     "parent_accuracy",
