@@ -2,6 +2,7 @@
 
 from kronbench.models.complete_kron_ridge import CompleteKronRidge
 from kronbench.models.csi_lssvm import CSILSSVM
+from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier
 from kronbench.models.independent_ridge import IndependentRidge
 from kronbench.models.kron_newton import KronNewton
 from kronbench.models.kron_ridge import KronRidge, RidgePath
@@ -14,6 +15,7 @@ from kronbench.models.two_step_ridge import TwoStepRidge
 __all__ = [
     "CSILSSVM",
     "CompleteKronRidge",
+    "HierarchicalNewtonClassifier",
     "IndependentRidge",
     "KronNewton",
     "KronRidge",

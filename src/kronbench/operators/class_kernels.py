@@ -96,16 +96,24 @@ class StoredKernels:
     Parameters
     ----------
     matrices : sequence of (n, n) symmetric arrays, float32 or float64
-    compare : callable(X, l) -> (n_new, n) array, optional
-        Values of kernel l between new rows and the training rows; without it new rows are given
-        as these values.
+    X, kernel : optional
+        Features of the training rows and the kernel function callable(X, Y) of all matrices, by
+        which new rows are compared with them; without, new rows are given as their kernel values.
     """
 
-    def __init__(self, matrices, compare=None):
+    def __init__(self, matrices, X=None, kernel=None):
         self.matrices = list(matrices)
-        self._compare = compare or (lambda X, kernel: X)
+        self.X, self._kernel = X, kernel
         self.n_kernels, self.n_rows = len(self.matrices), len(self.matrices[0])
         self.dtype = np.dtype(np.float64)
+
+    def forget(self):
+        """Drop the matrices: products with new rows are left."""
+        self.matrices = []
+
+    def compare(self, X, kernel):
+        """(n_new, n) values of one kernel between new rows and the training rows."""
+        return X if self._kernel is None else self._kernel(X, self.X)
 
     def product(self, block, which=None):
         return _by_kernel(block, which, lambda k, part: _product(self.matrices[k], part))
@@ -119,7 +127,7 @@ class StoredKernels:
         for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
             out[rows] = _by_kernel(
-                block, which, lambda k, part, rows=rows: self._compare(X[rows], k) @ part
+                block, which, lambda k, part, rows=rows: self.compare(X[rows], k) @ part
             )
         return out
 
@@ -136,15 +144,19 @@ class GaussianKernels(StoredKernels):
     """
 
     def __init__(self, X, gamma, dtype=np.float64, distances=None):
-        self.X, self.gamma, self._storage = X, np.asarray(gamma, float), np.dtype(dtype)
+        self.gamma, self._storage = np.asarray(gamma, float), np.dtype(dtype)
         if distances is None:
             distances = euclidean_distances(X, squared=True).astype(dtype)
             np.fill_diagonal(distances, 0)
         self._distances = distances
-        super().__init__(
-            [_exponential(distances, g) for g in self.gamma],
-            lambda X, kernel: gram(X, self.X, kernel="gaussian", gamma=self.gamma[kernel]),
-        )
+        super().__init__([_exponential(distances, g) for g in self.gamma], X)
+
+    def forget(self):
+        super().forget()
+        self._distances = None
+
+    def compare(self, X, kernel):
+        return gram(X, self.X, kernel="gaussian", gamma=self.gamma[kernel])
 
     def with_gamma(self, gamma) -> GaussianKernels:
         """The same rows with other widths."""
