@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import block_diag
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -16,6 +17,7 @@ from kronbench.operators.class_covariance import DualCovariance, FeatureCovarian
 from kronbench.operators.class_kernels import DenseFeatures, GaussianKernels
 from kronbench.optim.posterior_mode import posterior_mode, run
 from kronbench.optim.softmax import SoftmaxLoss
+from kronbench.optim.tree_preconditioner import TreePreconditioner
 from tests.models.hierarchical_problems import (
     PARENTS,
     UNEVEN,
@@ -77,6 +79,20 @@ def test_gaussian_kernels_of_their_own_against_the_exact_solver():
     assert -single.log_posterior_path_[-1] == pytest.approx(value, rel=1e-6)
 
 
+def test_sparse_features_in_single_precision():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((120, 400), density=0.05, rng=rng, format="csr")
+    y = rng.integers(0, 5, 120)
+    options = {"tree": PARENTS, "variance": 5.0, "tol": 1e-7}
+    double = HierarchicalNewtonClassifier(**options).fit(X, y)
+    single = HierarchicalNewtonClassifier(**options, precision="single").fit(X, y)
+    assert single.dual_coef_.dtype == np.float32
+    assert single.log_posterior_path_[-1] == pytest.approx(
+        double.log_posterior_path_[-1], rel=1e-6
+    )
+    np.testing.assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=1e-3)
+
+
 @pytest.mark.parametrize("space", [FeatureCovariance, DualCovariance])
 def test_the_gap_bounds_the_excess_and_phi_falls(space):
     X, y = clouds(n=50)
@@ -125,6 +141,49 @@ def test_the_printed_iteration_comes_to_the_same_mode(parents, variance):
         **options, paper_protocol=True, max_iter=2, max_inner=4
     ).fit(X, y)
     assert few.n_iter_ == 2 and few.n_products_ <= 2 * 4 + 1 + 2 * 4
+
+
+@pytest.mark.parametrize("parents", [None, PARENTS, UNEVEN], ids=["flat", "tree", "uneven"])
+def test_the_tree_preconditioner_is_exact_but_for_the_coupling_by_the_softmax(parents):
+    tree = Tree.flat(4) if parents is None else Tree(parents)
+    B, C = path_matrix(tree.parents), tree.n_classes
+    X, _ = clouds(n=30, n_classes=C)
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.ones(C), 30)
+    variance = rng.exponential(size=tree.n_nodes)
+    covariance = FeatureCovariance(DenseFeatures(X), tree, variance, 0.7)
+    loss = SoftmaxLoss(np.zeros(30, int), C)
+    apply = TreePreconditioner(covariance, loss, weights)
+    # T^-1 + min over m of sum_c (f_c - m)' G_c (f_c - m), by the dense matrices
+    Z = np.hstack([X, np.ones((30, 1))])
+    d = Z.shape[1]
+    T = np.zeros((C * d, C * d))
+    inner = B @ np.diag(variance) @ B.T
+    for c in range(C):
+        for e in range(C):
+            block = inner[c, e] * np.eye(d)
+            block[-1, -1] = 0.7 * (c == e)
+            T[c * d : (c + 1) * d, e * d : (e + 1) * d] = block
+    shares = np.minimum(weights, 1 - weights)
+    G = [Z.T @ (shares[:, c, None] * Z) for c in range(C)]
+    curvature, total = block_diag(*G), np.linalg.inv(sum(G))
+    curvature -= np.vstack(G) @ total @ np.hstack(G)
+    r = rng.standard_normal((d, C))
+    expected = np.linalg.solve(np.linalg.inv(T) + curvature, r.T.ravel()).reshape(C, d).T
+    z, image = apply(r)
+    np.testing.assert_allclose(image, expected, atol=1e-8)
+    np.testing.assert_allclose(covariance.image(z), image, atol=1e-8)
+
+
+@pytest.mark.parametrize("parents", [None, PARENTS], ids=["flat", "tree"])
+def test_the_tree_preconditioner_saves_half_of_the_products(parents):
+    X, y = clouds(n=400, d=12, seed=3)
+    options = {"tree": parents, "variance": 50.0, "tol": 1e-8}
+    plain = HierarchicalNewtonClassifier(**options).fit(X, y)
+    fast = HierarchicalNewtonClassifier(**options, preconditioner="tree").fit(X, y)
+    np.testing.assert_allclose(fast.predict_proba(X), plain.predict_proba(X), atol=1e-4)
+    assert fast.n_inner_ < 0.5 * plain.n_inner_
+    assert fast.gap_ <= 1e-8 * -fast.log_posterior_path_[-1]
 
 
 def test_probabilities_decisions_and_labels():
@@ -237,6 +296,9 @@ def test_uncertain_targets_by_em():
         ({"kernel": "gaussian", "gamma": 0.0}, "gamma is 0.0"),
         ({"kernel": "cubic"}, "kernel is 'cubic'"),
         ({"bias_variance": -1.0}, "bias_variance is -1.0"),
+        ({"preconditioner": "diagonal"}, "None or 'tree'"),
+        ({"preconditioner": "tree", "kernel": "gaussian"}, "few dense features"),
+        ({"preconditioner": "tree", "paper_protocol": True}, "its own preconditioner"),
         ({"precision": "half"}, "'double' or 'single'"),
         ({"coupling": np.ones((3, 2))}, "3 rows for 5 classes"),
         ({"kernel": "precomputed"}, r"give \(n, n\)"),

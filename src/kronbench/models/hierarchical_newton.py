@@ -28,6 +28,7 @@ from kronbench.optim.posterior_mode import posterior_mode, run
 from kronbench.optim.quasi_newton import capped_bfgs
 from kronbench.optim.softmax import SoftmaxLoss, softmax
 from kronbench.optim.symmetrized_mode import symmetrized_mode
+from kronbench.optim.tree_preconditioner import TreePreconditioner
 
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
@@ -69,6 +70,9 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         Pivots of a low-rank kernel with corrected diagonal (section 7.4); exact when None.
     precision : {"double", "single"}
         Of stored kernel matrices, and of products with sparse features; sums are in double.
+    preconditioner : {None, "tree"}
+        "tree" cuts the steps of conjugate gradients by elimination along the tree, for a linear
+        kernel with few dense features; see :class:`TreePreconditioner` for what it costs.
     paper_protocol : bool
         The printed iteration (Eq. 6, diagonal preconditioner) with k1 = ``max_iter``, k2 =
         ``max_inner`` and k3 = ``max_gradient`` steps instead.
@@ -111,6 +115,7 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         learn_coupling=False,
         rank=None,
         precision="double",
+        preconditioner=None,
         paper_protocol=False,
         tol=1e-6,
         max_iter=100,
@@ -129,6 +134,7 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         self.learn_coupling = learn_coupling
         self.rank = rank
         self.precision = precision
+        self.preconditioner = preconditioner
         self.paper_protocol = paper_protocol
         self.tol = tol
         self.max_iter = max_iter
@@ -310,6 +316,10 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         if self.precision not in ("double", "single"):
             raise InputError(f"precision is {self.precision!r}: give 'double' or 'single'")
+        if self.preconditioner not in (None, "tree"):
+            raise InputError(f"preconditioner is {self.preconditioner!r}: give None or 'tree'")
+        if self.preconditioner is not None and self.paper_protocol:
+            raise InputError("the printed iteration has its own preconditioner: give None")
         tree, codes = self._encode(y)
         return X, codes, tree
 
@@ -397,6 +407,8 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         loss = SoftmaxLoss(targets, len(self.classes_))
         options = {"max_iter": self.max_iter, "max_inner": self.max_inner, "callback": callback}
         minimize = symmetrized_mode if self.paper_protocol else posterior_mode
+        if self.preconditioner is not None:
+            options["preconditioner"] = TreePreconditioner
         mode = run(minimize(covariance, loss, start=start, tol=self.tol, **options), covariance)
         if not mode.converged and callback is None and not self.paper_protocol:
             warnings.warn(

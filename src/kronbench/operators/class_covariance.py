@@ -105,7 +105,7 @@ class DualCovariance:
             together *= np.tile(self.variance, len(blocks))
             out = [self.coupling.scores(part) for part in _cut(together, len(blocks))]
         for values, block in zip(out, blocks, strict=True):
-            values += (self.bias_variance * block.sum(axis=0)).astype(values.dtype)
+            values += (self.bias_variance * block.sum(axis=0, dtype=float)).astype(values.dtype)
         return out
 
     def cross(self, X, block):
