@@ -9,13 +9,15 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.errors import InputError
+from kronbench.models import HierarchicalNewtonClassifier, OneAgainstRest
 from kronbench.operators import gram
 from tests.models.hierarchical_problems import PARENTS, clouds
 
 MODELS = [
     HierarchicalNewtonClassifier(),
     HierarchicalNewtonClassifier(kernel="gaussian", gamma=0.5),
+    OneAgainstRest(HierarchicalNewtonClassifier()),
 ]
 
 
@@ -67,3 +69,23 @@ def test_a_kernel_function_is_the_named_kernel(kernel):
     named = HierarchicalNewtonClassifier(kernel=kernel, gamma=0.3, tol=1e-12).fit(X, y)
     called = HierarchicalNewtonClassifier(kernel=function, tol=1e-12).fit(X, y)
     np.testing.assert_allclose(called.predict_proba(X), named.predict_proba(X), atol=1e-6)
+
+
+def test_one_against_rest_is_a_binary_model_for_each_class():
+    X, y = clouds()
+    names = np.array(list("abcde"))[y]
+    binary = HierarchicalNewtonClassifier(kernel="gaussian", gamma=0.2, variance=3.0)
+    joint = OneAgainstRest(binary).fit(X, names)
+    for c, name in enumerate("abcde"):
+        alone = clone(binary).fit(X, names == name)
+        expected = alone.predict_log_proba(X)[:, list(alone.classes_).index(True)]
+        np.testing.assert_allclose(joint.predict_log_proba(X)[:, c], expected, atol=1e-6)
+    best = joint.predict_log_proba(X).argmax(axis=1)
+    np.testing.assert_array_equal(joint.predict(X), np.array(list("abcde"))[best])
+    folds = np.arange(60) % 3
+    learned = OneAgainstRest(binary).fit_hyperparameters(X, names, folds, max_evaluations=4)
+    assert len({float(machine.gamma[0]) for machine in learned.estimators_}) == 5
+    with pytest.raises(InputError, match="has a tree"):
+        OneAgainstRest(HierarchicalNewtonClassifier(tree=[-1, 0, 0])).fit(X, y)
+    with pytest.raises(InputError, match="one class"):
+        OneAgainstRest(binary).fit(X, np.zeros(60))

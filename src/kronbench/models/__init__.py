@@ -7,6 +7,7 @@ from kronbench.models.independent_ridge import IndependentRidge
 from kronbench.models.kron_newton import KronNewton
 from kronbench.models.kron_ridge import KronRidge, RidgePath
 from kronbench.models.kron_svm import KronSVM
+from kronbench.models.one_against_rest import OneAgainstRest
 from kronbench.models.pair_knn import PairKNN
 from kronbench.models.pair_libsvm import PairLibSVM
 from kronbench.models.pair_sgd import PairSGD
@@ -20,6 +21,7 @@ __all__ = [
     "KronNewton",
     "KronRidge",
     "KronSVM",
+    "OneAgainstRest",
     "PairKNN",
     "PairLibSVM",
     "PairSGD",
