@@ -64,9 +64,9 @@ class CrossValidation:
     tol : float
         Relative duality gap of the fits.
     adjoint_tol : float
-        Relative residual of the gradient system in the norm of K~. 1e-3 is enough for variances
-        of linear kernels; widths of Gaussian kernels need 1e-6, because the norm sees the large
-        eigenvalues only.
+        Relative residual of the gradient system in the norm of K~. The norm hardly sees what lies
+        near the null space of K~, but derivatives by widths do; that part is made exact afterwards
+        without a product, so that 1e-3 gives gradients to some parts in a thousand.
     printed_steps : (k1, k2, k3), optional
         The iteration as printed, with so many steps.
     max_iter, max_inner : int
@@ -170,8 +170,7 @@ class CrossValidation:
         )
         if start_adjoint is not None:
             image += old_image
-        # s = g_I - W K~ s: the norm of K~ does not see what lies in its null space, nor well what
-        # lies near it, but derivatives of K do
+        # Once more s = g_I - W K~ s: exact where K~ is small, which its norm does not see
         curvature = loss.curvature(mode.probabilities, covariance.scores(image))
         return mode, held_out - covariance.gather(curvature), loss.held_out(mode.scores)
 

@@ -474,12 +474,13 @@ class _HyperparameterSearch:
         first = np.exp(self._gamma_logs(self.start)) if self._learns_gamma else gamma[:1]
         self._kernels = model._kernels(X, first)
         steps = (model.max_iter, model.max_inner, model.max_gradient)
+        tol = model.tol if tol is None else tol
         self._folds = CrossValidation(
             targets,
             len(model.classes_),
             np.asarray(folds),
-            tol=model.tol if tol is None else tol,
-            adjoint_tol=min(1e-6 if self._learns_gamma else 1e-3, np.sqrt(model.tol)),
+            tol=tol,
+            adjoint_tol=min(1e-3, 0.3 * np.sqrt(tol)),
             printed_steps=steps if model.paper_protocol else None,
             max_iter=model.max_iter,
             max_inner=model.max_inner,

@@ -6,11 +6,15 @@ import numpy as np
 from numba import njit, prange
 from scipy import sparse
 
-from kronbench.operators._kernels import _add_rows_narrow, narrow_width
-from kronbench.operators._routes import aligned_zeros
+from kronbench.operators._kernels import _add_rows_narrow, block_starts, narrow_width
+from kronbench.operators._routes import _tasks, aligned_zeros
 from kronbench.operators._threads import at_most_threads
 
 _WORTH_A_THREAD = 1e7
+
+# Rows of the other side that are passed at a time, so that they stay in the L2 cache: a fifth less
+# time than in one go at 9794 documents and 61,000 words.
+_BLOCK_ROWS = 3000
 
 
 class SparseProducts:
@@ -18,7 +22,7 @@ class SparseProducts:
 
     The first half runs by word, X'A, the second by document, X (X'A); both add up weighted rows
     of a block ("dimension flipping" of Seeger 2006, appendix D.2), for as many classes at a time
-    as the registers hold, so that the words' rows between the halves stay in cache. A word of one
+    as the registers hold, so that what lies between the halves stays in cache. A word of one
     document alone adds x^2 to the diagonal of X X' and takes part in neither half.
 
     Parameters
@@ -34,93 +38,54 @@ class SparseProducts:
             rows[alone], X.data[alone].astype(float) ** 2, minlength=X.shape[0]
         ).astype(X.dtype)
         kept = sparse.csr_array(X[:, documents > 1])
-        kept.sort_indices()
-        self._n_words, self._nnz = kept.shape[1], kept.nnz
-        self._by_document, self._by_word = _rows(kept), _rows(sparse.csr_array(kept.T))
+        self._by_document, self._by_word = _Order(kept), _Order(sparse.csr_array(kept.T))
 
     def gram(self, block):
         """X X'A (n, C), of the dtype of A."""
         block = np.ascontiguousarray(block)
         out = np.empty_like(block)
+        n, n_columns = block.shape
         width = narrow_width(block.dtype)
-        values = [
-            rows[2].astype(block.dtype, copy=False) for rows in (self._by_word, self._by_document)
-        ]
-        # Scratch is of one product: a solver that kept it would not be free to run in threads
-        scratch = [
-            aligned_zeros((n_rows * width,), block.dtype)
-            for n_rows in (len(block), self._n_words, len(block))
-        ]
-        with at_most_threads(4 * self._nnz * block.shape[1] / _WORTH_A_THREAD):
-            _gram(
-                block,
-                *self._by_word[:2],
-                values[0],
-                *self._by_document[:2],
-                values[1],
-                self._alone.astype(block.dtype, copy=False),
-                *scratch,
-                width,
-                out,
-            )
+        panel, between = (
+            aligned_zeros((rows, width), block.dtype) for rows in (n, self._by_word.n_rows)
+        )
+        alone = self._alone.astype(block.dtype, copy=False)[:, None]
+        with at_most_threads(4 * self._by_word.nnz * n_columns / _WORTH_A_THREAD):
+            for first in range(0, n_columns, width):
+                columns = slice(first, min(first + width, n_columns))
+                used = columns.stop - first
+                panel[:, :used], panel[:, used:] = block[:, columns], 0
+                between[:] = 0
+                self._by_word.add(panel, between)
+                panel *= alone
+                self._by_document.add(between, panel)
+                out[:, columns] = panel[:, :used]
         return out
 
 
-def _rows(matrix):
-    matrix.sort_indices()
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data[:, None]
+class _Order:
+    """The entries of X by row, and where each block of columns begins in a row."""
+
+    def __init__(self, matrix):
+        matrix.sort_indices()
+        self.n_rows, self.nnz = matrix.shape[0], matrix.nnz
+        self._bounds = matrix.indptr.astype(np.int64)
+        self._columns, self._values = matrix.indices.astype(np.int32), matrix.data[:, None]
+        n_blocks = max(1, -(-matrix.shape[1] // _BLOCK_ROWS))
+        self._starts = np.empty((self.n_rows, n_blocks + 1), np.int64)
+        block_starts(self._columns, self._bounds, _BLOCK_ROWS, self._starts)
+
+    def add(self, source, out):
+        """out += X source, panels of the width of the registers."""
+        values = self._values.astype(out.dtype, copy=False)
+        _add(self._starts, self._columns, values, _tasks(self._bounds), source, out.reshape(-1))
 
 
 @njit(parallel=True, cache=True)
-def _gram(
-    block,
-    word_starts,
-    documents,
-    word_values,
-    document_starts,
-    words,
-    document_values,
-    alone,
-    packed,
-    between,
-    sums,
-    width,
-    out,
-):
-    n, n_columns = block.shape
-    panel = packed.reshape(n, width)
-    middle = between.reshape(len(word_starts) - 1, width)
-    for first in range(0, n_columns, width):
-        used = min(width, n_columns - first)
-        for i in prange(n):
-            for k in range(used):
-                panel[i, k] = block[i, first + k]
-            for k in range(used, width):
-                panel[i, k] = 0
-        for j in prange(len(word_starts) - 1):
-            middle[j] = 0
-            _add_rows_narrow(
-                between,
-                j * width,
-                width,
-                panel,
-                documents,
-                word_values,
-                word_starts[j],
-                word_starts[j + 1],
-            )
-        for i in prange(n):
-            for k in range(width):
-                sums[i * width + k] = alone[i] * panel[i, k]
-            _add_rows_narrow(
-                sums,
-                i * width,
-                width,
-                middle,
-                words,
-                document_values,
-                document_starts[i],
-                document_starts[i + 1],
-            )
-            for k in range(used):
-                out[i, first + k] = sums[i * width + k]
+def _add(starts, columns, values, tasks, source, out):
+    width = source.shape[1]
+    for task in prange(len(tasks) - 1):
+        for block in range(starts.shape[1] - 1):
+            for j in range(tasks[task], tasks[task + 1]):
+                at, stop = starts[j, block], starts[j, block + 1]
+                _add_rows_narrow(out, j * width, width, source, columns, values, at, stop)
