@@ -145,10 +145,10 @@ def test_learned_hyperparameters_have_a_larger_likelihood_and_no_gradient(name, 
     options = {**PATTERNS[name], "tol": 1e-8}
     start, _ = model(**options).cv_log_likelihood(*problem, FOLDS)
     fitted = model(**options).fit_hyperparameters(*problem, FOLDS, noise=1e-6)
-    values = [value for _, value, _ in fitted.hyperparameter_path_]
+    values = [step["value"] for step in fitted.hyperparameter_path_]
     assert values[0] == pytest.approx(start) and fitted.cv_log_likelihood_ == max(values)
     assert fitted.cv_log_likelihood_ > start
-    steps = np.abs(np.diff([x for x, _, _ in fitted.hyperparameter_path_], axis=0))
+    steps = np.abs(np.diff([step["parameters"] for step in fitted.hyperparameter_path_], axis=0))
     assert steps.max() < 3  # each step is at most 1 from the best point so far
     assert len(np.unique(fitted.variance)) <= {"F2": 2, "H1": 2, "mc-sep": 5}[name]
     _, gradient = fitted.cv_log_likelihood(*problem, FOLDS)

@@ -37,9 +37,12 @@ class Evaluation:
         What was added for it; 0 where it was refused.
     coefs, adjoints : lists of vectors
         E and F of Eq. 7, one a fold; E is y - pi, which at the mode is its coefficients.
-    n_products, n_iter, n_inner : int
-        Products with K~, Newton steps and steps of conjugate gradients of the fits.
+    n_products : float
+        Products with K~, each of all classes and one fold.
+    n_iter, n_inner, n_adjoint : int
+        Newton steps, steps of conjugate gradients of the fits, and those of the gradient systems.
     converged : bool
+        Whether all fits came down to their tolerance.
     """
 
     value: float
@@ -49,6 +52,7 @@ class Evaluation:
     n_products: float
     n_iter: int
     n_inner: int
+    n_adjoint: int
     converged: bool
 
 
@@ -104,7 +108,7 @@ class CrossValidation:
             results = run_together(steps, covariance)
         else:
             results = [run(fold, covariance) for fold in steps]
-        modes, adjoints, values = zip(*results, strict=True)
+        modes, adjoints, values, adjoint_steps = zip(*results, strict=True)
         plain = sum(values)
         correction = sum(
             inner(adjoint, mode.residual_image)
@@ -123,11 +127,12 @@ class CrossValidation:
             covariance.n_products - before,
             sum(mode.n_iter for mode in modes),
             sum(mode.n_inner for mode in modes),
+            sum(adjoint_steps),
             all(mode.converged for mode in modes),
         )
 
     def _fold(self, covariance, loss, start, start_adjoint):
-        """(Mode, s, Psi of the fold); s solves (I + W_J K~) s = g_I on all rows."""
+        """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""
         if self.printed_steps:
             k1, k2, k3 = self.printed_steps
             mode = yield from symmetrized_mode(
@@ -145,10 +150,10 @@ class CrossValidation:
         held_out = covariance.gather(loss.gradient(mode.probabilities, ~loss.rows))
         image = yield held_out
         if self.printed_steps:
-            adjoint, _, _ = yield from symmetrized_adjoint(
+            adjoint, _, n_adjoint = yield from symmetrized_adjoint(
                 covariance, loss, mode.probabilities, held_out, image, k3
             )
-            return mode, adjoint, loss.held_out(mode.scores)
+            return mode, adjoint, loss.held_out(mode.scores), n_adjoint
         goal = self.adjoint_tol**2 * inner(held_out, image)
         residual, residual_image = held_out, image
         if start_adjoint is not None:
@@ -159,7 +164,7 @@ class CrossValidation:
             residual_image = yield residual
             if inner(residual, residual_image) > inner(held_out, image):
                 start_adjoint, residual, residual_image = None, held_out, image
-        adjoint, image, _ = yield from conjugate_gradients(
+        _, image, n_adjoint = yield from conjugate_gradients(
             covariance,
             loss,
             mode.probabilities,
@@ -172,7 +177,8 @@ class CrossValidation:
             image += old_image
         # Once more s = g_I - W K~ s: exact where K~ is small, which its norm does not see
         curvature = loss.curvature(mode.probabilities, covariance.scores(image))
-        return mode, held_out - covariance.gather(curvature), loss.held_out(mode.scores)
+        adjoint = held_out - covariance.gather(curvature)
+        return mode, adjoint, loss.held_out(mode.scores), n_adjoint
 
 
 def checked_folds(folds, targets):

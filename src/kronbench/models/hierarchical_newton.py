@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 
 import numpy as np
@@ -30,6 +31,7 @@ from kronbench.optim.softmax import SoftmaxLoss, softmax
 from kronbench.optim.symmetrized_mode import symmetrized_mode
 from kronbench.optim.tree_preconditioner import TreePreconditioner
 
+_COUNTS = ("n_products", "n_iter", "n_inner", "n_adjoint", "converged")
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
 
@@ -97,7 +99,11 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         Newton steps, and steps of conjugate gradients in all.
     n_products_ : float
         Products with the kernel of all classes.
-    hyperparameter_path_ : list of (parameters, value), after ``fit_hyperparameters``
+    hyperparameter_path_ : list of dict, after ``fit_hyperparameters``
+        ``parameters`` (logarithms), ``value`` of each evaluation in turn, and what it took:
+        ``seconds``, ``n_products``, ``n_iter``, ``n_inner``, ``n_adjoint``, ``converged``.
+    cv_log_likelihood_ : float
+        The largest of these values.
     """
 
     def __init__(
@@ -254,9 +260,15 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         checked = self._checked(X, y)
         search = _HyperparameterSearch(self, *checked, folds, tol=tol)
         self.hyperparameter_path_ = []
+        clock = [time.perf_counter()]
 
         def record(x, value, gradient):
-            self.hyperparameter_path_.append((x.copy(), -value, search.last))
+            counts = {name: getattr(search.last, name) for name in _COUNTS}
+            seconds = time.perf_counter() - clock[0]
+            self.hyperparameter_path_.append(
+                {"parameters": x.copy(), "value": -value, "seconds": seconds, **counts}
+            )
+            clock[0] = time.perf_counter()
 
         result = capped_bfgs(
             search.evaluate,

@@ -38,7 +38,7 @@ _WORTH_A_THREAD = 1e6
 
 
 class DenseFeatures:
-    """The linear kernel M = X X' of dense features X (n, d): O(n d) for each column."""
+    """The linear kernel M = X X' of dense features X (n, d): O(n min(n, d)) for each column."""
 
     n_kernels = 1
 
@@ -47,7 +47,13 @@ class DenseFeatures:
         self.n_rows, self.dtype = len(self.features), self.features.dtype
 
     def product(self, block, which=None):
+        if self.n_rows < 2 * self.features.shape[1]:
+            return self._gram @ block
         return self.features @ (self.features.T @ block)
+
+    @cached_property
+    def _gram(self):
+        return self.features @ self.features.T
 
     def diagonal(self):
         return np.einsum("ij,ij->i", self.features, self.features)[:, None]
