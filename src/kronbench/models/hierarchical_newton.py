@@ -260,15 +260,16 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         checked = self._checked(X, y)
         search = _HyperparameterSearch(self, *checked, folds, tol=tol)
         self.hyperparameter_path_ = []
-        clock = [time.perf_counter()]
+        begun = time.perf_counter()
 
         def record(x, value, gradient):
+            nonlocal begun
             counts = {name: getattr(search.last, name) for name in _COUNTS}
-            seconds = time.perf_counter() - clock[0]
+            seconds = time.perf_counter() - begun
             self.hyperparameter_path_.append(
                 {"parameters": x.copy(), "value": -value, "seconds": seconds, **counts}
             )
-            clock[0] = time.perf_counter()
+            begun = time.perf_counter()
 
         result = capped_bfgs(
             search.evaluate,

@@ -22,6 +22,8 @@ from kronbench.errors import InputError
 class Coupling:
     """A dense B (C, P) with the products of a :class:`Tree` (Seeger 2006, section 7.2)."""
 
+    is_flat = False
+
     def __init__(self, matrix):
         self.matrix = np.asarray(matrix, float)
         if self.matrix.ndim != 2 or not np.isfinite(self.matrix).all():

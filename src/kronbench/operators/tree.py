@@ -53,6 +53,11 @@ class Tree:
         """The tree of depth one: every class has one function of its own."""
         return cls(np.concatenate([[-1], np.zeros(n_classes, np.int64)]))
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether every node below the root is a leaf, so that no functions are shared."""
+        return self.n_nodes == self.n_classes
+
     @cached_property
     def levels(self) -> np.ndarray:
         """(P,) groups of the nodes by depth, 0 for the children of the root (H1)."""
@@ -110,7 +115,7 @@ class Tree:
         """Each row (n, C) times T = Phi_L diag(variance) Phi_L', variance (P,); fused, O(n P)."""
         block = _as_block(block, self.n_classes)
         variance = np.asarray(variance, block.dtype)
-        if self.depths.max() == 1:
+        if self.is_flat:
             return block * variance[self.leaves - 1]
         out = np.empty_like(block)
         weights = np.concatenate([[0], variance]).astype(block.dtype)[self._order]

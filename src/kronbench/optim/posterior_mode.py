@@ -267,8 +267,7 @@ def _rescale(covariance, loss, coef, image, scores):
     coupling of classes each gets a factor of its own, else all share one.
     """
     coupling = covariance.coupling
-    flat = coupling.n_nodes == coupling.n_classes and getattr(coupling, "depths", [2])[-1] == 1
-    single = not flat or coupling.n_classes > _MOST_FACTORS
+    single = not coupling.is_flat or coupling.n_classes > _MOST_FACTORS
     rows = loss.rows
     U = scores[rows].astype(np.float64)
     squares = np.einsum("ij,ij->j", coef, image, dtype=np.float64)
