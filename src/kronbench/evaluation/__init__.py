@@ -2,6 +2,7 @@
 
 from kronbench.evaluation.class_ranking import ranking_areas
 from kronbench.evaluation.metrics import (
+    hierarchy_scores,
     parent_accuracy,
     parent_decision,
     precision,
@@ -14,6 +15,7 @@ from kronbench.evaluation.splits import VertexDisjointKFold
 __all__ = [
     "VertexDisjointKFold",
     "concordance_index",
+    "hierarchy_scores",
     "macro_auc",
     "micro_auc",
     "parent_accuracy",

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from kronbench.errors import InputError
+from kronbench.operators import Tree
 
 
 def precision(y, proba) -> float:
@@ -37,7 +38,7 @@ def taxo_loss(y, predicted, tree) -> float:
         Parent of each node, ``tree[0] == -1`` the root; its leaves in increasing order of
         node are the classes.
     """
-    paths = _leaf_paths(tree)
+    paths = Tree(tree).paths
     y, predicted = _checked_predictions(y, predicted, len(paths))
     depth = (paths >= 0).sum(axis=1)
     shared = ((paths[y] == paths[predicted]) & (paths[y] >= 0)).sum(axis=1)
@@ -49,7 +50,7 @@ def parent_accuracy(y, predicted, tree) -> float:
 
     Parameters as for :func:`taxo_loss`.
     """
-    parents = np.asarray(tree)[_leaves(tree)]
+    parents = _parents(tree)
     y, predicted = _checked_predictions(y, predicted, len(parents))
     return float((parents[y] == parents[predicted]).mean())
 
@@ -66,7 +67,7 @@ def taxo_decision(proba, tree) -> np.ndarray:
     proba : (n, C) class probabilities
     tree : (P,) integer array, as for :func:`taxo_loss`
     """
-    paths = _leaf_paths(tree)[:, 1:]
+    paths = Tree(tree).paths
     proba = _checked_proba(proba, len(paths))
     leaf, level = np.nonzero(paths >= 0)
     above = sparse.csr_array(
@@ -83,10 +84,10 @@ def parent_decision(proba, tree) -> np.ndarray:
 
     Parameters as for :func:`taxo_decision`.
     """
-    leaves = _leaves(tree)
-    proba = _checked_proba(proba, len(leaves))
-    _, group = np.unique(np.asarray(tree)[leaves], return_inverse=True)
-    members = sparse.csr_array((np.ones(len(leaves)), (np.arange(len(leaves)), group)))
+    parents = _parents(tree)
+    proba = _checked_proba(proba, len(parents))
+    _, group = np.unique(parents, return_inverse=True)
+    members = sparse.csr_array((np.ones(len(group)), (np.arange(len(group)), group)))
     best = np.argmax(proba @ members, axis=1)
     return np.argmax(np.where(group == best[:, None], proba, -1.0), axis=1)
 
@@ -95,6 +96,33 @@ def check_no_nan(values, name):
     """Raise InputError where an array holds NaN, which has no place in an order."""
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise InputError(f"{name} holds NaN: give a number for every entry")
+
+
+def hierarchy_scores(y, proba, tree) -> dict:
+    """The six scores of Seeger (2006, section 8.2) from class probabilities.
+
+    Parameters
+    ----------
+    y : (n,) integer array of true classes 0..C-1
+    proba : (n, C) array
+    tree : (P,) integer array, as for :func:`taxo_loss`
+
+    Returns
+    -------
+    dict
+        ``acc`` and ``prec``; ``taxo`` and ``pacc`` of the decisions of least expected loss,
+        ``taxo01`` and ``pacc01`` of the most probable classes.
+    """
+    proba = np.asarray(proba)
+    mode = np.argmax(proba, axis=1)
+    return {
+        "acc": float((mode == np.asarray(y)).mean()),
+        "prec": precision(y, proba),
+        "taxo": taxo_loss(y, taxo_decision(proba, tree), tree),
+        "taxo01": taxo_loss(y, mode, tree),
+        "pacc": parent_accuracy(y, parent_decision(proba, tree), tree),
+        "pacc01": parent_accuracy(y, mode, tree),
+    }
 
 
 def _checked_classes(classes, n, n_classes, name):
@@ -127,29 +155,7 @@ def _checked_proba(proba, n_classes):
     return proba
 
 
-def _leaves(tree):
-    tree = np.asarray(tree)
-    if tree.ndim != 1 or tree.dtype.kind not in "iu" or not len(tree) or tree[0] != -1:
-        raise InputError(
-            "tree is no parent array: give (P,) integers that start with -1, the root"
-        )
-    if len(tree) > 1 and (tree[1:].min() < 0 or tree.max() >= len(tree)):
-        raise InputError(f"tree holds a parent outside 0..{len(tree) - 1} after the root")
-    return np.setdiff1d(np.arange(len(tree)), tree)
-
-
-def _leaf_paths(tree):
-    """(C, depth + 1) nodes from the root to each leaf, -1 where the leaf is less deep."""
-    nodes, tree = _leaves(tree), np.asarray(tree)
-    upward = [nodes]
-    while (upward[-1] > 0).any():
-        if len(upward) > len(tree):
-            raise InputError("tree has a cycle: the parents of a node must lead to the root")
-        upward.append(np.where(upward[-1] > 0, tree[upward[-1]], -1))
-    upward = np.stack(upward, axis=1)
-    paths = np.full_like(upward, -1)
-    length = (upward >= 0).sum(axis=1)
-    for steps in range(upward.shape[1]):
-        inside = steps < length
-        paths[inside, length[inside] - 1 - steps] = upward[inside, steps]
-    return paths
+def _parents(tree):
+    """(C,) parents of the leaves."""
+    tree = Tree(tree)
+    return tree.parents[tree.leaves]

@@ -4,11 +4,13 @@ from kronbench.operators._cost_model import calibrate, rates_used
 from kronbench.operators.gram import dense, gram
 from kronbench.operators.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
 from kronbench.operators.sampled import SampledKroneckerOperator
+from kronbench.operators.tree import Tree
 
 __all__ = [
     "KernelColumns",
     "LowRankFactor",
     "SampledKroneckerOperator",
+    "Tree",
     "calibrate",
     "csi",
     "dense",
