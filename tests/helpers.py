@@ -31,3 +31,8 @@ def in_memory(**contents):
 def _file(name, content):
     content = content.encode("latin-1") if isinstance(content, str) else content
     return types.SimpleNamespace(name=name, open=lambda: io.BytesIO(content))
+
+
+def matrix(frame, value):
+    """The entries of a frame with the columns ``row`` and ``col`` as a matrix of ``value``."""
+    return frame.pivot(index="row", columns="col", values=value).to_numpy()

@@ -1,3 +1,6 @@
+import json
+import numbers
+import operator
 import pickle
 
 import numpy as np
@@ -6,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    train_test_split,
+)
+from sklearn.utils import _safe_indexing, indexable
 
 from kronbench import InputError, PairData
 
@@ -33,12 +43,33 @@ def test_complete_is_row_major():
     np.testing.assert_array_equal(data.rows * 3 + data.cols, np.arange(6))
 
 
-def test_shape_serves_as_sizes():
+def test_shape_is_a_tuple_of_plain_integers():
     data = PairData.complete(np.eye(2), np.eye(3))
     m, q = data.shape
-    assert np.zeros(data.shape).shape == (2, 3)
-    assert m * q == 6
-    assert list(range(q)) == [0, 1, 2]
+    assert type(m) is int and type(q) is int
+    assert data.shape == (2, 3) and hash(data.shape) == hash((2, 3))
+    assert (repr(data.shape), json.dumps(data.shape)) == ("(2, 3)", "[2, 3]")
+    assert np.prod(data.shape) == 6 and data.shape[::-1] == (3, 2)
+    assert np.arange(6).reshape(data.shape).shape == np.zeros(data.shape).shape == (2, 3)
+    assert type(data.shape[1]) is int
+
+
+@given(st.integers(0, 50), st.integers(1, 50))
+def test_first_entry_of_shape_counts_like_an_integer(m, k):
+    """scikit-learn needs it to be another type (see `RowCount`); nobody else should notice."""
+    first = PairData.complete(np.ones((m, 1)), np.eye(2)).shape[0]
+    assert not isinstance(first, numbers.Integral)
+    assert first == m and hash(first) == hash(m) and {m: "found"}[first] == "found"
+    assert bool(first) == bool(m)
+    assert (repr(first), f"{first:04d}", float(first)) == (repr(m), f"{m:04d}", float(m))
+    for operation in (operator.add, operator.sub, operator.mul, operator.lt, operator.ge):
+        assert operation(first, k) == operation(m, k)
+        assert operation(k, first) == operation(k, m)
+        assert operation(first, first) == operation(m, m)
+    assert (first / k, first // k, first % k, first**2) == (m / k, m // k, m % k, m**2)
+    assert list(range(first)) == list(np.arange(first)) == list(range(m))
+    assert np.zeros((first, k)).shape == (m, k)
+    np.testing.assert_array_equal(np.ones(k) * first, np.full(k, m))
 
 
 class MeanOfRows(RegressorMixin, BaseEstimator):
@@ -56,12 +87,34 @@ class MeanOfRows(RegressorMixin, BaseEstimator):
         return np.full(len(X), self.mean_ + self.shift)
 
 
-def test_scikit_learn_splits_and_searches_over_pairs():
-    data = PairData.complete(np.eye(4), np.eye(5))
-    y = np.arange(20.0)
-    assert len(cross_val_score(MeanOfRows(), data, y, cv=KFold(4))) == 4
-    search = GridSearchCV(MeanOfRows(), {"shift": [0.0, 100.0]}, cv=2).fit(data, y)
+@pytest.mark.parametrize("n", [3, 20])  # fewer and more pairs than row vertices
+def test_scikit_learn_splits_and_searches_over_pairs(n):
+    data = PairData.complete(np.eye(4), np.eye(5))[:n]
+    y = np.arange(float(n))
+    folds = list(KFold(3).split(data))
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(n))
+    assert len(cross_val_score(MeanOfRows(), data, y, scoring="neg_max_error", cv=KFold(3))) == 3
+    assert cross_val_predict(MeanOfRows(), data, y, cv=3).shape == (n,)
+    search = GridSearchCV(
+        MeanOfRows(), {"shift": [0.0, 100.0]}, scoring="neg_mean_absolute_error", cv=2
+    ).fit(data, y)
     assert search.best_params_ == {"shift": 0.0}
+    train, test, y_train, y_test = train_test_split(data, y, test_size=1, random_state=0)
+    assert (len(train), len(test)) == (n - 1, 1)
+    for part, labels in ((train, y_train), (test, y_test)):
+        np.testing.assert_array_equal(part.rows * 5 + part.cols, labels)
+
+
+def test_scikit_learn_indexes_pairs():
+    data = PairData.complete(np.eye(4), np.eye(5))
+    assert indexable(data, np.zeros(20))[0] is data
+    with pytest.raises(ValueError, match=r"\[20, 4\]"):
+        indexable(data, np.zeros(4))
+    mask = np.arange(20) % 2 == 0
+    for index in ([0, 3], np.array([0, 3]), slice(0, 4, 3), mask, mask.tolist()):
+        part = _safe_indexing(data, index)
+        expected = np.arange(20)[index]
+        np.testing.assert_array_equal(part.rows * 5 + part.cols, expected)
 
 
 def test_pickle():

@@ -22,7 +22,7 @@ FLOORS = {
     "operators": set(),
     "optim": {"operators"},
     "datasets": set(),
-    "evaluation": set(),
+    "evaluation": {"operators"},
     "models": {"operators", "optim", "evaluation"},
     "bench": {"operators", "optim", "datasets", "evaluation", "models"},
     "experiments": {"operators", "optim", "datasets", "evaluation", "models", "bench"},

@@ -53,7 +53,10 @@ def _parser():
 
     report = commands.add_parser("report", help="check the claims and write the page")
     report.set_defaults(command=_report)
-    for command in (run, render, prepare, report):
+    accept = commands.add_parser("accept", help="make a run the one that others are compared with")
+    accept.set_defaults(command=_accept)
+    accept.add_argument("--yes", action="store_true", help="write it; without, only what moves")
+    for command in (run, render, prepare, report, accept):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
     compile_ = commands.add_parser("compile", help="compile the numba kernels into their cache")
@@ -99,6 +102,13 @@ def _report(arguments):
     from kronbench.report.page import write_report
 
     print(write_report(load_plan(arguments.config)))
+
+
+def _accept(arguments):
+    from kronbench.bench.items import load_plan
+    from kronbench.report.reference import accept
+
+    print(accept(load_plan(arguments.config), write=arguments.yes))
 
 
 def _prepare(arguments):

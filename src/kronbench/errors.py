@@ -1,4 +1,10 @@
-"""The one error that users are meant to read."""
+"""The one error that users are meant to read, and the check of a weight or a width."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
 
 
 class InputError(ValueError):
@@ -7,3 +13,11 @@ class InputError(ValueError):
 
     The command line prints it without a traceback.
     """
+
+
+def check_positive(value, name, *, or_zero=False) -> float:
+    """``value`` as a float; InputError unless it is finite and positive, or zero where allowed."""
+    if not (isinstance(value, Real) and np.isfinite(value)) or value < 0 or not (value or or_zero):
+        wanted = "nonnegative" if or_zero else "positive"
+        raise InputError(f"{name}={value}: give a {wanted} number")
+    return float(value)

@@ -29,7 +29,8 @@ class PairData:
     Notes
     -----
     ``len(data)`` is the number of pairs n, ``data.shape`` is ``(m, q)``, and ``data[index]`` keeps
-    the vertices and takes a subset of pairs, so that scikit-learn's splitters and searches work.
+    the vertices and takes a subset of pairs, so that scikit-learn's splitters and searches work
+    (`resample` and `shuffle` of ``sklearn.utils`` do not: they count ``shape[0]`` samples).
     Features are shared between subsets, never copied.
     """
 
@@ -67,13 +68,9 @@ class PairData:
         return self.col_features.shape[0]
 
     @property
-    def shape(self) -> tuple:
-        """``(m, q)``; the entries are 0-d integer arrays.
-
-        scikit-learn takes an integral ``shape[0]`` for the number of samples; it falls back to
-        ``len`` where the entry is not a ``numbers.Integral``, and n samples is what a split needs.
-        """
-        return np.array(self.n_rows), np.array(self.n_cols)
+    def shape(self) -> tuple[int, int]:
+        """``(m, q)``, a tuple of plain integers; ``shape[0]`` asked for alone is a `RowCount`."""
+        return _Shape((self.n_rows, self.n_cols))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -101,6 +98,52 @@ class PairData:
     def __setstate__(self, state):
         for name, value in state.items():
             setattr(self, name, value)
+
+
+class RowCount(np.lib.mixins.NDArrayOperatorsMixin):
+    """m where ``data.shape[0]`` asks for it: an integer in use, but no `numbers.Integral`.
+
+    scikit-learn (``_num_samples``) takes an integral ``shape[0]`` for the number of samples, and
+    calls ``len`` where it is another kind of object, as a Dask frame has. The number of pairs is
+    what its splits and searches need. Arithmetic and comparisons give numpy's scalars.
+    """
+
+    __slots__ = ("_count",)
+
+    def __init__(self, count):
+        self._count = count
+
+    def __index__(self) -> int:
+        return self._count
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._count, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        inputs = [int(x) if isinstance(x, RowCount) else x for x in inputs]
+        return getattr(ufunc, method)(*inputs, **options)
+
+    def __bool__(self) -> bool:
+        return self._count != 0
+
+    def __hash__(self):
+        return hash(self._count)
+
+    def __repr__(self) -> str:
+        return repr(self._count)
+
+    def __format__(self, spec) -> str:
+        return format(self._count, spec)
+
+
+class _Shape(tuple):
+    """(m, q): equal, unpacked, iterated and sliced as the plain tuple, see `RowCount`."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index):
+        entry = super().__getitem__(index)
+        return RowCount(entry) if index == 0 else entry
 
 
 def _as_features(features, name):

@@ -1,12 +1,22 @@
-"""Where the files that travel with the package lie: configuration and schemas.
+"""Where files lie: those that travel with the package, and the user's cache.
 
-A checkout holds them at its top level; an installed wheel holds copies inside the package.
+A checkout holds configuration and schemas at its top level; an installed wheel holds copies
+inside the package.
 """
 
+import os
 from pathlib import Path
+
+import platformdirs
 
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
+
+
+def cache_folder() -> Path:
+    """``KRONBENCH_CACHE``, or the user's cache folder of this operating system."""
+    folder = os.environ.get("KRONBENCH_CACHE") or platformdirs.user_cache_path("kronbench")
+    return Path(folder).expanduser()
 
 
 def config_path(*parts: str) -> Path:

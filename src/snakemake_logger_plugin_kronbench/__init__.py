@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import textwrap
 from pathlib import Path
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -17,7 +18,7 @@ LAST_LINES = 12
 
 
 class LogHandler(LogHandlerBase):
-    """One bar of jobs done; warnings and errors as they come, never a job's shell text."""
+    """One bar of jobs done, or in a dry run the jobs that are due; never a job's shell text."""
 
     writes_to_stream = True
     writes_to_file = False
@@ -33,7 +34,10 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: logging.LogRecord) -> None:
         """Show one of Snakemake's events."""
         event = getattr(record, "event", None)
-        if event == LogEvent.JOB_INFO:
+        if event == LogEvent.JOB_INFO and self.common_settings.dryrun:
+            reason = textwrap.shorten(record.reason, 90, placeholder=" …")
+            print(f"due: {record.rule_msg or record.rule_name}  ({reason})", file=sys.stderr)
+        elif event == LogEvent.JOB_INFO:
             self._running[record.jobid] = record.rule_msg or record.rule_name
             self._describe()
         elif event == LogEvent.JOB_FINISHED:

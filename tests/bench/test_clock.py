@@ -1,7 +1,11 @@
+import multiprocessing
+import os
+import time
+
 import pytest
 
 from kronbench.bench import clock
-from kronbench.bench.clock import TimeCap, repeated
+from kronbench.bench.clock import Stopwatch, TimeCap, Timing, in_turn, measure
 
 
 def test_a_law_is_followed_up_to_the_cap():
@@ -32,21 +36,92 @@ def test_another_power_for_the_first_prediction():
     assert cap.predicted(30) == pytest.approx(3)
 
 
-def test_repeated_takes_medians_until_there_is_enough(monkeypatch):
-    class Watch:
-        lengths = iter([0.3, 0.1, 0.2, 9.0])
+@pytest.fixture
+def lengths(monkeypatch):
+    """Calls take the seconds that the test puts here, one after the other."""
+    seconds = []
 
+    class Watch:
         def __enter__(self):
             return self
 
         def __exit__(self, *exception):
-            self.seconds = next(self.lengths)
+            self.seconds = seconds.pop(0)
             self.cpu_seconds = 2 * self.seconds
+            self.waited_seconds = 0.0
 
     monkeypatch.setattr(clock, "Stopwatch", Watch)
+    return seconds
+
+
+def test_medians_and_spread_until_there_is_enough(lengths):
+    lengths += [0.3, 0.1, 0.2, 0.4, 9.0]
     calls = []
-    result, seconds, cpu_seconds = repeated(lambda: calls.append(0) or len(calls), enough=0.55)
-    assert (result, len(calls)) == (3, 3)
-    assert (seconds, cpu_seconds) == (0.2, 0.4)
-    # One long call is enough.
-    assert repeated(lambda: 0)[1] == 9.0
+    result, timing = measure(lambda: calls.append(0) or len(calls), least=3, enough=0.9)
+    assert (result, timing.repeats) == (4, 4)
+    assert timing.seconds == pytest.approx(0.25) and timing.cpu_seconds == pytest.approx(0.5)
+    assert (timing.seconds_low, timing.seconds_high) == (0.1, 0.4)
+
+
+def test_short_points_are_repeated_and_long_ones_are_not(lengths):
+    lengths += [0.9, 0.9, 0.9]
+    assert measure(lambda: 0)[1].repeats == 3
+    lengths += [11.0, 11.0]
+    assert measure(lambda: 0)[1].repeats == 1
+
+
+def test_solvers_take_turns(lengths):
+    lengths += [0.1, 6.0, 0.1, 6.0, 0.1]
+    order = []
+    found = in_turn(
+        {"fast": lambda: order.append("fast"), "slow": lambda: order.append("slow")}, enough=0
+    )
+    assert order == ["fast", "slow", "fast", "slow", "fast"]
+    assert [timing.repeats for _, timing in found.values()] == [3, 2]
+
+
+def test_a_stopwatch_adds_up_its_blocks():
+    watch = Stopwatch()
+    for _ in range(2):
+        with watch:
+            time.sleep(0.02)
+    assert 0.04 <= watch.seconds < 1 and watch.timing().repeats == 1
+
+
+def _spin(processor, seconds):
+    os.sched_setaffinity(0, {processor})
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_a_row_says_that_another_program_had_the_processor():
+    """Two programs bound to one processor: each gets half, and the row says so."""
+    own, processor = os.sched_getaffinity(0), min(os.sched_getaffinity(0))
+    context = multiprocessing.get_context("spawn")
+    other = context.Process(target=_spin, args=(processor, 20.0))
+    other.start()
+    try:
+        time.sleep(2.0)  # until it spins
+        os.sched_setaffinity(0, {processor})
+        _, timing = measure(lambda: _spin(processor, 0.3), least=3)
+    finally:
+        os.sched_setaffinity(0, own)
+        other.kill()
+        other.join()
+    assert timing.busy and timing.waiting > 0.2
+    assert timing.columns()["processors"] < 0.8
+
+
+def test_sleep_is_not_disturbance():
+    assert not measure(lambda: time.sleep(0.1))[1].busy
+
+
+def test_pieces_of_work_add_up():
+    first = Timing(1.0, 0.9, 1.2, 3, 2.0, 0.0, 2)
+    second = Timing(2.0, 2.0, 2.0, 1, 2.0, 0.6, 2)
+    both = first + second
+    assert (both.seconds, both.seconds_low, both.seconds_high) == (3.0, 2.9, 3.2)
+    assert both.waiting == pytest.approx(0.4)
+    assert both.busy and not first.busy

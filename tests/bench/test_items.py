@@ -5,6 +5,7 @@ import pytest
 
 from kronbench.bench.items import load_plan
 from kronbench.bench.provenance import sources_of, table_sources
+from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.errors import InputError
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml
@@ -115,3 +116,33 @@ def test_numbers_that_come_as_texts_are_numbers():
     given = {"iterations": "7", "regs": ["1e-3", "2"]}
     item = load_plan(change(("papers", "airola", "figure-3"), given)).item("airola", "figure-3")
     assert (item.parameters["iterations"], item.parameters["regs"]) == (7, [1e-3, 2])
+
+
+def solver_entries(parameters):
+    """Every mapping below that names a solver."""
+    if isinstance(parameters, dict):
+        if isinstance(parameters.get("solver"), str):
+            yield parameters
+        for value in parameters.values():
+            yield from solver_entries(value)
+    elif isinstance(parameters, list):
+        for value in parameters:
+            yield from solver_entries(value)
+
+
+@pytest.mark.parametrize("scale", [None, "smoke", "paper"])
+def test_no_item_leaves_the_way_of_its_products_to_the_rates_of_a_machine(scale):
+    pinned = 0
+    for item in load_plan(merged(scale)).items:
+        for entry in solver_entries(item.parameters):
+            try:
+                known = make_solver(entry["solver"]).get_params()
+            except SolverMissing:
+                continue
+            if "method" not in known:
+                continue
+            given = entry.get("parameters", entry.get("solver_parameters", {}))
+            for method in {given.get("method"), (given | entry.get("checkerboard", {}))["method"]}:
+                assert method in ("sparse", "dense", "lowrank"), f"{item.paper} {item.name}"
+                pinned += 1
+    assert pinned > 8

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import zipfile
 
@@ -15,6 +16,7 @@ def make(**arrays):
     return Dataset(
         name="Made",
         source="mirror",
+        kind="vectors",
         arrays=arrays,
         files=(FileRecord("made/a.txt", "0" * 64, 12, "mirror folder"),),
         notes=("written for the test",),
@@ -58,6 +60,24 @@ def test_provenance_says_where_the_numbers_come_from(tmp_path):
     ]
     assert known["options"] == {"at_least": 7.6}
     assert known["arrays"] == {"values": {"shape": [2, 3], "dtype": "float64"}}
+
+
+def test_kind_is_one_of_the_known_and_is_kept(tmp_path):
+    data = make(values=np.zeros(2))
+    data.save(tmp_path)
+    assert Dataset.open(tmp_path).kind == data.kind == "vectors"
+    with pytest.raises(InputError, match=r"Made: kind is 'matrix'; give one of 'pairs', "):
+        dataclasses.replace(data, kind="matrix")
+
+
+def test_folder_of_an_earlier_version_is_to_be_prepared_again(tmp_path):
+    make(values=np.zeros(2)).save(tmp_path)
+    provenance = tmp_path / "provenance.json"
+    known = json.loads(provenance.read_text())
+    del known["kind"]
+    provenance.write_text(json.dumps(known))
+    with pytest.raises(InputError, match=r"earlier version \(.*'kind'\): .* prepare it again"):
+        Dataset.open(tmp_path)
 
 
 def test_saving_over_an_old_data_set_replaces_numbers_and_provenance(tmp_path):

@@ -9,12 +9,8 @@ from sklearn.metrics import roc_auc_score
 
 from kronbench import InputError, datasets
 from kronbench.datasets import Dataset
-from kronbench.datasets.drug_target import (
-    kernels,
-    labelled_pairs,
-    parse_affinities,
-    parse_interactions,
-)
+from kronbench.datasets.drug_target import kernels, labelled_pairs
+from kronbench.datasets.drug_target_files import parse_affinities, parse_interactions
 from kronbench.resources import config_path
 
 NAMES = ("NR", "GPCR", "IC", "E", "Davis", "Ki")
@@ -132,11 +128,18 @@ def test_a_fraction_needs_a_generator_and_a_share(surrogates):
             labelled_pairs(surrogates["NR"], rng=np.random.default_rng(0), fraction=fraction)
 
 
+def test_vectors_have_no_pairs():
+    data = datasets.load("ringnorm")
+    with pytest.raises(InputError, match="ringnorm holds vectors; give pairs or a label matrix"):
+        labelled_pairs(data)
+
+
 def small(drug_similarity, **options):
     values = np.array([[1.0, 0], [0, 0], [0, 1], [0, 0]])
     return Dataset(
         name="Small",
         source="generated",
+        kind="label matrix",
         arrays={
             "values": values,
             "drug_similarity": drug_similarity,

@@ -6,12 +6,14 @@ import threading
 import time
 import types
 
+import pooch
 import pytest
 import yaml
 
 from kronbench import InputError, datasets
 from kronbench.datasets import fetch
 from kronbench.datasets.registry import FileEntry
+from kronbench.resources import cache_folder
 
 CONTENT = b"1 2 3\n" * 100
 SUM = hashlib.sha256(CONTENT).hexdigest()
@@ -306,7 +308,7 @@ def test_memory_of_a_dead_host_fades(closed, server, monkeypatch):
     monkeypatch.setattr(fetch, "MEMORY", 0.0)
     server.files["/a.txt"] = CONTENT
     entry = downloadable(f"{server.url}/a.txt")
-    fetch._remember(fetch.cache_folder() / "network" / entry.urls[0].split("/")[2], 3.0, "dead")
+    fetch._remember(cache_folder() / "network" / entry.urls[0].split("/")[2], 3.0, "dead")
     assert read(fetch.obtain(entry)) == CONTENT
 
 
@@ -343,7 +345,7 @@ def test_fifty_dead_hosts_cost_no_more_than_fifteen_seconds(monkeypatch, n_hosts
 def test_dead_hosts_do_not_hide_one_that_answers(server, monkeypatch):
     server.files |= {"/a.txt": CONTENT, "/b.txt": CONTENT}
     fetch.obtain(downloadable(f"{server.url}/a.txt"))
-    memory = fetch.cache_folder() / "network"
+    memory = cache_folder() / "network"
     for host in range(20):
         fetch._remember(memory / f"dead{host}.example", 3.0, "timed out")
     entry = downloadable("http://unknown.example/a.txt", f"{server.url}/b.txt", mirror="one/b.txt")
@@ -529,6 +531,7 @@ def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
         return datasets.LOADERS["interactions"].surrogate(rng, **options)
 
     loader = datasets.Loader(
+        "label matrix",
         parse=datasets.LOADERS["interactions"].parse,
         surrogate=surrogate,
         surrogate_files=("drugs", "targets"),
@@ -542,7 +545,7 @@ def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
 
 
 def test_cache_folder_follows_the_variable(alone, monkeypatch):
-    assert fetch.cache_folder() == alone
+    assert cache_folder() == alone
     monkeypatch.delenv("KRONBENCH_CACHE")
-    assert fetch.cache_folder().name == "kronbench"
-    assert fetch.manual_folder().parent == fetch.cache_folder()
+    assert cache_folder() == pooch.os_cache("kronbench")  # where earlier versions kept it
+    assert fetch.manual_folder().parent == cache_folder()

@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pytest
 import yaml
+from scipy import sparse
 
 from kronbench import InputError, datasets
 from kronbench.datasets import registry
@@ -49,6 +50,42 @@ def test_a_file_is_registered_the_same_way_wherever_it_is_used():
     for entry in registry.entries().values():
         for file in entry.files.values():
             assert seen.setdefault(file.mirror, file) == file
+
+
+@pytest.mark.parametrize(
+    "name, kind, arrays",
+    [
+        ("Checker", "pairs", {"row_features", "col_features", "rows", "cols", "labels"}),
+        ("Ki", "label matrix", {"values", "labels", "drug_similarity", "target_similarity"}),
+        ("ringnorm", "vectors", {"X", "y"}),
+        ("satimage", "vectors", {"X", "y"}),
+        ("wipo-d-lsa", "vectors", {"X", "y"}),
+        ("wipo-d", "documents", {"X", "y", "parents"}),
+        ("lshtc-small", "documents", {"X", "y", "parents"}),
+        ("lshtc1-class-sizes", "classes", {"class_ids"}),
+    ],
+)
+def test_kind_says_which_arrays_there_are(name, kind, arrays):
+    data = datasets.load(name, policy="surrogate")
+    assert data.kind == data.provenance["kind"] == datasets.describe(name)["kind"] == kind
+    assert arrays <= data.arrays.keys()
+    if "X" in arrays:
+        assert sparse.issparse(data["X"]) == (kind == "documents")
+
+
+@pytest.mark.parametrize(
+    "name, modules",
+    [
+        ("Checker", ["checkerboard"]),
+        ("Davis", ["drug_target_files", "drug_target_surrogates"]),
+        ("adult", ["uci"]),
+        ("add10", ["generators"]),
+        ("wipo-d", ["wipo"]),
+        ("lshtc", ["lshtc"]),
+    ],
+)
+def test_modules_that_make_a_data_set(name, modules):
+    assert datasets.modules_of(name) == [f"kronbench.datasets.{module}" for module in modules]
 
 
 @pytest.mark.parametrize(

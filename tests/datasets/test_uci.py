@@ -123,23 +123,69 @@ def test_classes_group_labels_and_leave_others_out(layout):
     np.testing.assert_array_equal(arrays["y"], [1, 1, 0])
 
 
-def test_headers_comments_codes_and_records_with_unknown_values(layout):
+def test_headers_codes_and_records_with_unknown_values(layout):
     layout(
         n_columns=3,
         delimiter="\x1f",
         record_end="\x1e",
         header=1,
-        comments=("%",),
         missing=frozenset("?"),
         codes={"M": 1.0},
         labels=("a",),
     )
-    text = "x\x1fy\x1fz\x1e% note\x1e1\x1fM\x1fa\x1e?\x1fM\x1fa\x1e2\x1fM\x1fa\x1e"
+    text = "x\x1fy\x1fz\x1e1\x1fM\x1fa\x1e?\x1fM\x1fa\x1e2\x1fM\x1fa\x1e"
     arrays = parse_table(in_memory(data=text), layout="own", n_points=2, n_features=2)
     np.testing.assert_array_equal(arrays["X"], [[1, 1], [2, 1]])
     # What is unknown in a column that is not used does not matter.
     arrays = parse_table(in_memory(data=text), layout="own", n_points=3, n_features=1, columns=[1])
     np.testing.assert_array_equal(arrays["X"], [[1], [1], [1]])
+
+
+WEKA = """% a note, with commas
+@relation small
+@attribute age numeric
+@attribute 'on drug' {f, t}
+@attribute class {sick, well}
+@data
+0.1, t, sick
+?, f, well
+30, ?, well
+1e-3, f, well
+"""
+
+
+@pytest.fixture
+def weka(layout):
+    """Parse a small file of Weka's."""
+    layout(
+        n_columns=3,
+        arff=True,
+        labels=("sick", "well"),
+        missing=frozenset({"?", "nan"}),
+        codes={"f": 0.0, "t": 1.0},
+    )
+    return lambda text: parse_table(in_memory(data=text), layout="own", n_points=2, n_features=2)
+
+
+def test_files_of_weka_keep_the_records_that_are_known(weka):
+    arrays = weka(WEKA)
+    np.testing.assert_array_equal(arrays["X"], [[0.1, 1], [1e-3, 0]])
+    np.testing.assert_array_equal(arrays["y"], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("30, ?", "30, maybe", "data.txt is not in Weka's format: .*maybe"),
+        ("30, ?", "old, ?", "data.txt is not in Weka's format: .*old"),
+        ("t, sick\n", "t\n", "data.txt is not in Weka's format"),
+        (WEKA, "", "data.txt is not in Weka's format"),
+        ("sick", "old", "data.txt, record 1: unknown class 'old', expected one of sick, well"),
+    ],
+)
+def test_bad_files_of_weka_are_one_sentence(weka, old, new, message):
+    with pytest.raises(InputError, match=message):
+        weka(WEKA.replace(old, new))
 
 
 def test_a_sequence_gives_indicators_for_each_position(layout):
@@ -191,11 +237,19 @@ def test_a_draw_is_seeded_and_the_median_is_that_of_all_records(layout):
     "text, message",
     [
         ("1,2,a\n1,2\n", "data.txt, line 2: 2 columns, expected 3"),
+        ("1,2,a\n\n1,2,a,4\n", "data.txt, line 3: 4 columns, expected 3"),
+        ("1,2,a,4\n1,2,a\n", "data.txt, line 1: 4 columns, expected 3"),
+        (
+            "1,2,a\n1,2,a,4,5\n",
+            "data.txt is not a table of 3 columns: Error tokenizing data. C error: "
+            "Expected 4 fields in line 2, saw 5",
+        ),
         ("1,2,a\n1,2,b\n", "data.txt, line 2: unknown class 'b', expected one of a"),
         ("1,x,a\n", "data.txt, line 1: 'x' is not a finite number"),
         ("1,2,a\n\nnan,2,a\n", "data.txt, line 3: 'nan' is not a finite number"),
         ("1,inf,a\n", "data.txt, line 1: 'inf' is not a finite number"),
         ("1,2,a\n", "data.txt: 1 points with 2 features are left, 2 with 2 are expected"),
+        ("", "data.txt: no record of the expected classes was found"),
         ("\n", "data.txt: no record of the expected classes was found"),
     ],
 )
@@ -204,6 +258,14 @@ def test_bad_content_is_named_by_file_and_line(layout, text, message):
     with pytest.raises(InputError) as error:
         parse_table(in_memory(data=text), layout="own", n_points=2, n_features=2)
     assert str(error.value) == message
+
+
+def test_blank_lines_count_between_columns_of_blanks(layout):
+    layout(n_columns=2)
+    with pytest.raises(InputError, match=r"data.txt, line 5: 'x' is not a finite number"):
+        parse_table(
+            in_memory(data=" 1 2 \n\n \n3\t4\n x 6\n"), layout="own", n_points=3, n_features=1
+        )
 
 
 def test_a_short_sequence_is_an_error():

@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
 
 from kronbench import InputError
 from kronbench.evaluation import (
-    concordance_index,
     parent_accuracy,
     parent_decision,
     precision,
-    roc_auc,
     taxo_decision,
     taxo_loss,
 )
@@ -20,66 +17,6 @@ from kronbench.evaluation import (
 # root 0; inner 1, 2, 4; leaves 3 (below 1), 5, 6 (below 4, which is below 2), 7 (below the root)
 TREE = np.array([-1, 0, 0, 1, 2, 4, 4, 0])
 LEAVES = [3, 5, 6, 7]
-
-few_values = st.integers(-3, 3)
-
-
-def brute_force_concordance(y, score):
-    twice, comparable = 0, 0
-    for i in range(len(y)):
-        for j in range(len(y)):
-            if y[i] > y[j]:
-                comparable += 1
-                twice += 2 * (score[i] > score[j]) + (score[i] == score[j])
-    return twice / (2 * comparable) if comparable else np.nan
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(few_values, few_values), max_size=40))
-def test_concordance_index_counts_pairs(pairs):
-    y, score = np.array(pairs, dtype=float).reshape(-1, 2).T
-    np.testing.assert_equal(concordance_index(y, score), brute_force_concordance(y, score))
-
-
-def test_concordance_index_without_ties():
-    rng = np.random.default_rng(0)
-    y, score = rng.normal(size=(2, 300))
-    assert concordance_index(y, score) == brute_force_concordance(y, score)
-    assert concordance_index(y, y) == 1.0
-    assert concordance_index(y, -y) == 0.0
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.booleans(), few_values), min_size=1, max_size=40))
-def test_auc_is_the_concordance_of_two_classes(pairs):
-    y, score = np.array(pairs, dtype=float).T
-    np.testing.assert_allclose(roc_auc(y, score), brute_force_concordance(y, score), rtol=1e-14)
-
-
-@pytest.mark.parametrize("share", [0.02, 0.5, 0.9])
-def test_auc_agrees_with_scikit_learn(share):
-    rng = np.random.default_rng(1)
-    y = np.where(rng.random(5000) < share, 1, -1)
-    score = np.round(rng.normal(size=5000) + 0.3 * y, 2)
-    assert roc_auc(y, score) == pytest.approx(roc_auc_score(y, score), rel=1e-13)
-
-
-def test_one_class_has_no_order():
-    assert np.isnan(roc_auc([1, 1, 1], [0.1, 0.2, 0.3]))
-    assert np.isnan(concordance_index([2.0, 2.0], [0.1, 0.2]))
-
-
-@pytest.mark.parametrize("metric", [roc_auc, concordance_index])
-def test_bad_scores_are_refused(metric):
-    with pytest.raises(InputError, match="NaN"):
-        metric([1, -1], [0.5, np.nan])
-    with pytest.raises(InputError, match="shape"):
-        metric([1, -1], [0.5, 0.2, 0.1])
-
-
-def test_auc_refuses_three_classes():
-    with pytest.raises(InputError, match="two"):
-        roc_auc([0, 1, 2], [0.1, 0.2, 0.3])
 
 
 def half_path(tree, a, b):
@@ -168,3 +105,17 @@ def test_bad_classes_are_refused():
         taxo_loss([0], [4], TREE)
     with pytest.raises(InputError, match="4 leaves"):
         taxo_decision(np.full((2, 3), 1 / 3), TREE)
+
+
+def test_probabilities_that_are_no_numbers_are_refused():
+    proba = np.full((2, 4), 0.25)
+    proba[1, 2] = np.nan
+    for score in (
+        lambda: precision([0, 1], proba),
+        lambda: taxo_decision(proba, TREE),
+        lambda: parent_decision(proba, TREE),
+    ):
+        with pytest.raises(InputError, match="proba holds NaN"):
+            score()
+    with pytest.raises(InputError, match=r"proba has shape \(4,\)"):
+        precision([0, 1], np.full(4, 0.25))

@@ -1,4 +1,4 @@
-"""Areas under many ROC curves against scikit-learn's, one by one."""
+"""Rankings scored against their definitions pair by pair, and against scikit-learn."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,70 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from kronbench.errors import InputError
-from kronbench.evaluation.ranking import macro_auc, micro_auc
+from kronbench.evaluation import concordance_index, macro_auc, micro_auc, roc_auc
+
+few_values = st.integers(-3, 3)
+
+
+def brute_force_concordance(y, score):
+    twice, comparable = 0, 0
+    for i in range(len(y)):
+        for j in range(len(y)):
+            if y[i] > y[j]:
+                comparable += 1
+                twice += 2 * (score[i] > score[j]) + (score[i] == score[j])
+    return twice / (2 * comparable) if comparable else np.nan
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(few_values, few_values), max_size=40))
+def test_concordance_index_counts_pairs(pairs):
+    y, score = np.array(pairs, dtype=float).reshape(-1, 2).T
+    np.testing.assert_equal(concordance_index(y, score), brute_force_concordance(y, score))
+
+
+def test_concordance_index_without_ties():
+    rng = np.random.default_rng(0)
+    y, score = rng.normal(size=(2, 300))
+    assert concordance_index(y, score) == brute_force_concordance(y, score)
+    assert concordance_index(y, y) == 1.0
+    assert concordance_index(y, -y) == 0.0
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.booleans(), few_values), min_size=1, max_size=40))
+def test_auc_is_the_concordance_of_two_classes(pairs):
+    y, score = np.array(pairs, dtype=float).T
+    np.testing.assert_allclose(roc_auc(y, score), brute_force_concordance(y, score), rtol=1e-14)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.9])
+def test_auc_agrees_with_scikit_learn(share):
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(5000) < share, 1, -1)
+    score = np.round(rng.normal(size=5000) + 0.3 * y, 2)
+    assert roc_auc(y, score) == pytest.approx(roc_auc_score(y, score), rel=1e-13)
+
+
+def test_one_class_has_no_order():
+    assert np.isnan(roc_auc([1, 1, 1], [0.1, 0.2, 0.3]))
+    assert np.isnan(concordance_index([2.0, 2.0], [0.1, 0.2]))
+
+
+@pytest.mark.parametrize("metric", [roc_auc, concordance_index])
+def test_bad_scores_are_refused(metric):
+    with pytest.raises(InputError, match="score holds NaN"):
+        metric([1, -1], [0.5, np.nan])
+    with pytest.raises(InputError, match="y holds NaN"):
+        metric([1, np.nan], [0.5, 0.2])
+    with pytest.raises(InputError, match="shape"):
+        metric([1, -1], [0.5, 0.2, 0.1])
+
+
+def test_auc_refuses_three_classes():
+    with pytest.raises(InputError, match="two"):
+        roc_auc([0, 1, 2], [0.1, 0.2, 0.3])
+
 
 cases = st.tuples(
     st.integers(0, 10**6),
@@ -100,6 +163,8 @@ def test_wrong_input():
         macro_auc(labels, scores, 2)
     with pytest.raises(InputError, match="NaN"):
         micro_auc(labels, np.full_like(scores, np.nan))
+    with pytest.raises(InputError, match="Y_true holds NaN"):
+        macro_auc(np.where(labels > 0, np.nan, 1.0), scores, 0)
     with pytest.raises(InputError, match="more than two"):
         macro_auc(np.arange(20.0).reshape(4, 5), scores, 0)
     with pytest.raises(InputError, match="empty"):

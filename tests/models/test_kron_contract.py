@@ -5,11 +5,12 @@ what they ask is done here on PairData.
 """
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.utils import estimator_checks
 
@@ -93,6 +94,46 @@ def test_not_fitted(model, problem):
             method(problem[0])
     with pytest.raises(NotFittedError):
         model.score(*problem)
+
+
+@each_model
+def test_defaults_do_not_warn(model, problem):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = clone(model).fit(*problem)
+    # the hinge has no curvature: Newton's method does not end by its tolerance
+    expected = [ConvergenceWarning] if getattr(model, "loss", None) == "l1svm" else []
+    assert [w.category for w in caught] == expected
+    assert fitted.stop_reason_ == "tol" or expected or not isinstance(model, KronNewton)
+
+
+def test_iterations_that_end_before_the_tolerance_say_so(problem):
+    X, y = problem
+    few = dict(outer_iter=1, inner_iter=1)
+    with pytest.warns(ConvergenceWarning, match=r"number of iterations .* tol=0.0001: give more"):
+        model = KronNewton(loss="logistic", **few).fit(X, y)
+    assert model.stop_reason_ == "max_iter"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # where the number of iterations is the regularizer
+        assert KronNewton(loss="logistic", tol=0, **few).fit(X, y).stop_reason_ == "max_iter"
+        assert KronSVM(**few).fit(X, y).stop_reason_ == "max_iter"
+        assert KronRidge(max_iter=2).fit(X, y).stop_reason_ == "max_iter"
+        assert KronRidge().fit(X, y, callback=lambda state: True).stop_reason_ == "callback"
+    kernels = PairData(np.diag([1.0, -1.0]), np.eye(2), [0, 1, 0, 1], [0, 1, 1, 0])
+    singular = KronRidge(reg=1.0, row_kernel="precomputed", col_kernel="precomputed")
+    with pytest.warns(ConvergenceWarning, match="breakdown of the Krylov method"):
+        singular.fit(kernels, [1.0, 1.0, 1.0, 1.0])  # Q + I is zero on two pairs
+    assert singular.stop_reason_ == "breakdown"
+
+
+@pytest.mark.parametrize("model", [KronRidge(), KronSVM()], ids=str)
+def test_fitting_in_the_other_form_forgets_the_coefficients(model, problem):
+    model = clone(model).fit(*problem)
+    assert hasattr(model, "dual_coef_") and not hasattr(model, "coef_")
+    model.set_params(form="primal").fit(*problem)
+    assert hasattr(model, "coef_") and not hasattr(model, "dual_coef_")
+    model.set_params(form="dual").fit(*problem)
+    assert hasattr(model, "dual_coef_") and not hasattr(model, "coef_")
 
 
 @each_model

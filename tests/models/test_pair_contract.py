@@ -17,9 +17,11 @@ from kronbench.evaluation import VertexDisjointKFold
 from kronbench.models.pair_knn import PairKNN
 from kronbench.models.pair_libsvm import PairLibSVM
 from kronbench.models.pair_sgd import PairSGD
+from kronbench.models.pair_sklearn_knn import PairSklearnKNN
 
 ESTIMATORS = [
     PairKNN(n_neighbors=7),
+    PairSklearnKNN(n_neighbors=7),
     PairLibSVM(reg=0.5, gamma=0.2),
     PairSGD(loss="hinge", n_updates=2000, random_state=0),
     PairSGD(loss="logistic", n_updates=2000, random_state=0),
@@ -134,7 +136,7 @@ def test_sparse_features_equal_dense_ones(estimator):
 @every
 def test_searches_over_vertex_disjoint_folds(estimator):
     X, y = problem(n=400)
-    name = "n_neighbors" if isinstance(estimator, PairKNN) else "reg"
+    name = "n_neighbors" if hasattr(estimator, "n_neighbors") else "reg"
     splitter = VertexDisjointKFold(3, 3, random_state=0)
     search = GridSearchCV(estimator, {name: [1, 9]}, cv=splitter, scoring="roc_auc").fit(X, y)
     scores = cross_val_score(search.best_estimator_, X, y, cv=splitter, scoring="roc_auc")
@@ -166,10 +168,11 @@ def test_wrong_input_is_one_sentence(estimator):
     [
         (PairKNN(n_neighbors=0), "n_neighbors is 0"),
         (PairKNN(n_neighbors=301), "n_neighbors is 301 with 300"),
-        (PairLibSVM(reg=0), "reg is 0"),
-        (PairLibSVM(gamma=-1.0), r"gamma is -1"),
-        (PairLibSVM(cache_mib=np.nan), "cache_mib is nan"),
-        (PairSGD(reg=-1), "reg is -1"),
+        (PairSklearnKNN(n_neighbors=301), "n_neighbors is 301 with 300"),
+        (PairLibSVM(reg=0), "reg=0"),
+        (PairLibSVM(gamma=-1.0), r"gamma=-1"),
+        (PairLibSVM(cache_mib=np.nan), "cache_mib=nan"),
+        (PairSGD(reg=-1), "reg=-1"),
         (PairSGD(loss="squared"), "loss is 'squared'"),
     ],
     ids=repr,

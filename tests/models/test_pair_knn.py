@@ -8,6 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from kronbench import InputError, PairData
 from kronbench.models.pair_knn import PairKNN
+from kronbench.models.pair_sklearn_knn import PairSklearnKNN
 
 
 def random_pairs(rng, m, q, n, features, repeats=False):
@@ -105,3 +106,47 @@ def test_far_test_pairs_after_near_ones():
     ours = PairKNN(3).fit(train, y).decision_function(test)
     np.testing.assert_allclose(ours[near], 2 * theirs[near, 1] - 1, atol=1e-12)
     np.testing.assert_allclose(PairKNN(200).fit(train, y).decision_function(test), y.mean())
+
+
+def test_scikit_learns_own_search_on_concatenated_features(monkeypatch):
+    rng = np.random.default_rng(3)
+    train, test = random_pairs(rng, 30, 20, 300, (2, 3)), random_pairs(rng, 15, 10, 60, (2, 3))
+    y = rng.choice([1, -1], 300)
+    monkeypatch.setattr("kronbench.models.pair_sklearn_knn._BLOCK_BYTES", 8 * 100 * 7)
+    model = PairSklearnKNN().fit(train, y)
+    path = model.decision_path(test, [7, 1, 50])
+    for column, k in enumerate([7, 1, 50]):
+        theirs = KNeighborsClassifier(k).fit(concatenated(train), y)
+        share = theirs.predict_proba(concatenated(test))[:, 1]
+        np.testing.assert_allclose(path[:, column], 2 * share - 1, atol=1e-12)
+        np.testing.assert_allclose(
+            PairSklearnKNN(k).fit(train, y).decision_function(test), path[:, column]
+        )
+    np.testing.assert_allclose(PairKNN().fit(train, y).decision_path(test, [7, 1, 50]), path)
+    with pytest.raises(InputError, match="301"):
+        model.decision_path(test, [301])
+
+
+def test_few_pairs_among_more_cells_than_32_bits_count():
+    rng = np.random.default_rng(4)
+    features = rng.normal(size=(70_000, 2))
+    rows = rng.integers(0, 70_000, 100, dtype=np.int32)
+    cols = rng.integers(69_000, 70_000, 100, dtype=np.int32)
+    train, y = PairData(features, features, rows, cols), rng.choice([1, -1], 100)
+    theirs = KNeighborsClassifier(3).fit(concatenated(train), y)
+    test = PairData(features, features, rows[::-1], cols)
+    np.testing.assert_allclose(
+        PairKNN(3).fit(train, y).decision_function(test),
+        2 * theirs.predict_proba(concatenated(test))[:, 1] - 1,
+    )
+
+
+def test_more_than_the_index_holds_is_one_sentence(monkeypatch):
+    n = 50_000
+    X = PairData(np.arange(n)[:, None], np.arange(n)[:, None], np.arange(n), np.arange(n))
+    y = np.where(np.arange(n) % 2, 1, -1)
+    with pytest.raises(InputError, match="50000 x 50000 vertices: PairKNN indexes at most"):
+        PairKNN().fit(X, y)
+    monkeypatch.setattr("kronbench.models.pair_knn._MOST_PAIRS", 99)
+    with pytest.raises(InputError, match="at most 99 pairs"):
+        PairKNN().fit(X[:100], y[:100])

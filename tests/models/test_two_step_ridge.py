@@ -1,5 +1,6 @@
 """Two-step ridge regression: the paper's theorems, retraining, updates, imputation."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.linalg import LinAlgWarning
+from scipy.linalg import LinAlgWarning, cho_factor, cho_solve
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -17,6 +18,7 @@ from kronbench.models.complete_kron_ridge import CompleteKronRidge
 from kronbench.models.independent_ridge import IndependentRidge
 from kronbench.models.spectral import FILTERS, as_filter
 from kronbench.models.two_step_ridge import TwoStepRidge
+from kronbench.operators import gram
 from kronbench.pairs import PairData
 from tests.models.complete_problems import (
     make_kernel,
@@ -299,6 +301,87 @@ def test_updates_with_a_tiny_weight(batch):
     np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
 
 
+def refined(A, Y):
+    """The solution of A X = Y for A in extended precision, by iterative refinement."""
+    factor = cho_factor(A.astype(np.float64))
+    X = np.zeros(Y.shape, np.longdouble)
+    for _ in range(20):
+        X += cho_solve(factor, (Y - A @ X).astype(np.float64))
+    return X
+
+
+@pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")
+@pytest.mark.parametrize("reg", [1e-2, 1e-5, 1e-7, 1e-9])
+@pytest.mark.parametrize("side", ["rows", "cols"])
+def test_dual_updates_are_as_accurate_as_retraining(reg, side):
+    rng = np.random.default_rng(22)
+    Phi, Psi, Y = rng.normal(size=(140, 3)), rng.normal(size=(6, 8)), rng.normal(size=(140, 6))
+    new = rng.normal(size=(30, 3))
+    batches = slice(0, 20), slice(20, 80), slice(80, 140)
+    if side == "rows":
+        whole = TwoStepRidge(reg, 0.2, row_kernel="gaussian", row_gamma=0.1)
+        model = clone(whole).fit_matrix(Phi[:20], Psi, Y[:20])
+        for batch in batches[1:]:
+            model.partial_fit_rows(Phi[batch], Y[batch])
+        predictions = (
+            model.predict_matrix(new, Psi),
+            whole.fit_matrix(Phi, Psi, Y).predict_matrix(new, Psi),
+        )
+    else:
+        whole = TwoStepRidge(0.2, reg, col_kernel="gaussian", col_gamma=0.1)
+        model = clone(whole).fit_matrix(Psi, Phi[:20], Y[:20].T)
+        for batch in batches[1:]:
+            model.partial_fit_cols(Phi[batch], Y[batch].T)
+        predictions = (
+            model.predict_matrix(Psi, new).T,
+            whole.fit_matrix(Psi, Phi, Y.T).predict_matrix(Psi, new).T,
+        )
+    K = gram(Phi, kernel="gaussian", gamma=0.1)
+    A = K.astype(np.longdouble) + np.longdouble(reg) * np.eye(140)
+    G = Psi @ Psi.T
+    exact = gram(new, Phi, kernel="gaussian", gamma=0.1) @ refined(A, Y)
+    exact = exact @ np.linalg.solve(G + 0.2 * np.eye(6), G)
+    updated, retrained = (np.abs(P - exact).max() / np.abs(exact).max() for P in predictions)
+    assert updated <= 10 * retrained + 1e-12
+    if reg >= 1e-5:
+        assert retrained < 1e-9 and updated < 1e-8
+
+
+def test_updates_that_rounding_spoils_say_so_once():
+    rng = np.random.default_rng(23)
+    Phi, Psi, Y = rng.normal(size=(60, 2)), rng.normal(size=(6, 3)), rng.normal(size=(60, 6))
+    for reg, said in ((1e-5, 0), (1e-9, 1), (1e-18, 1)):
+        model = TwoStepRidge(reg, 0.2, row_kernel="gaussian", row_gamma=0.1)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit_matrix(Phi[:20], Psi, Y[:20])
+            model.partial_fit_rows(Phi[20:40], Y[20:40]).partial_fit_rows(Phi[40:], Y[40:])
+        assert [w.category for w in caught] == said * [LinAlgWarning]
+        assert all("give a larger reg" in str(w.message) for w in caught)
+        assert np.isfinite(model.predict_matrix(Phi, Psi)).all()
+
+
+@pytest.mark.parametrize("keep_data", [True, False])
+def test_linear_rows_that_outgrow_their_features_change_to_the_primal(keep_data):
+    # the dual would amplify the null space of the kernel by 1 / reg
+    rng = np.random.default_rng(24)
+    Phi, Psi, Y = rng.normal(size=(40, 9)), rng.normal(size=(7, 3)), rng.normal(size=(40, 7))
+    new = rng.normal(size=(4, 9))
+    whole = TwoStepRidge(1e-9, 0.2, keep_data=keep_data)
+    model = clone(whole).fit_matrix(Phi[:5], Psi, Y[:5])
+    whole.fit_matrix(Phi, Psi, Y)
+    for batch in (slice(5, 8), slice(8, 12), slice(12, 14), slice(14, 40)):
+        model.partial_fit_rows(Phi[batch], Y[batch])
+    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
+    np.testing.assert_allclose(
+        model.predict_matrix(new, Psi), whole.predict_matrix(new, Psi), atol=1e-8
+    )
+    alone = IndependentRidge(1e-9, keep_data=keep_data).fit_matrix(Phi[:5], None, Y[:5])
+    alone.partial_fit_rows(Phi[5:8], Y[5:8]).partial_fit_rows(Phi[8:], Y[8:])
+    expected = IndependentRidge(1e-9).fit_matrix(Phi, None, Y).coef_
+    np.testing.assert_allclose(alone.coef_, expected, atol=1e-8)
+
+
 def test_sparse_features_and_labels():
     rng = np.random.default_rng(13)
     Phi = rng.normal(size=(20, 4)) * (rng.random((20, 4)) < 0.5)
@@ -345,6 +428,8 @@ def test_updates_that_are_not_exact_are_refused():
     model = fitted(K, G, Y)
     with pytest.raises(InputError, match="one column for each of the 5 old and the 1 new"):
         model.partial_fit_rows(np.ones((1, 5)), np.ones((1, 4)))
+    with pytest.raises(InputError, match="row kernel of the new vertices is not symmetric"):
+        model.partial_fit_rows(np.triu(np.ones((2, 7)), 6), np.ones((2, 4)))
     with pytest.raises(InputError, match=r"Y has shape \(1, 3\)"):
         model.partial_fit_rows(np.ones((1, 6)), np.ones((1, 3)))
 

@@ -162,3 +162,75 @@ def test_multishift_ends_with_the_krylov_space():
     np.testing.assert_allclose(path.iterate(1), [1 / 3, 1 / 4, 1 / 4, 0], atol=1e-14)
     assert multishift_minres(A, np.zeros(4), [1.0]).n_iter == 0
     assert multishift_minres(A, np.ones(4), [1e9], tol=1e-3).n_iter == 1
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.sampled_from([minres, cg, qmr]), st.integers(0, 4), st.integers(1, 6), SEEDS)
+def test_what_is_said_to_be_solved_is_solved(solve, kind, n, seed):
+    """Systems on which recurrences break down, nearly or at all, or lose the residual."""
+    rng = np.random.default_rng(seed)
+    A, b = rng.normal(size=(n, n)), rng.integers(-2, 3, n).astype(float)
+    noise = 10.0 ** -rng.integers(5, 20) * A
+    if kind == 0:
+        A = rng.integers(-2, 3, (n, n)).astype(float)
+    elif kind == 1:
+        A = A - A.T + noise
+    elif kind == 2:
+        A = np.roll(np.eye(n), 1, 0) + noise
+    elif kind == 3:
+        U, _, V = np.linalg.svd(A)
+        A = U * np.geomspace(1, 10.0 ** -rng.integers(1, 18), n) @ V
+    if solve is not qmr:
+        A = A + A.T
+    result = solve(A, b, max_iter=200)
+    assert result.stop in ("tol", "max_iter", "breakdown", "rounding")
+    if result.stop == "tol":
+        assert np.linalg.norm(b - A @ result.x) <= 2e-8 * np.linalg.norm(b)
+    if result.stop in ("tol", "rounding"):
+        np.testing.assert_allclose(result.residual, b - A @ result.x, atol=1e-6)
+
+
+def test_breakdown_is_no_solution():
+    rotation = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    for noise in (0.0, 1e-17, 1e-16):
+        result = qmr(rotation + noise, np.array([1.0, 0.0]))
+        assert result.stop == "breakdown" and result.n_iter == 0
+        np.testing.assert_array_equal(result.residual, [1, 0])
+    assert cg(-np.eye(2), np.ones(2)).stop == "breakdown"
+    assert minres(np.diag([1.0, 0.0]), np.ones(2)).stop != "tol"
+    # what the recurrence reached is not the residual where A is singular in double precision
+    U, _, V = np.linalg.svd(np.random.default_rng(0).normal(size=(4, 4)))
+    A = U * np.geomspace(1, 1e-16, 4) @ V
+    assert qmr(A, np.ones(4), max_iter=500).stop != "tol"
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-80, 1e80, 1e200, 1e300])
+@pytest.mark.parametrize("solve", [minres, cg, qmr])
+def test_scale_of_the_right_hand_side_does_not_matter(solve, scale):
+    A, b = matrix("definite", 12, seed=2)
+    seen = []
+    result = solve(A, scale * b, tol=1e-10, max_iter=100,
+                   callback=lambda x, r: seen.append((x.copy(), r.copy())))  # fmt: skip
+    expected = solve(A, b, tol=1e-10, max_iter=100)
+    assert result.stop == "tol" and abs(result.n_iter - expected.n_iter) <= 1
+    np.testing.assert_allclose(result.x / scale, expected.x, rtol=1e-7)
+    x, residual = seen[3]
+    np.testing.assert_allclose((scale * b - A @ x) / scale, residual / scale, atol=1e-12)
+
+
+def test_power_of_two_changes_no_digit():
+    A, b = matrix("nonsymmetric", 12, seed=3)
+    for solve in (minres, cg, qmr):
+        plain, scaled = (solve(A, s * b, max_iter=7, tol=0).x for s in (1.0, 2.0**600))
+        np.testing.assert_array_equal(scaled, 2.0**600 * plain)
+
+
+@pytest.mark.parametrize("solve", [minres, cg, qmr])
+def test_reasons_to_stop(solve):
+    A, b = matrix("definite", 30, seed=1)
+    assert solve(A, b, max_iter=3).stop == "max_iter"
+    assert solve(A, b, tol=0.5).stop == "tol"
+    assert solve(A, np.zeros(30)).stop == "tol"
+    assert solve(A, b, callback=lambda x, r: True).stop == "callback"
+    with pytest.raises(InputError, match="b holds NaN"):
+        solve(A, np.full(30, np.nan))

@@ -221,6 +221,28 @@ def test_nothing_to_fit():
     assert result.n_iter == 0 and not result.coef.any()
 
 
+@pytest.mark.parametrize("inner_solver", SOLVERS)
+def test_reasons_to_stop(inner_solver):
+    X, Q, y = problem()
+    logistic = LOSSES["logistic"]
+    options = dict(inner_solver=inner_solver, inner_iter=100, line_search=True)
+    for minimize, operator in ((newton_dual, Q), (newton_primal, X)):
+        reached = minimize(operator, logistic, y, 1.0, outer_iter=50, tol=1e-6, **options)
+        assert reached.stop == "tol" and reached.n_iter < 50
+        assert minimize(operator, logistic, y, 1.0, outer_iter=1, **options).stop == "max_iter"
+        ended = minimize(operator, logistic, y, 1.0, callback=lambda state: True, **options)
+        assert ended.stop == "callback"
+
+
+def test_a_step_that_cannot_be_found_ends_the_iterations():
+    swap = np.array([[0.0, 1.0], [-1.0, 0.0]])  # no kernel: the two-sided Lanczos breaks down
+    result = newton_dual(swap, LOSSES["ridge"], np.array([1.0, 0.0]), 1e-30)
+    assert result.stop == "breakdown" and result.n_iter == 0
+    Q = np.diag([1.0, 1e200])
+    result = newton_dual(Q, LOSSES["ridge"], np.array([1e200, 1e200]), 1e-9, inner_iter=1)
+    assert result.stop in ("breakdown", "diverged")
+
+
 def test_clear_errors():
     X, Q, y = problem()
     loss = LOSSES["l2svm"]

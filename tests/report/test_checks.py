@@ -1,7 +1,9 @@
+import numpy as np
 import pandas as pd
 import pytest
 
 from kronbench.report import checks
+from kronbench.report.fits import half_width
 
 
 def curve(values, **columns):
@@ -32,6 +34,17 @@ def test_peaks_within():
     assert checks.peaks_within(frame, **arguments, limit=2)[0]
     assert not checks.peaks_within(frame, **arguments, limit=1)[0]
     assert checks.peaks_within(frame, **arguments, limit=1, slack=0.25)[0]
+    with pytest.raises(checks.NotMeasured, match="up to iteration 0"):
+        checks.peaks_within(frame, **arguments, limit=0)
+
+
+def test_peaks_within_pairs_the_folds():
+    frame = pd.concat([curve([0.5, 0.7], reg=1.0, fold=0), curve([0.5, 0.6], reg=1.0, fold=1)])
+    arguments = {"value": "risk", "over": "iteration", "by": ["reg"], "limit": 1, "slack": 0.15}
+    holds, measured = checks.peaks_within(frame, **arguments, spread={"over": ["fold"]})
+    half = half_width([0.2, 0.1])
+    assert holds
+    assert f"by 0.15 (95 % interval {0.15 - half:.4g} to {0.15 + half:.4g}, 2 test" in measured
 
 
 def test_within_at_least_at_most():
@@ -55,7 +68,7 @@ def test_reaches_and_mostly_at_least():
     assert not checks.reaches(frame, value="ratio", bound=2.1)[0]
     assert checks.mostly_at_least(frame, value="ratio", bound=1, share=0.5) == (
         True,
-        "2 of 4 rows",
+        "2 of 4 rows; 1 rows without a number",
     )
     assert not checks.mostly_at_least(frame, value="ratio", bound=1, share=0.51)[0]
 
@@ -69,10 +82,14 @@ def test_agrees_ignores_what_was_not_printed():
             "source": "mirror",
         }
     )
+    frame["±"] = [0.1, 0.25, np.nan]
     assert checks.agrees(frame, tolerance=2)[0]
+    assert "2 ± 0.25 of 2" in checks.agrees(frame, tolerance=2, interval="±")[1]
+    with pytest.raises(checks.NotMeasured, match="nothing is printed"):
+        checks.agrees(frame[frame["dataset"] == "E"], tolerance=1)
     holds, measured = checks.agrees(frame, tolerance=1)
     assert not holds
-    assert measured == "largest difference 2 of 2 numbers (IC, mirror)"
+    assert measured == "largest difference 2 of 2 numbers (IC)"
 
 
 @pytest.mark.parametrize(("bound", "holds"), [(0.1, True), (0.3, False)])
@@ -87,7 +104,7 @@ def test_gain(bound, holds):
     result = checks.gain(
         frame, value="auc", between="inner", low=10, high=100, by=["dataset"], bound=bound
     )
-    assert result == (holds, "smallest gain 0.2 (dataset Ki)")
+    assert result == (holds, "smallest gain 0.2 (one split: no spread) (dataset Ki)")
 
 
 def test_gain_compares_best_values_of_groups_that_have_both():
@@ -100,9 +117,10 @@ def test_gain_compares_best_values_of_groups_that_have_both():
         }
     )
     arguments = {"value": "auc", "between": "inner", "low": 10, "high": 100, "by": ["reg"]}
-    assert checks.gain(frame, **arguments, bound=0) == (True, "smallest gain 0 (reg 1)")
+    nothing = "(one split: no spread) (reg 1)"
+    assert checks.gain(frame, **arguments, bound=0) == (True, f"smallest gain 0 {nothing}")
     holds, measured = checks.gain(frame, **arguments, over="iteration", bound=0)
-    assert (holds, measured) == (False, "smallest gain -0.0625 (reg 1)")
+    assert (holds, measured) == (False, f"smallest gain -0.0625 {nothing}")
     with pytest.raises(checks.NotMeasured, match="no group has both 10 and 100"):
         checks.gain(frame[frame["reg"] == 2], **arguments, bound=0)
 
@@ -117,9 +135,10 @@ def test_leads():
     )
     arguments = {"value": "auc", "among": "method", "leader": "SVM", "by": ["dataset"]}
     holds, measured = checks.leads(frame, **arguments)
-    assert (holds, measured) == (False, "smallest lead over the next -0.02 (dataset E)")
+    assert not holds
+    assert measured == "smallest lead -0.02 (one split: no spread) (over KNN; dataset E)"
     assert checks.leads(frame, **arguments, slack=0.03)[0]
-    with pytest.raises(checks.NotMeasured, match="there is no SVM"):
+    with pytest.raises(checks.NotMeasured, match="there is no SVM beside another"):
         checks.leads(frame[frame["method"] == "KNN"], **arguments)
 
 
@@ -139,18 +158,106 @@ def test_scales_fits_the_exponent_of_each_curve():
         checks.scales(frame[frame["n"] == 10], **arguments, low=0, high=3)
 
 
-def test_ratio_at_the_largest_size_that_both_have():
-    frame = pd.DataFrame(
+def ratios():
+    return pd.DataFrame(
         {
             "method": ["fast", "fast", "fast", "slow", "slow"],
             "n": [10, 20, 40, 10, 20],
             "seconds": [1.0, 2.0, 4.0, 10.0, 80.0],
         }
     )
-    arguments = {"value": "seconds", "over": "n", "between": "method"}
-    arguments |= {"slow": "slow", "fast": "fast"}
-    holds, measured = checks.ratio_at_largest(frame, **arguments, bound=40)
+
+
+RATIO = {"value": "seconds", "between": "method", "slow": "slow", "fast": "fast"}
+
+
+def test_ratio_at_the_largest_size_that_both_have():
+    frame, arguments = ratios(), RATIO | {"at_largest": "n"}
+    holds, measured = checks.ratio(frame, **arguments, bound=40)
     assert (holds, measured) == (True, "80 against 2 at n 20: ratio 40, bound 40")
-    assert not checks.ratio_at_largest(frame, **arguments, bound=41)[0]
+    assert not checks.ratio(frame, **arguments, bound=41)[0]
     with pytest.raises(checks.NotMeasured, match="no n has both slow and fast"):
-        checks.ratio_at_largest(frame[frame["n"] == 40], **arguments, bound=1)
+        checks.ratio(frame[frame["n"] == 40], **arguments, bound=1)
+
+
+def test_ratio_in_each_group_with_the_range_of_the_repeats():
+    frame = ratios().assign(seconds_low=lambda rows: rows["seconds"] / 2)
+    frame["seconds_high"] = 2 * frame["seconds"]
+    holds, measured = checks.ratio(frame, **RATIO, by=["n"], bound=11)
+    assert not holds
+    assert measured == "10 against 1: ratio 10 (repeats 2.5 to 40), bound 11 (n 10)"
+    assert checks.ratio(frame, **RATIO, by=["n"], bound=10)[0]
+
+
+def test_only_the_rows_that_a_verdict_rests_on_are_read():
+    rows = checks.ratio.rows_read(ratios(), **RATIO, at_largest="n", bound=1)
+    assert rows["seconds"].tolist() == [80.0, 2.0]
+    # a number that is not finite elsewhere does not matter
+    frame = ratios()
+    frame.loc[frame["n"] == 10, "seconds"] = np.nan
+    assert checks.ratio(frame, **RATIO, at_largest="n", bound=40)[0]
+
+
+def test_vanishing_is_of_size_not_of_sign():
+    frame = pd.DataFrame({"method": ["a", "b"], "residual": [1e-12, -2.0]})
+    assert checks.vanishes(frame, value="residual", tolerance=1e-9) == (
+        False,
+        "largest 2, bound 1e-09 (b)",
+    )
+    assert checks.vanishes(frame[:1], value="residual", tolerance=1e-9)[0]
+    assert not checks.nowhere_vanishes(frame, value="residual", tolerance=1e-9)[0]
+    assert checks.nowhere_vanishes(frame[1:], value="residual", tolerance=1e-9)[0]
+
+
+def paired(gains, spoiled=0.3):
+    """Two methods on folds of very different difficulty."""
+    folds = np.arange(len(gains))
+    base = 0.5 + spoiled * (folds % 3)
+    sides = [("old", base), ("new", base + np.asarray(gains))]
+    return pd.concat(
+        pd.DataFrame({"method": name, "fold": folds, "auc": auc, "dataset": "Ki"})
+        for name, auc in sides
+    )
+
+
+PAIRED = {"value": "auc", "between": "method", "low": "old", "high": "new", "by": ["dataset"]}
+FOLDS = {"over": ["fold"], "test_over_train": 0.25}
+
+
+def test_an_interval_is_that_of_paired_differences():
+    gains = [0.01, 0.02, 0.03, 0.02]
+    holds, measured = checks.gain(paired(gains), **PAIRED, bound=0.02 - 1e-12, spread=FOLDS)
+    half = half_width(gains, 0.25)
+    expected = f"0.02 (95 % interval {0.02 - half:.4g} to {0.02 + half:.4g}, 4 test sets)"
+    assert (holds, measured) == (True, f"smallest gain {expected} (dataset Ki)")
+    # the folds' own differences, thirty times as large, have cancelled
+    assert half < 0.02
+
+
+def test_a_mean_decides_and_significance_is_asked_for():
+    wide = paired([0.3, -0.2])
+    assert checks.gain(wide, **PAIRED, bound=0, spread=FOLDS)[0]
+    assert not checks.gain(wide, **PAIRED, bound=0, spread=FOLDS, significant=True)[0]
+    # a wide interval makes nothing hold that the means contradict
+    assert not checks.gain(paired([-0.3, 0.2]), **PAIRED, bound=0, spread=FOLDS)[0]
+    sure = paired([0.02, 0.021, 0.019])
+    assert checks.gain(sure, **PAIRED, bound=0, spread=FOLDS, significant=True)[0]
+    with pytest.raises(checks.NotMeasured, match="one split: no spread"):
+        checks.gain(paired([0.3]), **PAIRED, bound=0, spread=FOLDS, significant=True)
+
+
+def test_only_folds_that_both_have_are_compared():
+    frame = paired([0.1, 0.1, 0.1])
+    frame = frame[(frame["method"] == "new") | (frame["fold"] == 1)]
+    holds, measured = checks.gain(frame, **PAIRED, bound=0.1 - 1e-12, spread=FOLDS)
+    assert holds
+    assert measured == "smallest gain 0.1 (one split: no spread) (dataset Ki)"
+
+
+def test_a_share_of_the_groups():
+    frame = pd.concat(
+        paired([gain]).assign(dataset=name) for name, gain in (("a", 0.1), ("b", -0.1))
+    )
+    assert checks.gain(frame, **PAIRED, bound=0, share=0.5)[0]
+    assert not checks.gain(frame, **PAIRED, bound=0, share=0.51)[0]
+    assert not checks.gain(frame, **PAIRED, bound=0)[0]

@@ -127,9 +127,57 @@ def test_a_claim_holds_or_fails_by_its_numbers(plan, monkeypatch):
     within = {"kind": "within", "value": "auc", "tolerance": 0.01}
     assert verdict(plan, monkeypatch, claim(**within, target=0.6)).verdict == "holds"
     assert verdict(plan, monkeypatch, claim(**within, target=0.7)).verdict == "fails"
-    known = claim(**within, target=0.7) | {"differs_because": "other folds"}
+
+
+def test_a_known_difference_is_bounded(plan, monkeypatch):
+    entry = claim(kind="within", value="auc", tolerance=0.01, target=0.7)
+    bound = {"kind": "at_least", "value": "auc", "bound": 0.55}
+    known = entry | {"differs": {"because": "other folds", "check": bound}}
     result = verdict(plan, monkeypatch, known)
-    assert (result.verdict, result.measured) == ("differs", "0.6 against 0.7 ± 0.01; other folds")
+    assert result.verdict == "differs"
+    assert result.measured == "0.6 against 0.7 ± 0.01; other folds (smallest 0.6, bound 0.55)"
+    bound["bound"] = 0.65
+    result = verdict(plan, monkeypatch, known)
+    assert result.verdict == "fails"
+    assert "this is not the known difference (smallest 0.6, bound 0.65)" in result.measured
+    # a second check that finds nothing to read bounds nothing
+    bound["where"] = "reg == 1024"
+    assert verdict(plan, monkeypatch, known).verdict == "fails"
+
+
+@pytest.mark.parametrize("column", ["auc", "seconds"])
+@pytest.mark.parametrize("timing", [True, False])
+def test_a_claim_on_time_is_not_tested_on_a_busy_machine(plan, monkeypatch, column, timing):
+    entry = claim(kind="at_least", value=column, bound=0, where="reg == 1") | {"timing": timing}
+    frame = curves().assign(seconds=1.0)
+    judged = [
+        claims.judge(entry, frame.assign(source="mirror", dataset="Ki", busy=busy), "smoke")
+        for busy in (False, frame["reg"] == 1, frame["reg"] < 1)
+    ]
+    assert judged[0][0] == judged[2][0] == "holds"
+    expected = ("not tested here", "the machine was busy") if timing else judged[0]
+    assert judged[1] == expected
+
+
+def test_a_column_that_is_not_there_is_not_tested(plan, monkeypatch):
+    for entry in (
+        claim(kind="at_least", value="deviation", bound=0),
+        claim(kind="at_least", value="auc", bound=0, where="deviation > 0"),
+    ):
+        assert verdict(plan, monkeypatch, entry).verdict == "not tested here"
+
+
+def test_a_claim_may_read_the_measurements_behind_a_table(plan):
+    source = plan.item("airola", "table-6")
+    frame = pd.DataFrame({"method": ["KNN", "KronSVM"] * 2, "fold": [0, 0, 1, 1]})
+    write_results(source, frame.assign(auc=[0.6, 0.7, 0.6, 0.75]))
+    entry = claim(
+        kind="leads", value="auc", among="method", leader="KronSVM", by=["dataset"],
+        spread={"over": ["fold"], "test_over_train": 0.25},
+    ) | {"item": "table-6", "reads": "measurements"}  # fmt: skip
+    holds, measured = claims.judge(entry, claims.rows_of(entry, plan), plan.scale)
+    assert holds == "holds"
+    assert measured.startswith("smallest lead 0.125 (95 % interval ")
 
 
 def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan, monkeypatch):
@@ -180,7 +228,7 @@ def test_an_item_draws_the_tables_of_another(plan):
     )  # fmt: skip
     write_results(source, measured)
     render.render(second)
-    assert render.read_numbers(second)["ours"].tolist() == [18.0] * len(source.parts)
+    assert render.read_numbers(second)["our seconds"].tolist() == [18.0] * len(source.parts)
     assert second.command("GPCR") == source.command("GPCR")
 
 
@@ -201,3 +249,27 @@ def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch
     assert 'src="http' not in page and 'href="http' not in page
     assert "data:image/png;base64," in page
     assert len(pd.read_csv(plan.report / "claims.csv")) == 1
+
+
+def test_mixed_revisions_and_machines_are_named_at_each_item(plan, monkeypatch):
+    items = (plan.item("airola", "figure-3"), plan.item("airola", "figure-4"))
+    plan = dataclasses.replace(plan, items=items)
+    for item in items:
+        write_results(item, curves())
+        render.render(item)
+    monkeypatch.setattr(claims, "load_claims", lambda plan: [])
+    write_report(plan)
+    assert "Measured at" not in (plan.report / "index.html").read_text()
+
+    sidecar = items[1].table(items[1].parts[0]).with_suffix(".json")
+    record = json.loads(sidecar.read_text())
+    record["environment"].update(revision="abc123", cpu="another cpu")
+    sidecar.write_text(json.dumps(record))
+    write_report(plan)
+    page = (plan.report / "index.html").read_text()
+    assert page.count("Measured at revision unknown, a cpu, 2 cores") == 1
+    assert (
+        "Measured at revision abc123, another cpu, 2 cores; revision unknown, a cpu, 2 cores."
+        in page
+    )
+    assert "revisions or machines are mixed" in page

@@ -6,8 +6,15 @@ import sys
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.bench.items import load_plan
-from kronbench.bench.provenance import drawing_sources, sources_of, table_sources
-from kronbench.resources import config_path, package_path
+from kronbench.bench.provenance import (
+    data_settings,
+    data_sources,
+    drawing_settings,
+    drawing_sources,
+    page_sources,
+    table_settings,
+    table_sources,
+)
 
 where = ""
 try:

@@ -2,6 +2,8 @@
 
 
 rule dataset:
+    input:
+        sources=lambda wildcards: data_sources(wildcards.name),
     output:
         arrays=f"results/{PLAN.scale}/data/{{name}}/data.npz",
         provenance=f"results/{PLAN.scale}/data/{{name}}/provenance.json",
@@ -11,7 +13,7 @@ rule dataset:
         # Another policy, mirror or registry entry makes the data set stale.
         policy=PLAN.config["data"],
         mirror=os.environ.get("KRONBENCH_MIRROR", PLAN.config["mirror"]),
-        entry=lambda wildcards: describe(wildcards.name),
+        entry=lambda wildcards: data_settings(wildcards.name),
     message:
         "data {wildcards.name}"
     shell:

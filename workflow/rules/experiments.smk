@@ -4,7 +4,8 @@
 rule compile:
     # Fills numba's cache before the first clock starts. Once is enough: it has no input, because
     # its rerun would rerun every experiment, and `ancient` would instead hide jobs that are due
-    # (Snakemake does not look at what lies behind a job that reruns).
+    # (Snakemake does not look at what lies behind a job that reruns). A kernel that is edited
+    # later is compiled by the first job that uses it.
     output:
         f"results/{PLAN.scale}/compiled.json",
     log:
@@ -38,7 +39,7 @@ rule experiment:
     resources:
         timing=lambda wildcards: int(item_of(wildcards).timed),
     params:
-        spec=lambda wildcards: dict(item_of(wildcards).parameters),
+        settings=lambda wildcards: table_settings(item_of(wildcards)),
     message:
         "{wildcards.paper} {wildcards.item}: {wildcards.part}"
     shell:

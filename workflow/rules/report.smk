@@ -16,7 +16,7 @@ rule render:
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/render.log",
     params:
-        caption=lambda wildcards: item_of(wildcards).caption,
+        settings=lambda wildcards: drawing_settings(item_of(wildcards)),
     message:
         "draw {wildcards.paper} {wildcards.item}"
     shell:
@@ -34,9 +34,8 @@ def rendered(items):
 rule report:
     input:
         rendered=rendered(PLAN.items),
-        claims=config_path("claims.yaml"),
-        sources=sources_of("kronbench.report.page"),
-        template=package_path("report", "templates", "page.html.j2"),
+        sources=page_sources(PLAN),
+        accepted=[path for path in [PLAN.accepted / "verdicts.csv"] if path.exists()],
     output:
         PLAN.report / "index.html",
         PLAN.report / "claims.csv",

@@ -1,4 +1,4 @@
-"""Clocks and memory, read inside the process."""
+"""Clocks and memory, read inside the process: repeats in turn, median and spread, disturbance."""
 
 from __future__ import annotations
 
@@ -7,48 +7,183 @@ import resource
 import statistics
 import sys
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numba
+import psutil
+
+# Share of the time that a thread stood waiting for a processor, from which on a row is disturbed.
+BUSY = 0.1
+
+_HOST = "host of a virtual machine"
 
 
-class Stopwatch:
-    """Context manager: wall and processor seconds of its block, all threads together.
+@dataclass(frozen=True)
+class Timing:
+    """What a clock saw of some work.
 
     Attributes
     ----------
-    seconds, cpu_seconds : float
-        Set when the block ends.
+    seconds, seconds_low, seconds_high : float
+        Median, smallest and largest wall seconds of the repeats.
+    repeats : int
+    cpu_seconds : float
+        Median processor seconds, all threads of the process together.
+    waiting : float
+        Share of the time for which the thread that waited longest was ready to run and did not,
+        because other programs had the processors: 0 on a calm machine, and where the system does
+        not tell. One late thread delays all that meet it, however many they are.
+    threads : int
+        Threads that the work was allowed.
     """
 
+    seconds: float
+    seconds_low: float
+    seconds_high: float
+    repeats: int
+    cpu_seconds: float
+    waiting: float
+    threads: int
+
+    @property
+    def busy(self) -> bool:
+        """Other programs took so much that the seconds are not those of the work."""
+        return self.waiting > BUSY
+
+    def columns(self) -> dict:
+        """The columns of a timed row of a result table."""
+        return {
+            "seconds": self.seconds,
+            "seconds_low": self.seconds_low,
+            "seconds_high": self.seconds_high,
+            "repeats": self.repeats,
+            "cpu_seconds": self.cpu_seconds,
+            "threads": self.threads,
+            "processors": self.cpu_seconds / (self.seconds * self.threads)
+            if self.seconds > 0
+            else math.nan,
+            "waiting": round(self.waiting, 4),
+            "busy": self.busy,
+        }
+
+    def __add__(self, other: Timing) -> Timing:
+        """Two pieces of work one after the other; the fewer repeats count."""
+        return Timing(
+            seconds=self.seconds + other.seconds,
+            seconds_low=self.seconds_low + other.seconds_low,
+            seconds_high=self.seconds_high + other.seconds_high,
+            repeats=min(self.repeats, other.repeats),
+            cpu_seconds=self.cpu_seconds + other.cpu_seconds,
+            waiting=(self.waiting * self.seconds + other.waiting * other.seconds)
+            / ((self.seconds + other.seconds) or 1.0),
+            threads=max(self.threads, other.threads),
+        )
+
+
+class Stopwatch:
+    """Context manager that adds up its blocks: work that is measured in pieces, once.
+
+    Attributes
+    ----------
+    seconds, cpu_seconds, waited_seconds : float
+        Wall seconds, processor seconds, and those for which a thread waited, of all blocks so far.
+    """
+
+    def __init__(self):
+        self.seconds = self.cpu_seconds = self.waited_seconds = 0.0
+
     def __enter__(self):
+        self._waited = _waited()
         self._wall, self._cpu = time.perf_counter(), time.process_time()
         return self
 
     def __exit__(self, *exception):
-        self.seconds = time.perf_counter() - self._wall
-        self.cpu_seconds = time.process_time() - self._cpu
+        self.seconds += time.perf_counter() - self._wall
+        self.cpu_seconds += time.process_time() - self._cpu
+        before = self._waited  # a thread that is new since then has waited for the host at most
+        self.waited_seconds += max(
+            now - before.get(thread, before[_HOST]) for thread, now in _waited().items()
+        )
+
+    def timing(self) -> Timing:
+        return _timing([self])
 
 
-def repeated(function, *, enough=0.5, most=9):
-    """Call until ``enough`` seconds have passed or ``most`` calls were made, at least once.
+def measure(
+    function: Callable, *, least=3, enough=0.5, most=9, patience=10.0
+) -> tuple[object, Timing]:
+    """Call a function again and again; see :func:`in_turn`."""
+    ((result, timing),) = in_turn(
+        {"": function}, least=least, enough=enough, most=most, patience=patience
+    ).values()
+    return result, timing
+
+
+def in_turn(
+    functions: Mapping[str, Callable], *, least=3, enough=0.5, most=9, patience=10.0
+) -> dict[str, tuple[object, Timing]]:
+    """Call functions one after the other, round by round, so that slow times meet all of them.
+
+    Each is called at least ``least`` times, and until its calls took ``enough`` seconds together
+    or were ``most``; but not again once they took ``patience`` seconds. What is loaded or compiled
+    on first use is the caller's to warm up before.
 
     Returns
     -------
-    result
-        Of the last call.
-    seconds, cpu_seconds : float
-        Medians over the calls.
+    dict
+        For each name the result of the last call, and the ``Timing`` of all.
     """
-    watches = []
-    while not watches or (
-        len(watches) < most and sum(watch.seconds for watch in watches) < enough
-    ):
-        with Stopwatch() as watch:
-            result = function()
-        watches.append(watch)
-    return (
-        result,
-        statistics.median(watch.seconds for watch in watches),
-        statistics.median(watch.cpu_seconds for watch in watches),
+    watches = {name: [] for name in functions}
+    results = {}
+    while True:
+        due = [name for name in functions if _due(watches[name], least, enough, most, patience)]
+        if not due:
+            return {name: (results[name], _timing(watches[name])) for name in functions}
+        for name in due:
+            results.pop(name, None)  # two results at once may not fit
+            with Stopwatch() as watch:
+                results[name] = functions[name]()
+            watches[name].append(watch)
+
+
+def _due(watches, least, enough, most, patience):
+    spent = sum(watch.seconds for watch in watches)
+    if not watches:
+        return True
+    if spent >= patience or len(watches) >= most:
+        return False
+    return len(watches) < least or spent < enough
+
+
+def _timing(watches):
+    seconds = [watch.seconds for watch in watches]
+    return Timing(
+        seconds=statistics.median(seconds),
+        seconds_low=min(seconds),
+        seconds_high=max(seconds),
+        repeats=len(watches),
+        cpu_seconds=statistics.median(watch.cpu_seconds for watch in watches),
+        waiting=sum(watch.waited_seconds for watch in watches) / (sum(seconds) or 1.0),
+        threads=numba.get_num_threads(),
     )
+
+
+def _waited() -> dict[str, float]:
+    """Seconds that each thread of this process was ready to run and did not, so far.
+
+    Linux counts how long a thread stood in the queue of a processor; ``steal`` is what the host of
+    a virtual machine took from one, on average.
+    """
+    stolen = getattr(psutil.cpu_times(), "steal", 0.0) / psutil.cpu_count()
+    waited = {_HOST: stolen}
+    for record in Path("/proc/self/task").glob("*/schedstat"):
+        try:
+            waited[record.parent.name] = 1e-9 * int(record.read_text().split()[1]) + stolen
+        except (OSError, IndexError):  # the thread has ended
+            continue
+    return waited
 
 
 class TimeCap:
@@ -86,3 +221,9 @@ def peak_mib() -> float:
     """Largest resident set of this process so far, in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def repeated(function, *, enough=0.5, most=9):
+    """Callers go over to :func:`measure`."""
+    result, timing = measure(function, enough=enough, most=most)
+    return result, timing.seconds, timing.cpu_seconds

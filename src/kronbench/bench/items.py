@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from kronbench.bench.solvers import find_module, import_object, import_paths
+from kronbench.bench.solvers import check_import_path, find_module, import_paths
 from kronbench.errors import InputError
 from kronbench.files import write_text
 from kronbench.resources import config_path
@@ -33,6 +33,7 @@ class Item:
     caption: str
     experiment: str
     drawing: str
+    drawing_options: Mapping
     datasets: tuple[str, ...]
     parameters: Mapping
     printed: str | list[str] | None
@@ -83,6 +84,11 @@ class Plan:
     @property
     def report(self) -> Path:
         return RESULTS / self.scale / "report"
+
+    @property
+    def accepted(self) -> Path:
+        """The last accepted run of this scale, with which others are compared."""
+        return RESULTS / "reference" / self.scale
 
     @property
     def datasets(self) -> list[str]:
@@ -170,7 +176,7 @@ def _item(paper, name, entries, overrides, config):
     parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
     for path in import_paths(parameters):
         try:
-            import_object(path)
+            check_import_path(path)
         except ModuleNotFoundError:
             pass  # a solver of another package: its job skips it, with the reason
         except InputError as error:
@@ -182,6 +188,7 @@ def _item(paper, name, entries, overrides, config):
         caption=" ".join(entry["caption"].split()),
         experiment=entry["experiment"],
         drawing=entry["drawing"],
+        drawing_options=entry.get("drawing_options", {}),
         datasets=tuple(datasets),
         parameters=parameters,
         printed=entry.get("printed"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import time
 from pathlib import Path
 
 import numba
@@ -12,12 +11,14 @@ import pandas as pd
 import threadpoolctl
 
 from kronbench.bench import environment
-from kronbench.bench.clock import peak_mib
+from kronbench.bench.clock import Stopwatch, peak_mib
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.seeds import generator
+from kronbench.bench.warm_up import compile_kernels
 from kronbench.datasets import Dataset, load
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
+from kronbench.operators import rates_used
 
 
 def prepare(plan: Plan, name: str) -> Path:
@@ -45,10 +46,13 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         data = Dataset.open(folder if folder.exists() else prepare(plan, part))
     threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
     numba.set_num_threads(threads)
-    start = time.perf_counter()
+    watch = Stopwatch()
     with threadpoolctl.threadpool_limits(threads):
-        frame = run_experiment(item.experiment, dict(item.parameters), data, part)
-        surroundings = environment.describe(threads)
+        if item.timed:  # code that was edited since the run began would be compiled on the clock
+            compile_kernels(threads)
+        with watch:
+            frame = run_experiment(item.experiment, dict(item.parameters), data, part)
+        surroundings = environment.describe(threads) | {"rates": rates_used()}
     table = item.table(part)
     sidecar = {
         "paper": item.paper,
@@ -58,7 +62,9 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "parameters": dict(item.parameters),
         "command": item.command(part),
         "skipped": frame.attrs.get("skipped", []),
-        "seconds": round(time.perf_counter() - start, 3),
+        "seconds": round(watch.seconds, 3),
+        "cpu_seconds": round(watch.cpu_seconds, 3),
+        "waiting": round(watch.timing().waiting, 4),
         "data": data.provenance if data is not None else None,
         "environment": surroundings,
     }

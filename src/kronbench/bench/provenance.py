@@ -1,54 +1,133 @@
-"""What makes a result stale: the files that the jobs of an item depend on."""
+"""What makes a result stale: the files and settings that the jobs of a run depend on.
+
+A measurement depends on what can change a number in its table, and on nothing else: neither on
+other experiments, nor on captions, nor on the report. Files are followed through the imports of
+the package, name by name, from the modules that a job starts with.
+"""
 
 from __future__ import annotations
 
-import ast
-import functools
+import dataclasses
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
-from kronbench.bench.items import Item
-from kronbench.bench.solvers import find_module, import_object, import_paths
+from kronbench import datasets
+from kronbench.bench.items import Item, Plan
+from kronbench.bench.modules import defining_module, imported_modules, read_module
+from kronbench.bench.solvers import find_module, import_paths
+from kronbench.resources import config_path, package_path
+
+# They carry names, paths and sentences. What they decide about a job is among its parameters.
+_CARRIERS = frozenset(
+    f"kronbench.{name}"
+    for name in ("bench.items", "bench.modules", "errors", "files", "resources", "settings")
+)
+# Warm-up and calibration come before the clock, and no untimed column may depend on them; they
+# use something of every floor. The data of a job come from its data file, which has a rule.
+_BEFORE_THE_CLOCK = frozenset({"kronbench.bench.warm_up", "kronbench.datasets"})
+# Of an item, what only the page shows.
+_WORDS = ("title", "caption")
 
 
 def table_sources(item: Item) -> list[str]:
-    """Files of the package whose change makes the result tables of an item stale."""
-    modules = [f"kronbench.experiments.{item.experiment}"]
-    modules += [
-        _defining_module(path)
-        for path in import_paths(item.parameters)
-        if path.startswith("kronbench.")
+    """Files whose change makes the result tables of an item stale.
+
+    The experiment, the solvers named in its parameters, the runner with clock and seeds, and the
+    settings of threads in ``kronbench/__init__.py``. A solver of another package counts with the
+    file of its module.
+    """
+    modules = ["kronbench", "kronbench.bench.job", f"kronbench.experiments.{item.experiment}"]
+    foreign = set()
+    for path in import_paths(item.parameters):
+        module, _, name = path.rpartition(".")
+        if read_module(module):
+            modules.append(defining_module(module, name))
+        elif file := find_module(module):
+            foreign.add(_shown(file))
+    return sorted({*sources_of(*modules, but=_CARRIERS | _BEFORE_THE_CLOCK), *foreign})
+
+
+def table_settings(item: Item) -> dict:
+    """What an experiment is told, and whether it has the machine for itself."""
+    return {"parameters": dict(item.parameters), "timed": item.timed}
+
+
+def data_sources(name: str) -> list[str]:
+    """Files whose change makes a prepared data set stale: its parser and surrogate, the fetching.
+
+    Not those of other formats, nor the runner, which only hands on what the configuration says.
+    """
+    modules = [
+        "kronbench.datasets.dataset",
+        "kronbench.datasets.fetch",
+        *datasets.modules_of(name),
     ]
-    return sorted({file for module in modules for file in sources_of(module)})
+    # It imports every format.
+    package = _shown(read_module("kronbench.datasets").file)
+    return sorted({package, *sources_of(*modules, but=_CARRIERS)})
+
+
+def data_settings(name: str) -> dict:
+    """The registry entry of a data set; all of it goes into its ``provenance.json``.
+
+    Without the advice on a file that is missing, which no result rests on.
+    """
+    entry = dataclasses.asdict(datasets.registry.find(name))
+    return {key: value for key, value in entry.items() if key != "manual"}
 
 
 def drawing_sources(item: Item) -> list[str]:
-    """Files of the package whose change makes the picture of an item stale."""
+    """Files whose change makes the picture of an item stale, the paper's numbers among them."""
     modules = ("kronbench.report.render", f"kronbench.report.drawings.{item.drawing}")
-    return sorted({file for module in modules for file in sources_of(module)})
+    printed = [item.printed] if isinstance(item.printed, str) else item.printed or ()
+    values = [_shown(config_path("paper_values", name)) for name in printed]
+    return sorted({*sources_of(*modules, but=_CARRIERS), *values})
 
 
-@functools.cache
-def sources_of(module: str) -> frozenset[str]:
-    """Files of this package that a module imports, directly or not, itself included."""
-    seen, waiting = {}, [module]
+def drawing_settings(item: Item) -> dict:
+    """All that is known of an item but its words, which only the page shows."""
+    entry = dataclasses.asdict(item)
+    return {key: value for key, value in entry.items() if key not in _WORDS}
+
+
+def page_sources(plan: Plan) -> list[str]:
+    """Files whose change makes the page stale: its code, templates, claims and paper files."""
+    papers = [config_path("papers", f"{paper}.yaml") for paper in plan.papers]
+    templates = package_path("report", "templates").iterdir()
+    files = map(_shown, [*papers, *claim_files(plan), *templates])
+    return sorted({*sources_of("kronbench.report.page"), *files})
+
+
+def claim_files(plan: Plan) -> list[Path]:
+    """The claims on the papers of a run."""
+    files = [config_path("claims", f"{paper}.yaml") for paper in plan.papers]
+    return [file for file in files if file.exists()]
+
+
+def sources_of(*modules: str, but: Iterable[str] = ()) -> list[str]:
+    """Files of this package that modules import, directly or not, themselves included.
+
+    Parameters
+    ----------
+    modules : str
+        Import paths.
+    but : iterable of str
+        Modules that are left out, with what only they import.
+    """
+    seen, waiting = set(but), list(modules)
+    files = set()
     while waiting:
         name = waiting.pop()
-        if name in seen or not name.startswith("kronbench"):
+        if name in seen:
             continue
-        seen[name] = find_module(name)
-        if seen[name] is None:  # a name imported from a module, not a module
-            continue
-        for node in ast.walk(ast.parse(Path(seen[name]).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                waiting += [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return frozenset(file for file in seen.values() if file)
+        seen.add(name)
+        files.add(_shown(read_module(name).file))
+        waiting += imported_modules(name)
+    return sorted(files)
 
 
-def _defining_module(path):
-    """The module that an object is written in; that of its path where it cannot be imported."""
-    try:
-        return import_object(path).__module__
-    except ModuleNotFoundError:
-        return path.rpartition(".")[0]
+def _shown(path):
+    """Relative where it can be: the results of a checkout that was moved are not stale."""
+    path, here = Path(path), Path.cwd()
+    return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)

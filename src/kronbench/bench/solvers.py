@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 from collections.abc import Mapping
 
+from kronbench.bench.modules import read_module
 from kronbench.errors import InputError
 
 
@@ -31,6 +32,16 @@ def make_solver(path: str, **parameters):
         return solver(**parameters)
     except TypeError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def check_import_path(path: str) -> None:
+    """Raise what ``import_object`` would raise; a path of this package is not imported for it."""
+    module_name, _, name = path.rpartition(".")
+    module = read_module(module_name)
+    if module is None:
+        import_object(path)
+    elif name not in module.names:
+        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'")
 
 
 def import_object(path: str):

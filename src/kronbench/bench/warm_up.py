@@ -5,8 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from kronbench.evaluation import concordance_index, macro_auc, micro_auc
-from kronbench.models import CompleteKronRidge, PairKNN, PairLibSVM
+from kronbench.evaluation import concordance_index, macro_auc, micro_auc, roc_auc
+from kronbench.models import CompleteKronRidge, PairKNN, PairLibSVM, PairSGD, PairSklearnKNN
 from kronbench.operators import SampledKroneckerOperator, calibrate, csi, incomplete_cholesky
 from kronbench.pairs import PairData
 
@@ -33,9 +33,12 @@ def compile_kernels(threads: int | None = None) -> None:
     incomplete_cholesky(gram)
     csi(gram, features[:, :1], max_rank=4)
     CompleteKronRidge().fit(pairs, y).loo("D")
-    PairKNN(n_neighbors=2).fit(pairs, y).decision_function(pairs)
+    for neighbours in (PairKNN(n_neighbors=2), PairSklearnKNN(n_neighbors=2)):
+        neighbours.fit(pairs, y).decision_function(pairs)
+    PairSGD(n_updates=len(y)).fit(pairs, y)
     PairLibSVM(gamma=1.0).fit(pairs, y)
     concordance_index(y, rng.random(len(y)))
+    roc_auc(y, rng.random(len(y)))
     macro_auc(y.reshape(12, 12), rng.random((12, 12)), axis=1)
     micro_auc(y.reshape(12, 12), rng.random((12, 12)))
     for dtype in (np.float64, np.float32):

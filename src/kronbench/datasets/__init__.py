@@ -14,7 +14,7 @@ import numpy as np
 
 from kronbench.datasets import (
     checkerboard,
-    drug_target,
+    drug_target_files,
     fetch,
     generators,
     lshtc,
@@ -22,13 +22,24 @@ from kronbench.datasets import (
     uci,
     wipo,
 )
-from kronbench.datasets.dataset import Dataset, FileRecord, Loader
+from kronbench.datasets.dataset import KINDS, Dataset, FileRecord, Loader
 from kronbench.errors import InputError
 
-__all__ = ["LOADERS", "Dataset", "FileRecord", "Loader", "describe", "load", "names", "verify"]
+__all__ = [
+    "KINDS",
+    "LOADERS",
+    "Dataset",
+    "FileRecord",
+    "Loader",
+    "describe",
+    "load",
+    "modules_of",
+    "names",
+    "verify",
+]
 
 LOADERS: dict[str, Loader] = {
-    **drug_target.LOADERS,
+    **drug_target_files.LOADERS,
     **checkerboard.LOADERS,
     "table": uci.TABLE,
     **generators.FORMULAS,
@@ -94,6 +105,7 @@ def describe(name: str) -> dict:
     known = {
         "name": entry.name,
         "title": entry.title,
+        "kind": _loader(entry).kind,
         "shape": {key: list(dims) for key, dims in entry.shape.items()},
         "options": dict(entry.options),
         "licence": entry.licence,
@@ -105,6 +117,13 @@ def describe(name: str) -> dict:
     if entry.agreement:
         known["agreement"] = entry.agreement
     return known
+
+
+def modules_of(name: str) -> list[str]:
+    """Import paths of the modules that parse a data set, draw its surrogate or generate it."""
+    loader = _loader(registry.find(name))
+    makers = (loader.parse, loader.surrogate, loader.generate)
+    return sorted({maker.__module__ for maker in makers if maker is not None})
 
 
 @dataclass(frozen=True)
@@ -194,6 +213,7 @@ def _dataset(entry, source, arrays, files=None):
     return Dataset(
         name=entry.name,
         source=source,
+        kind=_loader(entry).kind,
         arrays=arrays,
         files=tuple(file.record for file in (files or {}).values()),
         notes=entry.notes,

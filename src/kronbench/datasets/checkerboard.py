@@ -84,4 +84,4 @@ def generate(rng: np.random.Generator, *, m: int, fraction: float, flip: float) 
     }
 
 
-LOADERS = {"checkerboard": Loader(generate=generate)}
+LOADERS = {"checkerboard": Loader("pairs", generate=generate)}

@@ -14,6 +14,14 @@ from scipy import sparse
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
 
+KINDS = {
+    "pairs": "row_features, col_features; rows, cols, labels of each pair",
+    "label matrix": "values, labels (m, q); drug_similarity, target_similarity",
+    "vectors": "X dense, y; perhaps a split is_test and a tree of classes parents",
+    "documents": "X sparse counts of words, y, parents; perhaps is_test",
+    "classes": "what is known of classes without any features: labels in a tree, or sizes",
+}
+
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -23,6 +31,8 @@ class Loader:
 
     Parameters
     ----------
+    kind : str
+        What comes out, a key of `KINDS`.
     parse : callable(files, **options) -> dict of arrays
         ``files`` maps the registry's file keys to objects with ``.name`` (for messages) and
         ``.open()``, a binary stream of the uncompressed bytes. Bad content raises ``InputError``.
@@ -36,6 +46,7 @@ class Loader:
         as the keyword ``files``.
     """
 
+    kind: str
     parse: Callable[..., dict] | None = None
     surrogate: Callable[..., dict] | None = None
     generate: Callable[..., dict] | None = None
@@ -60,14 +71,16 @@ class FileRecord:
 class Dataset:
     """Named arrays with where they come from; ``dataset["values"]`` is one array.
 
-    ``source`` is "download", "mirror", "manual", "surrogate" or "generated"; ``arrays`` maps names
-    to dense arrays or ``scipy.sparse.csr_array``; ``options`` are the registry's (thresholds,
+    ``source`` is "download", "mirror", "manual", "surrogate" or "generated"; ``kind``, a key of
+    `KINDS`, says which arrays there are; ``arrays`` maps names to dense arrays or
+    ``scipy.sparse.csr_array``; ``options`` are the registry's (thresholds,
     sizes); ``agreement`` is "exact", "matches n and p" or "relative" where the data stand for the
     row of a paper that does not say all, else "".
     """
 
     name: str
     source: str
+    kind: str
     arrays: Mapping[str, np.ndarray | sparse.csr_array]
     files: tuple[FileRecord, ...] = ()
     notes: tuple[str, ...] = ()
@@ -76,6 +89,12 @@ class Dataset:
     citation: str = ""
     options: Mapping = field(default_factory=dict)
     agreement: str = ""
+
+    def __post_init__(self):
+        if self.kind not in KINDS:
+            raise InputError(
+                f"{self.name}: kind is {self.kind!r}; give one of {', '.join(map(repr, KINDS))}"
+            )
 
     def __getitem__(self, name: str) -> np.ndarray | sparse.csr_array:
         try:
@@ -87,7 +106,7 @@ class Dataset:
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{key} {value.shape}" for key, value in self.arrays.items())
-        return f"Dataset({self.name}, source={self.source}, {sizes})"
+        return f"Dataset({self.name}, source={self.source}, kind={self.kind}, {sizes})"
 
     @property
     def provenance(self) -> dict:
@@ -96,6 +115,7 @@ class Dataset:
             "name": self.name,
             "title": self.title,
             "source": self.source,
+            "kind": self.kind,
             "licence": self.licence,
             "citation": self.citation,
             "notes": list(self.notes),
@@ -134,7 +154,7 @@ class Dataset:
         Raises
         ------
         InputError
-            A file is missing or damaged.
+            A file is missing or damaged, or of an earlier version that kept no ``kind``.
         """
         folder = Path(folder)
         try:
@@ -153,8 +173,8 @@ class Dataset:
             ) from None
         except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
-                f"{folder} holds a damaged data set ({error}): delete the folder and prepare it "
-                "again"
+                f"{folder} holds a data set that is damaged, or of an earlier version ({error}): "
+                "delete the folder and prepare it again"
             ) from None
 
 

@@ -31,6 +31,7 @@ from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry
 from kronbench.errors import InputError
 from kronbench.files import write_text
+from kronbench.resources import cache_folder
 
 CONNECT = 3.0  # seconds a host has to accept a connection
 READ = 8.0  # seconds a connected host may stay silent
@@ -65,11 +66,6 @@ class Unavailable(Exception):
     def __init__(self, entry: FileEntry, tried: Sequence[str]):
         super().__init__(f"{entry.mirror}: {', '.join(tried)}")
         self.entry = entry
-
-
-def cache_folder() -> Path:
-    """``KRONBENCH_CACHE``, or the user's cache folder of this operating system."""
-    return Path(os.environ.get("KRONBENCH_CACHE") or pooch.os_cache("kronbench")).expanduser()
 
 
 def manual_folder() -> Path:

@@ -65,5 +65,6 @@ def add10(rng, n_points):
 
 
 FORMULAS = {
-    formula.__name__: Loader(generate=formula) for formula in (ringnorm, twonorm, waveform, add10)
+    formula.__name__: Loader("vectors", generate=formula)
+    for formula in (ringnorm, twonorm, waveform, add10)
 }

@@ -10,7 +10,6 @@ import re
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from kronbench.datasets.corpus import CorpusLaw, Topics, random_tree, sizes_with_total
 from kronbench.datasets.dataset import Loader
@@ -139,8 +138,8 @@ def surrogate_class_sizes(rng, *, n_classes, n_train, n_valid):
 
 
 LOADERS = {
-    "lshtc": Loader(parse=parse_lshtc, surrogate=surrogate_lshtc),
-    "class-sizes": Loader(parse=parse_class_sizes, surrogate=surrogate_class_sizes),
+    "lshtc": Loader("documents", parse=parse_lshtc, surrogate=surrogate_lshtc),
+    "class-sizes": Loader("classes", parse=parse_class_sizes, surrogate=surrogate_class_sizes),
 }
 
 
@@ -156,6 +155,9 @@ class _Lines:
 
 
 def _read_documents(file, n_words, scale):
+    # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
+    from sklearn.datasets import load_svmlight_file
+
     with file.open() as stream:
         try:
             X, labels = load_svmlight_file(

@@ -8,10 +8,13 @@ training part (a rare category, a pixel that is nearly always off).
 
 from __future__ import annotations
 
-from array import array
+import csv
+import io
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
+from scipy.io import arff
 
 from kronbench.datasets.dataset import Loader
 from kronbench.errors import InputError
@@ -35,8 +38,8 @@ class Layout:
         Between records.
     header : int
         Leading records that are not data.
-    comments : tuple of str
-        Beginnings of records that are not data.
+    arff : bool
+        The file is in Weka's format, which says itself how its records are written.
     ignore : tuple of int
         Fields that are neither input nor target (identifiers).
     categorical : tuple of int
@@ -44,7 +47,7 @@ class Layout:
     sequence, sequence_length : int
         A field that holds one letter a position: it is split, and each position is categorical.
     missing : frozenset of str
-        Entries that mean "not known": the record is left out.
+        Entries that mean "not known": the record is left out ("nan" for numbers in Weka's format).
     codes : dict
         Numbers for entries that are words.
     """
@@ -55,7 +58,7 @@ class Layout:
     delimiter: str | None = None
     record_end: str = "\n"
     header: int = 0
-    comments: tuple[str, ...] = ()
+    arff: bool = False
     ignore: tuple[int, ...] = ()
     categorical: tuple[int, ...] = ()
     sequence: int | None = None
@@ -83,15 +86,14 @@ LAYOUTS = {
     "dermatology": Layout(35, delimiter=",", labels=_numbered(1, 6), missing=_UNKNOWN),
     "hypothyroid": Layout(
         30,
-        delimiter=",",
+        arff=True,
         labels=(
             "negative",
             "compensated_hypothyroid",
             "primary_hypothyroid",
             "secondary_hypothyroid",
         ),
-        comments=("%", "@"),
-        missing=_UNKNOWN,
+        missing=frozenset({"?", "nan"}),
         codes={"F": 0.0, "M": 1.0, "f": 0.0, "t": 1.0},
     ),
     "ionosphere": Layout(35, delimiter=",", labels=("b", "g")),
@@ -251,7 +253,7 @@ def surrogate_table(
     return arrays
 
 
-TABLE = Loader(parse=parse_table, surrogate=surrogate_table)
+TABLE = Loader("vectors", parse=parse_table, surrogate=surrogate_table)
 
 
 def _slices(values, counts):
@@ -270,73 +272,123 @@ def _read_records(files, layout, classes, columns):
     classes = classes or [[label] for label in layout.labels or ()]
     class_of = {label: c for c, group in enumerate(classes) for label in group}
     width = layout.n_columns
+    target = layout.target % width
     positions = range(width) if columns is None else columns
-    inputs = [c for c in positions if c not in (layout.target % width, *layout.ignore)]
+    inputs = [c for c in positions if c not in (target, *layout.ignore)]
     words = [c for c in inputs if c in layout.categorical]
     numbers = [c for c in inputs if c not in (layout.sequence, *layout.categorical)]
 
-    values, categories, targets, origin = array("d"), [], [], []
-    for position, file in enumerate(files.values()):
-        for place, fields in _records(file, layout):
-            label = fields[layout.target]
-            if layout.labels is None:
-                target = _number(label, place, layout.codes)
-            elif label not in layout.labels:
-                raise InputError(
-                    f"{place}: unknown class {label!r}, expected one of {', '.join(layout.labels)}"
-                )
-            elif label not in class_of:
-                continue
-            else:
-                target = class_of[label]
-            entries = [fields[c] for c in words]
-            if layout.sequence is not None:
-                entries.extend(_letters(fields[layout.sequence], place, layout))
-            if not layout.missing.isdisjoint([*entries, *(fields[c] for c in numbers)]):
-                continue
-            values.extend(_number(fields[c], place, layout.codes) for c in numbers)
-            categories.append(entries)
-            targets.append(target)
-            origin.append(position)
-    if not targets:
+    parts = [_records(file, layout) for file in files.values()]
+    origin = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    table = pd.concat(parts)
+    chosen = np.ones(len(table), dtype=bool)
+    if layout.labels is not None:
+        unknown = np.flatnonzero(~table[target].isin(layout.labels))
+        if len(unknown):
+            raise InputError(
+                f"{table.index[unknown[0]]}: unknown class {table[target].iloc[unknown[0]]!r}, "
+                f"expected one of {', '.join(layout.labels)}"
+            )
+        chosen = table[target].isin(class_of).to_numpy()
+    entries = table[words]
+    if layout.sequence is not None:
+        entries = entries.join(_letters(table[layout.sequence], layout))
+    if layout.missing:
+        used = table[numbers].join(entries)
+        chosen = chosen & ~used.isin(layout.missing).any(axis=1).to_numpy()
+    if not chosen.any():
         raise InputError(f"{_names(files)}: no record of the expected classes was found")
 
-    groups = [np.array(values).reshape(len(targets), len(numbers))]
-    for column in zip(*categories, strict=True):
-        column = np.array(column)
+    table, entries = table[chosen], entries[chosen]
+    groups = [_numbers(table[numbers], layout.codes)]
+    for name in entries:
+        column = entries[name].to_numpy(str)
         groups.append(column[:, None] == np.unique(column))
-    dtype = np.float64 if layout.labels is None else np.int64
-    return np.hstack(groups, dtype=np.float64), np.array(targets, dtype=dtype), np.array(origin)
+    if layout.labels is None:
+        y = _numbers(table[[target]], layout.codes)[:, 0]
+    else:
+        y = table[target].map(class_of).to_numpy(np.int64)
+    return np.hstack(groups, dtype=np.float64), y, origin[chosen]
 
 
 def _records(file, layout):
-    """(place, fields) of each data record; the place names file and record for error messages."""
+    """The fields of all data records as text, under an index that names file and record."""
     with file.open() as stream:
-        text = stream.read().decode("latin-1")
-    kind = "line" if layout.record_end == "\n" else "record"
-    for number, record in enumerate(text.split(layout.record_end), start=1):
-        if number <= layout.header or not record.strip() or record.startswith(layout.comments):
-            continue
-        place = f"{file.name}, {kind} {number}"
-        fields = [entry.strip() for entry in record.split(layout.delimiter)]
-        if len(fields) != layout.n_columns:
-            raise InputError(f"{place}: {len(fields)} columns, expected {layout.n_columns}")
-        yield place, fields
-
-
-def _letters(entry, place, layout):
-    if len(entry) != layout.sequence_length:
+        table = _weka(file, stream) if layout.arff else _delimited(file, stream, layout)
+    kind = "record" if layout.arff or layout.record_end != "\n" else "line"
+    table.index = [f"{file.name}, {kind} {number}" for number in table.index + 1]
+    filled = (table != "").sum(axis=1)
+    wrong = np.flatnonzero((filled != layout.n_columns) & (filled > 0))
+    if len(wrong):
         raise InputError(
-            f"{place}: a sequence of {len(entry)} letters, expected {layout.sequence_length}"
+            f"{table.index[wrong[0]]}: {filled.iloc[wrong[0]]} columns, "
+            f"expected {layout.n_columns}"
         )
-    return entry
+    return table.loc[filled > 0, : layout.n_columns - 1]
 
 
-def _number(entry, place, codes):
+def _delimited(file, stream, layout):
     try:
-        value = float(entry)
+        return pd.read_csv(
+            stream,
+            sep=layout.delimiter or r"\s+",
+            lineterminator=None if layout.record_end == "\n" else layout.record_end,
+            header=None,
+            # One column more, so that a record that is too long is seen: the reader would cut it.
+            names=range(layout.n_columns + 1),
+            index_col=False,
+            dtype=object,
+            na_filter=False,
+            skip_blank_lines=False,
+            skipinitialspace=True,
+            quoting=csv.QUOTE_NONE,
+            encoding="latin-1",
+        ).iloc[layout.header :]
+    except pd.errors.ParserError as error:
+        raise InputError(
+            f"{file.name} is not a table of {layout.n_columns} columns: "
+            f"{' '.join(str(error).split())}"
+        ) from None
+
+
+def _weka(file, stream):
+    try:
+        records, _ = arff.loadarff(io.TextIOWrapper(stream, encoding="latin-1"))
+    except (arff.ArffError, ValueError, IndexError, StopIteration) as error:
+        raise InputError(f"{file.name} is not in Weka's format: {error}") from None
+    # Words come as bytes, numbers as float64, whose text gives the same number again.
+    columns = (records[name].tolist() for name in records.dtype.names)
+    return pd.DataFrame(
+        {
+            position: [v.decode("latin-1") if isinstance(v, bytes) else repr(v) for v in column]
+            for position, column in enumerate(columns)
+        }
+    )
+
+
+def _letters(column, layout):
+    """One column for each position of a sequence."""
+    wrong = np.flatnonzero(column.str.len() != layout.sequence_length)
+    if len(wrong):
+        raise InputError(
+            f"{column.index[wrong[0]]}: a sequence of {len(column.iloc[wrong[0]])} letters, "
+            f"expected {layout.sequence_length}"
+        )
+    names = [f"letter {position}" for position in range(1, layout.sequence_length + 1)]
+    return pd.DataFrame(list(map(list, column)), index=column.index, columns=names)
+
+
+def _numbers(table, codes):
+    """(n, k) float64 array of the fields of a table, correctly rounded."""
+    entries = table.to_numpy(object, copy=True)
+    for word, number in codes.items():
+        entries[entries == word] = number
+    try:
+        values = entries.astype(np.float64)
     except ValueError:
-        value = codes.get(entry, np.nan)
-    if not np.isfinite(value):
-        raise InputError(f"{place}: {entry!r} is not a finite number")
-    return value
+        values = pd.DataFrame(entries).apply(pd.to_numeric, errors="coerce").to_numpy(float)
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        row, col = wrong[0]
+        raise InputError(f"{table.index[row]}: {entries[row, col]!r} is not a finite number")
+    return values

@@ -13,9 +13,6 @@ import zipfile
 
 import numpy as np
 from scipy import sparse
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.preprocessing import normalize
 
 from kronbench.datasets.corpus import CorpusLaw, Topics, random_tree, sizes_with_total
 from kronbench.datasets.dataset import Loader
@@ -81,9 +78,12 @@ def parse_records(files, *, section):
         agrees with its path.
     """
     documents = [document for document in _listed(files) if document[0][0] == section]
+    # scikit-learn is imported where it is used: every command that only plans imports this module.
+    from sklearn.feature_extraction.text import CountVectorizer
+
     vectorizer = CountVectorizer(analyzer=stems, dtype=np.float64)
     counts = vectorizer.fit_transform(_texts(files["collection"], documents))
-    return {"X": sparse.csr_array(normalize(counts)), **_placed(documents, _LEVELS[1:])}
+    return {"X": sparse.csr_array(_unit_rows(counts)), **_placed(documents, _LEVELS[1:])}
 
 
 def surrogate_section(rng, files=None, *, section, levels, n_documents, n_test, median_size):
@@ -112,7 +112,7 @@ def surrogate_section(rng, files=None, *, section, levels, n_documents, n_test, 
     topics = Topics(rng, placed["parents"], law)
     n_inner = len(placed["parents"]) - (placed["y"].max() + 1)
     counts = topics.draw(rng, n_inner + placed["y"])
-    return {"X": sparse.csr_array(normalize(counts.astype(np.float64))), **placed}
+    return {"X": sparse.csr_array(_unit_rows(counts.astype(np.float64))), **placed}
 
 
 def parse_features(files, *, section, n_features):
@@ -142,23 +142,37 @@ def parse_features(files, *, section, n_features):
         _read_array(files["train_features"], (len(documents) - n_test, n_features)),
         _read_array(files["test_features"], (n_test, n_features)),
     ]
-    return {"X": normalize(np.vstack(X)), **placed}
+    return {"X": _unit_rows(np.vstack(X)), **placed}
 
 
 def surrogate_features(rng, files=None, *, n_features, **shape):
     """Leading singular directions of the surrogate of the section's words."""
+    from sklearn.decomposition import TruncatedSVD
+
     arrays = surrogate_section(rng, files, **shape)
     reduction = TruncatedSVD(n_features, random_state=int(rng.integers(2**31)))
-    return {**arrays, "X": normalize(reduction.fit_transform(arrays["X"]))}
+    return {**arrays, "X": _unit_rows(reduction.fit_transform(arrays["X"]))}
+
+
+def _unit_rows(X):
+    from sklearn.preprocessing import normalize
+
+    return normalize(X)
 
 
 LOADERS = {
-    "wipo-index": Loader(parse=parse_index, surrogate=surrogate_index),
+    "wipo-index": Loader("classes", parse=parse_index, surrogate=surrogate_index),
     "wipo-text": Loader(
-        parse=parse_records, surrogate=surrogate_section, surrogate_files=("train", "test")
+        "documents",
+        parse=parse_records,
+        surrogate=surrogate_section,
+        surrogate_files=("train", "test"),
     ),
     "wipo-features": Loader(
-        parse=parse_features, surrogate=surrogate_features, surrogate_files=("train", "test")
+        "vectors",
+        parse=parse_features,
+        surrogate=surrogate_features,
+        surrogate_files=("train", "test"),
     ),
 }
 

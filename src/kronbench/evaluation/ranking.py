@@ -1,4 +1,11 @@
-"""Areas under ROC curves of label matrices, for many score matrices at once."""
+"""Scores of rankings: areas under ROC curves, one or many at once, and the concordance index.
+
+Ours and not scikit-learn's ``roc_auc_score``, which sorts all scores with their labels: one area
+takes it 12 ms instead of 0.7 ms at n = 10,000 and 5.3 s instead of 0.4 s at n = 6.25 million, the
+500 areas of a matrix with 400 columns 3.4 s instead of 6 ms. A test AUC for each iteration, fold,
+weight and data set of airola's figures 3 to 5, or each point of stock's grids, would take longer
+than the solvers.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +13,35 @@ import numpy as np
 from numba import njit
 
 from kronbench.errors import InputError
+from kronbench.evaluation.metrics import check_no_nan
 
 _LANES = 64
+
+
+def roc_auc(y, score) -> float:
+    """Area under the ROC curve: the share of (positive, negative) pairs that are in order.
+
+    Parameters
+    ----------
+    y : (n,) array with at most two different values; the larger one is positive
+    score : (n,) float array; ties count one half
+
+    Returns
+    -------
+    float; NaN where ``y`` has one class only, because there is then nothing to order.
+
+    Raises
+    ------
+    InputError
+        Lengths differ, ``y`` or ``score`` hold NaN, ``y`` has more than two values.
+
+    Notes
+    -----
+    O(P log P + n log P) for the P entries of the rarer class.
+    """
+    y, score = _checked_vectors(y, score)
+    positive = _positive(y, "y")
+    return np.nan if positive.all() else _area(positive, score)
 
 
 def macro_auc(Y_true, Y_score, axis):
@@ -30,7 +64,7 @@ def macro_auc(Y_true, Y_score, axis):
     Raises
     ------
     InputError
-        Shapes differ, scores hold NaN, or there are more than two labels.
+        Shapes differ, labels or scores hold NaN, or there are more than two labels.
 
     Notes
     -----
@@ -40,7 +74,7 @@ def macro_auc(Y_true, Y_score, axis):
     """
     if axis not in (0, 1):
         raise InputError(f"axis={axis!r}: give 0 (a curve a column) or 1 (a curve a row)")
-    positive, scores = _checked(Y_true, Y_score)
+    positive, scores = _checked_matrices(Y_true, Y_score)
     if axis == 0:
         positive, scores = positive.T, np.swapaxes(scores, -1, -2)
     count = positive.sum(axis=1)
@@ -64,7 +98,7 @@ def micro_auc(Y_true, Y_score):
     -------
     float, or (...) array; NaN where there is one class only.
     """
-    positive, scores = _checked(Y_true, Y_score)
+    positive, scores = _checked_matrices(Y_true, Y_score)
     shape = scores.shape[:-2]
     if positive.all() or not positive.any():
         return _shaped(np.full(shape, np.nan))
@@ -77,13 +111,39 @@ def micro_auc(Y_true, Y_score):
     return _shaped(areas.reshape(shape))
 
 
+def concordance_index(y, score) -> float:
+    """Share of the pairs with different ``y`` that ``score`` orders alike; its ties count half.
+
+    Equal to the AUC for two classes. O(n log n), counted in integers.
+
+    Parameters
+    ----------
+    y, score : (n,) arrays of numbers
+
+    Returns
+    -------
+    float; NaN where all ``y`` are equal, because there is then nothing to order.
+
+    Raises
+    ------
+    InputError
+        Lengths differ, or ``y`` or ``score`` hold NaN.
+    """
+    y, score = _checked_vectors(y, score)
+    order = np.argsort(y, kind="stable")
+    _, group = np.unique(y[order], return_inverse=True)
+    _, rank = np.unique(score[order], return_inverse=True)
+    twice_concordant, comparable = _count_concordant(group, rank)
+    return twice_concordant / (2 * comparable) if comparable else np.nan
+
+
 def _area(positive, scores):
     few, many = scores[positive], scores[~positive]
     flip = len(few) > len(many)
     if flip:
         few, many = many, few
     few.sort()
-    area = _twice_places(few, many) / (2 * len(few) * len(many))
+    area = float(_twice_places(few, many) / (2 * len(few) * len(many)))
     return area if flip else 1.0 - area
 
 
@@ -142,7 +202,46 @@ def _twice_places(few, scores):
     return twice
 
 
-def _checked(Y_true, Y_score):
+@njit(cache=True)
+def _count_concordant(group, rank):
+    """Twice the concordant pairs, and the comparable ones; ``group`` is sorted (0, 0, 1, ...)."""
+    n = len(group)
+    tree = np.zeros(n + 1, np.int64)  # Fenwick tree: counts by rank of the lower groups
+    twice, comparable, start = 0, 0, 0
+    while start < n:
+        stop = start
+        while stop < n and group[stop] == group[start]:
+            at_most, below = 0, 0
+            node = rank[stop] + 1
+            while node > 0:
+                at_most += tree[node]
+                node &= node - 1
+            node = rank[stop]
+            while node > 0:
+                below += tree[node]
+                node &= node - 1
+            twice += at_most + below
+            stop += 1
+        comparable += start * (stop - start)
+        for i in range(start, stop):
+            node = rank[i] + 1
+            while node <= n:
+                tree[node] += 1
+                node += node & -node
+        start = stop
+    return twice, comparable
+
+
+def _checked_vectors(y, score):
+    y, score = np.asarray(y), np.asarray(score, dtype=np.float64)
+    if y.ndim != 1 or y.shape != score.shape:
+        raise InputError(f"y has shape {y.shape} and score {score.shape}: give two (n,) arrays")
+    check_no_nan(y, "y")
+    check_no_nan(score, "score")
+    return y, score
+
+
+def _checked_matrices(Y_true, Y_score):
     Y_true = np.asarray(Y_true)
     scores = np.asarray(Y_score, dtype=np.float64)
     if Y_true.ndim != 2 or scores.ndim < 2 or scores.shape[-2:] != Y_true.shape:
@@ -150,15 +249,19 @@ def _checked(Y_true, Y_score):
             f"Y_true has shape {Y_true.shape} and Y_score {scores.shape}: the last two axes of "
             "the scores must be those of the labels"
         )
-    if np.isnan(scores).any():
-        raise InputError("Y_score holds NaN: give a number for every pair")
+    check_no_nan(Y_true, "Y_true")
+    check_no_nan(scores, "Y_score")
     if not Y_true.size:
         raise InputError("Y_true is empty: give at least one label")
-    positive = Y_true == Y_true.max()
-    lowest = Y_true.min()
-    if not (positive | (Y_true == lowest)).all():
-        raise InputError("Y_true has more than two different values: AUC needs two classes")
-    return positive, scores
+    return _positive(Y_true, "Y_true"), scores
+
+
+def _positive(labels, name):
+    """Where the larger one of at most two labels is."""
+    positive = labels == labels.max()
+    if not (positive | (labels == labels.min())).all():
+        raise InputError(f"{name} has more than two different values: AUC needs two classes")
+    return positive
 
 
 def _shaped(values):

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.bench.clock import Stopwatch
+from kronbench.bench.clock import Stopwatch, TimeCap
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import SolverMissing, make_solver
-from kronbench.bench.warm_up import compile_kernels
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
@@ -21,23 +20,31 @@ def run(spec, data, rng):
     Drug-target data are split by ``VertexDisjointKFold``, with new draws of pairs and folds for
     each of ``repeats``; a checkerboard is trained on whole and tested on a fresh one of
     ``test_vertices`` x ``test_vertices`` vertices. ``methods`` has for each name: ``solver``,
-    ``parameters``, and optionally ``checkerboard``, further parameters there; ``select``, a
-    parameter whose value comes from ``grids`` by the mean AUC over three inner folds, each
-    vertex-disjoint from its training pairs and each vertex tested once; ``costly``, which keeps a
-    method to ``costly_folds`` of the first repeat.
+    ``parameters``, and optionally
+
+    - ``checkerboard``, further parameters there; ``only_checkerboards``;
+    - ``select``, a parameter whose value comes from ``grids`` by the mean AUC over three inner
+      folds, each vertex-disjoint from its training pairs and each vertex tested once;
+    - ``costly``, which keeps a method to ``costly_folds`` of the first repeat;
+    - ``time_cap``, in place of the spec's: a method that two small checkerboards predict to pass
+      its cap is not run on a large one.
 
     ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``, without
     metrics, and ``seconds`` its wall time; ``chosen`` is the selected value; ``cross_validated``
     is False on a checkerboard.
     """
-    compile_kernels()
     methods, skipped = {}, []
+    is_board = data.kind == "pairs"
     for name, entry in spec["methods"].items():
+        if entry.get("only_checkerboards") and not is_board:
+            continue
         try:
             make_solver(entry["solver"])
-            methods[name] = _Method(entry, spec["grids"], "rows" in data.arrays)
+            methods[name] = _Method(entry, spec["grids"], is_board)
         except SolverMissing as reason:
             skipped.append(str(reason))
+    if is_board:
+        skipped += _drop_slow(methods, len(data["rows"]), spec)
     rows = []
     for repeat, fold, train, test in _splits(spec, data):
         seed = int(generator(spec["seed"], data.name, repeat, fold).integers(2**31))
@@ -51,9 +58,37 @@ def run(spec, data, rng):
             measured = methods[name].measure(*train, *test, seed)
             rows.append({"method": name, "repeat": repeat, "fold": fold, **measured})
     frame = pd.DataFrame(rows)
-    frame["cross_validated"] = "rows" not in data.arrays
+    frame["cross_validated"] = data.kind != "pairs"
     frame.attrs["skipped"] = skipped
     return frame
+
+
+# Pairs of the largest checkerboard that no method is kept from, whatever the cap.
+_SMALL_BOARD = 1_000_000
+
+
+def _drop_slow(methods, n, spec):
+    """Take out the methods that would pass their cap on n pairs of a checkerboard; say so."""
+    if n <= _SMALL_BOARD:
+        return []
+    m = round(np.sqrt(n / spec["fraction"]))
+    sentences = []
+    for name, method in list(methods.items()):
+        cap = TimeCap(method.entry.get("time_cap", spec["time_cap"]), power=1.5)
+        for small in (m // 16, m // 8):
+            rng = generator(spec["seed"], "board", small)
+            pairs, y = checkerboard(small, rng, fraction=spec["fraction"])
+            with Stopwatch() as watch:
+                model = method.make(0, method.select(pairs, y, 0)).fit(pairs, y)
+                model.decision_function(pairs)
+            cap.record(len(pairs), watch.seconds)
+        if not cap.allows(n):
+            del methods[name]
+            sentences.append(
+                f"{name} was not run on {n} pairs: about {cap.predicted(n):.0f} s, over the cap "
+                f"of {cap.seconds:g} s"
+            )
+    return sentences
 
 
 def _splits(spec, data):
@@ -63,7 +98,7 @@ def _splits(spec, data):
             data, generator(spec["seed"], "pairs", data.name, repeat), spec["fraction"]
         )
         rng = generator(spec["seed"], "split", data.name, repeat)
-        if "rows" in data.arrays:
+        if data.kind == "pairs":
             train = pairs, y.astype(np.int8)  # ten million float64 labels are 80 MB
             yield repeat, 0, train, checkerboard(spec["test_vertices"], rng)
             return  # whole training set, one large test set: a repeat would only repeat the cost
@@ -76,6 +111,7 @@ def _splits(spec, data):
 
 class _Method:
     def __init__(self, entry, grids, is_checkerboard):
+        self.entry = entry
         self.solver, self.parameters = entry["solver"], dict(entry.get("parameters", {}))
         if is_checkerboard:
             self.parameters |= entry.get("checkerboard", {})
@@ -98,13 +134,13 @@ class _Method:
         with Stopwatch() as prediction:
             scores = model.decision_function(test)
         watches = {"selection": selection, "fit": fit, "prediction": prediction}
+        timing = selection.timing() + fit.timing() + prediction.timing()
         return {
             "auc": roc_auc(y_test, scores),
             "chosen": value,
             "n": len(train),
             "n_test": len(test),
-            "cpu_seconds": sum(watch.cpu_seconds for watch in watches.values()),
-            "seconds": sum(watch.seconds for watch in watches.values()),
+            **timing.columns(),
             **{f"{name}_cpu": watch.cpu_seconds for name, watch in watches.items()},
         }
 

@@ -8,12 +8,10 @@ from scipy import sparse
 from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
-from kronbench.evaluation import macro_auc
-from kronbench.experiments.class_tree import TaskRidge, path_features
-from kronbench.experiments.correspondence import CanonicalCorrespondence
-from kronbench.models import IndependentRidge
+from kronbench.evaluation import ranking_areas
+from kronbench.models import CanonicalCorrespondence, IndependentRidge, TaskRidge
+from kronbench.models.class_tree import path_features
 
-_SCORED_CLASSES = 1000  # at a time
 _SMOOTHED_DOCUMENTS = 500
 
 
@@ -21,7 +19,9 @@ def run(spec, data, rng):
     """One row for each number of training documents, setting and model (Stock et al. 2016, 6.3).
 
     Ridge regression on ``components`` features of ``CanonicalCorrespondence`` and a constant takes
-    in documents by Algorithm 1: ``start`` at first, then ``batch`` at a time. "independent-task"
+    in documents by Algorithm 1: ``start`` at first, then ``batch`` at a time. Algorithm 1 is exact
+    in fixed features, so that these are found on the first ``start`` documents, as the weights
+    are: no curve knows a document before it has seen it. "independent-task"
     has the task kernel I, "two-step" the kernel exp(-d / ``tree_width``) of the path lengths d
     between classes. Setting B ranks ``n_test`` documents of known classes, D those of the novel
     classes among these. ``instance_auc`` is the mean over documents of the share of other classes
@@ -31,7 +31,7 @@ def run(spec, data, rng):
     ``update_seconds`` is the time of all updates so far, features not included.
     """
     corpus = _Corpus(data, spec, rng)
-    seen, seconds, rows = spec["start"], 0.0, []
+    seen, watch, rows = spec["start"], Stopwatch(), []
     first = corpus.labelled(corpus.train[:seen])
     regs, tasks = _selected(corpus, spec, *first)
     ridges = {
@@ -45,16 +45,15 @@ def run(spec, data, rng):
             for setting, model, areas in _evaluated(corpus, coefs, tasks):
                 labels = {"documents": seen, "setting": setting, "model": model}
                 weights = {"reg": regs[model], "reg_cols": tasks.reg if model == "two-step" else 0}
-                rows.append(labels | areas | weights | {"update_seconds": seconds})
+                rows.append(labels | areas | weights | {"update_seconds": watch.seconds})
         batch = corpus.train[seen : seen + spec["batch"]]
         if len(batch) == 0:
             bar.close()
             return pd.DataFrame(rows)
         features, _, Y = corpus.labelled(batch)
-        with Stopwatch() as watch:
+        with watch:
             for ridge in ridges.values():
                 ridge.partial_fit_rows(features, Y)
-        seconds += watch.seconds
         seen += len(batch)
         bar.update(len(batch))
 
@@ -67,10 +66,11 @@ class _Corpus:
         order = rng.permutation(len(self._y))
         test, self.train = order[: spec["n_test"]], order[spec["n_test"] :]
         test = test[np.isin(self._y[test], self._y[self.train])]
-        explaining = np.full(len(self._y), -1)
-        explaining[self.train] = self._y[self.train]
-        self._embedding = CanonicalCorrespondence(spec["components"], spec["min_documents"])
-        self._embedding.fit(self._X, explaining, rng)
+        first = self.train[: spec["start"]]
+        self._embedding = CanonicalCorrespondence(
+            spec["components"], spec["min_documents"], random_state=int(rng.integers(2**31))
+        )
+        self._embedding.fit(self._X[first], self._y[first])
         self.test = self._features(self._X[test]), self._y[test]
 
         self.n_classes = self._y.max() + 1
@@ -99,7 +99,7 @@ def _selected(corpus, spec, features, _, Y):
     # a class without documents has no label to predict: its first step is zero
     classes = np.unique(y)
     labels = Y[:, classes].toarray()
-    tasks = [TaskRidge(corpus.class_features, reg) for reg in grid]
+    tasks = [TaskRidge(reg).fit(corpus.class_features) for reg in grid]
     errors, tree_errors = np.empty(len(grid)), np.zeros((len(grid), len(grid)))
     ridge = IndependentRidge().fit_matrix(features, None, labels)
     for i, F in ridge.loo_grid("B", grid):
@@ -119,39 +119,3 @@ def _evaluated(corpus, coefs, tasks):
     yield "B", "two-step", ranking_areas(*corpus.test, (corpus.class_features @ weights.T).T)
     if len(corpus.novel[1]):
         yield "D", "two-step", ranking_areas(*corpus.novel, (corpus.novel_features @ weights.T).T)
-
-
-def ranking_areas(features, y, coef):
-    """Areas under the ROC curves of the scores ``features @ coef``, a block of classes at a time.
-
-    Parameters
-    ----------
-    features : (n, d) array
-    y : (n,) integer array
-        The right class of each document.
-    coef : (d, C) array
-
-    Returns
-    -------
-    dict
-        "instance_auc", mean over documents of the curve over classes; "macro_auc", mean over the
-        classes in ``y`` of the curve over documents.
-    """
-    features, coef = features.astype(np.float32), coef.astype(np.float32)
-    own = np.einsum("ij,ij->i", features, coef[:, y].T)
-    twice_below, macro, n_curves = np.zeros(len(y)), 0.0, 0
-    for start in range(0, coef.shape[1], _SCORED_CLASSES):
-        F = features @ coef[:, start : start + _SCORED_CLASSES]
-        inside = np.flatnonzero((y >= start) & (y < start + F.shape[1]))
-        classes = np.unique(y[inside]) - start
-        if len(classes):
-            positive = y[:, None] == classes + start
-            macro += macro_auc(positive, F[:, classes], axis=0) * len(classes)
-            n_curves += len(classes)
-        # a document's own class is no competitor, whatever the rounding of its score
-        F[inside, y[inside] - start] = np.inf
-        twice_below += np.sum(F < own[:, None], axis=1) + np.sum(F <= own[:, None], axis=1)
-    return {
-        "instance_auc": np.mean(twice_below) / (2 * (coef.shape[1] - 1)),
-        "macro_auc": macro / n_curves,
-    }

@@ -1,12 +1,13 @@
 """Operations and seconds of one product: the explicit matrix against the vec trick."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.bench.clock import Stopwatch, repeated
+from kronbench.bench.clock import Stopwatch, in_turn
 from kronbench.operators import SampledKroneckerOperator
 
 SETTINGS = ("independent", "dependent", "complete")
@@ -29,15 +30,18 @@ def run(spec, data, rng):
             v = rng.standard_normal(len(problem.in_rows))
             sizes = {"setting": setting, "n": n, "m": m, "q": q}
             baseline, proposed = _costs(spec["form"], setting, n, m, q, spec["features"])
-            product, measured = _measure(problem.vec_trick, v)
-            row = sizes | measured | {"method": "proposed", "cost": proposed}
-            rows.append(row)
+            made = {"proposed": (problem.vec_trick, proposed)}
             if 8 * n * len(v) > spec["explicit_mib"] * 2**20:
                 too_large.append(f"{setting} n = {n}")
-                continue
-            expected, measured = _measure(problem.explicit, v)
-            row["deviation"] = np.max(np.abs(product - expected)) / np.max(np.abs(expected))
-            rows.append(sizes | measured | {"method": "baseline", "cost": baseline})
+            else:
+                made["baseline"] = (problem.explicit, baseline)
+            measured = _measure({name: make for name, (make, _) in made.items()}, v)
+            products = {name: product for name, (product, _) in measured.items()}
+            for name, (product, row) in measured.items():
+                if name == "proposed" and "baseline" in products:
+                    expected = products["baseline"]
+                    row["deviation"] = np.abs(product - expected).max() / np.abs(expected).max()
+                rows.append(sizes | row | {"method": name, "cost": made[name][1]})
     frame = pd.DataFrame(rows)
     if too_large:
         frame.attrs["skipped"] = [
@@ -104,14 +108,15 @@ def _pairs(n, m, q, rng):
     return np.sort(rng.choice(m * q, n, replace=False))
 
 
-def _measure(make, v):
-    with Stopwatch() as setup:
-        product, operations = make()
-        product(v)
-    result, seconds, cpu_seconds = repeated(lambda: product(v))
-    return result, {
-        "operations": operations,
-        "seconds": seconds,
-        "cpu_seconds": cpu_seconds,
-        "setup_seconds": setup.seconds,
+def _measure(made, v):
+    """For each method its product, and what it took: set-up alone, then products in turn."""
+    products, rows = {}, {}
+    for name, make in made.items():
+        with Stopwatch() as setup:
+            products[name], operations = make()
+            products[name](v)
+        rows[name] = {"operations": operations, "setup_seconds": setup.seconds}
+    found = in_turn({name: partial(product, v) for name, product in products.items()})
+    return {
+        name: (result, rows[name] | timing.columns()) for name, (result, timing) in found.items()
     }

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
 
-from kronbench.bench.clock import Stopwatch, TimeCap, peak_mib, repeated
+from kronbench.bench.clock import Stopwatch, TimeCap, in_turn, measure, peak_mib
 from kronbench.operators import SampledKroneckerOperator, gram
 
 METHODS = ("matrix product", "sparse", "plain numba", "dense", "lowrank", "auto", "scipy")
@@ -29,8 +29,9 @@ def run(spec, data, rng):
     operations of the sparse method for every route but "matrix product", so that rates compare;
     ``setup_seconds`` is the time to the end of the first product; ``chosen`` is what "auto" took;
     ``deviation`` is the largest of some outputs from sums over all coefficients in double
-    precision, relative to the largest of them; ``blas_share`` is the rate relative to the matrix
-    product's of the same precision and threads; ``speed_up`` is over the sparse method.
+    precision, relative to the largest of them; ``blas_share`` is the rate relative to a matrix
+    product of order ``order`` in the same precision, in turn with it; ``speed_up`` is over the
+    sparse method.
     """
     rows, capped = [], []
     points = [
@@ -47,7 +48,9 @@ def run(spec, data, rng):
                 capped.append(f"{method} m = {m}")
                 break
             with _loops_of(method), context.Pool(1) as pool:
-                row = pool.apply(_measure, (method, m, spec["fraction"], dtype, threads))
+                row = pool.apply(
+                    _measure, (method, m, spec["fraction"], dtype, threads, spec["order"])
+                )
             rows.append(row)
             cap.record(m, row["setup_seconds"] + 3 * row["seconds"])
     frame = _compared(pd.DataFrame(rows))
@@ -77,22 +80,16 @@ _PLAIN = "KRONBENCH_PLAIN_NUMBA"
 
 
 def _compared(frame):
-    """The frame with every rate relative to the machine's, every time to the sparse method's."""
-    machine = frame[frame["method"] == "matrix product"].set_index(["dtype", "threads"])["gflops"]
-    frame["blas_share"] = [
-        gflops / machine.get((dtype, threads), np.nan)
-        for gflops, dtype, threads in zip(
-            frame["gflops"], frame["dtype"], frame["threads"], strict=True
-        )
-    ]
+    """The frame with every time relative to the sparse method's; busy where either was."""
     keys = ["m", "dtype", "threads"]
-    sparse_seconds = frame[frame["method"] == "sparse"].set_index(keys)["seconds"]
-    own = pd.MultiIndex.from_frame(frame[keys])
-    frame["speed_up"] = sparse_seconds.reindex(own).to_numpy() / frame["seconds"]
+    sparse_rows = frame[frame["method"] == "sparse"].set_index(keys)[["seconds", "busy"]]
+    own = sparse_rows.reindex(pd.MultiIndex.from_frame(frame[keys]))
+    frame["speed_up"] = own["seconds"].to_numpy() / frame["seconds"]
+    frame["busy"] |= own["busy"].fillna(False).astype(bool).to_numpy()
     return frame
 
 
-def _measure(method, m, fraction, dtype, threads):
+def _measure(method, m, fraction, dtype, threads, order):
     import numba
     import threadpoolctl
 
@@ -103,13 +100,12 @@ def _measure(method, m, fraction, dtype, threads):
         if method == "matrix product":
             A = rng.random((m, m)).astype(dtype)
             A @ A
-            _, seconds, cpu_seconds = repeated(lambda: A @ A, enough=1.0)
+            _, timing = measure(lambda: A @ A, enough=1.0)
             return point | {
                 "n": m * m,
-                "seconds": seconds,
-                "cpu_seconds": cpu_seconds,
+                **timing.columns(),
                 "setup_seconds": 0.0,
-                "gflops": 2e-9 * m**3 / seconds,
+                "gflops": 2e-9 * m**3 / timing.seconds,
                 "chosen": "",
                 "deviation": np.nan,
                 "peak_mib": peak_mib(),
@@ -133,13 +129,18 @@ def _measure(method, m, fraction, dtype, threads):
                 operator = SampledKroneckerOperator(G, K, rows, cols, method=kind)
                 product, chosen = operator.matvec, operator.method
             product(v)
-        u, seconds, cpu_seconds = repeated(lambda: product(v), enough=1.0)
+        A = rng.random((order, order)).astype(dtype)
+        A @ A
+        found = in_turn({"product": lambda: product(v), "machine": lambda: A @ A}, enough=1.0)
+    (u, timing), (_, machine) = found["product"], found["machine"]
+    gflops = 4e-9 * m * len(rows) / timing.seconds
     return point | {
         "n": len(rows),
-        "seconds": seconds,
-        "cpu_seconds": cpu_seconds,
+        **timing.columns(),
+        "busy": timing.busy or machine.busy,
         "setup_seconds": setup.seconds,
-        "gflops": 4e-9 * m * len(rows) / seconds,
+        "gflops": gflops,
+        "blas_share": gflops / (2e-9 * order**3 / machine.seconds),
         "chosen": chosen,
         "peak_mib": peak_mib(),
         "deviation": _deviation(u, G, K, rows, cols, v),

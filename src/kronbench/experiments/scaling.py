@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.bench.clock import TimeCap, peak_mib, repeated
+from kronbench.bench.clock import TimeCap, in_turn
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.datasets.checkerboard import checkerboard
@@ -21,94 +23,122 @@ def run(spec, data, rng):
     all of the fold; without, numbers of vertices of checkerboards, tested on one as large with
     vertices drawn afresh. ``solvers`` has for each name: ``solver``, ``parameters``, and
     optionally ``slow_prediction``, the regs whose own decision function is timed where the model
-    also has ``to_vec_trick``; ``regs`` has for each name the weights to train with.
+    also has ``to_vec_trick``, and ``time_cap``, in place of the spec's; ``regs`` has for each name
+    the weights to train with. At each size the solvers take turns.
 
     ``task`` is "training" or "prediction"; ``method`` is the solver, or "<solver> by vec trick"
-    for a model that predicts through it. Points predicted to pass ``time_cap`` are not run.
-    ``auc`` is the model's; ``deviation`` the largest difference of the decision values of both
-    ways to predict, relative to the largest of them; ``peak_mib`` that of the process so far.
+    for a model that predicts through it. Points predicted to pass the time cap are not run: the
+    last row before has the prediction in ``next_seconds``. ``auc`` is the model's; ``deviation``
+    the largest difference of the decision values of both ways to predict, relative to the largest
+    of them.
     """
     problems = _Folds(spec, data, rng) if data is not None else _Checkerboards(spec)
-    rows, skipped = [], []
+    entries, skipped = {}, []
     for name, entry in spec["solvers"].items():
         try:
             make_solver(entry["solver"])
         except SolverMissing as reason:
             skipped.append(str(reason))
-            continue
-        regs = spec["regs"][name]
-        _warm_up(entry, regs[0], problems)
-        for fold in problems.folds:
-            for reg in regs:
-                series = _Series(name, entry, reg, spec["time_cap"])
-                sizes = tqdm(spec["sizes"], desc=f"{name}, reg {reg:g}, fold {fold}", unit="size")
-                rows += [
-                    {"fold": fold, **row}
-                    for size in sizes
-                    for row in series.run(problems, size, fold)
-                ]
-                skipped += series.skipped
+        else:
+            entries[name] = entry
+            _warm_up(entry, spec["regs"][name][0], problems)
+    rows = []
+    for fold in problems.folds:
+        curves = [
+            _Curve(name, entry, reg, spec["time_cap"])
+            for name, entry in entries.items()
+            for reg in spec["regs"][name]
+        ]
+        for size in tqdm(spec["sizes"], desc=f"fold {fold}", unit="size"):
+            place = {"fold": fold, "size": size, "n": problems.n_train(size, fold)}
+            rows += _point(curves, problems, place)
+        skipped += [sentence for curve in curves for sentence in curve.ends]
     frame = pd.DataFrame(rows)
+    if "next_seconds" not in frame:
+        frame["next_seconds"] = np.nan
     if data is None:
         frame.insert(0, "dataset", "checkerboard")
     frame.attrs["skipped"] = list(dict.fromkeys(skipped))
     return frame
 
 
-class _Series:
+def _point(curves, problems, place):
+    """The rows of all curves at one size: training first, then predictions."""
+    size, fold, n = place["size"], place["fold"], place["n"]
+    at_hand = [curve for curve in curves if curve.goes_on("training", n)]
+    if not at_hand:
+        return []
+    pairs, y = problems.train(size, fold)
+    models = in_turn({curve: partial(curve.fit, pairs, y) for curve in at_hand})
+    del pairs, y
+    pairs, y = problems.test(size, fold)
+    ways = {}
+    for curve, (model, _) in models.items():
+        trick = hasattr(model, "to_vec_trick")
+        fast = partial(_by_vec_trick, model) if trick else model.decision_function
+        ways[curve, f"{curve.name} by vec trick" if trick else curve.name] = partial(fast, pairs)
+        if trick and curve.times_own_prediction:
+            # Its time grows with support pairs times test pairs, not with the training pairs.
+            if curve.goes_on("prediction", len(model.dual_coef_) * len(pairs)):
+                ways[curve, curve.name] = partial(model.decision_function, pairs)
+    predicted = in_turn(ways)
+    training, prediction, fast_scores = [], [], {}
+    for (curve, method), (scores, timing) in predicted.items():
+        row = place | {"method": method, "reg": curve.reg, "task": "prediction"}
+        row |= {"n_test": len(pairs), **timing.columns()}
+        if curve not in fast_scores:
+            fast_scores[curve] = scores
+        else:
+            difference = np.abs(scores - fast_scores[curve]).max()
+            row["deviation"] = difference / np.abs(scores).max()
+            work = len(models[curve][0].dual_coef_) * len(pairs)
+            curve.record("prediction", work, timing.seconds, row)
+        prediction.append(row)
+    for curve, (_, timing) in models.items():
+        row = place | {"method": curve.name, "reg": curve.reg, "task": "training"}
+        row |= timing.columns() | {"auc": roc_auc(y, fast_scores[curve])}
+        curve.record("training", n, timing.seconds, row)
+        training.append(row)
+    return training + prediction
+
+
+def _by_vec_trick(model, pairs):
+    return model.to_vec_trick().decision_function(pairs)
+
+
+class _Curve:
     """One solver with one weight on growing training sets."""
 
     def __init__(self, name, entry, reg, time_cap):
         self.name, self.reg = name, reg
-        self.make = lambda: make_solver(entry["solver"], reg=reg, **entry["parameters"])
-        self.time_own_prediction = reg in entry.get("slow_prediction", ())
-        self.training, self.prediction = TimeCap(time_cap), TimeCap(time_cap, power=1)
-        self.skipped, self.ended = [], set()
+        self._entry = entry
+        cap = entry.get("time_cap", time_cap)
+        self._caps = {"training": TimeCap(cap), "prediction": TimeCap(cap, power=1)}
+        self._last = {}
+        self.times_own_prediction = reg in entry.get("slow_prediction", ())
+        self.ends = []
 
-    def run(self, problems, size, fold):
-        """The rows of one training set; none where training would take too long."""
-        n = problems.n_train(size, fold)
-        if not self.training.allows(n):
-            self._stop("trained", n, self.training.predicted(n))
-            return
-        pairs, y = problems.train(size, fold)
-        model, seconds, cpu_seconds = repeated(lambda: self.make().fit(pairs, y))
-        self.training.record(n, seconds)
-        del pairs, y
-        row = {"reg": self.reg, "size": size, "n": n}
-        trained = row | {"method": self.name, "task": "training"}
-        trained |= {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_mib": _peak()}
-        pairs, y = problems.test(size, fold)
-        fast = model.to_vec_trick if hasattr(model, "to_vec_trick") else lambda: model
-        name = f"{self.name} by vec trick" if hasattr(model, "to_vec_trick") else self.name
-        scores, seconds, cpu_seconds = repeated(lambda: fast().decision_function(pairs))
-        yield trained | {"auc": roc_auc(y, scores)}
-        row |= {"task": "prediction", "n_test": len(pairs)}
-        predicted = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_mib": _peak()}
-        yield row | predicted | {"method": name}
-        if self.time_own_prediction:
-            yield from self._own_prediction(model, pairs, scores, row)
+    def fit(self, pairs, y):
+        return _make(self._entry, self.reg).fit(pairs, y)
 
-    def _own_prediction(self, model, pairs, scores, row):
-        # Its time grows with support pairs times test pairs, not with the training pairs.
-        work = len(model.dual_coef_) * len(pairs)
-        if not self.prediction.allows(work):
-            self._stop("asked for its own predictions", row["n"], self.prediction.predicted(work))
-            return
-        own, seconds, cpu_seconds = repeated(lambda: model.decision_function(pairs), most=3)
-        self.prediction.record(work, seconds)
-        measured = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_mib": _peak()}
-        deviation = np.max(np.abs(own - scores)) / np.max(np.abs(own))
-        yield row | measured | {"method": self.name, "deviation": deviation}
+    def record(self, task, work, seconds, row):
+        self._caps[task].record(work, seconds)
+        self._last[task] = row
 
-    def _stop(self, what, n, predicted):
-        """Say once where a curve ends: what was not done with n pairs and would take how long."""
-        if what not in self.ended:
-            self.ended.add(what)
-            self.skipped.append(
-                f"{self.name} with reg {self.reg:g} was not {what} from n = {n} on: about "
-                f"{predicted:.0f} s, over the cap of {self.training.seconds:g} s"
-            )
+    def goes_on(self, task, work):
+        """Whether a point is within the cap; the first that is not ends the curve."""
+        cap, last = self._caps[task], self._last.get(task)
+        if last is not None and "next_seconds" in last:
+            return False
+        if cap.allows(work):
+            return True
+        last["next_seconds"] = cap.predicted(work)
+        self.ends.append(
+            f"{self.name} with reg {self.reg:g}, {task}: ended after n = {last['n']}; the next "
+            f"point would take about {last['next_seconds']:.0f} s, over the cap of "
+            f"{cap.seconds:g} s"
+        )
+        return False
 
 
 class _Folds:
@@ -157,13 +187,12 @@ class _Checkerboards:
         return pairs, y.astype(np.int8)  # ten million float64 labels are 80 MB
 
 
+def _make(entry, reg):
+    return make_solver(entry["solver"], reg=reg, **entry["parameters"])
+
+
 def _warm_up(entry, reg, problems):
     """Fit and predict once, so that no clock sees compilation or the first use of a library."""
     fold = problems.folds[0]
     pairs, y = problems.train(problems.smallest, fold)
-    model = make_solver(entry["solver"], reg=reg, **entry["parameters"])
-    model.fit(pairs, y).decision_function(pairs[:100])
-
-
-def _peak():
-    return round(peak_mib(), 1)
+    _make(entry, reg).fit(pairs, y).decision_function(pairs[:100])

@@ -12,7 +12,13 @@ from tqdm import tqdm
 from kronbench.bench.seeds import generator
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
-from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
+from kronbench.models import (
+    CompleteKronRidge,
+    IndependentRidge,
+    TwoStepRidge,
+    kron_zero_shot,
+    two_step_zero_shot,
+)
 
 PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 
@@ -179,36 +185,6 @@ class _Transfer:
 
     def _criterion(self, Y, F):
         return micro_auc(Y > 0, F) if self._binary else -np.mean((F - Y) ** 2)
-
-
-def two_step_zero_shot(K, G, Y, across, reg, reg_cols):
-    """Two-step predictions (t, q) for new rows, each column from the labels of all others.
-
-    Parameters
-    ----------
-    K : (m, m), G : (q, q), Y : (m, q) arrays
-    across : (t, m) array
-        Kernel values of the new rows with the training rows.
-    """
-    virtual = _fitted_ridge(K, Y, reg).predict_matrix(across)
-    return _fitted_ridge(G, virtual.T, reg_cols).loo("A").T
-
-
-def kron_zero_shot(K, G, Y, across, reg):
-    """As ``two_step_zero_shot``, for Kronecker ridge regression.
-
-    With K = U X U', the labels Y' u_a of direction a follow a ridge regression with the kernel
-    x_a G, whose leave-one-task-out prediction is known in closed form; over x_a it is the
-    coefficient of k' u_a. O(m^3 + q^3 + m^2 q + m q^2) for all columns together.
-    """
-    x, U = np.linalg.eigh(K)
-    s, V = np.linalg.eigh(G)
-    kept = x > len(x) * np.finfo(float).eps * x[-1]
-    x, U = x[kept], U[:, kept]
-    inverse = 1.0 / (np.outer(x, np.maximum(s, 0.0)) + reg)
-    Z = U.T @ Y
-    held_out = Z - (inverse * (Z @ V)) @ V.T / (inverse @ (V**2).T)
-    return (across @ U / x) @ held_out
 
 
 def _own_weights(K, across, labels, regs):

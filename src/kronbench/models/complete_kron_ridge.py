@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.models._complete import (
-    CompleteModel,
+from kronbench.errors import check_positive
+from kronbench.models._label_matrix_model import (
+    LabelMatrixModel,
     check_exact,
-    check_reg,
     check_regs,
     check_setting,
     warn_if_ill_conditioned,
 )
 from kronbench.models._leave_one_out import kron_leave_one_out
-from kronbench.models._side import Side
+from kronbench.models._vertex_kernel import VertexKernel
 from kronbench.models.spectral import as_filter, joint_filter, tikhonov
 
 
-class CompleteKronRidge(CompleteModel):
+class CompleteKronRidge(LabelMatrixModel):
     """Ridge regression with a Kronecker product kernel, (G kron K + reg I) vec(A) = vec(Y).
 
     In closed form from the eigenpairs of both kernels, O(m^3 + q^3 + m^2 q + m q^2). With reg = 0
@@ -59,9 +59,9 @@ class CompleteKronRidge(CompleteModel):
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
         filter = as_filter(self.filter)
-        reg = check_reg(self.reg, "reg", positive=filter is not tikhonov)
-        rows = Side(row_features, row_vertices, self.row_kernel, self.row_gamma, "row")
-        cols = Side(col_features, col_vertices, self.col_kernel, self.col_gamma, "col")
+        reg = check_positive(self.reg, "reg", or_zero=filter is tikhonov)
+        rows = VertexKernel(row_features, row_vertices, self.row_kernel, self.row_gamma, "row")
+        cols = VertexKernel(col_features, col_vertices, self.col_kernel, self.col_gamma, "col")
         U, V = rows.spectrum.vectors, cols.spectrum.vectors
         filtered = joint_filter(filter, rows.spectrum.values, cols.spectrum.values, reg)
         if reg == 0:

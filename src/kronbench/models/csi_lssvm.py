@@ -28,7 +28,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kronbench.errors import InputError
+from kronbench.errors import InputError, check_positive
 from kronbench.operators.gram import gram
 from kronbench.operators.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
 
@@ -96,7 +96,7 @@ class PrefixPath:
         """The machines for one regularization weight, in O(k^3)."""
         n, k = self.factor.shape
         penalty = np.zeros_like(self._centred)
-        np.fill_diagonal(penalty, np.sqrt(n * _checked_reg(reg)))
+        np.fill_diagonal(penalty, np.sqrt(n * check_positive(reg, "reg")))
         both = np.linalg.qr(np.vstack([self._centred, penalty]), mode="r")
         return PrefixSolution(both[:k, :k], both[:k, k:], self.factor_mean, self.target_mean)
 
@@ -181,7 +181,7 @@ class LSSVMPath:
         return np.stack(paths)
 
     def _inverse(self, reg):
-        return 1.0 / (self._values[:, None] + len(self._values) * _checked_reg(reg))
+        return 1.0 / (self._values[:, None] + len(self._values) * check_positive(reg, "reg"))
 
 
 class CSILSSVM(BaseEstimator):
@@ -356,9 +356,3 @@ class CSILSSVM(BaseEstimator):
 
 def _without_itself(targets, responses, leverage):
     return targets - (targets - responses) / (1.0 - leverage)[:, None]
-
-
-def _checked_reg(reg):
-    if not reg > 0:
-        raise InputError(f"reg is {reg}: give a positive number")
-    return reg

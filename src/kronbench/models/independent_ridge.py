@@ -6,28 +6,26 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError
-from kronbench.models._complete import (
-    CompleteModel,
+from kronbench.errors import InputError, check_positive
+from kronbench.models._label_matrix_model import (
+    LabelMatrixModel,
     check_exact,
     check_kept,
-    check_reg,
     check_regs,
     check_setting,
     checked_features,
     checked_matrix,
     dense_labels,
-    grown,
     stacked,
     warn_if_ill_conditioned,
 )
 from kronbench.models._leave_one_out import ridge_leave_one_out
-from kronbench.models._pairwise import check_pairs
-from kronbench.models._side import RidgeSide
+from kronbench.models._pair_labels import check_pairs
+from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.models.spectral import as_filter, tikhonov
 
 
-class IndependentRidge(CompleteModel):
+class IndependentRidge(LabelMatrixModel):
     """A ridge regression for each column on the row vertices alone: (K + reg I) A = Y (Eq. 2).
 
     Columns are the tasks of the training set and have no features; new ones cannot be predicted.
@@ -78,11 +76,9 @@ class IndependentRidge(CompleteModel):
         return self._fit(row_features, None, None, None, Y)
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
-        reg = check_reg(self.reg, "reg")
         filter = as_filter(self.filter)
-        if filter is not tikhonov:
-            check_reg(self.reg, "reg", positive=True)
-        self._rows = RidgeSide(
+        reg = check_positive(self.reg, "reg", or_zero=filter is tikhonov)
+        self._rows = VertexRidge(
             row_features, row_vertices, self.row_kernel, self.row_gamma, "row", filter, reg
         )
         if reg == 0:
@@ -99,7 +95,8 @@ class IndependentRidge(CompleteModel):
     def partial_fit_rows(self, features, Y):
         """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
 
-        The coefficients follow when next asked for.
+        The coefficients follow when next asked for. Rounding and its warning are those of
+        ``TwoStepRidge.partial_fit_rows``.
 
         Parameters
         ----------
@@ -115,8 +112,7 @@ class IndependentRidge(CompleteModel):
         check_is_fitted(self)
         features = checked_features(features)
         Y = checked_matrix(Y, features.shape[0], self.shape_[1], allow_sparse=True)
-        self._rows.extend(features, self.keep_data)
-        self._projected = grown(self._projected, features, Y, self._rows.primal)
+        self._projected = self._rows.extend(features, self._projected, Y, self.keep_data)
         self._labels = stacked(self._labels, Y) if self.keep_data else None
         self.shape_ = (self.shape_[0] + features.shape[0], self.shape_[1])
         self._coef = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 
-from kronbench.models._pairwise import PairwiseKernelModel, check_targets, encode_two_classes
+from kronbench.models._pair_labels import check_targets, encode_two_classes
+from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.optim import LOSSES, get_loss, newton_dual, newton_primal
 
 
-class KronNewton(PairwiseKernelModel):
+class KronNewton(ProductKernelModel):
     """Regularized risk on pairs with a Kronecker product kernel, for each loss of Table 2.
 
     Minimizes L(p, y) + reg/2 ||f||^2 by Algorithm 2 (dual) or 3 (primal). A product of the dual
@@ -30,7 +31,8 @@ class KronNewton(PairwiseKernelModel):
     row_gamma, col_gamma : float, optional
         Widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
     outer_iter, inner_iter : int
-        Newton steps and Krylov iterations for each: fewer regularize more, and that is meant.
+        Newton steps and Krylov iterations for each. With tol=0 fewer regularize more; else a
+        ConvergenceWarning says that ``outer_iter`` steps did not reach ``tol``.
     inner_solver : {"qmr", "minres", "cg"}
         "qmr" is the papers' choice. "cg" makes half of its products and always finds a direction
         of descent; "minres" works on the active set alone and drops the other coefficients.
@@ -52,6 +54,8 @@ class KronNewton(PairwiseKernelModel):
         Newton steps made.
     objective_path_ : (n_iter_,) array
         Regularized risk after each step.
+    stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
+        See ``kronbench.optim.NewtonResult``.
     X_fit_ : PairData
     """
 
@@ -64,11 +68,11 @@ class KronNewton(PairwiseKernelModel):
         col_kernel="linear",
         row_gamma=None,
         col_gamma=None,
-        outer_iter=10,
-        inner_iter=10,
+        outer_iter=100,
+        inner_iter=100,
         inner_solver="qmr",
         line_search=True,
-        tol=1e-8,
+        tol=1e-4,
         method="auto",
     ):
         self.loss = loss
@@ -135,7 +139,7 @@ class KronNewton(PairwiseKernelModel):
             tol=self.tol,
             callback=callback,
         )
-        self._set_fitted(X, result.coef, result.objective_path)
+        self._set_fitted(X, result.coef, result.objective_path, result.stop)
         return self
 
     def predict(self, X):

@@ -8,12 +8,13 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 
-from kronbench.errors import InputError
-from kronbench.models._pairwise import PairwiseKernelModel, check_pairs, check_targets
+from kronbench.errors import InputError, check_positive
+from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.optim import Iterate, ShiftedSolutions, minres, multishift_minres
 
 
-class KronRidge(RegressorMixin, PairwiseKernelModel):
+class KronRidge(RegressorMixin, ProductKernelModel):
     """Ridge regression on pairs with a Kronecker product kernel, stopped early.
 
     Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 by MINRES on (Q + reg I) a = y with the Gram operator
@@ -45,8 +46,12 @@ class KronRidge(RegressorMixin, PairwiseKernelModel):
     n_iter_ : int
     objective_path_ : (n_iter_,) array
         Regularized risk after each iteration.
+    stop_reason_ : {"tol", "max_iter", "callback", "breakdown", "rounding"}
+        See ``kronbench.optim.Solution``; the last two come with a ConvergenceWarning.
     X_fit_ : PairData
     """
+
+    _iterations_regularize = True
 
     def __init__(
         self,
@@ -87,11 +92,11 @@ class KronRidge(RegressorMixin, PairwiseKernelModel):
             X is no PairData, y does not fit it or is not finite, a parameter is out of range.
         """
         y = check_targets(X, y)
-        _check_reg(self.reg)
+        check_positive(self.reg, "reg")
         operator = self.prediction_operator(X)
         solve = self._solve_primal if self.form == "primal" else self._solve_dual
-        coef, objectives = solve(operator, y.astype(operator.dtype, copy=False), callback)
-        self._set_fitted(X, coef, np.array(objectives))
+        solution, objectives = solve(operator, y.astype(operator.dtype, copy=False), callback)
+        self._set_fitted(X, solution.x, np.array(objectives), solution.stop)
         return self
 
     def _solve_dual(self, gram, y, callback):
@@ -107,7 +112,7 @@ class KronRidge(RegressorMixin, PairwiseKernelModel):
         solution = minres(
             gram, y, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
         )
-        return solution.x, objectives
+        return solution, objectives
 
     def _solve_primal(self, design, y, callback):
         d = design.shape[1]
@@ -126,7 +131,7 @@ class KronRidge(RegressorMixin, PairwiseKernelModel):
         solution = minres(
             normal, b, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
         )
-        return solution.x, objectives
+        return solution, objectives
 
     def path(self, X, y, regs, X_test=None):
         """All iterates for all of ``regs`` from the ``max_iter`` products of one run (dual form).
@@ -151,7 +156,7 @@ class KronRidge(RegressorMixin, PairwiseKernelModel):
         y = check_targets(X, y)
         regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
         for reg in regs:
-            _check_reg(reg)
+            check_positive(reg, "reg")
         if self.form != "dual":
             raise InputError(f"path needs form='dual', not {self.form!r}")
         operator = self.prediction_operator(X)
@@ -202,8 +207,3 @@ class RidgePath:
         if self.test_images is None:
             raise InputError("the path has no test pairs: give X_test to KronRidge.path")
         return self.solutions.images(j, self.test_images)
-
-
-def _check_reg(reg):
-    if not np.isfinite(reg) or reg <= 0:
-        raise InputError(f"reg={reg}: give a positive number")

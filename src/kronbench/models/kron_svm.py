@@ -12,9 +12,11 @@ class KronSVM(KronNewton):
     length 1, ten Newton steps of ten QMR iterations.
 
     Parameters, attributes, errors: those of :class:`KronNewton`, whose ``loss`` is "l2svm" here.
+    Fewer iterations regularize more, and that is meant: to end by their number is no warning.
     """
 
     loss = "l2svm"
+    _iterations_regularize = True
 
     def __init__(
         self,

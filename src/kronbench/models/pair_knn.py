@@ -7,11 +7,13 @@ from numba import njit, prange
 from scipy.spatial.distance import cdist
 
 from kronbench.errors import InputError
-from kronbench.models._concatenated import PairClassifier, occurring
+from kronbench.models._pair_classifier import PairClassifier, occurring
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # distances of a block of test vertices
 _EMPTY = np.iinfo(np.int32).min
+_MOST_PAIRS = 2**30  # twice the place of a pair, plus its label, is an int32
+_MOST_CELLS = 2**31  # 8 GiB of index
 
 
 class PairKNN(PairClassifier):
@@ -61,14 +63,21 @@ class PairKNN(PairClassifier):
         Raises
         ------
         InputError
-            There are fewer training pairs than neighbours, or not two classes.
+            There are fewer training pairs than neighbours, not two classes, more than 2^30 pairs,
+            or so many vertices that the index would pass 8 GiB.
         """
         signs = self._start_fit(X, y)
         self._check_neighbors(self.n_neighbors, len(X))
         self._row_vertices, rows = occurring(X.row_features, X.rows)
         self._col_vertices, cols = occurring(X.col_features, X.cols)
         shape = len(self._row_vertices), len(self._col_vertices)
-        flat = rows * shape[1] + cols
+        if len(X) > _MOST_PAIRS or shape[0] * shape[1] > _MOST_CELLS:
+            raise InputError(
+                f"X has {len(X)} pairs of {shape[0]} x {shape[1]} vertices: PairKNN indexes at "
+                f"most {_MOST_PAIRS} pairs and {_MOST_CELLS} cells; give fewer pairs, or use "
+                "PairSklearnKNN, which knows no cells"
+            )
+        flat = rows * shape[1] + cols  # positions have 64 bits
         order = np.argsort(flat, kind="stable")
         flat = flat[order]
         # An entry is twice the place of a pair in this order, plus its label: what the search

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from rlscore.learner.kron_svm import KronSVM as ReferenceKronSVM
 
-from kronbench.models._concatenated import PairClassifier, check_positive
+from kronbench.errors import check_positive
+from kronbench.models._pair_classifier import PairClassifier
 from kronbench.operators import gram
 from kronbench.pairs import PairData
 

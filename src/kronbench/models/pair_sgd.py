@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import check_random_state
 
-from kronbench.errors import InputError
-from kronbench.models._concatenated import PairClassifier, check_positive, occurring
+from kronbench.errors import InputError, check_positive
+from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring
 from kronbench.pairs import PairData
 
 _LOSSES = {"hinge": "hinge", "logistic": "log_loss"}
-_BLOCK_VALUES = 2**20  # concatenated features of one block, 8 MiB: the descent reads them in cache
+# Concatenated features beyond this come in blocks; scikit-learn holds them twice for a moment.
+_MOST_BYTES = 9 * 2**27
 
 
 class PairSGD(PairClassifier):
@@ -20,15 +21,16 @@ class PairSGD(PairClassifier):
     Minimizes sum_h loss(y_h, f_h) + reg/2 ||w||^2, so that scikit-learn's ``alpha`` is reg/n.
     Features are first standardized over the training vertices, each vertex counted once, and w
     and reg refer to that scale; on raw similarities in percent the scores run into the millions.
-    The pairs are passed in random order, concatenated a block at a time: O(m d + q r) numbers
-    of memory whatever n is. Sparse features are made dense.
+    It is ``SGDClassifier.fit`` on the n x (d + r) concatenated features, as a user would call it;
+    where these pass 1.1 GiB, ``partial_fit`` on random blocks of that size. Sparse features are
+    made dense.
 
     Parameters
     ----------
     loss : {"hinge", "logistic"}
     reg : float > 0
     n_updates : int
-        Number of pairs visited, at least one full pass.
+        Number of pairs to visit at least; whole passes are made.
     random_state : int, RandomState or None
         Order of the pairs.
 
@@ -53,7 +55,7 @@ class PairSGD(PairClassifier):
         self.random_state = random_state
 
     def fit(self, X: PairData, y):
-        """Descend; O(n_updates (d + r)).
+        """Descend; O(n_updates_ (d + r)).
 
         Parameters
         ----------
@@ -64,28 +66,33 @@ class PairSGD(PairClassifier):
         check_positive(self.reg, "reg")
         if self.loss not in _LOSSES:
             raise InputError(f"loss is {self.loss!r}: give 'hinge' or 'logistic'")
-        d, r = self._widths
+        d = self._widths[0]
         row_features, rows = occurring(X.row_features, X.rows)
         col_features, cols = occurring(X.col_features, X.cols)
         row_mean, row_scale = _standardize(row_features)
         col_mean, col_scale = _standardize(col_features)
 
-        n = len(signs)
-        sgd = SGDClassifier(loss=_LOSSES[self.loss], alpha=self.reg / n, shuffle=False)
+        n, d_and_r = len(signs), sum(self._widths)
+        passes = max(1, -(-self.n_updates // n))
+        self.n_updates_ = passes * n
         rng = check_random_state(self.random_state)
-        self.n_updates_ = max(self.n_updates, n)
-        step = max(1, min(n, _BLOCK_VALUES // (d + r)))
-        concatenated = np.empty((step, d + r))
-        done = 0
-        while done < self.n_updates_:
-            order = rng.permutation(n)[: self.n_updates_ - done]
-            done += len(order)
-            for start in range(0, len(order), step):
-                pairs = order[start : start + step]
-                block = concatenated[: len(pairs)]
-                np.take(row_features, rows[pairs], axis=0, out=block[:, :d], mode="clip")
-                np.take(col_features, cols[pairs], axis=0, out=block[:, d:], mode="clip")
-                sgd.partial_fit(block, signs[pairs], classes=[-1.0, 1.0])
+        sgd = SGDClassifier(
+            loss=_LOSSES[self.loss],
+            alpha=self.reg / n,
+            max_iter=passes,
+            tol=None,
+            random_state=rng,
+        )
+        step = max(1, _MOST_BYTES // (8 * d_and_r))
+        if step >= n:
+            sgd.fit(concatenated(row_features, rows, col_features, cols), signs)
+        else:
+            for _ in range(passes):
+                order = rng.permutation(n)
+                for start in range(0, n, step):
+                    part = order[start : start + step]
+                    block = concatenated(row_features, rows[part], col_features, cols[part])
+                    sgd.partial_fit(block, signs[part], classes=[-1.0, 1.0])
 
         coef = sgd.coef_[0]
         self.row_coef_ = coef[:d] / row_scale

@@ -5,19 +5,17 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError
-from kronbench.models._complete import (
-    CompleteModel,
+from kronbench.errors import InputError, check_positive
+from kronbench.models._label_matrix_model import (
+    LabelMatrixModel,
     check_exact,
     check_kept,
-    check_reg,
     check_regs,
     check_setting,
     checked_features,
     checked_matrix,
     checked_vertices,
     dense_labels,
-    grown,
     stacked,
     warn_if_ill_conditioned,
 )
@@ -26,11 +24,11 @@ from kronbench.models._leave_one_out import (
     held_out_pairs,
     two_step_leave_one_out,
 )
-from kronbench.models._side import RidgeSide
+from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.models.spectral import as_filter, tikhonov
 
 
-class TwoStepRidge(CompleteModel):
+class TwoStepRidge(LabelMatrixModel):
     """A ridge regression over the rows, and one over the columns of what the first predicts.
 
     (K + reg_rows I) A (G + reg_cols I) = Y, f(d, t) = k(d)' A g(t) (Eqs. 11 to 13). O(m^3 + q^3 +
@@ -116,15 +114,15 @@ class TwoStepRidge(CompleteModel):
     def _sides(self, row_features, row_vertices, col_features, col_vertices):
         row_filter = as_filter(self.row_filter, "row_filter")
         col_filter = as_filter(self.col_filter, "col_filter")
-        reg_rows = check_reg(self.reg_rows, "reg_rows", positive=row_filter is not tikhonov)
-        reg_cols = check_reg(self.reg_cols, "reg_cols", positive=col_filter is not tikhonov)
+        reg_rows = check_positive(self.reg_rows, "reg_rows", or_zero=row_filter is tikhonov)
+        reg_cols = check_positive(self.reg_cols, "reg_cols", or_zero=col_filter is tikhonov)
         row_kernel, col_kernel = (
             (self.row_kernel, self.row_gamma, "row"),
             (self.col_kernel, self.col_gamma, "col"),
         )
         return (
-            RidgeSide(row_features, row_vertices, *row_kernel, row_filter, reg_rows),
-            RidgeSide(col_features, col_vertices, *col_kernel, col_filter, reg_cols),
+            VertexRidge(row_features, row_vertices, *row_kernel, row_filter, reg_rows),
+            VertexRidge(col_features, col_vertices, *col_kernel, col_filter, reg_cols),
         )
 
     def _solve(self):
@@ -148,8 +146,8 @@ class TwoStepRidge(CompleteModel):
         """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
 
         Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise. Dual rows:
-        O(m^2 l + l^3). The coefficients follow when next asked for, so that batches may go by
-        without them.
+        O(m^2 l + l^3); linear ones that come to be more than their features change to the primal.
+        The coefficients follow when next asked for, so that batches may go by without them.
 
         Parameters
         ----------
@@ -164,10 +162,17 @@ class TwoStepRidge(CompleteModel):
             Shapes do not fit, the rows' filter or reg = 0 has no exact update, or an update of the
             other side was made without the data it needs.
 
+        Warns
+        -----
+        LinAlgWarning
+            The kernel of the rows plus reg_rows is so ill-conditioned that rounding moves
+            predictions by more than 1e-8, as it does those of a model trained anew.
+
         Notes
         -----
-        The updated inverse is exact to rounding; a batch that would cost it more than five digits
-        makes the primal factorize its d x d system afresh.
+        Dual rows append to a Cholesky factor, with the rounding of retraining. In the primal a
+        batch that would cost the updated inverse more than five digits makes it factorize its
+        d x d system afresh.
         """
         check_is_fitted(self)
         features = checked_features(features)
@@ -205,11 +210,11 @@ class TwoStepRidge(CompleteModel):
                 "keep_data=True to take in both new rows and new columns"
             )
         new = other.project(Y.T).T
-        growing.extend(features, self.keep_data)
+        projected = growing.extend(features, projected, new, self.keep_data)
         if not self.keep_data:
             growing.forget_features()
         self._coef = None
-        return grown(projected, features, new, growing.primal)
+        return projected
 
     def loo(self, setting):
         """Leave-one-out predictions (m, q) of the training labels.
@@ -357,4 +362,4 @@ class TwoStepRidge(CompleteModel):
     def _check_held_out(*sides):
         for side in sides:
             check_exact(side.filter)
-            check_reg(side.reg, f"reg_{side.name}s", positive=True)
+            check_positive(side.reg, f"reg_{side.name}s")

@@ -1,16 +1,19 @@
 """Floor 1: kernel matrices, their low-rank factors, products with sampled Kronecker products."""
 
 from kronbench.operators._cost_model import calibrate, rates_used
-from kronbench.operators.gram import gram
+from kronbench.operators.gram import dense, gram
 from kronbench.operators.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
 from kronbench.operators.sampled import SampledKroneckerOperator
+from kronbench.operators.tree import Tree
 
 __all__ = [
     "KernelColumns",
     "LowRankFactor",
     "SampledKroneckerOperator",
+    "Tree",
     "calibrate",
     "csi",
+    "dense",
     "gram",
     "incomplete_cholesky",
     "rates_used",

@@ -13,7 +13,6 @@ from pathlib import Path
 import llvmlite.binding
 import numba
 import numpy as np
-import pooch
 import threadpoolctl
 
 from kronbench.errors import InputError
@@ -22,6 +21,7 @@ from kronbench.operators._routes import PairRoute, dense_flops
 from kronbench.operators._sampling import Sampling
 from kronbench.operators.gram import gram
 from kronbench.operators.lowrank import incomplete_cholesky
+from kronbench.resources import cache_folder
 
 
 @dataclass(frozen=True)
@@ -238,8 +238,7 @@ def _rates_file(dtype, n_threads) -> Path:
         numba.__version__,
     ]
     key = hashlib.sha256(json.dumps(machine).encode()).hexdigest()[:12]
-    folder = Path(os.environ.get("KRONBENCH_CACHE") or pooch.os_cache("kronbench")).expanduser()
-    return folder / "rates" / f"{np.dtype(dtype).name}-{key}.json"
+    return cache_folder() / "rates" / f"{np.dtype(dtype).name}-{key}.json"
 
 
 # Length of the rows with which the two kinds of cost of a pair are told apart.

@@ -61,9 +61,14 @@ def gram(X, Y=None, *, kernel="linear", gamma=None):
     return _gaussian(X, Y, float(gamma))
 
 
+def dense(matrix):
+    """An array or a sparse matrix as an array."""
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+
+
 def _linear(X, Y):
     product = X.astype(np.float64, copy=False) @ Y.astype(np.float64, copy=False).T
-    return product.toarray() if sparse.issparse(product) else product
+    return dense(product)
 
 
 def _gaussian(X, Y, gamma):
@@ -81,7 +86,7 @@ def _gaussian(X, Y, gamma):
 
 
 def _precomputed(X, Y):
-    K = X.toarray() if sparse.issparse(X) else X
+    K = dense(X)
     if Y is not None and K.shape[1] != Y.shape[0]:
         raise InputError(
             f"the precomputed kernel X has {K.shape[1]} columns for {Y.shape[0]} training "

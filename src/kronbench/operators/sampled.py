@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numba
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
@@ -15,6 +14,7 @@ from kronbench.operators._factors import thin_factors
 from kronbench.operators._routes import DenseRoute, Middle, PairRoute
 from kronbench.operators._sampling import Sampling
 from kronbench.operators._threads import at_most_threads
+from kronbench.operators.gram import dense
 
 METHODS = ("auto", "sparse", "dense", "lowrank")
 
@@ -266,7 +266,7 @@ def _largest_below(cost, limit, stop):
 
 
 def _as_matrix(matrix, name):
-    matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    matrix = dense(matrix)
     if matrix.ndim != 2:
         raise InputError(f"{name} has {matrix.ndim} dimension(s): give a two-dimensional array")
     if matrix.dtype.kind not in "fiub":

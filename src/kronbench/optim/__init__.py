@@ -1,4 +1,4 @@
-"""Floor 1: losses, Krylov methods and truncated Newton methods on linear operators."""
+"""Floor 2: losses, Krylov methods and truncated Newton methods on linear operators."""
 
 from kronbench.optim.krylov import (
     ShiftedSolutions,

@@ -6,13 +6,15 @@ without a product (scipy's gives x alone), and ``max_iter`` is kept (scipy's min
 its own estimate of the condition number). The iterates are scipy's; the tests compare them.
 
 An iteration makes one product with A; qmr makes another with its transpose, except in the last.
-Scalars are Python floats, so that vectors of single precision stay so.
+Scalars are Python floats, so that vectors of single precision stay so. A right-hand side whose
+squares would leave the range of numbers is scaled by a power of two, which changes no digit.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot
+from functools import wraps
+from math import frexp, hypot
 from typing import NamedTuple
 
 import numpy as np
@@ -23,16 +25,55 @@ from kronbench.errors import InputError
 # Entries updated at a time: 128 KiB of doubles, so that temporaries stay in the L2 cache
 _BLOCK = 2**14
 
+_TOL = 1e-8
+
+
+# Rounding of b - A x relative to b that is no sign of a lost solution
+_ROUNDING = 100
+
 
 class Solution(NamedTuple):
-    """Last iterate x (n,), its residual b - A x (n,) by recurrence, and the iterations made."""
+    """Last iterate x (n,), its residual b - A x (n,), the iterations made, why they ended.
+
+    ``stop`` is "tol", "max_iter", "callback", "breakdown" (the method cannot go on: A is singular
+    for it, or its recurrences divide by what rounding left of zero) or "rounding" (the recurrence
+    reached ``tol``, the residual itself did not). The residual is that of the recurrence unless it
+    was checked, which costs a product and happens where the recurrence reached ``tol``.
+    """
 
     x: np.ndarray
     residual: np.ndarray
     n_iter: int
+    stop: str
 
 
-def minres(A, b, *, shift=0.0, tol=1e-8, max_iter=100, callback=None) -> Solution:
+def _solver(solve):
+    """Check and scale the system for ``solve``, and the solution it claims."""
+
+    @wraps(solve)
+    def checked(A, b, *, callback=None, verify=True, **options):
+        A, b = _as_system(A, b)
+        scale = _safe_scale(b)
+        if scale == 1:
+            found = solve(A, b, callback=callback, **options)
+        else:
+            observe = callback and (lambda x, residual: callback(scale * x, scale * residual))
+            found = solve(A, b / scale, callback=observe, **options)
+            found = found._replace(x=scale * found.x, residual=scale * found.residual)
+        if not verify or found.stop != "tol" or found.n_iter == 0 or options.get("overwrite_b"):
+            return found
+        residual = b - A.matvec(found.x) - options.get("shift", 0.0) * found.x
+        size, whole = np.linalg.norm(residual / scale), np.linalg.norm(b / scale)
+        # twice: the recurrence and the product may differ by their last digits
+        attained = max(2 * options.get("tol", _TOL), _ROUNDING * np.finfo(b.dtype).eps)
+        stop = "tol" if size <= attained * whole else "rounding"
+        return found._replace(residual=residual, stop=stop)
+
+    return checked
+
+
+@_solver
+def minres(A, b, *, shift=0.0, tol=_TOL, max_iter=100, callback=None) -> Solution:
     """Minimum residual method for (A + shift I) x = b, A symmetric (Paige & Saunders 1975).
 
     Parameters
@@ -46,18 +87,19 @@ def minres(A, b, *, shift=0.0, tol=1e-8, max_iter=100, callback=None) -> Solutio
     max_iter : int
     callback : callable(x, residual) -> bool, optional
         Called after each iteration with arrays that the next one overwrites; True stops.
+    verify : bool
+        Whether a product checks the residual where the recurrence reached ``tol``.
 
     Raises
     ------
     InputError
-        A is not square or b does not fit it.
+        A is not square, b does not fit it or is not finite.
     """
-    A, b = _as_system(A, b)
     x, residual = np.zeros_like(b), b.copy()
     w, w_old = np.zeros_like(b), np.zeros_like(b)
     rotations = _Rotations(float(np.linalg.norm(b)), shift)
-    target = tol * rotations.phi
-    n_iter = 0
+    first, target = rotations.phi, tol * rotations.phi
+    n_iter, stop = 0, "tol" if first == 0 else "max_iter"
     for v, alpha, beta, v_next in _lanczos(A, b, max_iter):
         tau, rho, delta, epsilon = map(float, rotations.advance(alpha, beta))
         update(w_old, -epsilon / rho, -delta / rho, w)
@@ -68,69 +110,93 @@ def minres(A, b, *, shift=0.0, tol=1e-8, max_iter=100, callback=None) -> Solutio
             residual, float(rotations.sine) ** 2, float(rotations.cosine * rotations.phi), v_next
         )
         n_iter += 1
-        if (callback is not None and callback(x, residual)) or abs(rotations.phi) <= target:
+        if callback is not None and callback(x, residual):
+            stop = "callback"
             break
-    return Solution(x, residual, n_iter)
+        if abs(rotations.phi) <= target:
+            stop = "tol"
+            break
+        if beta == 0:  # the Krylov space is exhausted: nothing lowers the residual any more
+            exact = abs(rotations.phi) <= _ROUNDING * np.finfo(b.dtype).eps * first
+            stop = "tol" if exact else "breakdown"
+    return Solution(x, residual, n_iter, stop)
 
 
-def cg(A, b, *, tol=1e-8, max_iter=100, callback=None) -> Solution:
+@_solver
+def cg(A, b, *, tol=_TOL, max_iter=100, callback=None) -> Solution:
     """Conjugate gradient method for A x = b, A symmetric positive definite.
 
     Parameters, errors: as for :func:`minres`. It also stops at a direction of no curvature.
     """
-    A, b = _as_system(A, b)
     x, residual, p = np.zeros_like(b), b.copy(), b.copy()
     rr = float(residual @ residual)
     target = tol**2 * rr
-    n_iter = 0
+    n_iter, stop = 0, "max_iter" if rr > 0 else "tol"
     while n_iter < max_iter and rr > 0:
         Ap = A.matvec(p)
         curvature = float(p @ Ap)
-        if curvature <= 0:
+        if not curvature > 0:
+            stop = "breakdown"
             break
         step = rr / curvature
         update(x, 1.0, step, p)
         update(residual, 1.0, -step, Ap)
         rr, rr_old = float(residual @ residual), rr
-        update(p, rr / rr_old, 1.0, residual)
         n_iter += 1
-        if (callback is not None and callback(x, residual)) or rr <= target:
+        if not np.isfinite(rr):
+            stop = "breakdown"
             break
-    return Solution(x, residual, n_iter)
+        update(p, rr / rr_old, 1.0, residual)
+        if callback is not None and callback(x, residual):
+            stop = "callback"
+            break
+        if rr <= target:
+            stop = "tol"
+            break
+    return Solution(x, residual, n_iter, stop)
 
 
-def qmr(A, b, *, tol=1e-8, max_iter=100, callback=None, overwrite_b=False) -> Solution:
+@_solver
+def qmr(A, b, *, tol=_TOL, max_iter=100, callback=None, overwrite_b=False) -> Solution:
     """Quasi-minimal residual method for A x = b, A square (Freund & Nachtigal 1991).
 
     The coupled two-term recurrences without look-ahead; stops at a breakdown of the two-sided
     Lanczos process. Needs ``A.rmatvec``. Parameters, errors: as for :func:`minres`; with
-    ``overwrite_b`` the residual takes the memory of b. Seven more vectors of its length are held,
-    and two while A makes a product.
+    ``overwrite_b`` the residual takes the memory of b and is not verified. Seven more vectors of
+    its length are held, and two while A makes a product.
     """
-    A, b = _as_system(A, b)
     residual = b if overwrite_b else b.copy()
     x, v, w = np.zeros_like(b), b.copy(), b.copy()
     p, q, d, s = (np.zeros_like(b) for _ in range(4))
-    tiny = np.finfo(b.dtype).eps
+    tiny = 10 * np.finfo(b.dtype).eps
     rho = xi = float(np.linalg.norm(b))
     target = tol * rho
     epsilon, gamma, eta, theta = 1.0, 1.0, -1.0, 0.0
-    n_iter = 0
-    while n_iter < max_iter and rho > 0 and xi > 0:
+    n_iter, stop = 0, "max_iter" if rho > 0 else "tol"
+    while n_iter < max_iter and rho > 0:
+        if not 0 < xi < np.inf:
+            stop = "breakdown"
+            break
         v /= rho
         w /= xi
         delta = float(w @ v)
-        if abs(delta) < tiny:
+        if not abs(delta) > tiny:
+            stop = "breakdown"
             break
         update(p, -xi * delta / epsilon, 1.0, v)
         update(q, -rho * delta / epsilon, 1.0, w)
         Ap = A.matvec(p)
         epsilon = float(q @ Ap)
-        if epsilon == 0:
+        # no more than the rounding of the product: what follows would divide by noise
+        if not abs(epsilon) > tiny * float(np.linalg.norm(q)) * float(np.linalg.norm(Ap)):
+            stop = "breakdown"
             break
         beta = epsilon / delta
         update(v, -beta, 1.0, Ap)
         rho, rho_old = float(np.linalg.norm(v)), rho
+        if not (gamma * abs(beta) > 0 and rho < np.inf):
+            stop = "breakdown"
+            break
         theta, theta_old = rho / (gamma * abs(beta)), theta
         gamma, gamma_old = 1 / hypot(1, theta), gamma
         eta *= -rho_old / beta * (gamma / gamma_old) ** 2
@@ -141,12 +207,16 @@ def qmr(A, b, *, tol=1e-8, max_iter=100, callback=None, overwrite_b=False) -> So
         residual -= s
         n_iter += 1
         if callback is not None and callback(x, residual):
+            stop = "callback"
             break
-        if n_iter == max_iter or np.linalg.norm(residual) <= target:
+        if np.linalg.norm(residual) <= target:
+            stop = "tol"
+            break
+        if n_iter == max_iter:
             break
         update(w, -beta, 1.0, A.rmatvec(q))
         xi = float(np.linalg.norm(w))
-    return Solution(x, residual, n_iter)
+    return Solution(x, residual, n_iter, stop)
 
 
 @dataclass(frozen=True)
@@ -322,6 +392,17 @@ class _Rotations:
         self.phi = -self.sine * self.phi
         self.beta = beta
         return tau, rho, delta + 0 * tau, epsilon + 0 * tau
+
+
+def _safe_scale(b):
+    """A power of two by which to divide b so that its squares neither vanish nor overflow."""
+    largest = float(max(b.max(), -b.min())) if len(b) else 0.0
+    if not np.isfinite(largest):
+        raise InputError("b holds NaN or infinite values: give finite numbers")
+    info = np.finfo(b.dtype)
+    if largest == 0 or float(info.tiny) ** 0.25 < largest < float(info.max) ** 0.25:
+        return 1.0
+    return 2.0 ** (frexp(largest)[1] - 1)
 
 
 def _as_system(A, b):

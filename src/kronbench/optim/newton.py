@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from kronbench.errors import InputError
+from kronbench.errors import InputError, check_positive
 from kronbench.optim.krylov import cg, minres, qmr, update
 
 _KRYLOV = {"qmr": qmr, "minres": minres, "cg": cg}
@@ -51,11 +51,17 @@ class Iterate:
 
 @dataclass(frozen=True)
 class NewtonResult:
-    """Coefficients, predictions (n,) for the training pairs, J after each outer iteration."""
+    """Coefficients, predictions (n,) for the training pairs, J after each outer iteration.
+
+    ``stop`` says why it ended: "tol", "max_iter", "callback", "no_descent" (the line search found
+    no lower objective along the step), "breakdown" (the inner solver broke down before its first
+    iterate) or "diverged" (the objective or its gradient is not finite).
+    """
 
     coef: np.ndarray
     scores: np.ndarray
     objective_path: np.ndarray
+    stop: str
 
     @property
     def n_iter(self) -> int:
@@ -132,15 +138,23 @@ def _minimize(
     if y.shape != (form.operator.shape[0],):
         raise InputError(f"y has shape {y.shape}: give ({form.operator.shape[0]},)")
     z, p = np.zeros(form.operator.shape[1], y.dtype), np.zeros_like(y)
-    objectives, target = [], None
+    objectives, target, stop = [], None, "max_iter"
     while len(objectives) < outer_iter:
         residual, norm = form.residual(loss.gradient(p, y), z)
         target = tol * norm if target is None else target
+        if not np.isfinite(norm):
+            stop = "diverged"
+            break
         if norm <= target:
+            stop = "tol"
             break
         x, Bx = form.step(loss, y, p, residual, tol=tol, max_iter=inner_iter)
+        if not x.any():
+            stop = "breakdown"
+            break
         delta = _line_minimum(form, loss, y, p, z, x, Bx) if line_search else 1.0
         if delta == 0:
+            stop = "no_descent"
             break
         if delta != 1:
             x *= delta
@@ -150,8 +164,12 @@ def _minimize(
         del x, Bx
         objectives.append(loss.value(p, y) + 0.5 * form.reg * float(form.inner(z, z, p)))
         if callback is not None and callback(Iterate(len(objectives), z, p, objectives[-1])):
+            stop = "callback"
             break
-    return NewtonResult(z, p, np.array(objectives))
+        if not np.isfinite(objectives[-1]):
+            stop = "diverged"
+            break
+    return NewtonResult(z, p, np.array(objectives), stop)
 
 
 class _Form:
@@ -161,14 +179,12 @@ class _Form:
     """
 
     def __init__(self, operator, reg, inner_solver):
-        if not np.isfinite(reg) or reg <= 0:
-            raise InputError(f"reg={reg}: give a positive number")
+        self.reg = check_positive(reg, "reg")
         if inner_solver not in _KRYLOV:
             raise InputError(
                 f"inner_solver={inner_solver!r} is unknown: give one of {', '.join(_KRYLOV)}"
             )
         self.operator = aslinearoperator(operator)
-        self.reg = float(reg)
         self.inner_solver = inner_solver
 
 
@@ -237,7 +253,7 @@ class _Dual(_Form):
             matvec=lambda u: loss.project(root * Q(root * u)),
             dtype=rhs.dtype,
         )
-        x[active] = root * minres(system, b, shift=self.reg, **options).x
+        x[active] = root * minres(system, b, shift=self.reg, verify=False, **options).x
         return x
 
     def _restricted(self, active):
@@ -334,7 +350,7 @@ class _Primal(_Form):
 
         d = X.shape[1]
         system = LinearOperator((d, d), matvec=product, rmatvec=product, dtype=rhs.dtype)
-        x = _KRYLOV[self.inner_solver](system, rhs, **options).x
+        x = _KRYLOV[self.inner_solver](system, rhs, verify=False, **options).x
         return x, X.matvec(x)
 
 

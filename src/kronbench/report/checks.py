@@ -1,21 +1,88 @@
 """Checks that a claim can name: functions of a result table that return what was measured.
 
 Each takes the rows that the claim selects, and the arguments of its entry in
-``config/claims.yaml``; it returns ``(holds, measured)``, a bool and a short text, or raises
-``NotMeasured``.
+``config/claims/<paper>.yaml``; it returns ``(holds, measured)``, a bool and a short text, or
+raises ``NotMeasured``. What they have in common:
+
+- No rows: ``NotMeasured``, "not tested here".
+- A number that is not finite never holds: a check that reads one fails and says where it stands.
+  Only ``reaches`` and ``mostly_at_least`` know rows without a value: such a row does not have it.
+- A comparison holds when the *means* have the claimed order and size. The interval printed beside
+  it tells how far chance among splits or repeats may reach; it makes no claim hold that the means
+  contradict. A claim that an advantage is more than chance says ``significant: true``: then the
+  whole interval must lie on the claimed side, and a single split leaves it not tested.
+- ``spread: {over: [fold], test_over_train: 0.25}`` names the columns that tell test sets or
+  repeats apart. Differences are paired along them, and the 95 % interval is that of
+  ``fits.half_width``.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import functools
 
-from kronbench.report.fits import exponent
+import numpy as np
+import pandas as pd
+
+from kronbench.report.fits import exponent, half_width
+
+_NO_PLACE = {"source", "paper took", "beyond", "chosen", "O()", "L"}
 
 
 class NotMeasured(Exception):
     """The rows hold too little for a check; the message says what is missing."""
 
 
+def _judges(column, rows_read=lambda frame, **arguments: frame, finite=True):
+    """Make a check refuse empty selections and, with ``finite``, numbers that are not finite.
+
+    ``column`` is the argument that names the column of numbers; ``rows_read`` narrows the selected
+    rows to those that the verdict rests on.
+    """
+
+    def decorate(check):
+        @functools.wraps(check)
+        def judged(frame, **arguments):
+            if frame.empty:
+                raise NotMeasured("no such rows")
+            frame = rows_read(frame, **arguments)
+            values = frame[arguments.get(column, column)].astype(float)
+            bad = ~np.isfinite(values)
+            if finite and bad.any():
+                where = _place(frame[bad].iloc[0])
+                return False, f"{bad.sum()} of {len(values)} numbers are not finite ({where})"
+            holds, measured = check(frame, **arguments)
+            return bool(holds), measured
+
+        judged.rows_read = rows_read
+        return judged
+
+    return decorate
+
+
+def _printed_rows(frame, *, paper="paper", **arguments):
+    rows = frame.dropna(subset=[paper])
+    if rows.empty:
+        raise NotMeasured("nothing is printed for these rows")
+    return rows
+
+
+def _largest_rows(frame, *, between, slow, fast, by=(), at_largest=None, **arguments):
+    """The rows of both sides, in groups that have both; at the largest common ``at_largest``."""
+    by = list(by)
+    groups = []
+    for _, group in frame.groupby(by, dropna=False) if by else [((), frame)]:
+        sides = [group[group[between] == side] for side in (slow, fast)]
+        if at_largest:
+            common = set(sides[0][at_largest]) & set(sides[1][at_largest])
+            sides = [side[side[at_largest] == max(common, default=None)] for side in sides]
+        groups += sides if all(len(side) for side in sides) else []
+    if not groups:
+        where = f"no {at_largest}" if at_largest else "no group"
+        raise NotMeasured(f"{where} has both {slow} and {fast}")
+    return pd.concat(groups)
+
+
+@_judges("value")
 def decreases(frame, *, value, over, by, tolerance=0.0):
     """``value``, a mean over all columns but ``by`` and ``over``, never rises along ``over``.
 
@@ -23,105 +90,169 @@ def decreases(frame, *, value, over, by, tolerance=0.0):
     """
     rises = {}
     for names, curve in _curves(frame, value, over, by):
+        if len(curve) < 2:
+            raise NotMeasured(f"fewer than two values of {over} ({names})")
         values = curve.to_numpy()
-        rises[names] = np.max(np.diff(values) / np.abs(values[:-1]), initial=-1.0)
-    # A mean that is not a number counts as the worst, never as a fall.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rises[names] = np.max(np.diff(values) / np.abs(values[:-1]))
+    # A step from zero has no relative size: it counts as the worst.
     where = max(rises, key=lambda names: np.nan_to_num(rises[names], nan=np.inf))
-    return bool(rises[where] <= tolerance), f"largest relative rise {rises[where]:.2g} ({where})"
+    return rises[where] <= tolerance, f"largest relative rise {rises[where]:.2g} ({where})"
 
 
-def peaks_within(frame, *, value, over, by, limit, slack=0.0):
-    """The mean of ``value`` comes within ``slack`` of its maximum by ``over`` = ``limit``."""
-    positions = {
-        names: curve.index[np.argmax(curve.to_numpy() >= curve.max() - slack)]
-        for names, curve in _curves(frame, value, over, by)
-    }
-    where = max(positions, key=positions.get)
-    return bool(positions[where] <= limit), f"latest at {over} {positions[where]:g} ({where})"
+@_judges("value")
+def peaks_within(frame, *, value, over, by, limit, slack=0.0, spread=None):
+    """After ``over`` = ``limit`` the mean of ``value`` rises by no more than ``slack``.
 
-
-def within(frame, *, value, target, tolerance):
-    """The mean of ``value`` over the selected rows is ``target`` up to ``tolerance``."""
-    mean = float(frame[value].mean())
-    return abs(mean - target) <= tolerance, f"{mean:.4g} against {target:g} \u00b1 {tolerance:g}"
-
-
-def agrees(frame, *, tolerance, ours="ours", paper="paper"):
-    """Every printed number is met up to ``tolerance``; rows without one do not count."""
-    rows = frame.dropna(subset=[paper])
-    difference = (rows[ours] - rows[paper]).abs()
-    worst = rows.loc[difference.idxmax()]
-    words = (worst[key] for key in rows if rows[key].dtype.kind not in "fiub")
-    place = ", ".join(word for word in words if isinstance(word, str))
-    return (
-        bool((difference <= tolerance).all()),
-        f"largest difference {difference.max():.4g} of {len(rows)} numbers ({place})",
+    The best mean of the whole curve is compared with the best up to ``limit``, paired along
+    ``spread``.
+    """
+    along = _along(spread)
+    gains = {}
+    for names, group in _groups(frame, by):
+        table = _table(group, value, along, over).dropna(axis=1)
+        means = table.mean()
+        early = means[means.index <= limit]
+        if early.empty:
+            raise NotMeasured(f"nothing was measured up to {over} {limit:g} ({names})")
+        if means.index.max() <= limit:
+            raise NotMeasured(f"the curve ends at {over} {means.index.max():g} ({names})")
+        gains[names] = (table[means.idxmax()] - table[early.idxmax()], means.idxmax())
+    where = max(gains, key=lambda names: gains[names][0].mean())
+    difference, position = gains[where]
+    text = (
+        f"best at {over} {position:g}, better than up to {limit:g} by "
+        f"{_stated(difference, spread)} ({where})"
     )
+    return difference.mean() <= slack, text
 
 
-def at_least(frame, *, value, bound, by=None):
+@_judges("value")
+def within(frame, *, value, target, tolerance, spread=None):
+    """The mean of ``value`` over the selected rows is ``target`` up to ``tolerance``."""
+    values = _means(frame, _along(spread), value) if spread else frame[value]
+    mean = float(values.mean())
+    text = f"{_stated(values, spread)} against {target:g} \u00b1 {tolerance:g}"
+    return abs(mean - target) <= tolerance, text
+
+
+@_judges("ours", rows_read=_printed_rows)
+def agrees(frame, *, tolerance, ours="ours", paper="paper", interval=None):
+    """Every printed number is met up to ``tolerance``; rows without one do not count.
+
+    ``interval`` names the column with half the width of the interval of ours; it is printed.
+    """
+    difference = (frame[ours] - frame[paper]).abs()
+    worst = frame.loc[difference.idxmax()]
+    text = f"largest difference {difference.max():.4g}"
+    if interval:
+        half = worst[interval]
+        text += f" \u00b1 {half:.2g}" if np.isfinite(half) else " (one split: no spread)"
+    return (difference <= tolerance).all(), f"{text} of {len(frame)} numbers ({_place(worst)})"
+
+
+@_judges("value")
+def vanishes(frame, *, value, tolerance):
+    """No selected row has a ``value`` of a size above ``tolerance``."""
+    sizes = frame[value].abs()
+    where = _place(frame.loc[sizes.idxmax()])
+    return sizes.max() <= tolerance, f"largest {sizes.max():.2g}, bound {tolerance:g} ({where})"
+
+
+@_judges("value")
+def nowhere_vanishes(frame, *, value, tolerance):
+    """Every selected row has a ``value`` of a size of at least ``tolerance``."""
+    sizes = frame[value].abs()
+    where = _place(frame.loc[sizes.idxmin()])
+    return sizes.min() >= tolerance, f"smallest {sizes.min():.2g}, bound {tolerance:g} ({where})"
+
+
+@_judges("value")
+def at_least(frame, *, value, bound, by=None, spread=None, significant=False):
     """The smallest ``value`` of the selected rows, or mean of a group, is at least ``bound``."""
-    values = frame.groupby(by)[value].mean() if by else frame[value]
-    smallest = float(values.min())
-    where = f" ({_named(by, values.idxmin())})" if by else ""
-    return smallest >= bound, f"smallest {smallest:.4g}, bound {bound:g}{where}"
+    if not by:
+        smallest = float(frame[value].min())
+        return smallest >= bound, f"smallest {smallest:.4g}, bound {bound:g}"
+    groups = {
+        names: _means(group, _along(spread), value) if spread else group[value]
+        for names, group in _groups(frame, by)
+    }
+    where = min(groups, key=lambda names: groups[names].mean())
+    text = f"smallest {_stated(groups[where], spread)}, bound {bound:g} ({where})"
+    return _all_beyond(groups, bound, spread, significant), text
 
 
+@_judges("value")
 def at_most(frame, *, value, bound):
     """The largest ``value`` of the selected rows is at most ``bound``."""
     largest = float(frame[value].max())
     return largest <= bound, f"largest {largest:.4g}, bound {bound:g}"
 
 
+@_judges("value", finite=False)
 def reaches(frame, *, value, bound):
-    """The largest ``value`` of the selected rows is at least ``bound``."""
-    largest = float(frame[value].max())
-    return largest >= bound, f"largest {largest:.4g}, bound {bound:g}"
+    """Some selected row has a finite ``value`` of at least ``bound``."""
+    values, text = _finite(frame, value)
+    largest = float(values.max())
+    return largest >= bound, f"largest {largest:.4g}, bound {bound:g}{text}"
 
 
+@_judges("value", finite=False)
 def mostly_at_least(frame, *, value, bound, share):
-    """At least the given share of the selected rows has ``value`` of at least ``bound``.
+    """At least the given share of the selected rows has a finite ``value`` of at least ``bound``.
 
     A row without a value does not have it.
     """
-    good = int((frame[value] >= bound).sum())
-    return good >= share * len(frame), f"{good} of {len(frame)} rows"
+    values, text = _finite(frame, value)
+    good = int((values >= bound).sum())
+    return good >= share * len(frame), f"{good} of {len(frame)} rows{text}"
 
 
-def gain(frame, *, value, between, low, high, by, bound, over=None):
+@_judges("value")
+def gain(
+    frame, *, value, between, low, high, by, bound, over=None, spread=None, significant=False,
+    share=1.0,
+):  # fmt: skip
     """For each group that has both, ``value`` at ``high`` exceeds that at ``low`` by ``bound``.
 
-    ``between`` is the column that holds ``low`` and ``high``. Means over all other columns are
-    compared; with ``over``, the largest along that column.
+    ``between`` is the column that holds ``low`` and ``high``. Differences are paired along
+    ``spread`` and averaged; with ``over``, each side stands at the position along that column
+    where its own mean is largest. ``share`` is the share of the groups of which it must be true.
     """
-    means = frame.groupby([*by, between, *([over] if over else [])])[value].mean()
-    if over:
-        means = means.groupby([*by, between]).max()
-    means = means.unstack(between).reindex(columns=[low, high]).dropna()
-    if means.empty:
+    differences = {}
+    for names, group in _groups(frame, by):
+        difference = _paired(group, value, between, low, high, over, _along(spread))
+        if difference is not None:
+            differences[names] = difference
+    if not differences:
         raise NotMeasured(f"no group has both {low} and {high}")
-    differences = means[high] - means[low]
-    where = differences.idxmin()
-    return (
-        bool((differences >= bound).all()),
-        f"smallest gain {differences.min():.3g} ({_named(by, where)})",
-    )
+    where = min(differences, key=lambda names: differences[names].mean())
+    text = f"smallest gain {_stated(differences[where], spread, paired=True)} ({where})"
+    if share < 1:
+        good = sum(difference.mean() >= bound for difference in differences.values())
+        return good >= share * len(differences), f"{good} of {len(differences)} groups; {text}"
+    return _all_beyond(differences, bound, spread, significant), text
 
 
-def leads(frame, *, value, among, leader, by, slack=0.0):
+@_judges("value")
+def leads(frame, *, value, among, leader, by, slack=0.0, spread=None, significant=False):
     """In each group the mean of ``value`` at ``among`` = ``leader`` is the largest, or within
-    ``slack`` of it."""
-    means = frame.groupby([*by, among])[value].mean().unstack(among)
-    if leader not in means:
-        raise NotMeasured(f"there is no {leader}")
-    lead = means[leader] - means.drop(columns=leader).max(axis=1)
-    where = lead.idxmin()
-    return (
-        bool((lead >= -slack).all()),
-        f"smallest lead over the next {lead.min():.3g} ({_named(by, where)})",
-    )
+    ``slack`` of it; compared with each other one where both were measured (along ``spread``)."""
+    leads_over = {}
+    for names, group in _groups(frame, by):
+        for other in group[among].unique():
+            if other != leader:
+                difference = _paired(group, value, among, other, leader, None, _along(spread))
+                if difference is not None:
+                    leads_over[f"{other}; {names}"] = difference
+    if not leads_over:
+        raise NotMeasured(f"there is no {leader} beside another")
+    where = min(leads_over, key=lambda names: leads_over[names].mean())
+    text = f"smallest lead {_stated(leads_over[where], spread, paired=True)} (over {where})"
+    return _all_beyond(leads_over, -slack, spread, significant), text
 
 
+@_judges("value")
 def scales(frame, *, value, over, by, low, high):
     """The exponent of ``value`` in ``over``, fitted to means, is from ``low`` to ``high``."""
     exponents = {
@@ -135,27 +266,125 @@ def scales(frame, *, value, over, by, low, high):
     return all(low <= number <= high for number in exponents.values()), f"exponent {text}"
 
 
-def ratio_at_largest(frame, *, value, over, between, slow, fast, bound):
-    """At the largest ``over`` that both have, ``slow`` takes ``bound`` times as much as ``fast``.
+@_judges("value", rows_read=_largest_rows)
+def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
+    """``slow`` takes at least ``bound`` times as much of ``value`` as ``fast``, in each group.
 
-    ``between`` is the column that holds ``slow`` and ``fast``; means over all other columns.
+    ``between`` is the column that holds ``slow`` and ``fast``; means over all other columns. With
+    ``at_largest``, at the largest value of that column that both have. Where the smallest and
+    largest repeats are kept, their quotients are the range that is printed.
     """
-    means = frame.groupby([over, between])[value].mean().unstack(between)
-    means = means.reindex(columns=[slow, fast]).dropna()
-    if means.empty:
-        raise NotMeasured(f"no {over} has both {slow} and {fast}")
-    largest = means.index.max()
-    a, b = means.loc[largest]
-    return (
-        bool(a >= bound * b),
-        f"{a:.3g} against {b:.3g} at {over} {largest:,.0f}: ratio {a / b:,.0f}, bound {bound:g}",
-    )
+    found = {}
+    for names, group in _groups(frame, by):
+        a, b = (group[group[between] == side] for side in (slow, fast))
+        mean_a, mean_b = a[value].mean(), b[value].mean()
+        quotient = mean_a / mean_b if mean_a > 0 and mean_b > 0 else np.nan
+        text = f"{mean_a:.3g} against {mean_b:.3g}"
+        if at_largest:
+            text += f" at {at_largest} {group[at_largest].iloc[0]:,.0f}"
+        text += f": ratio {quotient:,.3g}{_repeats(a, b, value)}, bound {bound:g}"
+        found[names] = quotient, text + (f" ({names})" if names else "")
+    where = min(found, key=lambda names: np.nan_to_num(found[names][0], nan=-np.inf))
+    return all(quotient >= bound for quotient, _ in found.values()), found[where][1]
+
+
+def _repeats(a, b, value):
+    columns = [f"{value}_low", f"{value}_high"]
+    if any(name not in side or side[name].isna().any() for side in (a, b) for name in columns):
+        return ""
+    (a_low, a_high), (b_low, b_high) = (side[columns].mean() for side in (a, b))
+    return f" (repeats {a_low / b_high:,.3g} to {a_high / b_low:,.3g})"
+
+
+def _means(frame, keys, value):
+    """Means by group, or the mean of all as a series of one."""
+    if keys:
+        return frame.groupby(keys, dropna=False)[value].mean()
+    return pd.Series([frame[value].mean()])
+
+
+def _groups(frame, by):
+    """Yield (name, rows); a missing key is a group of its own, never dropped."""
+    if not by:
+        yield "", frame
+        return
+    for names, group in frame.groupby(list(by), dropna=False):
+        yield _named(by, names), group
 
 
 def _curves(frame, value, over, by):
-    means = frame.groupby([*by, over])[value].mean()
-    for names, curve in means.groupby(level=list(range(len(by)))):
-        yield _named(by, names), curve.droplevel(list(range(len(by))))
+    for names, group in _groups(frame, by):
+        yield names, _means(group, [over], value)
+
+
+def _paired(group, value, between, low, high, over, along):
+    """Differences high - low, one for each test set that both have; None where none has."""
+    sides = [group[group[between] == side] for side in (low, high)]
+    if any(side.empty for side in sides):
+        return None
+    tables = [_table(side, value, along, over) for side in sides]
+    common = tables[0].index.intersection(tables[1].index)
+    tables = [table.loc[common].dropna(axis=1) for table in tables]
+    if common.empty or any(table.empty for table in tables):
+        return None
+    columns = [table[table.mean().idxmax()] for table in tables]
+    return columns[1] - columns[0]
+
+
+def _table(rows, value, along, over=None):
+    """Means with a row for each test set (one without ``along``) and a column for each ``over``.
+
+    Positions that a test set did not reach are NaN.
+    """
+    rows = rows.assign(_set=0, _position=0)
+    keys = along or ["_set"]
+    position = over or "_position"
+    return rows.groupby([*keys, position], dropna=False)[value].mean().unstack(position)
+
+
+def _along(spread):
+    return list(spread["over"]) if spread else []
+
+
+def _half_width(values, spread):
+    return half_width(values, spread.get("test_over_train", 0.0)) if spread else np.nan
+
+
+def _stated(values, spread, paired=False):
+    """A mean with its interval; comparisons say so when there is none."""
+    mean, half = values.mean(), _half_width(values, spread)
+    if np.isfinite(half):
+        return (
+            f"{mean:.4g} (95 % interval {mean - half:.4g} to {mean + half:.4g}, "
+            f"{len(values)} test sets)"
+        )
+    return f"{mean:.4g}" + (" (one split: no spread)" if spread or paired else "")
+
+
+def _all_beyond(groups, bound, spread, significant):
+    if not significant:
+        return all(values.mean() >= bound for values in groups.values())
+    if spread is None or any(len(values) < 2 for values in groups.values()):
+        raise NotMeasured("one split: no spread, so that chance cannot be told from an advantage")
+    return all(values.mean() - _half_width(values, spread) >= bound for values in groups.values())
+
+
+def _finite(frame, value):
+    """The finite values of a column, and a remark on the others."""
+    values = frame[value].astype(float)
+    values = values[np.isfinite(values)]
+    missing = len(frame) - len(values)
+    return values, f"; {missing} rows without a number" if missing else ""
+
+
+def _place(row):
+    """Where a row stands: its names, without formulas, printed times and sources."""
+    words = [
+        word
+        for key, word in row.items()
+        if isinstance(word, str) and len(word) < 20 and key not in _NO_PLACE
+    ]
+    return ", ".join(words) or f"row {row.name}"
 
 
 def _named(by, names):

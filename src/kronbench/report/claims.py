@@ -1,7 +1,9 @@
-"""Verdicts: each claim of ``config/claims.yaml`` against the result tables of a run."""
+"""Verdicts: each claim of ``config/claims/<paper>.yaml`` against the result tables of a run."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -9,11 +11,18 @@ import pandas as pd
 from kronbench.bench.items import Plan
 from kronbench.errors import InputError
 from kronbench.report import checks
-from kronbench.report.render import read_numbers
+from kronbench.report.fits import disturbed
+from kronbench.report.render import read_numbers, read_results
+from kronbench.report.style import format_cell
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml, validate
 
 HOLDS, FAILS, DIFFERS, UNTESTED = "holds", "fails", "differs", "not tested here"
+
+# Columns that depend on a clock, by their names, and those of them that are no ratios.
+_TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
+_ABSOLUTE = re.compile(r"((our|cpu|predict|paper|test|update|wall)[ _])?seconds(, .*)?")
+_RELATIVE_CHECKS = {"ratio", "scales"}
 
 
 @dataclass(frozen=True)
@@ -26,78 +35,173 @@ class Verdict:
     sentence: str
     item: str
     strictness: str
+    timing: bool
     verdict: str
     measured: str
 
 
+@dataclass(frozen=True)
+class Headline:
+    """Numbers of a table that are shown and never judged, such as seconds of this machine."""
+
+    paper: str
+    item: str
+    sentence: str
+    shown: str
+
+
 def load_claims(plan: Plan) -> list[dict]:
-    """The claims on the papers of a plan, checked against schema, items and known checks."""
-    claims = read_yaml(config_path("claims.yaml"))
-    validate(claims, "claims", "config/claims.yaml")
-    items = {(item.paper, item.name) for item in plan.items}
-    claims = [claim for claim in claims if claim["paper"] in plan.papers]
+    """The claims on the papers of a plan, each with its ``paper``.
+
+    Raises
+    ------
+    InputError
+        A file breaks the schema; a claim reads no known item, names no known check, reads a column
+        of the clock without ``timing: true``, or judges absolute seconds.
+    """
+    claims = [
+        {"paper": paper, **claim} for paper in plan.papers for claim in _file(paper)["claims"]
+    ]
+    seen = set()
     for claim in claims:
-        for name in (claim["item"], *claim.get("also", ())):
-            if (claim["paper"], name) not in items:
-                raise InputError(
-                    f"config/claims.yaml: claim '{claim['id']}' reads {claim['paper']} {name}, "
-                    "which is not an item"
-                )
-        if not hasattr(checks, claim["check"]["kind"]):
-            raise InputError(
-                f"config/claims.yaml: claim '{claim['id']}' names the check "
-                f"'{claim['check']['kind']}', which kronbench.report.checks does not have"
-            )
+        place = f"config/claims/{claim['paper']}.yaml: claim '{claim['id']}'"
+        if claim["id"] in seen:
+            raise InputError(f"{place} stands there twice; give one of them another id")
+        seen.add(claim["id"])
+        _check_items(place, claim, plan)
+        for check in (claim["check"], claim.get("differs", claim)["check"]):
+            _check_check(place, check, claim.get("timing", False))
     return claims
 
 
+def _file(paper):
+    path = config_path("claims", f"{paper}.yaml")
+    if not path.exists():  # a paper of which nothing is claimed
+        return {"claims": [], "headlines": []}
+    content = read_yaml(path)
+    validate(content, "claims", f"config/claims/{paper}.yaml")
+    return {"headlines": []} | content
+
+
+def _check_items(place, entry, plan):
+    known = {(item.paper, item.name) for item in plan.items}
+    for name in (entry["item"], *entry.get("also", ())):
+        if (entry["paper"], name) not in known:
+            raise InputError(f"{place} reads {entry['paper']} {name}, which is not an item")
+
+
+def _check_check(place, check, timing):
+    kind, value = check["kind"], check.get("value", "ours")
+    if not callable(getattr(checks, kind, None)) or kind.startswith("_"):
+        raise InputError(
+            f"{place} names the check '{kind}', which kronbench.report.checks does not have"
+        )
+    if _TIMED.search(value) and not timing:
+        raise InputError(f"{place} reads the timed column '{value}': add 'timing: true'")
+    if _ABSOLUTE.fullmatch(value) and kind not in _RELATIVE_CHECKS:
+        raise InputError(
+            f"{place} judges absolute seconds, which say as much of the machine as of the method: "
+            f"give a ratio of one run, or move it to 'headlines'"
+        )
+
+
 def evaluate(plan: Plan) -> list[Verdict]:
-    """A verdict for each claim.
+    """A verdict for each claim; see ``judge``."""
+    verdicts = []
+    for claim in load_claims(plan):
+        verdict, measured = judge(claim, rows_of(claim, plan), plan.scale)
+        labels = ("id", "paper", "place", "sentence", "item", "strictness")
+        verdicts.append(
+            Verdict(
+                **{key: claim[key] for key in labels},
+                timing=claim.get("timing", False),
+                verdict=verdict,
+                measured=measured,
+            )
+        )
+    return verdicts
 
-    Claims on rows that were not measured (capped, skipped, left out at this scale), on sizes that
-    this scale does not reach, or on surrogate data are "not tested here".
-    """
-    return [_evaluate(claim, _numbers(claim, plan), plan.scale) for claim in load_claims(plan)]
 
-
-def _numbers(claim, plan):
-    frame = read_numbers(plan.item(claim["paper"], claim["item"]))
-    if "also" not in claim:
-        return frame
-    frames = [frame.assign(item=claim["item"])]
-    for name in claim["also"]:
-        frames.append(read_numbers(plan.item(claim["paper"], name)).assign(item=name))
+def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
+    """The rows that a claim selects from: the numbers shown, or the measurements behind them."""
+    names = (claim["item"], *claim.get("also", ()))
+    frames = []
+    for name in names:
+        item = plan.item(claim["paper"], name)
+        measured = claim.get("reads", "numbers") == "measurements"
+        frames.append(read_results(item).frame if measured else read_numbers(item))
+    if len(frames) == 1:
+        return frames[0]
+    frames = [frame.assign(item=name) for frame, name in zip(frames, names, strict=True)]
     return pd.concat(frames, ignore_index=True)
 
 
-def _evaluate(claim, frame, scale):
-    check = dict(claim["check"])
-    kind, where = check.pop("kind"), check.pop("where", None)
-    if where:
-        frame = frame.query(where)
-    surrogates = sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
+def judge(claim: Mapping, frame: pd.DataFrame, scale: str) -> tuple[str, str]:
+    """Verdict and what was measured, for one claim on the rows of its tables.
+
+    - *holds*: its check holds.
+    - *differs*: its check fails, and the check of its entry ``differs`` holds, which bounds what
+      was seen when the reason was found.
+    - *fails*: its check fails, and there is no known reason or the deviation is another one.
+    - *not tested here*: surrogate data, rows that were not measured (capped, skipped, left out at
+      this scale), sizes that the scale does not reach, or a claim on time and a row that was
+      measured while the machine was busy.
+    """
     if scale in claim.get("not_at", ()):
-        verdict, measured = UNTESTED, f"the sizes of scale '{scale}' are too small for it"
-    elif frame.empty:
-        verdict, measured = UNTESTED, f"no such rows at this scale: {where}"
-    elif surrogates:
-        verdict, measured = UNTESTED, f"surrogate data: {', '.join(surrogates)}"
-    else:
-        verdict, measured = _judge(claim, getattr(checks, kind), frame, check)
-    return Verdict(
-        **{key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "strictness")},
-        verdict=verdict,
-        measured=measured,
-    )
-
-
-def _judge(claim, check, frame, arguments):
+        return UNTESTED, f"the sizes of scale '{scale}' are too small for it"
     try:
-        holds, measured = check(frame, **arguments)
+        holds, measured = _checked(claim["check"], claim, frame)
     except checks.NotMeasured as reason:
         return UNTESTED, str(reason)
     if holds:
         return HOLDS, measured
-    if "differs_because" in claim:
-        return DIFFERS, f"{measured}; {claim['differs_because']}"
-    return FAILS, measured
+    if "differs" not in claim:
+        return FAILS, measured
+    differs = claim["differs"]
+    try:
+        bounded, second = _checked(differs["check"], claim, frame)
+    except checks.NotMeasured as reason:
+        bounded, second = False, str(reason)
+    second = "" if second == measured else f" ({second})"
+    if bounded:
+        return DIFFERS, f"{measured}; {differs['because']}{second}"
+    return FAILS, f"{measured}; this is not the known difference{second}"
+
+
+def _checked(entry, claim, frame):
+    arguments = dict(entry)
+    check, where = getattr(checks, arguments.pop("kind")), arguments.pop("where", None)
+    try:
+        rows = frame.query(where) if where else frame
+    except pd.errors.UndefinedVariableError as error:
+        raise checks.NotMeasured(f"the table has no such column: {error}") from None
+    value = arguments.get("value", arguments.get("ours", "ours"))
+    if rows.empty:
+        raise checks.NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
+    if value not in rows:
+        raise checks.NotMeasured(f"the table has no column '{value}'")
+    surrogates = sorted(rows.loc[rows["source"] == "surrogate", "dataset"].unique())
+    if surrogates:
+        raise checks.NotMeasured(f"surrogate data: {', '.join(surrogates)}")
+    if claim.get("timing") and disturbed(check.rows_read(rows, **arguments)):
+        raise checks.NotMeasured("the machine was busy")
+    return check(rows, **arguments)
+
+
+def headlines(plan: Plan) -> list[Headline]:
+    """What each paper's file shows without judging it; rows that are not there are left out."""
+    known = {(item.paper, item.name) for item in plan.items}
+    found = []
+    for paper in plan.papers:
+        for entry in _file(paper)["headlines"]:
+            if (paper, entry["item"]) not in known:
+                continue
+            rows = read_numbers(plan.item(paper, entry["item"])).query(entry["where"])
+            if rows.empty or not set(entry["columns"]) <= set(rows):
+                continue
+            shown = "; ".join(
+                ", ".join(map(format_cell, row))
+                for row in rows[entry["columns"]].itertuples(index=False)
+            )
+            found.append(Headline(paper, entry["item"], entry["sentence"], shown))
+    return found

@@ -12,7 +12,16 @@ import pandas as pd
 
 from kronbench.bench.items import Item, Plan
 from kronbench.files import replacing, write_text
-from kronbench.report.claims import DIFFERS, FAILS, HOLDS, UNTESTED, Verdict, evaluate
+from kronbench.report.claims import (
+    DIFFERS,
+    FAILS,
+    HOLDS,
+    UNTESTED,
+    Verdict,
+    evaluate,
+    headlines,
+)
+from kronbench.report.reference import described, moved_since_accepted, read_verdicts
 from kronbench.report.render import read_numbers, read_results
 from kronbench.report.style import format_cell
 
@@ -22,12 +31,19 @@ _FIRST = (FAILS, DIFFERS, UNTESTED, HOLDS)  # what a reader of the claims looks 
 def write_report(plan: Plan) -> str:
     """Evaluate the claims and write ``index.html``, ``claims.csv`` and ``summary.txt``.
 
+    Verdicts are compared with those of the last accepted run of the scale, where there is one.
+
     Returns
     -------
     str
         What was rendered, what rests on surrogates, what was skipped, where the page is.
     """
     verdicts = evaluate(plan)
+    with replacing(plan.report / "claims.csv") as temporary:
+        columns = [field.name for field in dataclasses.fields(Verdict)]
+        rows = [dataclasses.asdict(verdict) for verdict in verdicts]
+        pd.DataFrame(rows, columns=columns).to_csv(temporary, index=False)
+    moved = moved_since_accepted(plan, read_verdicts(plan.report / "claims.csv"))
     entries = [_entry(item) for item in plan.items]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("kronbench.report"),
@@ -49,10 +65,13 @@ def write_report(plan: Plan) -> str:
         plan=plan,
         papers=papers,
         verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
+        headlines=headlines(plan),
+        moved=None if moved is None else [described(move) for move in moved],
         counts=collections.Counter(verdict.verdict for verdict in verdicts),
         surrogates=_surrogates(entries),
         skipped=_skipped(entries),
         surroundings=entries[0]["sidecars"][0]["environment"],
+        origins=_origins(entries),
         seconds=sum(
             entry["record"]["seconds"]
             for entry in entries
@@ -60,11 +79,7 @@ def write_report(plan: Plan) -> str:
         ),
     )
     write_text(plan.report / "index.html", page)
-    with replacing(plan.report / "claims.csv") as temporary:
-        pd.DataFrame([dataclasses.asdict(verdict) for verdict in verdicts]).to_csv(
-            temporary, index=False
-        )
-    summary = _summary(plan, entries, verdicts)
+    summary = _summary(plan, entries, verdicts, moved)
     write_text(plan.report / "summary.txt", summary + "\n")
     return summary
 
@@ -85,6 +100,24 @@ def _surrogates(entries):
     return sorted({name for entry in entries for name in entry["record"]["surrogates"]})
 
 
+def _origins(entries):
+    """Revisions and machines that measured each entry; none at all where all are the same."""
+    origins = [
+        sorted({_origin(sidecar["environment"]) for sidecar in entry["sidecars"]})
+        for entry in entries
+    ]
+    if len({origin for places in origins for origin in places}) < 2:
+        return {}
+    return {
+        (entry["item"].paper, entry["item"].name): places
+        for entry, places in zip(entries, origins, strict=True)
+    }
+
+
+def _origin(place):
+    return f"revision {place['revision'] or 'unknown'}, {place['cpu']}, {place['cores']} cores"
+
+
 def _skipped(entries):
     """Sentences about what was not done, each with the items that say it."""
     where = collections.defaultdict(list)
@@ -94,7 +127,7 @@ def _skipped(entries):
     return dict(where)
 
 
-def _summary(plan: Plan, entries: list[dict], verdicts: list[Verdict]) -> str:
+def _summary(plan, entries, verdicts, moved):
     counts = collections.Counter(verdict.verdict for verdict in verdicts)
     lines = [
         f"{len(entries)} items rendered at scale '{plan.scale}'; claims: "
@@ -105,6 +138,9 @@ def _summary(plan: Plan, entries: list[dict], verdicts: list[Verdict]) -> str:
         for verdict in verdicts
         if verdict.verdict == FAILS
     ]
+    lines += [f"  moved: {described(move)}" for move in moved or ()]
+    if moved is None:
+        lines.append("no accepted run of this scale to compare with")
     surrogates = _surrogates(entries)
     resting = [
         f"{entry['item'].paper} {entry['item'].name}"

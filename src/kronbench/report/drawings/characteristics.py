@@ -12,7 +12,10 @@ COUNTS = {
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set and count: ours, the paper's, the difference."""
+    """One row for each data set and count: ours, the paper's, the difference.
+
+    A number that the paper misprints stands as it is printed, with a note.
+    """
     printed = printed.set_index("dataset")
     rows = []
     for _, measured in frame.iterrows():
@@ -20,6 +23,8 @@ def tabulate(frame, item, printed):
             column = next((name for name in printed_names if name in printed.columns), None)
             known = column is not None and measured["dataset"] in printed.index
             paper = printed.loc[measured["dataset"], column] if known else None
+            misprinted = known and printed.loc[measured["dataset"]].get("misprinted") == count
+            note = printed.loc[measured["dataset"], "note"] if misprinted else ""
             rows.append(
                 {
                     "dataset": measured["dataset"],
@@ -27,6 +32,7 @@ def tabulate(frame, item, printed):
                     "ours": int(measured[count]),
                     "paper": paper,
                     "difference": int(measured[count]) - paper if known else None,
+                    "note": f"a misprint: {note}" if misprinted else "",
                     "source": measured["source"],
                 }
             )

@@ -1,7 +1,6 @@
 """Seconds of the steps of CSI, stacked, and of the whole against the number of points."""
 
-import numpy as np
-
+from kronbench.report.fits import disturbed, exponent
 from kronbench.report.style import new_figure
 
 
@@ -17,8 +16,11 @@ def draw(frame, item):
     axes[0, 0].set_xlabel("share of the time (%)")
     axes[0, 0].set_title(f"n = {largest['n'].iloc[0]:,}, rank {largest['rank'].iloc[0]}")
     axes[0, 1].loglog(total["n"], total["seconds"], "o-")
-    exponent = np.polyfit(np.log(total["n"]), np.log(total["seconds"]), 1)[0]
-    axes[0, 1].set_title(f"whole decomposition: $n^{{{exponent:.2f}}}$")
+    if "seconds_low" in total:
+        axes[0, 1].vlines(total["n"], total["seconds_low"], total["seconds_high"], lw=0.8)
+    power = exponent(total["n"], total["seconds"])
+    remark = ", busy machine" if disturbed(total) else ""
+    axes[0, 1].set_title(f"whole decomposition: $n^{{{power:.2f}}}${remark}")
     axes[0, 1].set_xlabel("points n")
     axes[0, 1].set_ylabel("seconds")
     return figure

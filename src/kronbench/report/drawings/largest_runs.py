@@ -6,13 +6,17 @@ _NAMES = {1000: "Checker", 6400: "Checker+"}
 
 
 def tabulate(frame, item, printed):
-    """One row for each run; the ratio is the paper's seconds of training over ours."""
+    """One row for each run; the ratio is the paper's seconds of training over ours.
+
+    ``low`` and ``high`` are the smallest and the largest of the repeats.
+    """
     paper = frame["m"].map(_NAMES).map(printed.set_index("method").loc["KronSVM"])
     table = frame.assign(paper=paper, ratio=paper / frame["seconds"])
     columns = {
         "dataset": "dataset", "solver": "solver", "n": "pairs", "seconds": "seconds",
-        "cpu_seconds": "cpu seconds", "paper": "paper seconds", "ratio": "ratio", "auc": "auc",
+        "seconds_low": "low", "seconds_high": "high", "cpu_seconds": "cpu seconds",
+        "paper": "paper seconds", "ratio": "ratio", "auc": "auc",
         "predict_pairs": "test pairs", "predict_seconds": "test seconds",
-        "peak_mib": "peak MiB", "source": "source",
+        "peak_mib": "peak MiB", "busy": "busy", "source": "source",
     }  # fmt: skip
-    return pd.DataFrame({new: table[old] for old, new in columns.items()})
+    return pd.DataFrame({new: table[old] for old, new in columns.items() if old in table})

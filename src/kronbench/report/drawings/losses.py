@@ -34,7 +34,7 @@ def tabulate(frame, item, printed):
     """One row for each loss: the formulas, and the largest deviations over all draws."""
     worst = frame.groupby("loss", sort=False)[
         ["gradient_deviation", "hessian_deviation", "printed_deviation"]
-    ].max()
+    ].agg(lambda deviations: deviations.max(skipna=False))
     rows = []
     for loss, deviations in worst.iterrows():
         name, value, gradient, diagonal, other = FORMULAS[loss]

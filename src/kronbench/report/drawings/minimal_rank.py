@@ -55,7 +55,12 @@ def tabulate(frame, item, printed):
 
 
 def _smallest(measured, bound):
-    """Smallest rank within the bound on average over the splits that reach it; NaN if none."""
+    """Smallest rank within the bound on average over the splits that reach it; NaN if none.
+
+    A machine whose error is not a number makes the rank unknown.
+    """
+    if measured["error"].isna().any():
+        return np.nan
     errors = measured.pivot(index="rank", columns="split", values="error")
     # A decomposition that has stopped keeps its last machine.
     good = errors.ffill().mean(axis=1) <= bound

@@ -1,10 +1,16 @@
 """Seconds and rate of the product against the number of pairs, with the machine's own rate."""
 
+from kronbench.report.fits import disturbed
 from kronbench.report.style import new_figure
+
+_EXTREMES = ("seconds_low", "seconds_high")
 
 
 def draw(frame, item):
-    """One line for each method (largest number of threads, first precision that was measured)."""
+    """One line for each method (largest number of threads, first precision that was measured).
+
+    Whiskers go from the smallest to the largest repeat.
+    """
     threads, dtype = frame["threads"].max(), frame["dtype"].iloc[0]
     chosen = frame[(frame["threads"] == threads) & (frame["dtype"] == dtype)]
     figure, axes = new_figure(1, 2, width=7.4, height=2.8)
@@ -15,13 +21,19 @@ def draw(frame, item):
                 label=f"BLAS, order {curve['m'].iloc[0]}",
             )  # fmt: skip
             continue
-        axes[0, 0].loglog(curve["n"], curve["seconds"], "o-", ms=3, label=method)
-        axes[0, 1].loglog(curve["n"], curve["gflops"], "o-", ms=3, label=method)
+        for panel, value in zip(axes[0], ("seconds", "gflops"), strict=True):
+            (line,) = panel.loglog(curve["n"], curve[value], "o-", ms=3, label=method)
+            if "seconds_low" in curve:
+                fast, slow = (curve[name] / curve["seconds"] for name in _EXTREMES)
+                ends = (fast, slow) if value == "seconds" else (1 / slow, 1 / fast)
+                ends = [curve[value] * factor for factor in ends]
+                panel.vlines(curve["n"], *ends, color=line.get_color(), lw=0.8)
     axes[0, 0].set_ylabel("seconds a product")
     axes[0, 1].set_ylabel("GFlop/s (operations of Algorithm 1)")
     for side in axes[0]:
         side.set_xlabel("pairs n")
-    figure.suptitle(f"{dtype}, {threads} threads", fontsize=8)
+    remark = ", some of it on a busy machine" if disturbed(chosen) else ""
+    figure.suptitle(f"{dtype}, {threads} threads{remark}", fontsize=8)
     handles, labels = axes[0, 1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right center")
     return figure

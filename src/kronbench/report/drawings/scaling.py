@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kronbench.report.fits import disturbed, span
 from kronbench.report.render import read_printed
 from kronbench.report.style import new_figure
 
@@ -11,14 +12,14 @@ LOOKS = ({"marker": "o", "ls": "-"}, {"marker": "s", "ls": "--"}, {"marker": "^"
 def draw(frame, item):
     """Means over folds; a cross ends the curves of solvers that the time cap stopped.
 
-    Hollow stars are the numbers that the paper gives in its text (Airola & Pahikkala, figures 6
-    and 7, sections 5.3 to 5.5).
+    Whiskers go from the smallest to the largest repeat or, for the AUC, fold; a ring marks what
+    was measured while the machine was busy. Hollow stars are the numbers that the paper gives in
+    its text (Airola & Pahikkala, figures 6 and 7, sections 5.3 to 5.5).
     """
     figure, axes = new_figure(1, 3, width=9.2, height=2.9, sharex=True)
     training, prediction, auc = axes[0]
     methods = list(dict.fromkeys(frame["method"]))
     colours = {method: f"C{position}" for position, method in enumerate(methods)}
-    largest = frame["size"].max()
     for panel, task, value in (
         (training, "training", "seconds"),
         (prediction, "prediction", "seconds"),
@@ -29,11 +30,13 @@ def draw(frame, item):
             curves = part[part["method"] == method].groupby("reg")
             for look, (reg, curve) in zip(_looks(curves.ngroups), curves, strict=True):
                 means = curve.groupby("size")[["n", value]].mean()
+                ended = _ended(frame, method, reg, task)
                 label = f"{method}, $\\lambda=2^{{{np.log2(reg):g}}}$"
                 panel.plot(
                     means["n"], means[value], color=colours[method], ms=3, label=label, **look
                 )
-                if panel is not auc and means.index.max() < largest:
+                _mark(panel, curve, value, colours[method])
+                if panel is not auc and ended:
                     end = means.iloc[-1]
                     panel.plot(end["n"], end[value], "x", color=colours[method], ms=7, mew=1.6)
         panel.set_xscale("log")
@@ -43,15 +46,39 @@ def draw(frame, item):
         panel.set_ylabel(f"{task}, seconds")
         _stars(panel, read_printed(item), task, colours)
     auc.set_ylabel("test AUC")
-    if "optimum_auc" in item.parameters:
-        auc.axhline(item.parameters["optimum_auc"], color="0.4", lw=0.8, ls=":")
-        auc.annotate("optimum", (frame["n"].min(), item.parameters["optimum_auc"]), va="bottom")
+    optimum = item.drawing_options.get("optimum_auc")
+    if optimum is not None:
+        auc.axhline(optimum, color="0.4", lw=0.8, ls=":")
+        auc.annotate("optimum", (frame["n"].min(), optimum), va="bottom")
     handles = {}
     for panel in (training, prediction):
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, fontsize=7)
     return figure
+
+
+def _mark(panel, curve, value, colour):
+    for _, point in curve.groupby("size"):
+        n, mean = point["n"].mean(), point[value].mean()
+        low, high = (point[value].min(), point[value].max()) if value == "auc" else span(point)
+        if low < high:
+            panel.errorbar(
+                n, mean, [[max(mean - low, 0)], [max(high - mean, 0)]], color=colour, lw=0.8,
+                capsize=1.5,
+            )  # fmt: skip
+        if value != "auc" and disturbed(point):
+            panel.plot(n, mean, "o", ms=8, mfc="none", mec="0.5", ls="")
+
+
+def _ended(frame, method, reg, task):
+    """Whether the cap ended a curve: its own points, or the training of its model."""
+    own = (frame["method"] == method) & (frame["task"] == task)
+    training = (frame["method"] == method.removesuffix(" by vec trick")) & (
+        frame["task"] == "training"
+    )
+    rows = frame[(own | training) & (frame["reg"] == reg)]
+    return rows["next_seconds"].notna().any()
 
 
 def _looks(count):
@@ -65,3 +92,4 @@ def _stars(panel, printed, task, colours):
             panel.plot(row.n, row.seconds, "*", ms=10, mfc="none", mec=colours[row.method], ls="")
     panel.plot([], [], "*", ms=8, mfc="none", mec="0.3", ls="", label="the paper's text")
     panel.plot([], [], "x", ms=6, color="0.3", ls="", label="ended by the time cap")
+    panel.plot([], [], "o", ms=8, mfc="none", mec="0.5", ls="", label="busy machine")

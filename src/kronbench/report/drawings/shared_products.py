@@ -2,9 +2,16 @@
 
 
 def tabulate(frame, item, printed):
-    """One row for each way, as measured."""
+    """One row for each way, as measured; ``low`` and ``high`` are its extreme repeats.
+
+    A ratio is as disturbed as the worse of its two sides.
+    """
+    if "busy" in frame:
+        first = frame.groupby(["dataset", "model"])["busy"].transform("first")
+        frame = frame.assign(busy=frame["busy"] | first)
     columns = {
         "dataset": "dataset", "model": "model", "way": "way", "n": "pairs", "seconds": "seconds",
-        "cpu_seconds": "cpu seconds", "ratio": "ratio", "auc": "auc", "source": "source",
+        "seconds_low": "low", "seconds_high": "high", "cpu_seconds": "cpu seconds",
+        "ratio": "ratio of seconds", "auc": "auc", "busy": "busy", "source": "source",
     }  # fmt: skip
-    return frame[list(columns)].rename(columns=columns)
+    return frame[[name for name in columns if name in frame]].rename(columns=columns)

@@ -1,0 +1,165 @@
+"""Stand-ins for drug-target interactions, of the published sizes, degrees and spectra."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import optimize
+
+from kronbench.datasets.drug_target import MOLAR, label_matrix
+
+
+def surrogate_interactions(
+    rng: np.random.Generator,
+    *,
+    drugs: int,
+    targets: int,
+    interactions: int,
+    drug_similarity: float,
+    target_similarity: float,
+) -> dict[str, np.ndarray]:
+    """A stand-in for a set of Yamanishi et al.
+
+    Parameters
+    ----------
+    drugs, targets, interactions : int
+        The published sizes, kept exactly; every drug and every target has an interaction.
+    drug_similarity, target_similarity : float
+        Medians of the off-diagonal similarities.
+
+    Notes
+    -----
+    Similarities are Tanimoto coefficients of fingerprints with a Zipf law, inherited in families:
+    the spectrum has one large eigenvalue and a slow tail, as the published ones. The log-odds of
+    an interaction are a bilinear function, smooth in both similarities, plus a propensity of each
+    drug and target, which gives the degrees their heavy tail.
+    """
+    S = _similarity(rng, drugs, drug_similarity, _DRUG_INHERITANCE)
+    T = _similarity(rng, targets, target_similarity, _TARGET_INHERITANCE)
+    log_odds = 3.0 * _smooth(rng, S, T) + rng.gumbel(size=(drugs, targets))
+    log_odds += rng.normal(size=(drugs, 1)) + rng.normal(size=targets)
+    values = np.zeros(drugs * targets)
+    values[_largest(log_odds, interactions)] = 1
+    values = values.reshape(drugs, targets)
+    return label_matrix(values, values == 1, S, T)
+
+
+def surrogate_affinities(
+    rng: np.random.Generator,
+    *,
+    drugs: int,
+    targets: int,
+    known: int,
+    shares: list[float],
+    potencies: list[float],
+    drug_similarity: float,
+    target_similarity: float,
+    percent: bool = False,
+    raw_similarity: float | None = None,
+    self_score: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    unit: str | None = None,
+) -> dict[str, np.ndarray]:
+    """A stand-in for the affinities of Davis et al. (``unit``: Kd) or Metz et al. (pKi).
+
+    Parameters
+    ----------
+    drugs, targets, known : int
+        The published sizes, kept exactly.
+    shares, potencies : lists of float
+        The published distribution function of the negative logarithm: share of the known pairs
+        below each potency, linear between.
+    drug_similarity, target_similarity : float
+        Medians of the off-diagonal similarities, with a diagonal of 1.
+    percent : bool
+        Both similarities are in percent.
+    raw_similarity, self_score : float, optional
+        Targets also have raw alignment scores, whose cosines have this median, and this median
+        self-score; the normalized ones are in percent then, as in Davis et al.
+
+    Notes
+    -----
+    Similarities and structure as in ``surrogate_interactions``; which pairs are known follows
+    propensities of drugs and targets with a heavy tail.
+    """
+    S = _similarity(rng, drugs, drug_similarity, _DRUG_INHERITANCE)
+    seed = rng.integers(2**32)
+    T = _similarity(np.random.default_rng(seed), targets, target_similarity, _TARGET_INHERITANCE)
+    propensity = rng.normal(0, 2.0, (drugs, 1)) + rng.normal(0, 0.9, targets)
+    chosen = _largest(propensity + rng.gumbel(size=(drugs, targets)), known)
+    score = _smooth(rng, S, T) + rng.normal(size=(drugs, targets))
+    score += rng.normal(size=(drugs, 1)) + rng.normal(size=targets)
+    rank = np.empty(known)
+    rank[np.argsort(score.ravel()[chosen])] = (np.arange(known) + 0.5) / known
+    potency = np.interp(rank, shares, potencies)
+    values = np.full(drugs * targets, np.nan)
+    values[chosen] = potency if unit is None else 10.0**-potency / MOLAR[unit]
+    values = values.reshape(drugs, targets)
+    positive = values >= at_least if at_most is None else values <= at_most
+    if self_score is None:
+        scale = 100 if percent else 1
+        return label_matrix(values, positive, scale * S, scale * T)
+    # The same seed: the same families, with fingerprints of their own.
+    cosine = _similarity(np.random.default_rng(seed), targets, raw_similarity, _TARGET_INHERITANCE)
+    length = np.sqrt(self_score * rng.lognormal(0, 0.45, targets))
+    arrays = label_matrix(values, positive, S, length[:, None] * cosine * length)
+    arrays["target_similarity_normalized"] = 100 * T
+    return arrays
+
+
+_DRUG_INHERITANCE = 4.0
+_TARGET_INHERITANCE = 1.5
+
+
+def _similarity(rng, n, median, inheritance):
+    """Tanimoto coefficients of random fingerprints with the given off-diagonal median.
+
+    A vertex takes the share Beta(inheritance, 1) of its fingerprint from its subfamily, which has
+    most of its own from the family; family sizes follow a Zipf law.
+    """
+    n_bits = round(60 / median)
+    law = (np.arange(n_bits) + 10.0) ** -0.6
+
+    def frequency(log_scale):
+        return np.minimum(np.exp(log_scale) * law, 0.95)
+
+    def excess(log_scale):  # expected background coefficient, a little below the median
+        bits = frequency(log_scale)
+        return bits @ bits / (2 * bits.sum() - bits @ bits) - 0.9 * median
+
+    bits = frequency(optimize.brentq(excess, -8, 12))
+    n_families = max(2, round(n**0.75 / 2))
+    weights = (np.arange(n_families) + 1.0) ** -0.7
+    subfamily = 3 * rng.choice(n_families, n, p=weights / weights.sum()) + rng.integers(3, size=n)
+    family_bits = np.repeat(rng.random((n_families, n_bits)) < bits, 3, axis=0)
+    fresh_bits = rng.random((3 * n_families, n_bits)) < bits
+    prototypes = np.where(rng.random(fresh_bits.shape) < 0.7, family_bits, fresh_bits)
+    richness = rng.lognormal(0, 0.7, (n, 1))
+    inherited = rng.random((n, n_bits)) < rng.beta(inheritance, 1, (n, 1))
+    own_bits = rng.random((n, n_bits)) < richness * bits
+    fingerprints = np.where(inherited, prototypes[subfamily], own_bits).astype(float)
+    common = fingerprints @ fingerprints.T
+    size = common.diagonal()
+    similarity = common / np.maximum(size[:, None] + size - common, 1)
+    np.fill_diagonal(similarity, 1)
+    background = np.median(similarity[~np.eye(n, dtype=bool)])
+    return similarity + (median - background) / (1 - background) * (1 - similarity)
+
+
+def _smooth(rng, S, T, rank=4):
+    """A bilinear function of unit variance, and its margins, smooth over both similarities."""
+    sides = []
+    for similarity in (S, T):
+        side = (similarity - similarity.mean(axis=0)) @ rng.normal(size=(len(similarity), rank))
+        sides.append(side / side.std(axis=0))
+    function = sides[0] @ sides[1].T + rank**0.5 * (sides[0][:, :1] + sides[1][:, 0])
+    return function / function.std()
+
+
+def _largest(scores, n):
+    """Flat positions of n large scores, the largest of each row and column among them."""
+    scores = scores.copy()
+    scores[np.arange(len(scores)), scores.argmax(axis=1)] += 1e3
+    best = scores.argmax(axis=0)
+    scores[best, np.arange(scores.shape[1])] += 1e3
+    return np.argpartition(scores, -n, axis=None)[-n:]

@@ -1,0 +1,208 @@
+"""Models of a complete label matrix: checked input, the labels as a matrix, predictions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgWarning
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.errors import InputError, check_positive
+from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models.spectral import tikhonov
+from kronbench.operators import dense
+from kronbench.pairs import PairData
+
+SETTINGS = ("A", "B", "C", "D")
+
+# Condition number beyond which a solution without regularization has lost half of its digits.
+_ILL_CONDITIONED = 1e8
+
+
+class LabelMatrixModel(RegressorMixin, BaseEstimator):
+    """Base of the models that need the label of every pair of a row and a column vertex.
+
+    A subclass has ``_fit(row_features, row_vertices, col_features, col_vertices, Y)``, where
+    vertices are positions in the features or None for all, and ``_scores(row_features,
+    col_features)``, which returns an array L and a matrix E with the predictions L @ E.T.
+    """
+
+    def fit(self, X, y):
+        """Fit to labelled pairs.
+
+        Parameters
+        ----------
+        X : PairData, n pairs
+            Every pair of the row and column vertices that occur in it, once each, in any order.
+        y : (n,) array of numbers
+
+        Raises
+        ------
+        InputError
+            A pair is missing or repeated, or y does not fit X or is not finite.
+        """
+        row_vertices, col_vertices, Y = label_matrix(X, y, type(self).__name__)
+        return self._fit(X.row_features, row_vertices, X.col_features, col_vertices, Y)
+
+    def fit_matrix(self, row_features, col_features, Y):
+        """Fit to a label matrix.
+
+        Parameters
+        ----------
+        row_features : (m, d) array or sparse matrix
+            Instances; or the (m, m) kernel matrix where the row kernel is "precomputed".
+        col_features : (q, r) array or sparse matrix
+            Tasks; the same.
+        Y : (m, q) array of numbers
+
+        Raises
+        ------
+        InputError
+            Shapes do not fit, or a value is not finite.
+        """
+        vertices = checked_vertices(row_features, col_features)
+        Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols)
+        return self._fit(vertices.row_features, None, vertices.col_features, None, Y)
+
+    def predict(self, X):
+        """Predictions (n,) for the n pairs of X, in O(n) beyond those of its vertices."""
+        check_is_fitted(self)
+        check_pairs(X)
+        used_rows, rows = np.unique(X.rows, return_inverse=True)
+        left, right = self._scores(X.row_features[used_rows], X.col_features)
+        if len(X) * 8 > len(used_rows) * X.n_cols:
+            return _product(left, right)[rows, X.cols]
+        return _gathered(left, right, rows, X.cols)
+
+    def predict_matrix(self, row_features, col_features):
+        """Predictions (m', q') for all pairs of new row and column vertices.
+
+        Parameters
+        ----------
+        row_features : (m', d), or (m', m) kernel values with the training rows
+        col_features : (q', r), or (q', q) kernel values with the training columns
+        """
+        check_is_fitted(self)
+        vertices = checked_vertices(row_features, col_features)
+        return _product(*self._scores(vertices.row_features, vertices.col_features))
+
+
+def label_matrix(X, y, model):
+    """Positions of the row and the column vertices in use, and the labels as a (m, q) matrix."""
+    y = check_targets(X, y).astype(np.float64, copy=False)
+    row_vertices, rows = np.unique(X.rows, return_inverse=True)
+    col_vertices, cols = np.unique(X.cols, return_inverse=True)
+    m, q = len(row_vertices), len(col_vertices)
+    cells = rows * q + cols
+    distinct = len(np.unique(cells))
+    if distinct < m * q or len(cells) > distinct:
+        raise InputError(
+            f"X holds {distinct} of the {m} x {q} pairs of its vertices, "
+            f"{len(cells) - distinct} of its {len(cells)} entries repeat one: {model} needs every "
+            "pair exactly once; KronRidge takes incomplete data"
+        )
+    Y = np.empty(m * q)
+    Y[cells] = y
+    every_row, every_col = m == X.n_rows, q == X.n_cols
+    return (
+        None if every_row else row_vertices,
+        None if every_col else col_vertices,
+        Y.reshape(m, q),
+    )
+
+
+def checked_features(features):
+    """The features as PairData takes them."""
+    return checked_vertices(features, np.empty((0, 1))).row_features
+
+
+def checked_vertices(row_features, col_features):
+    """The features as a PairData without pairs."""
+    return PairData(row_features, col_features, [], [])
+
+
+def checked_matrix(Y, m, q, *, missing=False, allow_sparse=False):
+    """Y as float64 (m, q); NaN stands for a missing label where ``missing`` says so."""
+    if sparse.issparse(Y):
+        Y = sparse.csr_array(Y).astype(np.float64) if allow_sparse else Y.toarray()
+    Y = Y if sparse.issparse(Y) else np.asarray(Y)
+    if Y.shape != (m, q):
+        raise InputError(f"Y has shape {Y.shape}: give one label a pair, shape {(m, q)}")
+    if Y.dtype.kind not in "fiub":
+        raise InputError(f"Y has dtype {Y.dtype}: give numbers")
+    values = Y.data if sparse.issparse(Y) else Y
+    if np.isinf(values).any() or (not missing and np.isnan(values).any()):
+        raise InputError(
+            "Y holds NaN or infinite values: give finite numbers; KronRidge takes incomplete "
+            "data, and TwoStepRidge.impute fills in missing labels"
+        )
+    return Y.astype(np.float64, copy=False)
+
+
+def check_setting(setting):
+    if setting not in SETTINGS:
+        raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
+
+
+def check_regs(regs, name):
+    """A grid of positive weights as an array (s,)."""
+    regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
+    for reg in regs.tolist():
+        check_positive(reg, name)
+    return regs
+
+
+def warn_if_ill_conditioned(values, name):
+    """LinAlgWarning where the eigenvalues ``values``, zeros apart, spread over half the digits."""
+    kept = values[values > 0]
+    if len(kept) and kept.max() > _ILL_CONDITIONED * kept.min():
+        warnings.warn(
+            f"{name} has condition number {kept.max() / kept.min():.1e}: without regularization "
+            "the solution has few correct digits; give a positive reg",
+            LinAlgWarning,
+            stacklevel=4,
+        )
+
+
+def check_exact(filter):
+    """Raise InputError for a filter whose leave-one-out predictions need retraining."""
+    if filter is not tikhonov:
+        raise InputError(
+            "leave-one-out shortcuts are exact for filter='tikhonov' only: other filters of a "
+            "kernel matrix without a row are no rank-one update"
+        )
+
+
+def check_kept(labels):
+    if labels is None:
+        raise InputError("the training data was not kept: fit with keep_data=True")
+
+
+def dense_labels(labels):
+    """Training labels as an array; InputError where they were not kept."""
+    check_kept(labels)
+    return dense(labels)
+
+
+def stacked(labels, new):
+    """New rows of labels under the old ones; sparse where both are."""
+    if sparse.issparse(labels) and sparse.issparse(new):
+        return sparse.csr_array(sparse.vstack([labels, new]))
+    return np.vstack([dense_labels(labels), dense_labels(new)])
+
+
+def _product(left, right):
+    return np.asarray(left @ right.T)
+
+
+def _gathered(left, right, rows, cols, chunk=4096):
+    """Entries (rows, cols) of left @ right.T, without the rest of it."""
+    right = dense(right)
+    out = np.empty(len(rows))
+    for start in range(0, len(rows), chunk):
+        part = slice(start, start + chunk)
+        out[part] = np.einsum("ij,ij->i", left[rows[part]], right[cols[part]])
+    return out

@@ -1,0 +1,70 @@
+"""Two-class classifiers of pairs in the concatenated features [d, t]."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.errors import InputError
+from kronbench.models._pair_labels import check_pairs, encode_two_classes
+from kronbench.operators import dense
+from kronbench.pairs import PairData
+
+
+class PairClassifier(ClassifierMixin, BaseEstimator):
+    """Two-class classifier of pairs; a subclass gives ``fit`` and ``_decision_function``.
+
+    Labels are any two values, the larger one positive; inside they are -1 and +1.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def decision_function(self, X: PairData) -> np.ndarray:
+        """Scores (n,); positive where ``classes_[1]`` is predicted."""
+        return self._decision_function(self._checked_pairs(X))
+
+    def predict(self, X: PairData) -> np.ndarray:
+        """Predicted labels (n,), from ``classes_``."""
+        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+
+    def _start_fit(self, X, y):
+        """Check X and y, set ``classes_`` and the widths; the labels as (n,) -1.0 and 1.0."""
+        self.classes_, signs = encode_two_classes(X, y)
+        self._widths = X.row_features.shape[1], X.col_features.shape[1]
+        self.n_features_in_ = sum(self._widths)
+        return signs
+
+    def _checked_pairs(self, X):
+        check_is_fitted(self)
+        check_pairs(X)
+        widths = X.row_features.shape[1], X.col_features.shape[1]
+        if widths != self._widths:
+            raise InputError(
+                f"X has {widths[0]} row and {widths[1]} column features, but the model was fitted "
+                f"with {self._widths[0]} and {self._widths[1]}: give the same features"
+            )
+        return X
+
+
+def occurring(features, index):
+    """The vertices that ``index`` mentions, dense, and the positions of ``index`` in them."""
+    # by a mask and not by np.unique, whose sort of ten million pairs takes as long as a descent
+    occurs = np.zeros(features.shape[0], dtype=bool)
+    occurs[index] = True
+    vertices, position = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
+    return np.ascontiguousarray(dense(features[vertices]), dtype=np.float64), position
+
+
+def concatenated(row_features, rows, col_features, cols):
+    """The features [d, t] (n, d + r) of pairs of dense vertices, in rows of memory."""
+    d = row_features.shape[1]
+    out = np.empty((len(rows), d + col_features.shape[1]))
+    np.take(row_features, rows, axis=0, out=out[:, :d], mode="clip")
+    np.take(col_features, cols, axis=0, out=out[:, d:], mode="clip")
+    return out

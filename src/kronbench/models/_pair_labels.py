@@ -1,0 +1,49 @@
+"""Pairs and their labels as a user gives them, checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbench.errors import InputError
+from kronbench.pairs import PairData
+
+
+def check_pairs(X, y=None):
+    """Raise InputError unless X is a nonempty PairData; return y as a (n,) array that fits it."""
+    if not isinstance(X, PairData):
+        raise InputError(f"X is a {type(X).__name__}: give a PairData")
+    if len(X) == 0:
+        raise InputError("X has no pairs: give at least one")
+    if y is None:
+        return None
+    y = np.asarray(y)
+    if y.shape != (len(X),):
+        raise InputError(f"y has shape {y.shape}: give one label for each of the {len(X)} pairs")
+    return y
+
+
+def check_targets(X, y):
+    """y as finite float64 (n,) for the pairs of X."""
+    y = check_pairs(X, y)
+    if y.dtype.kind not in "fiub":
+        raise InputError(f"y has dtype {y.dtype}: give numbers")
+    y = y.astype(np.float64)
+    if not np.isfinite(y).all():
+        raise InputError("y holds NaN or infinite values: give finite numbers")
+    return y
+
+
+def encode_two_classes(X, y):
+    """The two sorted classes of y, and y with -1.0 for the first and 1.0 for the second."""
+    y = check_pairs(X, y)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise InputError("y holds NaN or infinite values: give the label of every pair")
+    classes = np.unique(y)
+    if len(classes) != 2:
+        raise InputError(
+            f"y holds {len(classes)} class{'es' if len(classes) > 1 else ''}: "
+            "give labels of exactly two classes"
+        )
+    if y.dtype == np.float64 and classes.tolist() == [-1.0, 1.0]:
+        return classes, y
+    return classes, np.where(y == classes[1], 1.0, -1.0)

@@ -1,0 +1,92 @@
+"""The training vertices of one side, rows or columns, of complete data and their kernel."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from kronbench.errors import InputError
+from kronbench.operators import dense, gram
+from kronbench.operators.eigen import check_symmetric, feature_spectrum, kernel_spectrum
+
+
+class VertexKernel:
+    """Training vertices of one side and their kernel.
+
+    Parameters
+    ----------
+    features : (v, d) array or sparse matrix, or (v, v) kernel matrix
+    vertices : (n,) integer array or None
+        The vertices to train on; None for all v.
+    kernel, gamma
+        As in ``kronbench.operators.gram.gram``.
+    name : {"row", "col"}
+        For messages.
+    """
+
+    def __init__(self, features, vertices, kernel, gamma, name):
+        self.kernel, self.gamma, self.name = kernel, gamma, name
+        self.precomputed = isinstance(kernel, str) and kernel == "precomputed"
+        self.n_given = features.shape[0]
+        self.vertices = np.arange(self.n_given) if vertices is None else vertices
+        everything = len(self.vertices) == self.n_given
+        if self.precomputed:
+            if features.shape[1] != self.n_given:
+                raise InputError(
+                    f"{name}_features is a precomputed kernel of shape {features.shape}: give one "
+                    f"column for each of the {self.n_given} training vertices"
+                )
+            features = dense(features)
+            self.features = features if everything else features[np.ix_(vertices, vertices)]
+        else:
+            self.features = features if everything else features[vertices]
+
+    @property
+    def n(self):
+        return len(self.vertices)
+
+    @property
+    def thin(self):
+        """Whether explicit features span less than the space of labels: n > d."""
+        return self._is_thin(self.n)
+
+    def _is_thin(self, n):
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        return linear and self.features.shape[1] < n
+
+    def gram(self):
+        """Kernel matrix (n, n)."""
+        K = gram(self.features, kernel=self.kernel, gamma=self.gamma)
+        check_symmetric(K, f"the {self.name} kernel")
+        return K.astype(np.float64, copy=False)
+
+    def cross(self, features):
+        """Kernel values (p, n) of other vertices with the training vertices."""
+        if self.precomputed:
+            if features.shape[1] != self.n_given:
+                raise InputError(
+                    f"{self.name}_features is a precomputed kernel of shape {features.shape}: "
+                    f"give one column for each of the {self.n_given} training vertices"
+                )
+            block = features if self.n == self.n_given else features[:, self.vertices]
+            return dense(block)
+        self.check_width(features)
+        return gram(features, self.features, kernel=self.kernel, gamma=self.gamma)
+
+    def check_width(self, features):
+        if features.shape[1] != self.features.shape[1]:
+            raise InputError(
+                f"{self.name}_features has {features.shape[1]} columns and the training set "
+                f"{self.features.shape[1]}: give the same features to both"
+            )
+
+    @cached_property
+    def spectrum(self):
+        """All n eigenpairs of the kernel matrix."""
+        return kernel_spectrum(self.gram(), f"the {self.name} kernel")
+
+    @cached_property
+    def thin_spectrum(self):
+        """The eigenpairs that matter: d of them where explicit features have d < n columns."""
+        return feature_spectrum(dense(self.features)) if self.thin else self.spectrum

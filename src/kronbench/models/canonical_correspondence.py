@@ -1,0 +1,160 @@
+"""Document features that follow the classes: canonical correspondence analysis of word counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.errors import InputError
+
+_BLOCK = 4096
+
+
+class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
+    """Few components of word counts in which the classes of documents differ most.
+
+    Canonical correspondence analysis (ter Braak 1986) of documents by words, with the indicators
+    of the classes as explaining variables, is the correspondence analysis of the table of classes
+    by words: the axes are singular vectors of D_r^-1/2 (N / n - r c') D_c^-1/2, where N sums the
+    counts of each class, n is the total, and r and c are its margins. A document lies at the mean
+    of its words' positions, as in the usual transition formula. The table is one product with the
+    indicators, and the singular vectors come from a few products with it: linear in the documents,
+    and O(nnz(N) k) for k components. Words in fewer than ``min_documents`` documents are left out.
+
+    Parameters
+    ----------
+    n_components : int
+    min_documents : int
+    n_iter : int
+        Subspace iterations; the decomposition is randomized (Halko et al. 2011, Algorithm 4.4).
+    random_state : int, RandomState, or None
+        Start of the iterations.
+
+    Attributes
+    ----------
+    words_ : (v,) integer array
+        Columns of the counts that take part.
+    positions_ : (v, k) float32 array
+    singular_values_ : (k,) array
+    """
+
+    def __init__(self, n_components=2, min_documents=1, n_iter=3, random_state=None):
+        self.n_components = n_components
+        self.min_documents = min_documents
+        self.n_iter = n_iter
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Find the axes.
+
+        Parameters
+        ----------
+        X : (n, V) array or sparse array of counts
+        y : (n,) array of classes
+
+        Raises
+        ------
+        InputError
+            Shapes do not fit, a count is negative or not finite, or there are not more classes
+            than components.
+        """
+        X, y = _counts(X), np.asarray(y)
+        if y.shape != X.shape[:1]:
+            raise InputError(
+                f"y has shape {y.shape}: give one class for each of the {X.shape[0]} documents"
+            )
+        table = self._table(X, y)
+        n_classes = np.count_nonzero(np.diff(table.indptr))
+        if not 0 < self.n_components < n_classes:
+            raise InputError(
+                f"n_components={self.n_components}: give at least 1 and fewer than the "
+                f"{n_classes} classes that have documents"
+            )
+        total = table.sum(dtype=np.float64)
+        row_root = np.sqrt(table.sum(axis=1, dtype=np.float64) / total)
+        col_root = np.sqrt(table.sum(axis=0, dtype=np.float64) / total)
+        table.data *= np.repeat(_reciprocal(row_root) / total, np.diff(table.indptr))
+        table.data *= _reciprocal(col_root)[table.indices]
+        centred = _Centred(table, row_root, col_root)
+        left = self._left_vectors(centred, min(self.n_components + 10, n_classes))
+        right = centred.rmatmat(left)
+        values, turn = np.linalg.eigh(right.T @ right)
+        del right
+        kept = np.argsort(values)[::-1][: self.n_components]
+        self.singular_values_ = np.sqrt(values[kept].astype(np.float64))
+        self.positions_ = centred.rmatmat(left @ (turn[:, kept] / np.sqrt(values[kept])))
+        self.positions_ *= _reciprocal(col_root)[:, None]
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X) -> np.ndarray:
+        """Positions (n, k) of documents with word counts X (n, V); zero where no word is known."""
+        check_is_fitted(self)
+        X = _counts(X)
+        if X.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {X.shape[1]} columns: give the {self.n_features_in_} words of the fit"
+            )
+        X = X[:, self.words_]
+        length = np.asarray(X.sum(axis=1))
+        return (X @ self.positions_) / np.maximum(length, 1.0)[:, None]
+
+    def _table(self, X, y):
+        """Counts (C, v) of each class, csr, float32."""
+        documents = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
+        self.words_ = np.flatnonzero(documents >= max(self.min_documents, 1))
+        classes, y = np.unique(y, return_inverse=True)
+        ones = np.ones(len(y), dtype=np.float32)
+        indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
+        return sparse.csr_array((indicators @ X)[:, self.words_]).astype(np.float32, copy=False)
+
+    def _left_vectors(self, centred, width):
+        """Orthonormal (C, width) basis near the leading left singular vectors."""
+        draws = check_random_state(self.random_state)
+        basis = draws.standard_normal((centred.table.shape[0], width)).astype(np.float32)
+        for _ in range(self.n_iter):
+            basis, _ = np.linalg.qr(basis)
+            basis = centred.matmat(centred.rmatmat(basis))
+        return np.linalg.qr(basis)[0]
+
+
+def _counts(X):
+    """X as a csr array of nonnegative numbers without repeated entries."""
+    X = sparse.csr_array(X)
+    X.sum_duplicates()
+    if not (X.dtype.kind in "fiub" and np.isfinite(X.data).all() and (X.data >= 0).all()):
+        raise InputError("X holds entries that are no counts: give finite numbers, none negative")
+    return X
+
+
+class _Centred:
+    """A scaled table without the pair of its margins, whose singular value is always one."""
+
+    def __init__(self, table, row_root, col_root):
+        self.table = table
+        self._row_root = row_root.astype(np.float32)
+        self._col_root = col_root.astype(np.float32)
+
+    def matmat(self, right):
+        product = self.table @ right
+        return _subtract_outer(product, self._row_root, self._col_root @ right)
+
+    def rmatmat(self, left):
+        product = self.table.T @ left
+        return _subtract_outer(product, self._col_root, self._row_root @ left)
+
+
+def _subtract_outer(matrix, column, row):
+    """``matrix - outer(column, row)`` in place, without a second matrix of that size."""
+    for start in range(0, len(matrix), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        matrix[part] -= column[part, None] * row
+    return matrix
+
+
+def _reciprocal(root):
+    reciprocal = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
+    return reciprocal.astype(np.float32)

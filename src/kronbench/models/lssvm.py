@@ -1,0 +1,79 @@
+"""Least-squares support vector machine with an intercept, on the full kernel matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.errors import InputError, check_positive
+from kronbench.operators import gram
+
+
+class LSSVM(RegressorMixin, BaseEstimator):
+    """Ridge regression with an intercept that bears no penalty, by one Cholesky factorization.
+
+    min ||Y - K A - 1 c||^2 / (2 n) + reg <A, K A> / 2 (Bach & Jordan 2005, Section 6): O(n^3) for
+    one weight. ``LSSVMPath`` takes one eigendecomposition for all weights.
+
+    Parameters
+    ----------
+    reg : float
+        The paper's tau > 0.
+    kernel : {"linear", "gaussian", "precomputed"} or callable
+    gamma : float, optional
+        Width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
+
+    Attributes
+    ----------
+    dual_coef_ : (n, d) array, A
+        Its columns sum to zero.
+    intercept_ : (d,) array, c
+    """
+
+    def __init__(self, reg=1e-3, kernel="linear", gamma=None):
+        self.reg = reg
+        self.kernel = kernel
+        self.gamma = gamma
+
+    def fit(self, X, y):
+        """Fit to responses y, (n,) or (n, d), of the points X (n, p), or of their kernel matrix.
+
+        Raises
+        ------
+        InputError
+            Shapes do not fit, a response is not finite, or reg is not positive.
+        """
+        reg, Y = check_positive(self.reg, "reg"), np.asarray(y, dtype=np.float64)
+        K = gram(X, kernel=self.kernel, gamma=self.gamma)
+        if K.shape[0] != K.shape[1] or Y.ndim not in (1, 2) or len(Y) != len(K):
+            raise InputError(
+                f"y has shape {Y.shape} and the kernel matrix {K.shape}: give one response, or "
+                "one row of them, for each point"
+            )
+        if not np.isfinite(Y).all():
+            raise InputError("y holds NaN or infinite values: give finite numbers")
+        n, mean = len(K), K.mean(axis=0)
+        centred = K - mean - mean[:, None] + mean.mean()
+        centred[np.diag_indices(n)] += n * reg
+        target_mean = Y.mean(axis=0)
+        self.X_fit_ = None if self.kernel == "precomputed" else X
+        self.dual_coef_ = cho_solve(cho_factor(centred, overwrite_a=True), Y - target_mean)
+        # The coefficients sum to zero, so that centring the columns of a test kernel is enough.
+        self.intercept_ = target_mean - mean @ self.dual_coef_
+        return self
+
+    def predict(self, X):
+        """Responses, (n',) or (n', d), at new points (n', p), or from their kernel values (n', n)
+        with the training points."""
+        check_is_fitted(self)
+        K = np.asarray(X) if self.X_fit_ is None else self._cross(X)
+        if K.ndim != 2 or K.shape[1] != len(self.dual_coef_):
+            raise InputError(
+                f"X has shape {K.shape}: give {len(self.dual_coef_)} kernel values for each point"
+            )
+        return K @ self.dual_coef_ + self.intercept_
+
+    def _cross(self, X):
+        return gram(X, self.X_fit_, kernel=self.kernel, gamma=self.gamma)

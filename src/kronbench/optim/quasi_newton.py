@@ -1,0 +1,102 @@
+"""Quasi-Newton minimization of a dear, slightly noisy function of a few variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class Search:
+    """The best point, its value and gradient, and the values in the order of evaluation."""
+
+    x: np.ndarray
+    value: float
+    gradient: np.ndarray
+    values: list = field(default_factory=list)
+    message: str = ""
+
+
+def capped_bfgs(function, start, *, cap=1.0, noise=1e-5, max_evaluations=40, callback=None):
+    """BFGS whose steps are at most ``cap`` in any coordinate, until it is within the noise.
+
+    Parameters
+    ----------
+    function : callable(x) -> (value, gradient)
+        A value that is not finite is a step too far.
+    start : (m,) array
+    cap : float
+        For logarithms of hyperparameters 1: a factor e at a time.
+    noise : float
+        Stops where the predicted gain is at most this part of the value, or a step did not gain
+        more than it after a halving.
+    max_evaluations : int
+    callback : callable(x, value, gradient), optional
+        Called after each evaluation.
+
+    Returns
+    -------
+    Search
+    """
+    x = np.array(start, float)
+    value, gradient = function(x)
+    search = Search(x, value, gradient, [value])
+    if callback is not None:
+        callback(x, value, gradient)
+    inverse = None
+    while len(search.values) < max_evaluations:
+        if inverse is None:
+            steepest = np.abs(gradient).max()
+            if steepest <= noise * abs(value):
+                search.message = "the gradient is within the noise"
+                return search
+            step = -0.5 * cap * gradient / steepest
+        else:
+            step = -inverse @ gradient
+        largest = np.abs(step).max()
+        step *= min(1.0, cap / largest) if largest > 0 else 0.0
+        slope = float(gradient @ step)
+        if slope >= 0:
+            inverse = None
+            continue
+        if -0.5 * slope <= noise * abs(value):
+            search.message = "the predicted gain is within the noise"
+            return search
+        length = 1.0
+        while True:
+            new = x + length * step
+            new_value, new_gradient = function(new)
+            search.values.append(new_value)
+            if callback is not None:
+                callback(new, new_value, new_gradient)
+            if np.isfinite(new_value) and new_value <= value + 1e-4 * length * slope:
+                break
+            if len(search.values) >= max_evaluations:
+                search.message = "as many evaluations as allowed"
+                return search
+            if not np.isfinite(new_value):
+                length *= 0.25
+                continue
+            rise = new_value - value - length * slope
+            shorter = -slope * length**2 / (2 * rise)
+            length = float(np.clip(shorter, 0.1 * length, 0.5 * length))
+            if -0.5 * length * slope <= noise * abs(value):
+                search.message = "steps do not gain more than the noise"
+                return search
+        inverse = _update(inverse, new - x, new_gradient - gradient)
+        x, value, gradient = new, new_value, new_gradient
+        search.x, search.value, search.gradient = x, value, gradient
+    search.message = "as many evaluations as allowed"
+    return search
+
+
+def _update(inverse, s, y):
+    sy = float(s @ y)
+    if sy <= 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
+        return inverse
+    if inverse is None:
+        inverse = np.eye(len(s)) * sy / float(y @ y)
+    Hy = inverse @ y
+    inverse = inverse - (np.outer(s, Hy) + np.outer(Hy, s)) / sy
+    return inverse + (1 + float(y @ Hy) / sy) * np.outer(s, s) / sy

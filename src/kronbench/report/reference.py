@@ -1,0 +1,143 @@
+"""The last accepted run of a scale: its verdicts, small tables and machine, as committed files.
+
+``results/reference/<scale>/`` holds ``verdicts.csv``, the tables of at most 200 rows under
+``<paper>/<item>.csv``, and ``machine.json``. A run is compared with it; only ``accept`` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from kronbench.bench.items import Plan
+from kronbench.errors import InputError
+from kronbench.files import replacing, write_text
+from kronbench.report.render import read_numbers, read_results
+
+_LARGEST = 200  # rows of a table that is worth a place in the repository
+_COLUMNS = ["id", "paper", "timing", "verdict", "measured"]
+
+
+@dataclass(frozen=True)
+class Move:
+    """A claim whose verdict is not that of the accepted run; empty texts where it had none."""
+
+    id: str
+    before: str
+    now: str
+    measured_before: str
+    measured_now: str
+
+
+def read_verdicts(path: str | Path) -> pd.DataFrame:
+    """Verdicts by claim id, from ``verdicts.csv`` or from the ``claims.csv`` of a run."""
+    return pd.read_csv(path, keep_default_na=False)[_COLUMNS].set_index("id")
+
+
+def moves(accepted: pd.DataFrame, verdicts: pd.DataFrame) -> list[Move]:
+    """Claims that are new, gone, or judged otherwise, in the order of the run."""
+    found = []
+    for name in [*verdicts.index, *accepted.index.difference(verdicts.index, sort=False)]:
+        before, now = (
+            tuple(frame.loc[name, ["verdict", "measured"]]) if name in frame.index else ("", "")
+            for frame in (accepted, verdicts)
+        )
+        if before[0] != now[0]:
+            found.append(Move(name, before[0], now[0], before[1], now[1]))
+    return found
+
+
+def moved_since_accepted(plan: Plan, verdicts: pd.DataFrame) -> list[Move] | None:
+    """The moves of this run against the accepted one; None where none was ever accepted.
+
+    Only claims on the papers of the plan are compared.
+    """
+    path = plan.accepted / "verdicts.csv"
+    if not path.exists():
+        return None
+    accepted = read_verdicts(path)
+    return moves(accepted[accepted["paper"].isin(list(plan.papers))], verdicts)
+
+
+def described(move: Move) -> str:
+    """One line: what moved, from what to what, with what was measured."""
+    if not move.before:
+        return f"{move.id}: new, {move.now} ({move.measured_now})"
+    if not move.now:
+        return f"{move.id}: gone, was {move.before}"
+    return (
+        f"{move.id}: {move.before} -> {move.now} (was: {move.measured_before}; "
+        f"now: {move.measured_now})"
+    )
+
+
+def accept(plan: Plan, write: bool = False) -> str:
+    """Compare the verdicts of a finished run with the accepted ones and, if told, replace these.
+
+    Returns
+    -------
+    str
+        Every verdict that moves, and whether it was written.
+
+    Raises
+    ------
+    InputError
+        The run has no page yet, or lacks papers that the accepted run has.
+    """
+    source = plan.report / "claims.csv"
+    if not source.exists():
+        raise InputError(f"{source} is missing; finish the run first: snakemake makes it last")
+    verdicts, target = read_verdicts(source), plan.accepted
+    if (target / "verdicts.csv").exists():
+        accepted = read_verdicts(target / "verdicts.csv")
+        lost = sorted(set(accepted["paper"]) - set(plan.papers))
+        if lost:
+            raise InputError(
+                f"this run has no {', '.join(lost)}, which the accepted run has; "
+                "accept a run of all papers"
+            )
+        moved = moves(accepted, verdicts)
+        lines = [f"{len(moved)} of {len(verdicts)} verdicts move against {target}"]
+        lines += [f"  {described(move)}" for move in moved]
+    else:
+        lines = [f"{len(verdicts)} verdicts; nothing was accepted at scale '{plan.scale}' before"]
+    if not write:
+        return "\n".join([*lines, "nothing was written; add --yes to accept this run"])
+    _write(plan, verdicts, target)
+    return "\n".join([*lines, f"written to {target}; commit it with a sentence on what moved"])
+
+
+def _write(plan, verdicts, target):
+    for paper in plan.papers:
+        shutil.rmtree(target / paper, ignore_errors=True)
+    with replacing(target / "verdicts.csv") as temporary:
+        verdicts.to_csv(temporary)
+    for item in plan.items:
+        numbers = read_numbers(item)
+        if len(numbers) <= _LARGEST:
+            with replacing(target / item.paper / f"{item.name}.csv") as temporary:
+                numbers.to_csv(temporary, index=False)
+    write_text(target / "machine.json", json.dumps(_machine(plan), indent=1) + "\n")
+
+
+def _machine(plan):
+    """What the parts of the run say of their surroundings; several values where they differ."""
+    surroundings = [
+        sidecar["environment"] for item in plan.items for sidecar in read_results(item).sidecars
+    ]
+    keys = ("revision", "cpu", "cores", "python", "packages")
+    found = {key: _distinct(surrounding.get(key) for surrounding in surroundings) for key in keys}
+    times = sorted(str(surrounding.get("time")) for surrounding in surroundings)
+    return found | {"first": times[0], "last": times[-1]}
+
+
+def _distinct(values):
+    seen = []
+    for value in values:
+        if value not in seen:
+            seen.append(value)
+    return seen[0] if len(seen) == 1 else seen

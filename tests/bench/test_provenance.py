@@ -1,0 +1,139 @@
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kronbench.bench.items import load_plan
+from kronbench.bench.provenance import (
+    claim_files,
+    data_settings,
+    data_sources,
+    drawing_settings,
+    drawing_sources,
+    page_sources,
+    sources_of,
+    table_sources,
+)
+from kronbench.resources import package_path
+from tests.helpers import merged
+
+PLAN = load_plan(merged("smoke"))
+
+
+def tails(files):
+    """Files as paths below the package or the configuration."""
+    return {path.partition("kronbench/")[2] or path.partition("config/")[2] for path in files}
+
+
+@pytest.mark.parametrize("item", PLAN.items, ids=lambda item: f"{item.paper} {item.name}")
+def test_a_table_rests_on_its_experiment_and_on_the_runner(item):
+    files = tails(table_sources(item))
+    assert {"__init__.py", "bench/job.py", "bench/clock.py", "bench/environment.py"} <= files
+    assert f"experiments/{item.experiment}.py" in files
+    # neither on other formats of data nor on what only names and shows things
+    assert not files & {"cli.py", "bench/items.py", "bench/warm_up.py", "bench/provenance.py"}
+    assert not files & {"datasets/__init__.py", "datasets/uci.py", "datasets/wipo.py"}
+    assert not any(file.startswith("report/") for file in files)
+
+
+def test_the_runner_names_no_experiment():
+    assert not any(
+        file.startswith("experiments/") for file in tails(sources_of("kronbench.bench.job"))
+    )
+
+
+def test_named_solvers_count_and_their_neighbours_do_not():
+    ridge = tails(table_sources(PLAN.item("airola", "figure-3")))
+    assert {"models/kron_ridge.py", "operators/_kernels.py", "optim/krylov.py"} <= ridge
+    assert not ridge & {"models/kron_svm.py", "models/csi_lssvm.py", "models/pair_sgd.py"}
+    # one that needs a package that is not installed
+    assert "models/pair_rlscore.py" in tails(table_sources(PLAN.item("airola", "figure-6")))
+
+
+def test_a_solver_from_outside_counts_with_its_file(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text("class Solver: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    config = merged("smoke")
+    config["papers"]["airola"]["figure-3"]["solver"] = "mine.Solver"
+    files = table_sources(load_plan(config).item("airola", "figure-3"))
+    assert str(tmp_path / "mine.py") in files
+    assert "models/kron_ridge.py" not in tails(files)
+
+
+def test_data_rest_on_their_own_format():
+    files = tails(data_sources("ringnorm"))
+    assert {"datasets/__init__.py", "datasets/fetch.py", "datasets/generators.py"} <= files
+    assert not files & {"datasets/uci.py", "datasets/wipo.py", "datasets/checkerboard.py"}
+    assert "datasets/uci.py" in tails(data_sources("boston"))
+    assert {"loader", "files", "options", "surrogate"} <= set(data_settings("boston"))
+
+
+def test_a_picture_rests_on_drawing_style_and_printed_numbers():
+    files = tails(drawing_sources(PLAN.item("airola", "figure-6")))
+    assert {"report/render.py", "report/style.py", "report/drawings/scaling.py"} <= files
+    assert "paper_values/airola-2018-figure6-text.csv" in files
+    assert not files & {"report/page.py", "report/drawings/zero_shot.py", "bench/items.py"}
+    settings = drawing_settings(PLAN.item("airola", "figure-6"))
+    assert {"printed", "drawing_options", "parameters"} <= set(settings)
+    assert not {"title", "caption"} & set(settings)
+
+
+def test_the_page_rests_on_its_templates_claims_and_papers():
+    files = tails(page_sources(PLAN))
+    assert {"report/page.py", "report/claims.py", "report/checks.py", "bench/items.py"} <= files
+    assert "report/templates/page.html.j2" in files
+    assert {f"papers/{paper}.yaml" for paper in PLAN.papers} <= files
+    assert claim_files(PLAN)
+    assert tails(map(str, claim_files(PLAN))) <= files
+
+
+def test_packages_only_hand_on_names():
+    """The file of a package is a source only where a name of it is asked for: no other may act."""
+    for file in package_path().rglob("__init__.py"):
+        if file.parent in (package_path(), package_path("datasets")):
+            continue  # settings of threads, which each table lists; load, which has a rule
+        for node in ast.parse(file.read_text()).body:
+            assert (
+                isinstance(node, ast.ImportFrom)
+                or (isinstance(node, ast.Assign) and node.targets[0].id == "__all__")
+                or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+            ), file
+
+
+def test_no_import_escapes():
+    """Sources are followed through absolute imports alone."""
+    for file in package_path().rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0 and node.names[0].name != "*", file
+
+
+def test_files_of_a_checkout_are_relative(monkeypatch):
+    monkeypatch.chdir(package_path().parents[1])
+    assert "src/kronbench/bench/job.py" in sources_of("kronbench.bench.job")
+
+
+def test_planning_loads_no_solver():
+    """Each command reads the plan; numba, scikit-learn and matplotlib would cost it seconds."""
+    program = (
+        "import sys, yaml\n"
+        "from kronbench.bench.items import load_plan\n"
+        "from kronbench.bench import provenance\n"
+        "plan = load_plan(yaml.safe_load(sys.stdin))\n"
+        "for item in plan.items:\n"
+        "    provenance.table_sources(item), provenance.drawing_sources(item)\n"
+        "provenance.data_sources('boston'), provenance.page_sources(plan)\n"
+        "print(*{'numba', 'sklearn', 'matplotlib'} & set(sys.modules))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        input=yaml.safe_dump(merged("smoke")),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert run.stdout.split() == []

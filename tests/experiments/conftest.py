@@ -1,0 +1,11 @@
+"""Data that several experiments are tested on."""
+
+import pytest
+
+from kronbench.datasets import load
+
+
+@pytest.fixture(scope="session")
+def nr():
+    """The smallest drug-target problem, as its surrogate."""
+    return load("nr", policy="surrogate")

@@ -1,0 +1,221 @@
+"""The cross-validation log likelihood against refits, its gradient against differences."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from kronbench.errors import InputError
+from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.models.cross_validation_likelihood import CrossValidation
+from kronbench.models.hierarchical_newton import _HyperparameterSearch
+from kronbench.operators import Tree
+from kronbench.operators.class_covariance import DualCovariance
+from kronbench.operators.class_kernels import GaussianKernels
+from kronbench.optim.quasi_newton import capped_bfgs
+from tests.models.hierarchical_problems import PARENTS, clouds
+
+FOLDS = np.random.default_rng(0).permutation(40) % 4
+F2 = Tree(PARENTS).leaf_subtrees
+MIXING = np.random.default_rng(1).standard_normal((5, 3))
+
+PATTERNS = {
+    "F1": {},
+    "F2": {"sharing": F2},
+    "H1": {"tree": PARENTS, "sharing": "level"},
+    "H2": {"tree": PARENTS, "sharing": "subtree"},
+    "mc-tied": {"kernel": "gaussian"},
+    "mc-sep": {"kernel": "gaussian", "sharing": "node", "gamma_sharing": "node"},
+    "tree, widths by level": {
+        "tree": PARENTS,
+        "kernel": "gaussian",
+        "sharing": "subtree",
+        "gamma_sharing": "level",
+    },
+    "low rank": {"kernel": "gaussian", "rank": 12},
+    "coupling": {"coupling": MIXING, "learn_coupling": True},
+    "coupling, own widths": {
+        "coupling": MIXING,
+        "learn_coupling": True,
+        "kernel": "gaussian",
+        "gamma_sharing": "node",
+    },
+}
+
+
+def model(**options):
+    tight = {"tol": 1e-13, "max_inner": 1000, "gamma": 0.15, "variance": 2.0}
+    return HierarchicalNewtonClassifier(
+        **{**tight, "bias_variance": 0.5, "classes": np.arange(5), **options}
+    )
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return clouds(n=40)
+
+
+def search_of(options, problem):
+    fresh = model(**options)
+    return _HyperparameterSearch(fresh, *fresh._checked(*problem), FOLDS)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_the_gradient_is_that_of_central_differences(name, problem):
+    _, gradient = model(**PATTERNS[name]).cv_log_likelihood(*problem, FOLDS)
+    start, h = search_of(PATTERNS[name], problem).start, 1e-4
+    directions = np.eye(len(start))
+    if len(start) > 3:  # an error in one coordinate shows in any random direction
+        directions = np.random.default_rng(2).standard_normal((3, len(start)))
+    size = np.abs(gradient).max()
+    for direction in directions:
+        high, low = (
+            -search_of(PATTERNS[name], problem).evaluate(start + s * h * direction)[0]
+            for s in (1, -1)
+        )
+        expected = (high - low) / (2 * h)
+        assert direction @ gradient[:-1] == pytest.approx(expected, abs=2e-6 * size)
+    high, low = (
+        model(**{**PATTERNS[name], "bias_variance": 0.5 * np.exp(s * h)}).cv_log_likelihood(
+            *problem, FOLDS
+        )[0]
+        for s in (1, -1)
+    )
+    assert gradient[-1] == pytest.approx((high - low) / (2 * h), abs=2e-6 * size)
+
+
+@pytest.mark.parametrize("name", ["H2", "mc-sep"])
+def test_the_value_is_that_of_refits_to_the_other_folds(name, problem):
+    X, y = problem
+    total = 0.0
+    for fold in range(4):
+        held_out = fold == FOLDS
+        fitted = model(**PATTERNS[name]).fit(X[~held_out], y[~held_out])
+        log_proba = fitted.predict_log_proba(X[held_out])
+        total += log_proba[np.arange(held_out.sum()), y[held_out]].sum()
+    value, _ = model(**PATTERNS[name]).cv_log_likelihood(X, y, FOLDS)
+    assert value == pytest.approx(total, rel=1e-7)
+
+
+def covariance_of(X, gamma=0.15):
+    return DualCovariance(GaussianKernels(X, [gamma]), Tree.flat(5), np.full(5, 8.0), 0.5)
+
+
+def test_the_correction_is_of_second_order_and_independent_of_the_start(problem):
+    X, y = problem
+    exact = CrossValidation(y, 5, FOLDS, tol=1e-13, adjoint_tol=1e-8).evaluate(covariance_of(X))
+    for tol in (1e-3, 1e-4):
+        rough = CrossValidation(y, 5, FOLDS, tol=tol, adjoint_tol=1e-5)
+        cold = rough.evaluate(covariance_of(X))
+        rough.evaluate(covariance_of(X, 0.3))
+        warm = rough.evaluate(covariance_of(X))
+        for result in (cold, warm):
+            error = abs(result.value - exact.value) / exact.value
+            plain = abs(result.value - result.correction - exact.value) / exact.value
+            assert error < 0.1 * plain or error < 1e-8
+            assert error < 10 * tol
+
+
+def test_warm_starts_save_products(problem):
+    X, y = problem
+    folds = CrossValidation(y, 5, FOLDS, tol=1e-6)
+    cold = folds.evaluate(covariance_of(X))
+    warm = folds.evaluate(covariance_of(X, 0.16))
+    assert warm.n_iter < cold.n_iter and warm.n_products < cold.n_products
+
+
+def test_a_correction_of_a_fit_that_was_cut_off_is_refused(problem):
+    X, y = problem
+    cut = CrossValidation(y, 5, FOLDS, max_iter=1, max_inner=1)
+    result = cut.evaluate(covariance_of(X))
+    assert not result.converged and result.correction == 0
+
+
+def test_the_printed_iteration_comes_to_the_same_likelihood_and_gradient(problem):
+    for name in ("H1", "mc-tied"):
+        ours = model(**PATTERNS[name]).cv_log_likelihood(*problem, FOLDS)
+        options = {"paper_protocol": True, "max_iter": 50, "max_inner": 40, "max_gradient": 200}
+        printed = model(**PATTERNS[name], **options).cv_log_likelihood(*problem, FOLDS)
+        assert printed[0] == pytest.approx(ours[0], rel=1e-5)
+        np.testing.assert_allclose(printed[1], ours[1], atol=1e-3 * np.abs(ours[1]).max())
+
+
+@pytest.mark.parametrize("name", ["F2", "H1", "mc-sep"])
+def test_learned_hyperparameters_have_a_larger_likelihood_and_no_gradient(name, problem):
+    options = {**PATTERNS[name], "tol": 1e-8}
+    start, _ = model(**options).cv_log_likelihood(*problem, FOLDS)
+    fitted = model(**options).fit_hyperparameters(*problem, FOLDS, noise=1e-6)
+    values = [step["value"] for step in fitted.hyperparameter_path_]
+    assert values[0] == pytest.approx(start) and fitted.cv_log_likelihood_ == max(values)
+    assert fitted.cv_log_likelihood_ > start
+    steps = np.abs(np.diff([step["parameters"] for step in fitted.hyperparameter_path_], axis=0))
+    assert steps.max() < 3  # each step is at most 1 from the best point so far
+    assert len(np.unique(fitted.variance)) <= {"F2": 2, "H1": 2, "mc-sep": 5}[name]
+    _, gradient = fitted.cv_log_likelihood(*problem, FOLDS)
+    bound = {"F2": 0.02, "H1": 0.02, "mc-sep": 0.3}[name]
+    assert np.abs(gradient[:-1]).max() < bound * abs(start)
+    assert fitted.predict(problem[0]).shape == (40,)
+
+
+def test_a_learned_coupling_helps_where_many_classes_share_few_factors():
+    rng = np.random.default_rng(1)
+    n_classes, n = 20, 300
+    loadings = rng.standard_normal((n_classes, 2))
+    X = rng.standard_normal((n + 500, 15))
+    scores = 2 * X[:, :2] @ loadings.T
+    y = np.array([rng.choice(n_classes, p=np.exp(s) / np.exp(s).sum()) for s in scores])
+    flat = HierarchicalNewtonClassifier(classes=np.arange(n_classes))
+    start = 0.5 * rng.standard_normal((n_classes, 2))
+    coupled = clone(flat).set_params(coupling=start, learn_coupling=True)
+    logs = []
+    for fitted in (flat, coupled):
+        fitted.fit_hyperparameters(X[:n], y[:n], np.arange(n) % 4, max_evaluations=40)
+        logs.append(fitted.predict_log_proba(X[n:])[np.arange(500), y[n:]].mean())
+    assert coupled.coupling.shape == (n_classes, 2)
+    np.testing.assert_array_equal(coupled.tree_.matrix, coupled.coupling)
+    assert coupled.cv_log_likelihood_ > flat.cv_log_likelihood_
+    assert logs[1] > logs[0] + 0.05
+
+
+def test_bad_folds_are_refused(problem):
+    for folds, message in (
+        (np.zeros(40, int), "one fold"),
+        (np.arange(3), "give the fold of each of 40"),
+        (FOLDS + 0.5, "as an integer"),
+    ):
+        with pytest.raises(InputError, match=message):
+            model().cv_log_likelihood(*problem, folds)
+    with pytest.raises(InputError, match="coupling is None"):
+        model(learn_coupling=True).cv_log_likelihood(*problem, FOLDS)
+    with pytest.raises(InputError, match="one integer group"):
+        model(sharing=[0, 1]).cv_log_likelihood(*problem, FOLDS)
+    with pytest.raises(InputError, match="'level', 'subtree'"):
+        model(sharing="depth").cv_log_likelihood(*problem, FOLDS)
+
+
+def test_quasi_newton_on_a_curved_valley():
+    def valley(x):
+        a, b = x[1] - x[0] ** 2, 1 - x[0]
+        return 1 + 10 * a**2 + b**2, np.array([-40 * a * x[0] - 2 * b, 20 * a])
+
+    found = capped_bfgs(valley, [-1.0, 1.0], noise=1e-10, max_evaluations=100)
+    np.testing.assert_allclose(found.x, 1, atol=1e-3)
+    steps = []
+    far = capped_bfgs(
+        lambda x: (float(np.log1p(np.abs(x[0] - 50))), np.sign(x - 50) / (1 + np.abs(x - 50))),
+        [0.0],
+        max_evaluations=20,
+        callback=lambda x, *_: steps.append(x[0]),
+    )
+    assert np.abs(np.diff(steps)).max() <= 1 + 1e-12 and far.x[0] > 5
+    wall = capped_bfgs(
+        lambda x: (np.inf, x) if x[0] > 0.7 else (float((x[0] - 0.6) ** 2 + 1), 2 * (x - 0.6)),
+        [-3.0],
+    )
+    assert wall.x[0] == pytest.approx(0.6, abs=0.02)
+
+
+def test_a_search_whose_fits_do_not_converge_says_so(problem):
+    cut = model(**PATTERNS["H1"], max_iter=1)
+    with pytest.warns(ConvergenceWarning):
+        cut.fit_hyperparameters(*problem, FOLDS, max_evaluations=2)

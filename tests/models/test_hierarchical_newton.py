@@ -1,0 +1,327 @@
+"""The mode against generic minimizers, certificates, both iterations, and unusual data."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.linalg import block_diag
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from kronbench.errors import InputError
+from kronbench.evaluation import taxo_decision
+from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.operators import Tree, gram
+from kronbench.operators.class_covariance import DualCovariance, FeatureCovariance
+from kronbench.operators.class_kernels import DenseFeatures, GaussianKernels
+from kronbench.optim.posterior_mode import posterior_mode, run
+from kronbench.optim.softmax import SoftmaxLoss
+from kronbench.optim.tree_preconditioner import TreePreconditioner
+from tests.models.hierarchical_problems import (
+    PARENTS,
+    UNEVEN,
+    clouds,
+    exact_flat_mode,
+    weight_space_mode,
+)
+from tests.operators.test_tree import path_matrix
+
+TIGHT = {"tol": 1e-13, "max_inner": 1000}
+
+
+def model(**options):
+    return HierarchicalNewtonClassifier(**{**TIGHT, **options})
+
+
+@pytest.mark.parametrize("parents", [None, PARENTS, UNEVEN], ids=["flat", "tree", "uneven"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_mode_is_that_of_the_weights_of_the_nodes(parents, seed):
+    B = np.eye(5) if parents is None else path_matrix(parents)
+    X, y = clouds(n_classes=len(B), seed=seed)
+    variance = np.random.default_rng(seed).uniform(0.3, 3.0, B.shape[1])
+    expected, value = weight_space_mode(X, y, B, variance, 0.5)
+    options = {"tree": parents, "variance": variance, "bias_variance": 0.5}
+    for rows in (X, sparse.csr_array(X)):
+        fitted = model(**options).fit(rows, y)
+        np.testing.assert_allclose(fitted.predict_proba(rows), expected, atol=1e-6)
+        assert -fitted.log_posterior_path_[-1] == pytest.approx(value, rel=1e-9)
+    fitted = model(kernel="precomputed", **options).fit(X @ X.T, y)
+    np.testing.assert_allclose(fitted.predict_proba(X @ X.T), expected, atol=1e-6)
+
+
+def test_the_flat_linear_model_is_scikit_learns_multinomial_regression():
+    X, y = clouds()
+    for variance in (0.1, 2.0):
+        with_ones = np.hstack([X, np.full((len(X), 1), np.sqrt(0.3 / variance))])
+        reference = LogisticRegression(C=variance, fit_intercept=False, tol=1e-10, max_iter=5000)
+        reference.fit(with_ones, y)
+        fitted = model(variance=variance, bias_variance=0.3).fit(X, y)
+        np.testing.assert_allclose(
+            fitted.predict_proba(X), reference.predict_proba(with_ones), atol=1e-6
+        )
+
+
+def test_gaussian_kernels_of_their_own_against_the_exact_solver():
+    X, y = clouds(n=40)
+    gamma, variance = np.array([0.1, 0.1, 0.4, 1.0, 2.0]), np.array([1.0, 5, 2, 3, 9])
+    matrices = [
+        v * gram(X, kernel="gaussian", gamma=g) for v, g in zip(variance, gamma, strict=True)
+    ]
+    alpha, expected, value = exact_flat_mode(matrices, y, 0.5)
+    options = {"kernel": "gaussian", "gamma": gamma, "variance": variance, "bias_variance": 0.5}
+    fitted = model(**options).fit(X, y)
+    np.testing.assert_allclose(fitted.predict_proba(X), expected, atol=1e-6)
+    np.testing.assert_allclose(fitted.dual_coef_, alpha, atol=1e-5)
+    assert -fitted.log_posterior_path_[-1] == pytest.approx(value, rel=1e-10)
+    single = model(**{**options, "tol": 1e-8}, precision="single").fit(X, y)
+    np.testing.assert_allclose(single.predict_proba(X), expected, atol=1e-3)
+    assert -single.log_posterior_path_[-1] == pytest.approx(value, rel=1e-6)
+
+
+def test_sparse_features_in_single_precision():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((120, 400), density=0.05, rng=rng, format="csr")
+    y = rng.integers(0, 5, 120)
+    options = {"tree": PARENTS, "variance": 5.0, "tol": 1e-7}
+    double = HierarchicalNewtonClassifier(**options).fit(X, y)
+    single = HierarchicalNewtonClassifier(**options, precision="single").fit(X, y)
+    assert single.dual_coef_.dtype == np.float32
+    assert single.log_posterior_path_[-1] == pytest.approx(
+        double.log_posterior_path_[-1], rel=1e-6
+    )
+    np.testing.assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("space", [FeatureCovariance, DualCovariance])
+@pytest.mark.parametrize("variance", [1e-3, 20.0])
+def test_the_gap_bounds_the_excess_and_phi_falls(space, variance):
+    X, y = clouds(n=50)
+    covariance = space(DenseFeatures(X), Tree(PARENTS), np.full(7, variance), variance / 20)
+    loss = SoftmaxLoss(y, 5)
+    best = run(posterior_mode(covariance, loss, tol=1e-13), covariance)
+    assert best.converged and best.n_iter >= 2
+    assert (np.diff(best.path) < 0).all()
+    excess = np.array(best.path) - best.value
+    assert (excess <= np.array(best.gaps) * (1 + 1e-9) + 1e-9).all()
+    if variance < 1:  # next to no curvature: the bound is sharp
+        assert best.gaps[0] < 1.1 * excess[0]
+    rows = best.probabilities - np.eye(5)[y]
+    np.testing.assert_allclose(rows.sum(axis=1), 0, atol=1e-12)
+
+
+def test_a_fold_by_a_mask_is_the_fit_to_the_subset():
+    X, y = clouds(n=40)
+    rows = np.arange(40) % 4 != 1
+    flat = Tree.flat(5)
+    for kernels, part in (
+        (GaussianKernels(X, [0.3]), GaussianKernels(X[rows], [0.3])),
+        (DenseFeatures(X), DenseFeatures(X[rows])),
+    ):
+        spaces = [DualCovariance(k, flat, np.full(5, 3.0), 1.0) for k in (kernels, part)]
+        masked = run(posterior_mode(spaces[0], SoftmaxLoss(y, 5, rows), tol=1e-13), spaces[0])
+        subset = run(posterior_mode(spaces[1], SoftmaxLoss(y[rows], 5), tol=1e-13), spaces[1])
+        np.testing.assert_allclose(masked.coef[rows], subset.coef, atol=1e-6)
+        np.testing.assert_allclose(masked.coef[~rows], 0)
+        held_out = spaces[1].cross(X[~rows], subset.coef)
+        np.testing.assert_allclose(masked.scores[~rows], held_out, atol=1e-6)
+
+
+@pytest.mark.parametrize("parents", [None, PARENTS], ids=["flat", "tree"])
+@pytest.mark.parametrize("variance", [1.0, 300.0])
+def test_the_printed_iteration_comes_to_the_same_mode(parents, variance):
+    X, y = clouds()
+    y[0] = (y[0] + 1) % 5  # an outlier: tiny probabilities of its label on the way
+    options = {"tree": parents, "variance": variance}
+    ours = model(**options).fit(X, y)
+    printed = HierarchicalNewtonClassifier(
+        **options, paper_protocol=True, max_iter=60, max_inner=30, tol=1e-12
+    ).fit(X, y)
+    np.testing.assert_allclose(printed.predict_proba(X), ours.predict_proba(X), atol=1e-4)
+    assert (np.diff(printed.log_posterior_path_) >= -1e-10).all()
+    # k1 steps of k2 products, and one for the gap at the end
+    few = HierarchicalNewtonClassifier(
+        **options, paper_protocol=True, max_iter=2, max_inner=4
+    ).fit(X, y)
+    assert few.n_iter_ == 2 and few.n_products_ <= 2 * 4 + 1 + 2 * 4
+
+
+@pytest.mark.parametrize("parents", [None, PARENTS, UNEVEN], ids=["flat", "tree", "uneven"])
+def test_the_tree_preconditioner_is_exact_but_for_the_coupling_by_the_softmax(parents):
+    tree = Tree.flat(4) if parents is None else Tree(parents)
+    B, C = path_matrix(tree.parents), tree.n_classes
+    X, _ = clouds(n=30, n_classes=C)
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.ones(C), 30)
+    variance = rng.exponential(size=tree.n_nodes)
+    covariance = FeatureCovariance(DenseFeatures(X), tree, variance, 0.7)
+    loss = SoftmaxLoss(np.zeros(30, int), C)
+    apply = TreePreconditioner(covariance, loss, weights)
+    # T^-1 + min over m of sum_c (f_c - m)' G_c (f_c - m), by the dense matrices
+    Z = np.hstack([X, np.ones((30, 1))])
+    d = Z.shape[1]
+    T = np.zeros((C * d, C * d))
+    inner = B @ np.diag(variance) @ B.T
+    for c in range(C):
+        for e in range(C):
+            block = inner[c, e] * np.eye(d)
+            block[-1, -1] = 0.7 * (c == e)
+            T[c * d : (c + 1) * d, e * d : (e + 1) * d] = block
+    shares = np.minimum(weights, 1 - weights)
+    G = [Z.T @ (shares[:, c, None] * Z) for c in range(C)]
+    curvature, total = block_diag(*G), np.linalg.inv(sum(G))
+    curvature -= np.vstack(G) @ total @ np.hstack(G)
+    r = rng.standard_normal((d, C))
+    expected = np.linalg.solve(np.linalg.inv(T) + curvature, r.T.ravel()).reshape(C, d).T
+    z, image = apply(r)
+    np.testing.assert_allclose(image, expected, atol=1e-8)
+    np.testing.assert_allclose(covariance.image(z), image, atol=1e-8)
+
+
+@pytest.mark.parametrize("parents", [None, PARENTS], ids=["flat", "tree"])
+def test_the_tree_preconditioner_saves_half_of_the_products(parents):
+    X, y = clouds(n=400, d=12, seed=3)
+    options = {"tree": parents, "variance": 50.0, "tol": 1e-8}
+    plain = HierarchicalNewtonClassifier(**options).fit(X, y)
+    fast = HierarchicalNewtonClassifier(**options, preconditioner="tree").fit(X, y)
+    np.testing.assert_allclose(fast.predict_proba(X), plain.predict_proba(X), atol=1e-4)
+    assert fast.n_inner_ < 0.5 * plain.n_inner_
+    assert fast.gap_ <= 1e-8 * -fast.log_posterior_path_[-1]
+
+
+def test_probabilities_decisions_and_labels():
+    X, y = clouds()
+    names = np.array(["a", "b", "c", "d", "e"])
+    fitted = model(tree=PARENTS).fit(X, names[y])
+    proba = fitted.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(np.exp(fitted.predict_log_proba(X)), proba, atol=1e-12)
+    np.testing.assert_array_equal(fitted.predict(X), names[proba.argmax(axis=1)])
+    np.testing.assert_array_equal(fitted.decide(X), names[taxo_decision(proba, PARENTS)])
+    flat = model().fit(X, y)
+    np.testing.assert_array_equal(flat.decide(X, "parent"), flat.predict(X))
+    # labels given in another order of the leaves
+    other = model(tree=PARENTS, classes=names[::-1]).fit(X, names[::-1][y])
+    np.testing.assert_allclose(other.predict_proba(X), proba, atol=1e-8)
+    with pytest.raises(InputError, match="'taxo', 'parent'"):
+        flat.decide(X, "zero")
+
+
+def test_classes_without_documents_keep_some_probability():
+    X, y = clouds()
+    fitted = model(tree=PARENTS, bias_variance=1.0).fit(X[y < 3], y[y < 3])
+    proba = fitted.predict_proba(X)
+    assert proba.shape == (60, 5) and (proba[:, 3:] > 0).all()
+    # children of the same node, neither with a document, are not told apart
+    np.testing.assert_allclose(proba[:, 3], proba[:, 4])
+    flat = model(classes=np.arange(5)).fit(X[y < 3], y[y < 3])
+    assert flat.predict_proba(X).shape == (60, 5)
+
+
+def test_one_row_one_class_equal_rows_and_extreme_variances():
+    X, y = clouds()
+    one = model(tree=PARENTS).fit(X[:1], y[:1])
+    assert one.predict(X[:1])[0] == y[0]
+    single = model(tree=PARENTS).fit(X, np.full(60, 2))
+    assert (single.predict(X) == 2).all()
+    np.testing.assert_allclose(model().fit(X, np.full(60, 2)).predict_proba(X), 1)
+    equal = model().fit(np.ones((6, 2)), np.array([0, 0, 0, 0, 1, 1]))
+    proba = equal.predict_proba(np.ones((1, 2)))[0]
+    assert 0.5 < proba[0] < 4 / 6 + 1e-9
+    for kernel in ("linear", "gaussian"):
+        flat = HierarchicalNewtonClassifier(kernel=kernel, variance=1e-6, bias_variance=1e-6)
+        np.testing.assert_allclose(flat.fit(X, y).predict_proba(X), 0.2, atol=1e-2)
+    certain = HierarchicalNewtonClassifier(
+        kernel="gaussian", variance=1e6, max_iter=300, max_inner=1000
+    ).fit(X, y)
+    assert np.isfinite(certain.predict_proba(X)).all() and (certain.predict(X) == y).all()
+    empty = sparse.csr_array(np.where(np.arange(60)[:, None] < 5, 0, X))
+    assert np.isfinite(model(tree=PARENTS).fit(empty, y).predict_proba(empty)).all()
+
+
+def test_the_low_rank_kernel_with_every_point_is_the_exact_one():
+    X, y = clouds(n=30)
+    options = {"kernel": "gaussian", "gamma": 0.2, "variance": 4.0}
+    exact = model(**options).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(
+        model(**options, rank=30).fit(X, y).predict_proba(X), exact, atol=1e-6
+    )
+    errors = [
+        np.abs(model(**options, rank=rank).fit(X, y).predict_proba(X) - exact).max()
+        for rank in (4, 12, 25)
+    ]
+    assert errors[2] < errors[1] < errors[0]
+
+
+def test_a_coupling_that_is_the_tree_gives_the_tree():
+    X, y = clouds()
+    variance = np.linspace(0.5, 3, 7)
+    coupling = path_matrix(PARENTS) * np.sqrt(variance)
+    expected = model(tree=PARENTS, variance=variance).fit(X, y).predict_proba(X)
+    coupled = model(coupling=coupling).fit(X, y)
+    np.testing.assert_allclose(coupled.predict_proba(X), expected, atol=1e-7)
+
+
+def test_uncertain_targets_by_em():
+    X, y = clouds(n=80)
+    leaves = Tree(PARENTS).leaves
+    known = model(tree=PARENTS).fit(X, y)
+    certain = model(tree=PARENTS).fit_uncertain(X, leaves[y])
+    np.testing.assert_allclose(certain.predict_proba(X), known.predict_proba(X), atol=1e-8)
+
+    rng = np.random.default_rng(1)
+    nodes = np.where(rng.random(80) < 0.5, PARENTS[leaves[y]], leaves[y])
+    nodes[:2] = 0  # nothing is known
+    em = HierarchicalNewtonClassifier(tree=PARENTS, tol=1e-10).fit_uncertain(X, nodes, em_tol=1e-9)
+    assert len(em.em_path_) > 2
+    assert (np.diff(em.em_path_) >= -1e-7 * np.abs(em.em_path_[0])).all()
+    np.testing.assert_allclose(em.responsibilities_.sum(axis=1), 1)
+    for i, node in enumerate(nodes):
+        assert (em.responsibilities_[i, ~Tree(PARENTS).members(node)] == 0).all()
+    # rows of which only the parent is known still help
+    sure = nodes == leaves[y]
+    without = model(tree=PARENTS).fit(X[sure], y[sure])
+
+    def mean_log(fitted, X, y):
+        return fitted.predict_log_proba(X)[np.arange(len(y)), y].mean()
+
+    fresh, labels = clouds(n=600)
+    assert mean_log(em, fresh, labels) > mean_log(without, fresh, labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tree": [-1, 0, 0]}, "the label .* which is no class"),
+        ({"tree": [-1, 0, 3, 2]}, "cycle"),
+        ({"variance": -1.0}, "variance is -1.0: give positive"),
+        ({"variance": np.ones(3)}, "one for each of the 5 nodes"),
+        ({"kernel": "gaussian", "gamma": 0.0}, "gamma is 0.0"),
+        ({"kernel": "cubic"}, "kernel is 'cubic'"),
+        ({"bias_variance": -1.0}, "bias_variance is -1.0"),
+        ({"preconditioner": "diagonal"}, "None or 'tree'"),
+        ({"preconditioner": "tree", "kernel": "gaussian"}, "few dense features"),
+        ({"preconditioner": "tree", "paper_protocol": True}, "its own preconditioner"),
+        ({"precision": "half"}, "'double' or 'single'"),
+        ({"coupling": np.ones((3, 2))}, "3 rows for 5 classes"),
+        ({"kernel": "precomputed"}, r"give \(n, n\)"),
+        ({"tree": PARENTS, "classes": np.arange(4)}, "5 leaves for 4 classes"),
+        ({"kernel": "gaussian", "gamma": [1, 2, 3, 4, 5], "rank": 3}, "takes one"),
+    ],
+)
+def test_bad_parameters_are_refused(options, message):
+    X, y = clouds()
+    with pytest.raises(InputError, match=message):
+        HierarchicalNewtonClassifier(**options).fit(X, y)
+
+
+def test_a_fit_that_was_cut_off_warns_and_says_how_far_it_is():
+    X, y = clouds()
+    cut = HierarchicalNewtonClassifier(tree=PARENTS, variance=50.0, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="after 1 Newton steps"):
+        cut.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        best = model(tree=PARENTS, variance=50.0).fit(X, y)
+    excess = best.log_posterior_path_[-1] - cut.log_posterior_path_[-1]
+    assert 0 < excess <= cut.gap_

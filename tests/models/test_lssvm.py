@@ -1,0 +1,51 @@
+"""The LS-SVM on the full kernel, against the eigendecomposition and the minimum it stands for."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from kronbench.errors import InputError
+from kronbench.models import LSSVM
+from kronbench.models.csi_lssvm import LSSVMPath
+from kronbench.operators import gram
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    return rng.random((30, 3)), rng.random((30, 2)), rng.random((7, 3))
+
+
+def test_responses_are_those_of_the_eigendecomposition(problem):
+    X, Y, X_test = problem
+    K = gram(X, kernel="gaussian", gamma=2.0)
+    K_test = gram(X_test, X, kernel="gaussian", gamma=2.0)
+    expected = LSSVMPath(K, Y).responses(K_test, [1e-3])[0]
+    given = LSSVM(1e-3, kernel="precomputed").fit(K, Y)
+    np.testing.assert_allclose(given.predict(K_test), expected, rtol=1e-8)
+    own = clone(LSSVM(1e-3, kernel="gaussian", gamma=2.0)).fit(X, Y)
+    np.testing.assert_allclose(own.predict(X_test), expected, rtol=1e-8)
+    single = LSSVM(1e-3, kernel="precomputed").fit(K, Y[:, 0])
+    np.testing.assert_allclose(single.predict(K_test), expected[:, 0], rtol=1e-8)
+
+
+def test_the_gradient_of_its_risk_vanishes(problem):
+    X, Y, _ = problem
+    K = gram(X, kernel="gaussian", gamma=2.0)
+    model = LSSVM(0.01, kernel="precomputed").fit(K, Y)
+    residual = model.predict(K) - Y
+    np.testing.assert_allclose(residual.sum(axis=0), 0, atol=1e-10)
+    gradient = K @ (residual / len(K) + 0.01 * model.dual_coef_)
+    np.testing.assert_allclose(gradient, 0, atol=1e-10)
+
+
+def test_bad_input_is_refused(problem):
+    X, Y, X_test = problem
+    with pytest.raises(InputError, match="one response"):
+        LSSVM().fit(X, Y[:-1])
+    with pytest.raises(InputError, match="finite"):
+        LSSVM().fit(X, Y * np.nan)
+    with pytest.raises(InputError, match="reg=0"):
+        LSSVM(0).fit(X, Y)
+    with pytest.raises(InputError, match="30 kernel values"):
+        LSSVM(kernel="precomputed").fit(X @ X.T, Y).predict(X_test)

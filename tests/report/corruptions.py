@@ -1,0 +1,54 @@
+"""Corruptions of a result table that a claim on it should not survive."""
+
+import numpy as np
+
+from kronbench.report import checks, claims
+
+
+def corrupted(frame, column, rows=slice(None)):
+    """Yield (name, frame) with the numbers of ``column`` spoiled in the rows with these labels."""
+    numbers = frame.loc[rows, column].to_numpy(dtype=float)
+    shuffled = np.random.default_rng(0).permutation(numbers)
+    one = np.arange(len(numbers)) == len(numbers) // 2
+    for name, spoiled in {
+        "not a number": np.where(one, np.nan, numbers),
+        "infinite": np.where(one, np.inf, numbers),
+        "all not a number": np.full_like(numbers, np.nan),
+        "other sign": -numbers,
+        "all 0.01": np.full_like(numbers, 0.01),
+        "all zero": np.zeros_like(numbers),
+        "a hundred times": 100 * numbers,
+        "reversed": numbers[::-1],
+        "shuffled": shuffled,
+    }.items():
+        copy = frame.astype({column: float})
+        copy.loc[rows, column] = spoiled
+        yield name, copy
+
+
+# Sentences of the kind "some" or "most" may survive one row without a number.
+SOME = {"reaches", "mostly_at_least"}
+NOT_FINITE = ("not a number", "infinite", "all not a number")
+
+
+def column_of(check):
+    """The column of numbers that a check reads."""
+    return check.get("value", check.get("ours", "ours"))
+
+
+def moved_by(claim, frame, scale):
+    """Verdict of a claim, and the names of the corruptions that change it.
+
+    Spoiled are the rows that the verdict rests on.
+    """
+    verdict, _ = claims.judge(claim, frame, scale)
+    if verdict == claims.UNTESTED:
+        return verdict, set()
+    check = dict(claim["check"])
+    rows_read, where = getattr(checks, check.pop("kind")).rows_read, check.pop("where", None)
+    rows = rows_read(frame.query(where) if where else frame, **check).index
+    return verdict, {
+        name
+        for name, spoiled in corrupted(frame, column_of(check), rows)
+        if claims.judge(claim, spoiled, scale)[0] != verdict
+    }

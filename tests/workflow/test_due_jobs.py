@@ -1,0 +1,201 @@
+"""What an edit makes due: exactly the jobs whose results it can change, by a dry run."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kronbench.bench.items import load_plan
+from tests.helpers import merged
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.workflow
+PLAN = load_plan(merged("smoke"))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A copy of the checkout, its package included, whose run looks finished."""
+    folder = tmp_path_factory.mktemp("checkout")
+    shutil.copy(ROOT / "Snakefile", folder)
+    for name in ("workflow", "config", "src"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "profiles").symlink_to("workflow/profiles")
+    made = [PLAN.report.parent / "compiled.json"]
+    made += [PLAN.report / name for name in ("index.html", "claims.csv", "summary.txt")]
+    for name in PLAN.datasets:
+        made += [PLAN.data_folder(name) / file for file in ("data.npz", "provenance.json")]
+    for item in PLAN.items:
+        made += [item.output(suffix) for suffix in ("csv", "pdf", "png", "json")]
+        for part in item.parts:
+            made += [item.table(part), item.table(part).with_suffix(".json")]
+    for file in made:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).touch()
+    # all, also what looks up to date: --touch then records inputs, checksums and settings
+    touched = snakemake(folder, "--touch", "--forceall")
+    assert touched.returncode == 0, touched.stdout
+    return folder
+
+
+def snakemake(folder, *arguments):
+    return subprocess.run(
+        [
+            *(sys.executable, "-m", "snakemake", *arguments),
+            *("--cores", "2", "--configfile", "config/smoke.yaml"),
+        ],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder / "src"), "KRONBENCH_MIRROR": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+
+
+def due(folder):
+    """Messages of the jobs that a run would start, without the target that has no shell."""
+    run = snakemake(folder, "--dry-run")
+    assert run.returncode == 0, run.stdout
+    jobs = set(re.findall(r"^due: (.*?)  \(", run.stdout, re.MULTILINE)) - {"all"}
+    assert jobs or "Nothing to be done" in run.stdout, run.stdout
+    return jobs
+
+
+def measured(wanted):
+    """Jobs of the items that a function of the item picks, with all that rests on them."""
+    picked = [item for item in PLAN.items if wanted(item) and item.tables_of == item.name]
+    tables = {(item.paper, item.name) for item in picked}
+    jobs = {f"{item.paper} {item.name}: {part}" for item in picked for part in item.parts}
+    return jobs | drawn(lambda item: (item.paper, item.tables_of) in tables)
+
+
+def drawn(wanted):
+    return PAGE | {f"draw {item.paper} {item.name}" for item in PLAN.items if wanted(item)}
+
+
+def of_data(*names):
+    """Data sets with every job that reads one of them, at whatever item."""
+    jobs, drawings = {f"data {name}" for name in names}, set()
+    for item in PLAN.items:
+        parts = [part for part in item.datasets if part.lower() in names]
+        if parts:
+            drawings |= drawn(lambda other, item=item: other == item)
+            jobs |= {f"{item.paper} {item.tables_of}: {part}" for part in parts}
+    return jobs | drawings
+
+
+@contextlib.contextmanager
+def edited(file, change):
+    """A file with another text; the text and the date of before come back."""
+    text, status = file.read_text(), file.stat()
+    file.write_text(change(text))  # its date is new in any case
+    try:
+        yield
+    finally:
+        file.write_text(text)
+        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def in_yaml(*keys, value):
+    """An edit that sets one entry of a YAML file."""
+
+    def change(text):
+        content = place = yaml.safe_load(text)
+        for key in keys[:-1]:
+            place = place[key]
+        assert place.get(keys[-1]) != value
+        place[keys[-1]] = value
+        return yaml.safe_dump(content, sort_keys=False)
+
+    return change
+
+
+def comment(text):
+    return text + "\n# a comment\n"
+
+
+def same(text):
+    return text
+
+
+PAGE = {"claims and page"}
+AIROLA = "config/papers/airola.yaml"
+# What is edited, file by file, and the jobs that are then due.
+EDITS = {
+    "nothing, and a new date of an experiment": (
+        {"src/kronbench/experiments/scaling.py": same},
+        set(),
+    ),
+    "one experiment, and a solver that another one takes": (
+        {
+            "src/kronbench/experiments/scaling.py": comment,
+            "src/kronbench/models/csi_lssvm.py": comment,
+        },
+        measured(lambda item: item.experiment in ("scaling", "minimal_rank")),
+    ),
+    "the runner": (
+        {"src/kronbench/bench/job.py": comment},
+        measured(lambda item: True),
+    ),
+    "arguments, and what runs before the clock": (
+        {"src/kronbench/cli.py": comment, "src/kronbench/bench/warm_up.py": comment},
+        set(),
+    ),
+    "a format of data": (
+        {"src/kronbench/datasets/uci.py": comment},
+        of_data("boston", "cmc", "ionosphere"),
+    ),
+    "a registry entry": (
+        {"config/datasets.yaml": in_yaml("ringnorm", "options", "n_points", value=900)},
+        of_data("ringnorm"),
+    ),
+    "a drawing, and printed numbers": (
+        {
+            "src/kronbench/report/drawings/zero_shot.py": comment,
+            "config/paper_values/airola-2018-table6-auc.csv": lambda text: text + "\n",
+        },
+        drawn(
+            lambda item: (
+                item.drawing in ("zero_shot", "ninefold")  # it takes the other's colours
+                or "airola-2018-table6-auc.csv" in (item.printed or ())
+            )
+        ),
+    ),
+    "a parameter, and the drawing of another item": (
+        {
+            AIROLA: lambda text: in_yaml("items", "figure-2", "drawing", value="zero_shot")(
+                in_yaml("items", "figure-1", "parameters", "fraction", value=0.5)(text)
+            )
+        },
+        measured(lambda item: (item.paper, item.name) == ("airola", "figure-1"))
+        | drawn(lambda item: (item.paper, item.name) == ("airola", "figure-2")),
+    ),
+    "words, claims and what judges them, the template, and the list of items": (
+        {
+            AIROLA: in_yaml("items", "figure-3", "caption", value="Other words."),
+            "config/claims.yaml": comment,
+            "config/claims/airola.yaml": comment,
+            "src/kronbench/report/checks.py": comment,
+            "src/kronbench/report/templates/page.html.j2": comment,
+            "src/kronbench/bench/items.py": comment,
+        },
+        PAGE,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_an_edit_makes_due_what_it_can_change_and_nothing_else(finished, what):
+    edits, jobs = EDITS[what]
+    with contextlib.ExitStack() as stack:
+        for file, change in edits.items():
+            if (finished / file).exists():
+                stack.enter_context(edited(finished / file, change))
+        assert due(finished) == jobs
