@@ -313,7 +313,7 @@ def _make_plain_add_rows(registers, width):
 
     @njit(fastmath=_REASSOCIATE)
     def add_rows(out, offset, stride, panel, indices, values, start, stop):
-        length = np.uint64(row_bytes // panel.itemsize)
+        length = np.uint64(row_bytes // panel.dtype.itemsize)
         ones = stop - (stop - start) % 4
         for h in range(start, ones, 4):
             a, b = np.uint64(indices[h]) * length, np.uint64(indices[h + 1]) * length
@@ -345,7 +345,7 @@ def _make_plain_inner_products(registers, width):
 
     @njit(fastmath=_REASSOCIATE)
     def inner_products(out, rows, offset, stride, panel, indices, start, stop):
-        length = np.uint64(row_bytes // panel.itemsize)
+        length = np.uint64(row_bytes // panel.dtype.itemsize)
         fixed = rows.reshape(-1)
         ones = stop - (stop - start) % 4
         for h in range(start, ones, 4):
