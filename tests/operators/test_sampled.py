@@ -371,7 +371,7 @@ def test_rates_are_kept(calibrate, tmp_path):
 def test_disturbed_calibration_is_repeated(calibrate, monkeypatch):
     disturbed = [(RATES, 0.5), (OTHER_RATES, 1.2), (RATES, 1.0)]  # of two processors
     assert calibrate(*disturbed) == OTHER_RATES
-    assert calibrate(*[(RATES, 1.1)] * 3) == OTHER_RATES  # no better
+    assert calibrate((RATES, 1.1)) == OTHER_RATES  # tried once more, no better
     monkeypatch.setattr(cost_model, "_measured", {})
     assert cost_model.machine_rates(np.float64, 2) == OTHER_RATES  # no measurement in a clock
     assert calibrate((RATES, 1.9)) == RATES
@@ -399,7 +399,7 @@ def test_calibration_measures_with_the_threads_it_is_for(monkeypatch):
     monkeypatch.setattr(cost_model, "_measure", measure)
     most = min(2, numba.config.NUMBA_NUM_THREADS)
     for n_threads in (1, most):
-        cost_model._least_disturbed(np.float64, n_threads)
+        cost_model._least_disturbed(np.float64, n_threads, 3)
     assert seen == [(1, 1), (most, most)]
     assert numba.get_num_threads() == 1  # as before
 

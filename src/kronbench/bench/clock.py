@@ -221,9 +221,3 @@ def peak_mib() -> float:
     """Largest resident set of this process so far, in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
-
-
-def repeated(function, *, enough=0.5, most=9):
-    """Callers go over to :func:`measure`."""
-    result, timing = measure(function, enough=enough, most=most)
-    return result, timing.seconds, timing.cpu_seconds
