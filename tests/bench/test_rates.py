@@ -1,4 +1,4 @@
-"""The same science on every machine: calibrated rates choose for ``auto``, which no item leaves open.
+"""The same science on every machine: rates choose for ``auto``, which no item leaves open.
 
 Sizes are above those from which ``auto`` asks for the rates.
 """

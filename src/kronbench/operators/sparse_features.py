@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit, prange
 from scipy import sparse
 
-from kronbench.operators._kernels import _add_rows_narrow, block_starts, narrow_width
+from kronbench.operators._kernels import PLAIN, _add_rows_narrow, block_starts, narrow_width
 from kronbench.operators._routes import _tasks, aligned_zeros
 from kronbench.operators._threads import at_most_threads
 
@@ -78,14 +78,15 @@ class _Order:
     def add(self, source, out):
         """out += X source, panels of the width of the registers."""
         values = self._values.astype(out.dtype, copy=False)
-        _add(self._starts, self._columns, values, _tasks(self._bounds), source, out.reshape(-1))
+        tasks = _tasks(self._bounds)
+        _add(self._starts, self._columns, values, tasks, source, out.reshape(-1), PLAIN)
 
 
 @njit(parallel=True, cache=True)
-def _add(starts, columns, values, tasks, source, out):
+def _add(starts, columns, values, tasks, source, out, plain):
     width = source.shape[1]
     for task in prange(len(tasks) - 1):
         for block in range(starts.shape[1] - 1):
             for j in range(tasks[task], tasks[task + 1]):
                 at, stop = starts[j, block], starts[j, block + 1]
-                _add_rows_narrow(out, j * width, width, source, columns, values, at, stop)
+                _add_rows_narrow(plain, out, j * width, width, source, columns, values, at, stop)
