@@ -78,13 +78,13 @@ class _Order:
     def add(self, source, out):
         """out += X source, panels of the width of the registers."""
         values = self._values.astype(out.dtype, copy=False)
-        tasks = _tasks(self._bounds)
-        _add(self._starts, self._columns, values, tasks, source, out.reshape(-1), PLAIN)
+        tasks, width = _tasks(self._bounds), source.shape[1]
+        flat, out = source.reshape(-1), out.reshape(-1)
+        _add(self._starts, self._columns, values, tasks, width, flat, out, PLAIN)
 
 
 @njit(parallel=True, cache=True)
-def _add(starts, columns, values, tasks, source, out, plain):
-    width = source.shape[1]
+def _add(starts, columns, values, tasks, width, source, out, plain):
     for task in prange(len(tasks) - 1):
         for block in range(starts.shape[1] - 1):
             for j in range(tasks[task], tasks[task + 1]):
