@@ -20,7 +20,7 @@ from tests.helpers import merged
 from tests.report.corruptions import NOT_FINITE, SOME, moved_by
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(2700)]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def snakemake(folder, *arguments, **environment):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=900,
+        timeout=2400,
     )
 
 
