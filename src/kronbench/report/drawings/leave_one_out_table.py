@@ -89,9 +89,10 @@ def _performance(frame, printed):
                     "busy": disturbed(part),
                     "beyond": "beyond the paper" if pd.isna(paper) else "",
                 }
+        if method in ("KK", "TS"):
+            row["by submatrices, s"] = took_us.get((setting, BY_SUBMATRICES, dataset))
         if method == "KK":
             same = own_way[(own_way["setting"] == setting) & (own_way["dataset"] == dataset)]
-            row["by submatrices, s"] = took_us.get((setting, BY_SUBMATRICES, dataset))
             row["deviation of it"] = same["deviation"].max(skipna=False) if len(same) else None
         if method == "TS":
             row["busy"] = disturbed(everything[everything["dataset"] == dataset])
