@@ -146,6 +146,23 @@ class _Shape(tuple):
         return RowCount(entry) if index == 0 else entry
 
 
+def used_vertices(index, size):
+    """The vertices that occur in an index, and each entry's position among them.
+
+    By a mask and not by ``np.unique``, whose sort of ten million pairs takes as long as a descent.
+
+    Returns
+    -------
+    vertices : (k,) integer array, or ``slice(None)`` where all ``size`` of them occur
+    position : (n,) integer array
+    """
+    occurs = np.zeros(size, dtype=bool)
+    occurs[index] = True
+    if occurs.all():
+        return slice(None), index
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
+
+
 def _as_features(features, name):
     if sparse.issparse(features):
         features = sparse.csr_array(features)

@@ -9,18 +9,11 @@ from kronbench.models import CompleteKronRidge, kron_by_submatrices
 from tests.models.complete_problems import make_problem, problems, retrain_kron
 
 
-def predictions(setting, K, G, Y, regs):
-    F = np.empty((len(regs), *Y.shape))
-    for i, part in kron_by_submatrices(setting, K, G, Y, regs):
-        F[(slice(None), slice(None), i) if setting == "C" else (slice(None), i)] = part
-    return F
-
-
 @pytest.mark.parametrize("setting", "BCD")
 @given(problems)
 def test_left_out_predictions_are_those_of_dense_systems(setting, problem):
     K, G, Y = make_problem(*problem)
-    for reg, F in zip((0.2, 3.0), predictions(setting, K, G, Y, [0.2, 3.0]), strict=True):
+    for reg, F in zip((0.2, 3.0), kron_by_submatrices(setting, K, G, Y, [0.2, 3.0]), strict=True):
         np.testing.assert_allclose(F, retrain_kron(setting, K, G, Y, reg), atol=1e-7)
 
 
@@ -29,7 +22,7 @@ def test_the_shortcuts_of_the_model_predict_the_same(setting):
     K, G, Y = make_problem(5, 20, 15, "full", "clipped")
     regs = [1e-3, 1.0, 100.0]
     model = CompleteKronRidge(row_kernel="precomputed", col_kernel="precomputed")
-    F = predictions(setting, K, G, Y, regs)
+    F = kron_by_submatrices(setting, K, G, Y, regs)
     for index, expected in model.fit_matrix(K, G, Y).loo_grid(setting, regs):
         np.testing.assert_allclose(F[index], expected, atol=1e-8 * np.abs(expected).max())
 

@@ -35,7 +35,6 @@ rule report:
     input:
         rendered=rendered(PLAN.items),
         sources=page_sources(PLAN),
-        accepted=[path for path in [PLAN.accepted / "verdicts.csv"] if path.exists()],
     output:
         PLAN.report / "index.html",
         PLAN.report / "claims.csv",

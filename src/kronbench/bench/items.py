@@ -14,7 +14,8 @@ from pathlib import Path
 
 import yaml
 
-from kronbench.bench.solvers import check_import_path, find_module, import_paths
+from kronbench.bench.modules import read_module
+from kronbench.bench.solvers import check_import_path, import_paths
 from kronbench.errors import InputError
 from kronbench.files import write_text
 from kronbench.resources import config_path
@@ -222,7 +223,7 @@ def _kind(value):
 
 
 def _check_module(package, name, where):
-    if find_module(f"kronbench.{package}.{name}") is None:
+    if read_module(f"kronbench.{package}.{name}") is None:
         raise InputError(
             f"{where}: there is no module kronbench/{package.replace('.', '/')}/{name}.py"
         )

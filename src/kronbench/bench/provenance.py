@@ -92,10 +92,12 @@ def drawing_settings(item: Item) -> dict:
 
 
 def page_sources(plan: Plan) -> list[str]:
-    """Files whose change makes the page stale: its code, templates, claims and paper files."""
+    """Files whose change makes the page stale: its code, templates, claims, paper files, and the
+    verdicts with which it compares."""
     papers = [config_path("papers", f"{paper}.yaml") for paper in plan.papers]
     templates = package_path("report", "templates").iterdir()
-    files = map(_shown, [*papers, *claim_files(plan), *templates])
+    accepted = [file for file in [plan.accepted / "verdicts.csv"] if file.exists()]
+    files = map(_shown, [*papers, *claim_files(plan), *templates, *accepted])
     return sorted({*sources_of("kronbench.report.page"), *files})
 
 

@@ -55,7 +55,7 @@ def run(spec, data, rng):
             if reason:
                 skipped.append(f"{_BY_SUBMATRICES} was not run on {data.name}, {reason}")
             else:
-                ways[_BY_SUBMATRICES] = partial(_by_submatrices, setting, problem, regs)
+                ways[_BY_SUBMATRICES] = partial(kron_by_submatrices, setting, *problem, regs)
         timed = in_turn(ways, patience=_PATIENCE)
         scored = {name: _scored(setting, problem, *way) for name, way in methods.items()}
         if _BY_SUBMATRICES in timed:
@@ -105,12 +105,6 @@ def _compared(setting, problem, model, grids, timed):
         }
         for index, F in model.fit_matrix(*problem).loo_grid(setting, *grids)
     ]
-
-
-def _by_submatrices(setting, problem, regs):
-    """All predictions (s, m, q) of the paper's own way."""
-    parts = [F for _, F in kron_by_submatrices(setting, *problem, regs)]
-    return np.stack(parts, axis=2 if setting == "C" else 1)
 
 
 def _too_long(setting, problem, cap):

@@ -14,6 +14,8 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch, TimeCap, in_turn, measure, peak_mib
 from kronbench.operators import SampledKroneckerOperator, gram
 
+_PLAIN = "KRONBENCH_PLAIN_NUMBA"
+
 METHODS = ("matrix product", "sparse", "plain numba", "dense", "lowrank", "auto", "scipy")
 
 
@@ -74,9 +76,6 @@ def _loops_of(method):
             del os.environ[_PLAIN]
         else:
             os.environ[_PLAIN] = before
-
-
-_PLAIN = "KRONBENCH_PLAIN_NUMBA"
 
 
 def _compared(frame):

@@ -185,8 +185,7 @@ def _kron_reusing(setting, K, G, Y, reg):
     """Eigenpairs of each kernel without each vertex, once each; those of the other shared."""
     if setting == "D":
         return _kron_pairs_of_vertices(K, G, Y, reg)
-    left_out = [F[0] for _, F in kron_by_submatrices(setting, K, G, Y, [reg])]
-    return np.column_stack(left_out) if setting == "C" else np.array(left_out)
+    return kron_by_submatrices(setting, K, G, Y, [reg])[0]
 
 
 def _kron_pairs_of_vertices(K, G, Y, reg):

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.models._pair_labels import check_pairs, encode_two_classes
 from kronbench.operators import dense
-from kronbench.pairs import PairData
+from kronbench.pairs import PairData, used_vertices
 
 
 class PairClassifier(ClassifierMixin, BaseEstimator):
@@ -54,11 +54,9 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
 
 def occurring(features, index):
     """The vertices that ``index`` mentions, dense, and the positions of ``index`` in them."""
-    # by a mask and not by np.unique, whose sort of ten million pairs takes as long as a descent
-    occurs = np.zeros(features.shape[0], dtype=bool)
-    occurs[index] = True
-    vertices, position = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
-    return np.ascontiguousarray(dense(features[vertices]), dtype=np.float64), position
+    vertices, position = used_vertices(index, features.shape[0])
+    # a copy in any case: callers standardize it in place
+    return np.array(dense(features[vertices]), dtype=np.float64, order="C"), position
 
 
 def concatenated(row_features, rows, col_features, cols):

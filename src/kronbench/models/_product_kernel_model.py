@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.models._pair_labels import check_pairs
 from kronbench.operators import SampledKroneckerOperator, dense, gram
+from kronbench.pairs import used_vertices
 
 _STOPS = {
     "max_iter": "its number of iterations",
@@ -101,8 +102,8 @@ class ProductKernelModel(BaseEstimator):
                     f"{side}_features has {given} columns and the training set {fitted}: give the "
                     "same features to both"
                 )
-        used_rows, rows = _used(X.rows, X.n_rows)
-        used_cols, cols = _used(X.cols, X.n_cols)
+        used_rows, rows = used_vertices(X.rows, X.n_rows)
+        used_cols, cols = used_vertices(X.cols, X.n_cols)
         row_features = dense(X.row_features[used_rows])
         col_features = dense(X.col_features[used_cols])
         d, r = row_features.shape[1], col_features.shape[1]
@@ -168,7 +169,7 @@ def _kernel_between_used(features, index, other, side, kernel, gamma):
     ``other`` holds features and indices of the pairs to predict; None stands for the training
     pairs themselves, with a symmetric matrix.
     """
-    used, in_index = _used(index, features.shape[0])
+    used, in_index = used_vertices(index, features.shape[0])
     precomputed = isinstance(kernel, str) and kernel == "precomputed"
     if precomputed:
         source = features if other is None else other[0]
@@ -180,18 +181,9 @@ def _kernel_between_used(features, index, other, side, kernel, gamma):
     if other is None:
         selected = features[used][:, used] if precomputed else features[used]
         return gram(selected, kernel=kernel, gamma=gamma), in_index, in_index
-    out_used, out_index = _used(other[1], other[0].shape[0])
+    out_used, out_index = used_vertices(other[1], other[0].shape[0])
     if precomputed:
         matrix = gram(other[0][out_used][:, used], kernel=kernel)
     else:
         matrix = gram(other[0][out_used], features[used], kernel=kernel, gamma=gamma)
     return matrix, out_index, in_index
-
-
-def _used(index, size):
-    """The vertices that occur in index, and each entry's position among them."""
-    occurs = np.zeros(size, dtype=bool)
-    occurs[index] = True
-    if occurs.all():
-        return slice(None), index
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]

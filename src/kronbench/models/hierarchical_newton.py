@@ -23,7 +23,7 @@ from kronbench.operators.class_kernels import (
     SparseFeatures,
     StoredKernels,
 )
-from kronbench.operators.gram import gram
+from kronbench.operators.gram import dense, gram
 from kronbench.operators.tree import Tree
 from kronbench.optim.posterior_mode import posterior_mode, run
 from kronbench.optim.quasi_newton import capped_bfgs
@@ -396,8 +396,7 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         if self._is("precomputed"):
             if X.shape[0] != X.shape[1]:
                 raise InputError(f"the precomputed kernel has shape {X.shape}: give (n, n)")
-            X = X.toarray() if sparse.issparse(X) else X
-            return StoredKernels([X.astype(storage, copy=False)])
+            return StoredKernels([dense(X).astype(storage, copy=False)])
         matrix = gram(X, kernel=self.kernel).astype(storage, copy=False)
         return StoredKernels([matrix], X, self.kernel)
 
@@ -455,8 +454,8 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
     def _scores(self, X):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        if self._is("precomputed") and sparse.issparse(X):
-            X = X.toarray()
+        if self._is("precomputed"):
+            X = dense(X)
         if self._is("linear") and self.rank is None:
             return X @ self.coef_ + self.intercept_
         return self._prior.cross(X, self.dual_coef_)

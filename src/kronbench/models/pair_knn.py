@@ -7,7 +7,8 @@ from numba import njit, prange
 from scipy.spatial.distance import cdist
 
 from kronbench.errors import InputError
-from kronbench.models._pair_classifier import PairClassifier, occurring
+from kronbench.models._pair_classifier import occurring
+from kronbench.models._pair_neighbors import PairNeighborsClassifier
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # distances of a block of test vertices
@@ -16,7 +17,7 @@ _MOST_PAIRS = 2**30  # twice the place of a pair, plus its label, is an int32
 _MOST_CELLS = 2**31  # 8 GiB of index
 
 
-class PairKNN(PairClassifier):
+class PairKNN(PairNeighborsClassifier):
     """Mean label of the nearest training pairs in the features [d, t].
 
     The result is that of scikit-learn's ``KNeighborsClassifier`` on concatenated features, ties at
@@ -67,7 +68,8 @@ class PairKNN(PairClassifier):
             or so many vertices that the index would pass 8 GiB.
         """
         signs = self._start_fit(X, y)
-        self._check_neighbors(self.n_neighbors, len(X))
+        self._n_pairs = len(X)
+        self._check_neighbors(self.n_neighbors)
         self._row_vertices, rows = occurring(X.row_features, X.rows)
         self._col_vertices, cols = occurring(X.col_features, X.cols)
         shape = len(self._row_vertices), len(self._col_vertices)
@@ -91,29 +93,6 @@ class PairKNN(PairClassifier):
         self._cell.ravel()[flat[first]] = np.where(alone, self._entries, -1 - self._entries)[first]
         return self
 
-    def decision_path(self, X: PairData, n_neighbors) -> np.ndarray:
-        """Decision values for several numbers of neighbours, from one search.
-
-        Parameters
-        ----------
-        X : PairData of n pairs
-        n_neighbors : (L,) integers
-
-        Returns
-        -------
-        (n, L) array; column l is the ``decision_function`` of a model with ``n_neighbors[l]``.
-        """
-        X = self._checked_pairs(X)
-        wanted = np.atleast_1d(n_neighbors)
-        for number in wanted:
-            self._check_neighbors(number, len(self._entries))
-        increasing, position = np.unique(wanted, return_inverse=True)
-        return self._path(X, increasing)[:, position]
-
-    def _decision_function(self, X):
-        """Mean of the neighbours' labels, counted as -1 and +1."""
-        return self._path(X, np.array([self.n_neighbors]))[:, 0]
-
     def _path(self, X, n_neighbors):
         scores = np.empty((len(X), len(n_neighbors)))
         row_vertices, rows = occurring(X.row_features, X.rows)
@@ -130,13 +109,6 @@ class PairKNN(PairClassifier):
                 self._cell, self._entries, self._repeated, n_neighbors, pairs, scores,
             )  # fmt: skip
         return scores
-
-    @staticmethod
-    def _check_neighbors(number, n_pairs):
-        if not 1 <= number <= n_pairs:
-            raise InputError(
-                f"n_neighbors is {number} with {n_pairs} training pairs: give 1 to {n_pairs}"
-            )
 
 
 def _nearest_first(vertices, training):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from kronbench.errors import InputError
-from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring
+from kronbench.models._pair_classifier import concatenated, occurring
+from kronbench.models._pair_neighbors import PairNeighborsClassifier
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # of concatenated features, and of neighbours, of a block of test pairs
 
 
-class PairSklearnKNN(PairClassifier):
+class PairSklearnKNN(PairNeighborsClassifier):
     """``KNeighborsClassifier`` on the features [d, t], as a user of scikit-learn would call it.
 
     ``PairKNN`` gives the same predictions, ties apart, from a search that knows the shared parts.
@@ -51,26 +51,8 @@ class PairSklearnKNN(PairClassifier):
         self._signs = signs
         return self
 
-    def decision_path(self, X: PairData, n_neighbors) -> np.ndarray:
-        """Decision values (n, L) for several numbers of neighbours, from one search.
-
-        Parameters
-        ----------
-        X : PairData of n pairs
-        n_neighbors : (L,) integers
-        """
-        X = self._checked_pairs(X)
-        wanted = np.atleast_1d(n_neighbors)
-        for number in wanted:
-            self._check_neighbors(number)
-        return self._path(X, wanted)
-
-    def _decision_function(self, X):
-        """Mean of the neighbours' labels, counted as -1 and +1."""
-        return self._path(X, np.array([self.n_neighbors]))[:, 0]
-
     def _path(self, X, n_neighbors):
-        largest = n_neighbors.max()
+        largest = n_neighbors[-1]
         scores = np.empty((len(X), len(n_neighbors)))
         step = max(1, _BLOCK_BYTES // (8 * max(self.n_features_in_, 2 * largest)))
         for start in range(0, len(X), step):
@@ -81,13 +63,6 @@ class PairSklearnKNN(PairClassifier):
             totals = np.cumsum(self._signs[nearest], axis=1)
             scores[pairs] = totals[:, n_neighbors - 1] / n_neighbors
         return scores
-
-    def _check_neighbors(self, number):
-        if not 1 <= number <= self._n_pairs:
-            raise InputError(
-                f"n_neighbors is {number} with {self._n_pairs} training pairs: "
-                f"give 1 to {self._n_pairs}"
-            )
 
 
 def _features(X):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from kronbench.errors import InputError, check_positive
 
 
-def kron_by_submatrices(setting, K, G, Y, regs) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (i, F): predictions of one left-out row (column in C) for all weights.
+def kron_by_submatrices(setting, K, G, Y, regs) -> np.ndarray:
+    """Predictions of every label by a model without its row (B), column (C) or both (D).
 
     Stock et al. 2016, Section 6.1: in settings B and C one eigendecomposition of K (G) without
     row (column) i for each i, those of the other kernel made once; in setting D one of K without
@@ -27,9 +25,9 @@ def kron_by_submatrices(setting, K, G, Y, regs) -> Iterator[tuple[int, np.ndarra
     Y : (m, q) array
     regs : (s,) array of positive numbers
 
-    Yields
-    ------
-    int, (s, q) array; (s, m) in setting C
+    Returns
+    -------
+    (s, m, q) array
 
     Raises
     ------
@@ -50,10 +48,12 @@ def kron_by_submatrices(setting, K, G, Y, regs) -> Iterator[tuple[int, np.ndarra
     regs = np.array([check_positive(reg, "regs") for reg in np.atleast_1d(regs).tolist()])
     if setting == "C":
         K, G, Y = G, K, Y.T
-    return _left_out_rows(K, G, Y, regs, pairwise=setting == "D")
+    rows = list(_left_out_rows(K, G, Y, regs, pairwise=setting == "D"))
+    return np.stack(rows, axis=2 if setting == "C" else 1)
 
 
 def _left_out_rows(K, G, Y, regs, pairwise):
+    """Yield the predictions (s, q) of one row after another, for all weights."""
     whole = None if pairwise else np.linalg.eigh(G)
     for i in range(len(K)):
         kept = np.delete(np.arange(len(K)), i)
@@ -62,7 +62,7 @@ def _left_out_rows(K, G, Y, regs, pairwise):
         if not pairwise:
             s, V = whole
             inner = left[:, None] * (Z @ V)
-            yield i, np.array([_responses(inner, x, s, reg) for reg in regs]) @ (V * s).T
+            yield np.array([_responses(inner, x, s, reg) for reg in regs]) @ (V * s).T
             continue
         F = np.empty((len(regs), len(G)))
         for j in range(len(G)):
@@ -71,7 +71,7 @@ def _left_out_rows(K, G, Y, regs, pairwise):
             inner = left[:, None] * (Z[:, others] @ V)
             right = G[j, others] @ V
             F[:, j] = [_responses(inner, x, s, reg) @ right for reg in regs]
-        yield i, F
+        yield F
 
 
 def _responses(inner, x, s, reg):

@@ -6,6 +6,9 @@ from contextlib import contextmanager
 
 import numba
 
+# Operations for which it pays to wake another thread (about a third of a millisecond).
+WORTH_A_THREAD = 1e7
+
 
 @contextmanager
 def at_most_threads(n):

@@ -13,16 +13,13 @@ from kronbench.operators._cost_model import Operations, Rates, Sizes, machine_ra
 from kronbench.operators._factors import thin_factors
 from kronbench.operators._routes import DenseRoute, Middle, PairRoute
 from kronbench.operators._sampling import Sampling
-from kronbench.operators._threads import at_most_threads
+from kronbench.operators._threads import WORTH_A_THREAD, at_most_threads
 from kronbench.operators.gram import dense
 
 METHODS = ("auto", "sparse", "dense", "lowrank")
 
 # Below this many operations (about two milliseconds) methods are compared by operations alone.
 _WORTH_MEASURING = 5e7
-
-# Operations for which it pays to wake another thread (about a third of a millisecond).
-_WORTH_A_THREAD = 1e7
 
 # Pairs and vertices are numbered in 32 bits; sums over them and places in arrays in 64.
 _MOST = np.iinfo(np.int32).max
@@ -227,7 +224,7 @@ class SampledKroneckerOperator(LinearOperator):
     _transpose = _adjoint
 
     def _matmat(self, X):
-        with at_most_threads(self.flops * X.shape[1] / _WORTH_A_THREAD):
+        with at_most_threads(self.flops * X.shape[1] / WORTH_A_THREAD):
             return self._route(np.ascontiguousarray(X, self.dtype))
 
     def _matvec(self, x):

@@ -157,15 +157,22 @@ class Tree:
             )
 
 
+@njit(cache=True)
+def _sums_below(row, up, leaf_at):
+    """For each node, in the order of the depths, the sum over its leaves (Algorithm 2)."""
+    sums = np.zeros(len(up), row.dtype)
+    for c in range(len(leaf_at)):
+        sums[leaf_at[c]] = row[c]
+    for k in range(len(up) - 1, 0, -1):
+        sums[up[k]] += sums[k]
+    return sums
+
+
 @njit(parallel=True, cache=True)
 def _couple(block, weights, up, leaf_at, out):
     n_nodes = len(up)
     for i in prange(len(block)):
-        sums = np.zeros(n_nodes, block.dtype)
-        for c in range(len(leaf_at)):
-            sums[leaf_at[c]] = block[i, c]
-        for k in range(n_nodes - 1, 0, -1):
-            sums[up[k]] += sums[k]
+        sums = _sums_below(block[i], up, leaf_at)
         sums[0] = 0
         for k in range(1, n_nodes):
             sums[k] = sums[k] * weights[k] + sums[up[k]]
@@ -177,11 +184,8 @@ def _couple(block, weights, up, leaf_at, out):
 def _up(block, order, up, leaf_at, out):
     n_nodes = len(up)
     for i in prange(len(block)):
-        sums = np.zeros(n_nodes, block.dtype)
-        for c in range(len(leaf_at)):
-            sums[leaf_at[c]] = block[i, c]
-        for k in range(n_nodes - 1, 0, -1):
-            sums[up[k]] += sums[k]
+        sums = _sums_below(block[i], up, leaf_at)
+        for k in range(1, n_nodes):
             out[i, order[k] - 1] = sums[k]
 
 

@@ -21,7 +21,7 @@ from kronbench.report.claims import (
     evaluate,
     headlines,
 )
-from kronbench.report.reference import described, moved_since_accepted, read_verdicts
+from kronbench.report.reference import described, moved_since_accepted
 from kronbench.report.render import read_numbers, read_results
 from kronbench.report.style import format_cell
 
@@ -39,11 +39,11 @@ def write_report(plan: Plan) -> str:
         What was rendered, what rests on surrogates, what was skipped, where the page is.
     """
     verdicts = evaluate(plan)
+    columns = [field.name for field in dataclasses.fields(Verdict)]
+    table = pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
     with replacing(plan.report / "claims.csv") as temporary:
-        columns = [field.name for field in dataclasses.fields(Verdict)]
-        rows = [dataclasses.asdict(verdict) for verdict in verdicts]
-        pd.DataFrame(rows, columns=columns).to_csv(temporary, index=False)
-    moved = moved_since_accepted(plan, read_verdicts(plan.report / "claims.csv"))
+        table.to_csv(temporary)
+    moved = moved_since_accepted(plan, table)
     entries = [_entry(item) for item in plan.items]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("kronbench.report"),
