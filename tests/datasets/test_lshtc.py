@@ -57,7 +57,8 @@ def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_nod
     [
         ({"train": "7 1:1\n7 x:1\n"}, "train.txt, line 2: '7 x:1' does not start a line of the"),
         ({"train": "7 1:1\n3:1\n"}, "train.txt, line 2: '3:1' does not start a line of the form"),
-        ({"train": "7 5:1 4:1\n"}, "train.txt: "),
+        ({"train": "7 5:1 5:1\n"}, "train.txt: "),
+        ({"train": "Data\nData\n7 5:1\n"}, "train.txt, line 2: 'Data' does not start a line"),
         ({"train": "7 0:1\n"}, "train.txt: "),
         ({"train": "7 1:1\n7 21:1\n"}, "train.txt: document 2 has word 21, the vocabulary ends"),
         ({"train": "7 1:nan\n"}, "train.txt"),

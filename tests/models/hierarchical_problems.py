@@ -1,7 +1,6 @@
 """Small problems, and minimizers of another kind, for the hierarchical classifier."""
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
@@ -41,52 +40,3 @@ def weight_space_mode(X, targets, B, variance, bias):
     V, b = result.x[: P * d].reshape(P, d), result.x[P * d :]
     U = X @ (np.sqrt(variance)[:, None] * V).T @ B.T + np.sqrt(bias) * b
     return softmax(U, axis=1), result.fun
-
-
-def exact_flat_mode(matrices, y, bias, n_steps=40):
-    """Coefficients of the flat model by exact Newton steps, O(n^3 C) (Appendix B, Eq. 10).
-
-    matrices: v_c K^(c) for each class.
-    """
-    n, C = len(y), len(matrices)
-    K = [matrix + bias for matrix in matrices]
-    Y, alpha = np.eye(C)[y], np.zeros((n, C))
-
-    def phi(alpha):
-        U = np.stack([K[c] @ alpha[:, c] for c in range(C)], axis=1)
-        return logsumexp(U, axis=1).sum() - np.vdot(Y, U) + 0.5 * np.vdot(alpha, U), U
-
-    value, U = phi(alpha)
-    for _ in range(n_steps):
-        pi = softmax(U, axis=1)
-        WU = pi * (U - (pi * U).sum(axis=1, keepdims=True))
-        new = exact_solve(K, pi, WU - (pi - Y))
-        length = 1.0
-        while True:
-            trial, U_trial = phi(alpha + length * (new - alpha))
-            if trial <= value + 1e-12 * abs(value) or length < 1e-8:
-                break
-            length /= 2
-        alpha, done = alpha + length * (new - alpha), value - trial <= 1e-15 * abs(value)
-        value, U = trial, U_trial
-        if done:
-            break
-    return alpha, softmax(U, axis=1), value
-
-
-def exact_solve(K, pi, rhs):
-    """(I + W K~)^-1 rhs for block-diagonal K~ by Eq. 10."""
-    root = np.sqrt(pi)
-    n, C = pi.shape
-    factors = [
-        cho_factor(np.eye(n) + root[:, c, None] * K[c] * root[None, :, c]) for c in range(C)
-    ]
-
-    def inverse(x):
-        return np.stack([cho_solve(factors[c], x[:, c]) for c in range(C)], axis=1)
-
-    scaled = rhs / root
-    first = inverse(scaled)
-    middle = sum(root[:, c, None] * cho_solve(factors[c], np.diag(root[:, c])) for c in range(C))
-    t = np.linalg.solve(middle, (root * (scaled - first)).sum(axis=1))
-    return root * (first + inverse(root * t[:, None]))

@@ -15,6 +15,7 @@ from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree, gram
 from kronbench.operators.class_covariance import DualCovariance, FeatureCovariance
 from kronbench.operators.class_kernels import DenseFeatures, GaussianKernels
+from kronbench.optim.exact_mode import exact_flat_mode
 from kronbench.optim.posterior_mode import posterior_mode, run
 from kronbench.optim.softmax import SoftmaxLoss
 from kronbench.optim.tree_preconditioner import TreePreconditioner
@@ -22,7 +23,6 @@ from tests.models.hierarchical_problems import (
     PARENTS,
     UNEVEN,
     clouds,
-    exact_flat_mode,
     weight_space_mode,
 )
 from tests.operators.test_tree import path_matrix

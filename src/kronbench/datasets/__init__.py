@@ -17,6 +17,7 @@ from kronbench.datasets import (
     drug_target_files,
     fetch,
     generators,
+    ipc,
     lshtc,
     registry,
     uci,
@@ -44,6 +45,7 @@ LOADERS: dict[str, Loader] = {
     "table": uci.TABLE,
     **generators.FORMULAS,
     **wipo.LOADERS,
+    **ipc.LOADERS,
     **lshtc.LOADERS,
 }
 

@@ -25,9 +25,10 @@ def parse_lshtc(files, *, n_words, scale=1.0):
     Parameters
     ----------
     files : mapping
-        ``train`` and ``novel``: lines ``label[, label ...] word:count ...`` with words from 1 and
-        in increasing order; a document with several labels counts for the smallest. ``novel``
-        holds the documents of classes that do not occur in ``train``, and may be empty.
+        ``train`` and ``novel``: lines ``label[, label ...] word:count ...`` with words from 1, in
+        any order; a document with several labels counts for the smallest. A first line that does
+        not begin with a number is a heading. ``novel`` holds the documents of classes that do
+        not occur in ``train``, and may be empty.
         ``hierarchy``: lines ``parent child``; of several parents the one nearest the root counts.
     n_words : int
         Size of the vocabulary, V.
@@ -144,27 +145,48 @@ LOADERS = {
 
 
 class _Lines:
-    """A stream whose labels are joined by a bare comma, as scikit-learn's reader wants them."""
+    """A stream as scikit-learn's reader wants it: labels joined by a bare comma, no heading.
 
-    def __init__(self, stream):
+    ``in_order`` says that words come in increasing order; else they are sorted, which takes as
+    long again.
+    """
+
+    def __init__(self, stream, in_order):
         self.read = stream.read
-        self._stream = stream
+        self._stream, self._in_order = stream, in_order
 
     def __iter__(self):
-        return (line.replace(b", ", b",") for line in self._stream)
+        for number, line in enumerate(self._stream):
+            if number == 0 and not line.lstrip()[:1].isdigit():
+                continue
+            line = line.replace(b", ", b",")
+            yield line if self._in_order else _sorted_words(line)
+
+
+def _sorted_words(line):
+    labels, *words = line.split(b"#")[0].split() or [b""]
+    return b" ".join([labels, *sorted(words, key=_word)]) + b"\n"
+
+
+def _word(pair):
+    word = pair.split(b":")[0]
+    return int(word) if word.isdigit() else 0
 
 
 def _read_documents(file, n_words, scale):
     # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
     from sklearn.datasets import load_svmlight_file
 
-    with file.open() as stream:
-        try:
-            X, labels = load_svmlight_file(
-                _Lines(stream), dtype=np.float32, multilabel=True, zero_based=False
-            )
-        except ValueError as error:
-            raise InputError(_bad_line(file, error)) from None
+    for in_order in (True, False):
+        with file.open() as stream:
+            try:
+                X, labels = load_svmlight_file(
+                    _Lines(stream, in_order), dtype=np.float32, multilabel=True, zero_based=False
+                )
+                break
+            except ValueError as error:
+                if not in_order:
+                    raise InputError(_bad_line(file, error)) from None
     if not all(labels):
         raise InputError(_bad_line(file, "a document has no label"))
     labels = np.array([min(label) for label in labels], dtype=np.int64)
@@ -189,7 +211,8 @@ def _bad_line(file, error):
     """The first line that is not of the expected form, or what the reader said."""
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):
-            if line.strip() and not _RECORD.fullmatch(line.rstrip()):
+            heading = number == 1 and not line.lstrip()[:1].isdigit()
+            if line.strip() and not heading and not _RECORD.fullmatch(line.rstrip()):
                 shown = line[:40].decode("latin-1").strip()
                 return (
                     f"{file.name}, line {number}: {shown!r} does not start a line of the form "

@@ -83,7 +83,7 @@ def parse_records(files, *, section):
 
     vectorizer = CountVectorizer(analyzer=stems, dtype=np.float64)
     counts = vectorizer.fit_transform(_texts(files["collection"], documents))
-    return {"X": sparse.csr_array(_unit_rows(counts)), **_placed(documents, _LEVELS[1:])}
+    return {"X": sparse.csr_array(unit_rows(counts)), **_placed(documents, _LEVELS[1:])}
 
 
 def surrogate_section(rng, files=None, *, section, levels, n_documents, n_test, median_size):
@@ -112,7 +112,7 @@ def surrogate_section(rng, files=None, *, section, levels, n_documents, n_test, 
     topics = Topics(rng, placed["parents"], law)
     n_inner = len(placed["parents"]) - (placed["y"].max() + 1)
     counts = topics.draw(rng, n_inner + placed["y"])
-    return {"X": sparse.csr_array(_unit_rows(counts.astype(np.float64))), **placed}
+    return {"X": sparse.csr_array(unit_rows(counts.astype(np.float64))), **placed}
 
 
 def parse_features(files, *, section, n_features):
@@ -142,7 +142,7 @@ def parse_features(files, *, section, n_features):
         _read_array(files["train_features"], (len(documents) - n_test, n_features)),
         _read_array(files["test_features"], (n_test, n_features)),
     ]
-    return {"X": _unit_rows(np.vstack(X)), **placed}
+    return {"X": unit_rows(np.vstack(X)), **placed}
 
 
 def surrogate_features(rng, files=None, *, n_features, **shape):
@@ -151,10 +151,11 @@ def surrogate_features(rng, files=None, *, n_features, **shape):
 
     arrays = surrogate_section(rng, files, **shape)
     reduction = TruncatedSVD(n_features, random_state=int(rng.integers(2**31)))
-    return {**arrays, "X": _unit_rows(reduction.fit_transform(arrays["X"]))}
+    return {**arrays, "X": unit_rows(reduction.fit_transform(arrays["X"]))}
 
 
-def _unit_rows(X):
+def unit_rows(X):
+    """Rows of Euclidean length one; rows of zeros stay."""
     from sklearn.preprocessing import normalize
 
     return normalize(X)
@@ -197,7 +198,25 @@ def _listed(files):
 
 def _placed(documents, levels):
     """Classes, tree and split of documents, with the prefixes of these lengths as nodes."""
-    groups = [group for group, _, _ in documents]
+    placed = placed_in_tree([group for group, _, _ in documents], levels)
+    return {**placed, "is_test": np.array([is_test for _, _, is_test in documents])}
+
+
+def placed_in_tree(groups, levels):
+    """The tree of the prefixes of symbols, and each document's class in it.
+
+    Parameters
+    ----------
+    groups : list of n str
+        The main group of each document, such as "D01D001".
+    levels : sequence of int
+        Lengths of the prefixes that are nodes, the last that of a main group.
+
+    Returns
+    -------
+    dict
+        ``y`` (n,) classes in alphabetical order, ``parents`` (n_nodes,).
+    """
     names = [""]
     for length in levels:
         names.extend(sorted({group[:length] for group in groups}))
@@ -208,7 +227,6 @@ def _placed(documents, levels):
     return {
         "y": np.array([node[group] - n_inner for group in groups]),
         "parents": np.array(parents),
-        "is_test": np.array([is_test for _, _, is_test in documents]),
     }
 
 

@@ -30,6 +30,7 @@ def run(spec, data, rng):
     the least squared error of leave-one-out predictions in setting B on the first documents.
     ``update_seconds`` is the time of all updates so far, features not included.
     """
+    sizes = spec["sizes"][data.name]
     corpus = _Corpus(data, spec, rng)
     seen, watch, rows = spec["start"], Stopwatch(), []
     first = corpus.labelled(corpus.train[:seen])
@@ -40,7 +41,7 @@ def run(spec, data, rng):
     }
     bar = tqdm(total=len(corpus.train), initial=seen, desc=data.name, unit="document")
     while True:
-        if seen in spec["sizes"] or seen == len(corpus.train):
+        if seen in sizes or seen == len(corpus.train):
             coefs = {model: ridges[reg].coef_ for model, reg in regs.items()}
             for setting, model, areas in _evaluated(corpus, coefs, tasks):
                 labels = {"documents": seen, "setting": setting, "model": model}

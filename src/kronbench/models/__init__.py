@@ -16,6 +16,7 @@ from kronbench.models.pair_sgd import PairSGD
 from kronbench.models.pair_sklearn_knn import PairSklearnKNN
 from kronbench.models.submatrix_leave_one_out import kron_by_submatrices
 from kronbench.models.task_ridge import TaskRidge
+from kronbench.models.top_down import TopDownClassifier
 from kronbench.models.two_step_ridge import TwoStepRidge
 from kronbench.models.zero_shot import kron_zero_shot, two_step_zero_shot
 
@@ -36,6 +37,7 @@ __all__ = [
     "PairSklearnKNN",
     "RidgePath",
     "TaskRidge",
+    "TopDownClassifier",
     "TwoStepRidge",
     "kron_by_submatrices",
     "kron_zero_shot",

@@ -20,6 +20,8 @@ class OneAgainstRest(ClassifierMixin, BaseEstimator):
     ----------
     estimator : HierarchicalNewtonClassifier
         A flat model; its copies are fitted to the labels 0 (rest) and 1 (the class).
+    warm_start : bool
+        Whether ``fit_hyperparameters`` begins where each machine is since its last call.
 
     Attributes
     ----------
@@ -27,8 +29,9 @@ class OneAgainstRest(ClassifierMixin, BaseEstimator):
     estimators_ : list of C fitted copies
     """
 
-    def __init__(self, estimator):
+    def __init__(self, estimator, warm_start=False):
         self.estimator = estimator
+        self.warm_start = warm_start
 
     def fit(self, X, y):
         """Fit each machine to X (n, d) and the labels y (n,)."""
@@ -41,11 +44,12 @@ class OneAgainstRest(ClassifierMixin, BaseEstimator):
     def fit_hyperparameters(self, X, y, folds, **options):
         """The same, each with its own hyperparameters; see the method of the machines."""
         X, y = self._checked(X, y)
+        machines = getattr(self, "estimators_", []) if self.warm_start else []
+        if len(machines) != len(self.classes_):
+            machines = [self.estimator] * len(self.classes_)
         self.estimators_ = [
-            clone(self.estimator).fit_hyperparameters(
-                X, (y == label).astype(int), folds, **options
-            )
-            for label in self.classes_
+            clone(machine).fit_hyperparameters(X, (y == label).astype(int), folds, **options)
+            for machine, label in zip(machines, self.classes_, strict=True)
         ]
         return self
 

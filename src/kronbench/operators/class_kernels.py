@@ -209,8 +209,10 @@ class LowRankKernel:
         else:
             self.factor = _factor_at(columns, pivots)
         L = self.factor.factor
-        self.n_rows, self._diagonal = len(L), columns.diagonal()
-        self.gap = np.maximum(self._diagonal - np.einsum("ij,ij->i", L, L), 0.0)
+        self.n_rows = len(L)
+        # diag(M) - diag(L L'), not negative but for rounding
+        self.left = columns.diagonal() - np.einsum("ij,ij->i", L, L)
+        self.gap = np.maximum(self.left, 0.0)
 
     @property
     def features(self):

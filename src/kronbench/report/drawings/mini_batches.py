@@ -9,13 +9,13 @@ LOOKS = {"independent-task": {"color": "C0"}, "two-step": {"color": "C4"}}
 
 
 def draw(frame, item):
-    """One line for each model (Stock et al. 2016, figure 8)."""
-    settings = list(frame["setting"].unique())
-    figure, axes = new_figure(2, len(settings), width=6.6, height=2.1, sharex=True)
-    for col, setting in enumerate(settings):
+    """One line for each model (Stock et al. 2016, figure 8), columns for data set and setting."""
+    columns = list(frame.groupby(["dataset", "setting"], sort=False))
+    figure, axes = new_figure(2, len(columns), width=2.5 * len(columns) + 1.6, height=2.1)
+    for col, ((dataset, setting), part) in enumerate(columns):
         for row, measure in enumerate(("instance_auc", "macro_auc")):
             panel = axes[row, col]
-            for model, curve in frame[frame["setting"] == setting].groupby("model"):
+            for model, curve in part.groupby("model"):
                 panel.plot(
                     curve["documents"], curve[measure], "o-", ms=2.5, label=model, **LOOKS[model]
                 )
@@ -24,7 +24,7 @@ def draw(frame, item):
             panel.xaxis.set_major_formatter(EngFormatter(sep=""))
             panel.xaxis.set_minor_locator(NullLocator())
             panel.tick_params(axis="x", labelsize=7)
-        axes[0, col].set_title(TITLES[setting])
+        axes[0, col].set_title(f"{dataset}, {TITLES[setting]}")
         axes[1, col].set_xlabel("training documents")
     axes[0, 0].set_ylabel("instance AUC")
     axes[1, 0].set_ylabel("macro AUC")

@@ -1,0 +1,83 @@
+"""Titles of the International Patent Classification: real texts on the tree of WIPO-alpha."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from scipy import sparse
+
+from kronbench.datasets.corpus import CorpusLaw, Topics
+from kronbench.datasets.dataset import Loader
+from kronbench.datasets.wipo import placed_in_tree, surrogate_index, unit_rows
+from kronbench.datasets.words import stems
+from kronbench.errors import InputError
+
+_SYMBOL = re.compile(r"[A-H](\d\d([A-Z](\d{4}(\d{6}))?)?)?")
+_LEVELS = (3, 4, 8)  # letters of a class, a subclass and a main group
+
+
+def parse_titles(files, *, section):
+    """Each subgroup's title is a document, its main group the class.
+
+    Parameters
+    ----------
+    files : mapping
+        ``titles``: lines of a symbol, such as D01B0001020000, a tab and its English title.
+    section : str
+        A letter, A to H.
+
+    Returns
+    -------
+    dict
+        ``X`` csr (n, V), counts of the stems, scaled to rows of unit norm (a title without any
+        word keeps a zero row); ``y``, and ``parents``, the tree below the section: classes,
+        subclasses, and main groups that have subgroups.
+
+    Raises
+    ------
+    InputError
+        A line is not of that form, or belongs to another section.
+    """
+    file, groups, titles = files["titles"], [], []
+    with file.open() as stream:
+        lines = stream.read().decode("utf-8").splitlines()
+    for number, line in enumerate(lines, start=1):
+        symbol, tab, title = line.partition("\t")
+        match = _SYMBOL.fullmatch(symbol)
+        if match is None or not tab or symbol[0] != section:
+            raise InputError(
+                f"{file.name}, line {number}: {line[:40]!r} is not a symbol of section {section} "
+                "such as D01B0001020000, a tab and a title"
+            )
+        if match[4] not in (None, "000000"):  # the main group itself has the number 0
+            groups.append(symbol[: _LEVELS[-1]])
+            titles.append(title)
+    # scikit-learn is imported where it is used: every command that only plans imports this module.
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counts = CountVectorizer(analyzer=stems, dtype=np.float64).fit_transform(titles)
+    return {"X": sparse.csr_array(unit_rows(counts)), **placed_in_tree(groups, _LEVELS)}
+
+
+def surrogate_titles(rng, *, section, levels, n_documents, median_size):
+    """Drawn titles of about eight words on a random tree of the section's size."""
+    placed = surrogate_index(
+        rng, levels=levels, n_documents=n_documents, n_test=0, median_size=median_size
+    )
+    law = CorpusLaw(
+        n_words=round(4000 * (n_documents / 2900) ** 0.55),
+        exponent=1.05,
+        shift=2.7,
+        log_length=2.0,
+        spread=0.6,
+        shares=(0.55, 0.10, 0.15, 0.20),
+        supports=(400, 200, 80),
+    )
+    n_inner = 1 + sum(levels[:-1])
+    counts = Topics(rng, placed["parents"], law).draw(rng, n_inner + placed["y"])
+    X = sparse.csr_array(unit_rows(counts.astype(np.float64)))
+    return {"X": X, "y": placed["y"], "parents": placed["parents"]}
+
+
+LOADERS = {"ipc-titles": Loader("documents", parse=parse_titles, surrogate=surrogate_titles)}

@@ -1,0 +1,85 @@
+"""The structure of the model, read off from a fitted one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from kronbench.bench.seeds import generator
+from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.operators import Tree
+
+
+def run(spec, data, rng):
+    """Entries of the parts of a hierarchical model at a few new documents (Seeger 2006, figure 1).
+
+    ``part``: "functions" (P, k), the independent functions of the nodes; "mixing" (C, P), the
+    matrix Phi_L, its ones alone; "scores" (C, k), without the intercepts; "probabilities" (C, k);
+    "coupling" (C, C), the curvature of minus the log likelihood at the first of the documents.
+    ``row`` and ``column`` count from 0; nodes are sorted by depth. ``shape`` is that of the part.
+    Documents are those of the test third whose true class is surest, one for each child of the
+    root.
+    """
+    tree, y = Tree(data["parents"]), data["y"]
+    K = data["X"] @ data["X"].T
+    order = generator(spec["seed"], "thirds", data.name, 0).permutation(len(y))
+    train, test = np.split(order, [-(-2 * len(y) // 3)])
+    variance = np.asarray(spec["variances"], float)[tree.levels]
+    model = HierarchicalNewtonClassifier(
+        tree.parents,
+        kernel="precomputed",
+        classes=np.arange(tree.n_classes),
+        variance=variance,
+        bias_variance=spec["bias_variance"],
+    ).fit(K[np.ix_(train, train)], y[train])
+    across = K[np.ix_(test, train)]
+    shown = _surest(model.predict_proba(across), y[test], tree.leaf_subtrees)
+    functions = variance * (across[shown] @ tree.adjoint(model.dual_coef_))
+    scores = tree.scores(functions)
+    probabilities = model.predict_proba(across[shown])
+    first = probabilities[0]
+    parts = {
+        "functions": functions.T[np.argsort(tree.depths[1:], kind="stable")],
+        "mixing": _mixing(tree),
+        "scores": scores.T,
+        "probabilities": probabilities.T,
+        "coupling": np.diag(first) - np.outer(first, first),
+    }
+    # scores and log probabilities differ by one number for each document
+    deviation = np.ptp(scores + model.intercept_ - np.log(probabilities), axis=1).max()
+    frames = [_entries(part, values) for part, values in parts.items()]
+    return pd.concat(frames, ignore_index=True).assign(
+        training=len(train), classes=tree.n_classes, nodes=tree.n_nodes, deviation=deviation
+    )
+
+
+def _surest(proba, y, subtree):
+    true = proba[np.arange(len(y)), y]
+    groups = subtree[y]
+    return np.array(
+        [np.argmax(np.where(groups == g, true, -1)) for g in np.unique(groups)], dtype=int
+    )
+
+
+def _mixing(tree):
+    """Phi_L with its columns sorted by depth."""
+    matrix = np.zeros((tree.n_classes, tree.n_nodes))
+    position = np.empty(tree.n_nodes, int)
+    position[np.argsort(tree.depths[1:], kind="stable")] = np.arange(tree.n_nodes)
+    for leaf, path in enumerate(tree.paths):
+        matrix[leaf, position[path[path >= 0] - 1]] = 1
+    return matrix
+
+
+def _entries(part, values):
+    row, column = np.nonzero(values) if part == "mixing" else np.indices(values.shape)
+    row, column = row.ravel(), column.ravel()
+    return pd.DataFrame(
+        {
+            "part": part,
+            "row": row,
+            "column": column,
+            "value": np.round(values[row, column], 5),
+            "shape": f"{values.shape[0]} x {values.shape[1]}",
+        }
+    )

@@ -1,0 +1,99 @@
+"""How hyperparameter learning reduces to kernel products: calls and shares of the time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from kronbench.bench.calls import watched_calls
+from kronbench.bench.clock import Stopwatch
+from kronbench.bench.seeds import generator
+from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.operators import Tree
+from kronbench.operators.class_covariance import FeatureCovariance
+from kronbench.operators.class_kernels import SparseFeatures
+from kronbench.optim.softmax import SoftmaxLoss
+
+# What is at the bottom of everything, and the functions in which it is done.
+_PRIMITIVES = {
+    "kernel products": [
+        (SparseFeatures, "product"),
+        (FeatureCovariance, "gather"),
+        (FeatureCovariance, "scores"),
+    ],
+    "tree products": [(Tree, "couple"), (Tree, "adjoint")],
+    "likelihood": [
+        (SoftmaxLoss, "evaluate"),
+        (SoftmaxLoss, "gradient"),
+        (SoftmaxLoss, "curvature"),
+        (SoftmaxLoss, "held_out"),
+    ],
+}
+
+
+def run(spec, data, rng):
+    """One row for each level of the reductions and each share of time (Seeger 2006, figure 2).
+
+    Model H1, learned on two thirds of the documents. ``calls`` counts evaluations of Psi and its
+    gradient, fits of a fold, Newton systems (those of the gradient included), products with the
+    Hessian, and kernel products for all classes. ``kind`` is "level" or "time"; the rows of the
+    latter hold ``seconds`` and the ``share`` of all seconds of the learning; "the rest" are sums
+    of vectors, line searches and the search itself.
+    """
+    tree = Tree(data["parents"])
+    draws = generator(spec["seed"], "thirds", data.name, 0)
+    train = draws.permutation(len(data["y"]))[: -(-2 * len(data["y"]) // 3)]
+    folds = draws.permutation(np.arange(len(train)) % spec["folds"])
+    X, y = data["X"][train], data["y"][train]
+
+    def model():
+        return HierarchicalNewtonClassifier(
+            tree.parents,
+            classes=np.arange(tree.n_classes),
+            sharing="level",
+            variance=spec["start"],
+            bias_variance=spec["bias_variance"],
+            precision=spec["precision"],
+        )
+
+    model().cv_log_likelihood(X, y, folds)  # loads compiled code
+    functions = {
+        f"{name}/{owner.__name__}.{attribute}": (owner, attribute)
+        for name, pairs in _PRIMITIVES.items()
+        for owner, attribute in pairs
+    }
+    with watched_calls(functions) as calls, Stopwatch() as watch:
+        path = pd.DataFrame(
+            model()
+            .fit_hyperparameters(X, y, folds, max_evaluations=spec["max_evaluations"])
+            .hyperparameter_path_
+        )
+    shape = {"training": len(y), "classes": tree.n_classes, "nodes": tree.n_nodes}
+    systems = path["n_iter"].sum() + spec["folds"] * len(path)
+    levels = {
+        "hyperparameters": len(path["parameters"].iloc[0]),
+        "Psi and its gradient": len(path),
+        "fits of a fold": spec["folds"] * len(path),
+        "Newton systems": systems,
+        "products with the Hessian": path["n_inner"].sum() + path["n_adjoint"].sum(),
+        "kernel products": path["n_products"].sum(),
+    }
+    rows = [{"kind": "level", "name": name, "calls": count} for name, count in levels.items()]
+    spent = dict.fromkeys(_PRIMITIVES, 0.0)
+    for label, call in calls.items():
+        spent[label.split("/")[0]] += call.seconds
+    spent["the rest"] = watch.seconds - sum(spent.values())
+    timing = watch.timing().columns()
+    for name, seconds in spent.items():
+        rows.append(
+            {
+                "kind": "time",
+                "name": name,
+                "seconds": seconds,
+                "share": seconds / watch.seconds,
+                "threads": timing["threads"],
+                "waiting": timing["waiting"],
+                "busy": timing["busy"],
+            }
+        )
+    return pd.DataFrame(rows).assign(**shape)

@@ -1,0 +1,89 @@
+"""The plain way down a class tree: a classifier of its own at each inner node."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kronbench.errors import InputError
+from kronbench.operators.tree import Tree
+
+
+class TopDownClassifier(ClassifierMixin, BaseEstimator):
+    """At each inner node a classifier chooses a child; probabilities multiply along the path.
+
+    The baseline of hierarchical classification: nothing is shared between the nodes.
+
+    Parameters
+    ----------
+    tree : (P + 1,) integer array
+        As for :class:`HierarchicalNewtonClassifier`; the leaves in increasing order of their node
+        are the classes 0..C-1.
+    estimator : scikit-learn classifier with ``predict_proba``, optional
+        ``LogisticRegression()`` when None.
+
+    Attributes
+    ----------
+    classes_ : (C,) array, 0..C-1
+    estimators_ : dict
+        By inner node the classifier of its children, or the one child that has rows. A node
+        without rows has none: its children are equally likely.
+    """
+
+    def __init__(self, tree, estimator=None):
+        self.tree = tree
+        self.estimator = estimator
+
+    def fit(self, X, y):
+        """Fit to X (n, d), dense or sparse, and classes y (n,)."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        tree = self._tree = Tree(self.tree)
+        y = np.asarray(y)
+        if y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= tree.n_classes:
+            raise InputError(f"y holds a label outside 0..{tree.n_classes - 1}, the leaves")
+        self.classes_ = np.arange(tree.n_classes)
+        base = LogisticRegression() if self.estimator is None else self.estimator
+        paths = np.hstack([np.zeros((tree.n_classes, 1), int), tree.paths])[y]
+        self.estimators_ = {}
+        for depth in range(paths.shape[1] - 1):
+            here, below = paths[:, depth], paths[:, depth + 1]
+            for node in np.unique(here[below >= 0]):
+                rows = (here == node) & (below >= 0)
+                chosen = np.unique(below[rows])
+                self.estimators_[int(node)] = (
+                    int(chosen[0]) if len(chosen) == 1 else clone(base).fit(X[rows], below[rows])
+                )
+        return self
+
+    def predict_proba(self, X):
+        """Probabilities (n_new, C); rows sum to one."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        tree = self._tree
+        reached = np.zeros((X.shape[0], tree.n_nodes + 1))
+        reached[:, 0] = 1
+        for node in np.argsort(tree.depths, kind="stable"):
+            children = np.flatnonzero(tree.parents == node)
+            if not len(children):
+                continue
+            fitted = self.estimators_.get(int(node))
+            if fitted is None:
+                reached[:, children] = reached[:, [node]] / len(children)
+            elif isinstance(fitted, int):
+                reached[:, fitted] = reached[:, node]
+            else:
+                reached[:, fitted.classes_] = reached[:, [node]] * fitted.predict_proba(X)
+        return reached[:, tree.leaves]
+
+    def predict(self, X):
+        """The most probable class (n_new,)."""
+        return np.argmax(self.predict_proba(X), axis=1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

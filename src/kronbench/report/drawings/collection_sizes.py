@@ -1,0 +1,27 @@
+"""Sizes of the sections of a collection, counted beside printed."""
+
+import pandas as pd
+
+COLUMNS = {"training": "n", "classes": "C", "nodes": "P", "children": "F2, H2"}
+
+
+def tabulate(frame, item, printed):
+    """One row for each section and count; empty where the paper prints none."""
+    printed = printed.set_index("section")
+    rows = []
+    for _, counted in frame.iterrows():
+        for column, symbol in COLUMNS.items():
+            section = counted["section"]
+            paper = printed[column].get(section)
+            rows.append(
+                {
+                    "section": section,
+                    "count": f"{column} ({symbol})",
+                    "ours": int(counted[column]),
+                    "paper": paper,
+                    "source": counted["source"],
+                }
+            )
+    table = pd.DataFrame(rows)
+    table["dataset"] = frame["dataset"].iloc[0]
+    return table.astype({"paper": "Int64"})

@@ -1,0 +1,36 @@
+"""What kernel products cost: seconds, and how many times those of the first way."""
+
+import pandas as pd
+
+FIRST = {"tree": "flat", "folds": "contiguous", "stored": "stored"}
+OVER_BOUND = "seconds ratio over P/C"
+
+
+def tabulate(frame, item, printed):
+    """One row for each comparison and way; ``times the first`` within a data set."""
+    rows = []
+    for (dataset, comparison), part in frame.groupby(["dataset", "comparison"], sort=False):
+        first = part.iloc[0]
+        for _, measured in part.iterrows():
+            ratio = measured["seconds"] / first["seconds"]
+            row = {
+                "comparison": comparison,
+                "way": f"{measured['way']} classes"
+                if comparison == "classes"
+                else measured["way"],
+                "classes": measured["classes"],
+                "ms": 1000 * measured["seconds"],
+                "times the first": ratio,
+                "P / C": measured["bound"],
+            }
+            if comparison == "tree" and measured["way"] == "tree":
+                row[OVER_BOUND] = ratio / measured["bound"]
+            rows.append(
+                row
+                | {
+                    "busy": measured["busy"],
+                    "dataset": dataset,
+                    "source": measured["source"],
+                }
+            )
+    return pd.DataFrame(rows)

@@ -1,0 +1,30 @@
+"""Extensions of the class model and what each is worth: means over repetitions."""
+
+import pandas as pd
+
+NUMBERS = {
+    "error": "test error",
+    "nll": "- log likelihood, test",
+    "psi": "Psi / n",
+    "deviation": "deviation from exact",
+    "smallest_gap": "smallest diag(M - L L')",
+    "acc": "acc",
+    "pacc": "pacc",
+    "taxo": "taxo",
+    "iterations": "EM iterations",
+    "posterior_fall": "largest fall of the posterior",
+    "likelihood_fall": "largest fall of the likelihood",
+}
+
+
+def tabulate(frame, item, printed):
+    """One row for each extension, data set and variant."""
+    keys = ["extension", "dataset", "variant", "rank", "source"]
+    for column in ("rank", *NUMBERS):
+        if column not in frame:
+            frame[column] = pd.NA
+    numbers = frame[list(NUMBERS)].apply(pd.to_numeric)
+    groups = pd.concat([frame[keys], numbers], axis=1).groupby(keys, dropna=False, sort=False)
+    table = groups.mean().reset_index().rename(columns=NUMBERS)
+    table["repetitions"] = groups.size().to_numpy()
+    return table[[c for c in table if c != "source"] + ["source"]]

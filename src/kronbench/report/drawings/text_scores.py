@@ -1,0 +1,68 @@
+"""Scores of flat and hierarchical models, beside the printed ones."""
+
+import pandas as pd
+
+from kronbench.report.fits import half_width
+
+METHODS = ("F1", "H1", "F2", "H2")
+SCORES = {
+    "acc": ("acc", 100),
+    "prec": ("prec", 100),
+    "taxo": ("taxo", 1),
+    "taxo[0-1]": ("taxo01", 1),
+    "pacc": ("pacc", 100),
+    "pacc[0-1]": ("pacc01", 100),
+}
+OTHERS = {"LogisticRegression": "F1 by scikit-learn", "top-down": "top-down"}
+
+
+def tabulate(frame, item, printed):
+    """One row for each collection, section and score (Seeger 2006, table 1); means over splits.
+
+    Percent, but for the taxo-loss in edges. ``±`` is half the 95 % interval of ``H1 - F1`` over
+    the splits. The printed numbers stand beside each collection of the same section.
+    """
+    printed = printed.set_index(["section", "score"])
+    learned = frame[frame["variances"] == "learned"]
+    rows = []
+    for dataset, part in learned.groupby("dataset", sort=False):
+        section = section_of(dataset)
+        for score, (column, factor) in SCORES.items():
+            means = factor * part.groupby("method")[column].mean()
+            sides = [
+                part[part["method"] == method].set_index("split")[column]
+                for method in ("F1", "H1")
+            ]
+            paper = printed.loc[(section, score)]
+            rows.append(
+                {
+                    "texts": texts_of(dataset),
+                    "section": section,
+                    "score": score,
+                    **{method: means.get(method) for method in METHODS},
+                    **{f"printed {method}": paper[method] for method in METHODS},
+                    "H1 - F1": means.get("H1", float("nan")) - means.get("F1", float("nan")),
+                    "±": half_width(factor * (sides[1] - sides[0]).dropna(), 0.5),
+                    "printed H1 - F1": round(paper["H1"] - paper["F1"], 3),
+                    **{label: means.get(method) for method, label in OTHERS.items()},
+                    "splits": part["split"].nunique(),
+                    "n": part["training"].iloc[0],
+                    "C": part["classes"].iloc[0],
+                    "P": part["nodes"].iloc[0],
+                    "sigma^2": part["bias_variance"].iloc[0],
+                    "dataset": dataset,
+                    "source": part["source"].iloc[0],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def section_of(dataset):
+    """The letter of a section in the name of its data set, ``wipo-d-lsa`` or ``ipc-a``."""
+    return dataset.split("-")[1].upper()
+
+
+def texts_of(dataset):
+    if dataset.endswith("-lsa"):
+        return "patents, LSA features"
+    return "IPC titles" if dataset.startswith("ipc") else "patents, words"
