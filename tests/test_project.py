@@ -13,6 +13,7 @@ import yaml
 import kronbench
 import kronbench.experiments
 import kronbench.report.drawings
+from kronbench.report.reference import README_SCALE, verdict_matrix
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
@@ -91,3 +92,9 @@ def test_every_drawing_keeps_the_contract(name):
         assert list(inspect.signature(module.tabulate).parameters) == ["frame", "item", "printed"]
     else:
         assert list(inspect.signature(module.draw).parameters) == ["frame", "item"]
+
+
+def test_the_readme_has_the_accepted_verdicts():
+    target = ROOT / "results" / "reference" / README_SCALE
+    if target.exists():
+        assert verdict_matrix(target) in (ROOT / "README.md").read_text(encoding="utf-8")

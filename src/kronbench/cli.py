@@ -56,6 +56,13 @@ def _parser():
     accept = commands.add_parser("accept", help="make a run the one that others are compared with")
     accept.set_defaults(command=_accept)
     accept.add_argument("--yes", action="store_true", help="write it; without, only what moves")
+    compare = commands.add_parser(
+        "compare", help="what moved between two runs; status 1 where results did"
+    )
+    compare.set_defaults(command=_compare)
+    compare.add_argument("a", type=Path, help="results/<scale>, or results/reference/<scale>")
+    compare.add_argument("b", type=Path)
+    compare.add_argument("--tolerances", type=Path, help="without, numbers are equal to the bit")
     for command in (run, render, prepare, report, accept):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
@@ -109,6 +116,15 @@ def _accept(arguments):
     from kronbench.report.reference import accept
 
     print(accept(load_plan(arguments.config), write=arguments.yes))
+
+
+def _compare(arguments):
+    from kronbench.report.compare import compare, markdown, moved, read_run, read_tolerances
+
+    a, b = read_run(arguments.a), read_run(arguments.b)
+    differences = compare(a, b, read_tolerances(arguments.tolerances))
+    print(markdown(a, b, differences))
+    return int(moved(differences))
 
 
 def _prepare(arguments):

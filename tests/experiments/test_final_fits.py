@@ -6,6 +6,7 @@ from tests.small_classes import COMMON, documents
 
 def test_fits_evaluations_and_searches_are_timed():
     spec = COMMON | {
+        "methods": {"others": ["F1", "H1", "H2"]},
         "variances": {"F1": 5, "H1": [3, 4, 5], "H2": 4},
         "folds": 3,
         "bias_variance": 0.1,

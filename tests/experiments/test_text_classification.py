@@ -17,7 +17,7 @@ TEXTS = COMMON | {
     "precision": "single",
     "noise": 1e-3,
     "max_evaluations": 10,
-    "most_documents": 1000,
+    "most_documents": {"others": 1000},
     "baselines": True,
     "top_down_weights": [1, 10],
 }

@@ -11,7 +11,7 @@ from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.report import claims, render
 from kronbench.report.page import write_report
-from kronbench.report.reference import accept
+from kronbench.report.reference import BEGIN, END, accept, update_readme
 from tests.helpers import merged
 from tests.report.test_report import claim, curves, write_results
 
@@ -92,3 +92,22 @@ def test_the_command_needs_a_finished_run(plan, capsys):
     config = plan.save()
     assert main(["accept", "--config", str(config)]) == 2
     assert "claims.csv is missing" in capsys.readouterr().err
+
+
+def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(plan):
+    plan = dataclasses.replace(plan, config={**plan.config, "scale": "default"}, items=())
+    target = plan.accepted
+    target.mkdir(parents=True)
+    rows = [("a", "airola", False, "holds", ""), ("b", "airola", True, "fails", "1")]
+    columns = ["id", "paper", "timing", "verdict", "measured"]
+    pd.DataFrame(rows, columns=columns).to_csv(target / "verdicts.csv", index=False)
+    machine = {"cpu": "a cpu", "cores": 2, "last": "2026-11-21T20:00:00"}
+    (target / "machine.json").write_text(json.dumps(machine))
+    readme = target / "README.md"
+    readme.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    update_readme(readme, target)
+    text = readme.read_text()
+    assert "| `airola` | 1 | 1 |" in text and "2026-11-21, a cpu, 2 cores" in text
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    update_readme(readme, target)
+    assert readme.read_text() == text

@@ -20,7 +20,7 @@ from kronbench.settings import read_yaml, validate
 HOLDS, FAILS, DIFFERS, UNTESTED = "holds", "fails", "differs", "not tested here"
 
 # Columns that depend on a clock, by their names, and those of them that are no ratios.
-_TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
+TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
 _ABSOLUTE = re.compile(r"((our|cpu|predict|paper|test|update|wall)[ _])?seconds(, .*)?")
 _RELATIVE_CHECKS = {"ratio", "scales"}
 
@@ -96,7 +96,7 @@ def _check_check(place, check, timing):
         raise InputError(
             f"{place} names the check '{kind}', which kronbench.report.checks does not have"
         )
-    if _TIMED.search(value) and not timing:
+    if TIMED.search(value) and not timing:
         raise InputError(f"{place} reads the timed column '{value}': add 'timing: true'")
     if _ABSOLUTE.fullmatch(value) and kind not in _RELATIVE_CHECKS:
         raise InputError(

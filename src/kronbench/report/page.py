@@ -6,6 +6,7 @@ import base64
 import collections
 import dataclasses
 import json
+import struct
 
 import jinja2
 import pandas as pd
@@ -44,7 +45,7 @@ def write_report(plan: Plan) -> str:
     with replacing(plan.report / "claims.csv") as temporary:
         table.to_csv(temporary)
     moved = moved_since_accepted(plan, table)
-    entries = [_entry(item) for item in plan.items]
+    entries = [_entry(item, verdicts) for item in plan.items]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("kronbench.report"),
         autoescape=True,
@@ -65,6 +66,11 @@ def write_report(plan: Plan) -> str:
         plan=plan,
         papers=papers,
         verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
+        order=(HOLDS, DIFFERS, FAILS, UNTESTED),
+        matrix=collections.Counter((verdict.paper, verdict.verdict) for verdict in verdicts),
+        contradicted=[
+            verdict for kind in (FAILS, DIFFERS) for verdict in verdicts if verdict.verdict == kind
+        ],
         headlines=headlines(plan),
         moved=None if moved is None else [described(move) for move in moved],
         counts=collections.Counter(verdict.verdict for verdict in verdicts),
@@ -84,15 +90,19 @@ def write_report(plan: Plan) -> str:
     return summary
 
 
-def _entry(item: Item) -> dict:
+def _entry(item: Item, verdicts: list[Verdict]) -> dict:
     """All that the page shows of an item."""
     record = json.loads(item.output("json").read_text(encoding="utf-8"))
+    picture = item.output("png").read_bytes()
     return {
         "item": item,
         "record": record,
         "sidecars": read_results(item).sidecars,
         "table": read_numbers(item) if record["kind"] == "table" else None,
-        "picture": base64.b64encode(item.output("png").read_bytes()).decode(),
+        "picture": base64.b64encode(picture).decode(),
+        # width and height of a PNG stand in its header; given, the page does not jump as it loads
+        "size": struct.unpack(">II", picture[16:24]),
+        "claims": [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)],
     }
 
 

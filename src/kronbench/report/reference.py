@@ -16,7 +16,12 @@ import pandas as pd
 from kronbench.bench.items import Plan
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
+from kronbench.report.claims import DIFFERS, FAILS, HOLDS, UNTESTED
 from kronbench.report.render import read_numbers, read_results
+
+# The scale whose verdicts stand in README.md, between these two lines.
+README_SCALE = "default"
+BEGIN, END = "<!-- verdicts: written by kronbench accept -->", "<!-- end of the verdicts -->"
 
 _LARGEST = 200  # rows of a table that is worth a place in the repository
 _COLUMNS = ["id", "paper", "timing", "verdict", "measured"]
@@ -108,7 +113,39 @@ def accept(plan: Plan, write: bool = False) -> str:
     if not write:
         return "\n".join([*lines, "nothing was written; add --yes to accept this run"])
     _write(plan, verdicts, target)
+    if plan.scale == README_SCALE:
+        update_readme(Path("README.md"), target)
     return "\n".join([*lines, f"written to {target}; commit it with a sentence on what moved"])
+
+
+def verdict_matrix(target: Path) -> str:
+    """The accepted verdicts by paper as a Markdown table, with machine and date."""
+    verdicts, machine = read_verdicts(target / "verdicts.csv"), _read_machine(target)
+    counts = pd.crosstab(verdicts["paper"], verdicts["verdict"])
+    counts = counts.reindex(verdicts["paper"].unique())
+    columns = [name for name in (HOLDS, DIFFERS, FAILS, UNTESTED) if name in counts]
+    lines = [f"| paper | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
+    for paper, row in counts[columns].iterrows():
+        lines.append(f"| `{paper}` | {' | '.join(map(str, row))} |")
+    cpu = machine["cpu"] if isinstance(machine["cpu"], str) else " and ".join(machine["cpu"])
+    lines += [
+        "",
+        f"Scale `{target.name}`, {machine['last'][:10]}, {cpu}, {machine['cores']} cores.",
+    ]
+    return "\n".join(lines)
+
+
+def update_readme(readme: Path, target: Path) -> None:
+    """Put the matrix between its two lines of the file; a file without them is left alone."""
+    text = readme.read_text(encoding="utf-8") if readme.exists() else ""
+    if BEGIN in text and END in text:
+        before, rest = text.split(BEGIN)
+        block = f"{BEGIN}\n{verdict_matrix(target)}\n{END}"
+        write_text(readme, before + block + rest.split(END)[1])
+
+
+def _read_machine(target):
+    return json.loads((target / "machine.json").read_text(encoding="utf-8"))
 
 
 def _write(plan, verdicts, target):
