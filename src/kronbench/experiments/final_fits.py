@@ -15,9 +15,9 @@ from kronbench.operators import Tree
 def run(spec, data, rng):
     """One row for each method and quantity (Seeger 2006, table 2, section 5).
 
-    ``spec["methods"]`` are those of a data set, with ``spec["variances"]``. "final fit": two thirds of the documents, from
-    nothing to a duality gap of ``spec["tol"]`` of the objective; ``gap`` is what was certified.
-    "cv fold": a fold's share of the second evaluation of Psi and its gradient, that is a new fit
+    ``spec["methods"]`` are those of a data set, with ``spec["variances"]``. "final fit": two
+    thirds of the documents, from nothing to a duality gap of ``spec["tol"]`` of the objective;
+    ``gap`` is what was certified. "cv fold": a fold's share of the second evaluation of Psi and its gradient, that is a new fit
     from the last one and the accumulation. "learning": all evaluations of a search. The latter two
     are left out where ten times the final fit passes the time cap.
     """

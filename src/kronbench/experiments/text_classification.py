@@ -31,8 +31,8 @@ def run(spec, data, rng):
     The ``bias_variance`` of a data set is that of the largest cross-validation likelihood of F1 at
     the start, on the first split, among ``spec["bias_variances"]``; one for all methods. A
     collection of more than its number of ``spec["most_documents"]`` is cut down to whole
-    subclasses, drawn at random. ``psi`` and ``nll`` are per document; ``products`` those with the kernel, of
-    all classes. ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected loss gain
+    subclasses, drawn at random. ``psi`` and ``nll`` are per document; ``products`` those with the
+    kernel, of all classes. ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected loss gain
     over the most probable class.
     """
     most = spec["most_documents"]

@@ -193,10 +193,8 @@ def _moved_numbers(name, column, a, b, tolerances):
     beyond = difference > bound
     if not beyond.any():
         return None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        times = (
-            difference / np.maximum(bound, np.finfo(float).eps * np.maximum(a.abs(), 1e-300))
-        )[beyond]
+    rounding = np.finfo(float).eps * np.maximum(a.abs(), np.finfo(float).tiny)
+    times = (difference / np.maximum(bound, rounding))[beyond]
     worst = times.idxmax() if np.isfinite(times).any() else times.index[0]
     text = (
         f"{beyond.sum()} of {len(a)} moved, most: {a[worst]:.6g} -> {b[worst]:.6g} "
