@@ -17,9 +17,10 @@ def run(spec, data, rng):
 
     ``spec["methods"]`` are those of a data set, with ``spec["variances"]``. "final fit": two
     thirds of the documents, from nothing to a duality gap of ``spec["tol"]`` of the objective;
-    ``gap`` is what was certified. "cv fold": a fold's share of the second evaluation of Psi and its gradient, that is a new fit
-    from the last one and the accumulation. "learning": all evaluations of a search. The latter two
-    are left out where ten times the final fit passes the time cap.
+    ``gap`` is what was certified. "cv fold": a fold's share of the second evaluation of Psi and
+    its gradient, that is a new fit from the last one and the accumulation. "learning": all
+    evaluations of a search. The latter two are left out where ten times the final fit passes the
+    time cap.
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)

@@ -32,8 +32,8 @@ def run(spec, data, rng):
     the start, on the first split, among ``spec["bias_variances"]``; one for all methods. A
     collection of more than its number of ``spec["most_documents"]`` is cut down to whole
     subclasses, drawn at random. ``psi`` and ``nll`` are per document; ``products`` those with the
-    kernel, of all classes. ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected loss gain
-    over the most probable class.
+    kernel, of all classes. ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected
+    loss gain over the most probable class.
     """
     most = spec["most_documents"]
     X, y, parents = some_subclasses(data, most.get(data.name, most["others"]))
