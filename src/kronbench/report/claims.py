@@ -77,10 +77,10 @@ def load_claims(plan: Plan) -> list[dict]:
 def _file(paper):
     path = config_path("claims", f"{paper}.yaml")
     if not path.exists():  # a paper of which nothing is claimed
-        return {"claims": [], "headlines": []}
+        return {"claims": [], "headlines": [], "inconsistencies": []}
     content = read_yaml(path)
     validate(content, "claims", f"config/claims/{paper}.yaml")
-    return {"headlines": []} | content
+    return {"headlines": [], "inconsistencies": []} | content
 
 
 def _check_items(place, entry, plan):
@@ -205,3 +205,12 @@ def headlines(plan: Plan) -> list[Headline]:
             )
             found.append(Headline(paper, entry["item"], entry["sentence"], shown))
     return found
+
+
+def inconsistencies(plan: Plan) -> list[dict]:
+    """Where the papers contradict themselves or their data: ``paper``, ``place`` and ``what``."""
+    return [
+        {"paper": paper, **entry}
+        for paper in plan.papers
+        for entry in _file(paper)["inconsistencies"]
+    ]

@@ -21,6 +21,7 @@ from kronbench.report.claims import (
     Verdict,
     evaluate,
     headlines,
+    inconsistencies,
 )
 from kronbench.report.reference import described, moved_since_accepted
 from kronbench.report.render import read_numbers, read_results
@@ -72,6 +73,7 @@ def write_report(plan: Plan) -> str:
             verdict for kind in (FAILS, DIFFERS) for verdict in verdicts if verdict.verdict == kind
         ],
         headlines=headlines(plan),
+        inconsistencies=inconsistencies(plan),
         moved=None if moved is None else [described(move) for move in moved],
         counts=collections.Counter(verdict.verdict for verdict in verdicts),
         surrogates=_surrogates(entries),
