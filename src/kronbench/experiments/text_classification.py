@@ -24,9 +24,9 @@ def run(spec, data, rng):
 
     ``method`` is F1, H1, F2 or H2; ``variances`` says whether they were "learned" from
     ``spec["start"]`` by the cross-validation likelihood of ``spec["folds"]`` folds, left there
-    ("start") or are all "one". Two more rows on the first split: "LogisticRegression", the model
-    F1 by scikit-learn, with the largest ``deviation`` of a probability, and "top-down", a
-    logistic regression at each inner node (weights C of the largest likelihood of one fold).
+    ("start") or are all "one". Two more methods: "LogisticRegression", the model F1 by
+    scikit-learn, with the largest ``deviation`` of a probability, and "top-down", a logistic
+    regression at each inner node (weight C of the largest likelihood of one fold).
 
     The ``bias_variance`` of a data set is that of the largest cross-validation likelihood of F1 at
     the start, on the first split, among ``spec["bias_variances"]``; one for all methods. A
@@ -47,7 +47,7 @@ def run(spec, data, rng):
         folds = draws.permutation(np.arange(n_train) % spec["folds"])
         problem = _Problem(spec, tree, X[train], y[train], X[test], y[test], folds)
         bias = problem.likeliest_bias() if bias is None else bias
-        for row in problem.rows(bias, baselines=spec["baselines"] and split == 0):
+        for row in problem.rows(bias, baselines=spec["baselines"]):
             rows.append({"split": split, **row})
     frame = pd.DataFrame(rows)
     frame["classes"], frame["nodes"], frame["training"] = tree.n_classes, tree.n_nodes, n_train
