@@ -32,7 +32,7 @@ KRONBENCH = f"{sys.executable} -m kronbench"
 
 wildcard_constraints:
     paper="[a-z]+",
-    item=r"(2016/)?(figure|table)-[0-9]+(\.[0-9]+)?",
+    item=r"(2016/)?(figure|table|section)-[0-9]+(\.[0-9]+)?",
     part="[^/]+",
     name="[^/]+",
 
