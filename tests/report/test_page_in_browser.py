@@ -51,9 +51,9 @@ def page(plan, monkeypatch):  # noqa: F811
     write_results(small, curves())
     render.render(small)
     judged = [
-        claim(kind="at_least", value="auc", bound=0) | {"id": "holds-b"},
+        claim(kind="at_least", value="auc", bound=0) | {"id": "holds-b", "strictness": "loose"},
         claim(kind="at_least", value="auc", bound=0) | {"id": "holds-a", "strictness": "strict"},
-        claim(kind="at_least", value="auc", bound=2) | {"id": "fails"},
+        claim(kind="at_least", value="auc", bound=2) | {"id": "fails", "strictness": "loose"},
     ]
     monkeypatch.setattr(claims, "load_claims", lambda plan: judged)
     write_report(plan)
