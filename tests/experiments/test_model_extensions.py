@@ -23,7 +23,7 @@ def test_extensions():
     exact = frame[frame["extension"] == "exact"].iloc[0]
     assert exact["deviation"] < 1e-6 and exact["excess"] < 1e-9
     low_rank = frame[frame["extension"] == "low rank"]
-    assert (low_rank["smallest_gap"] > -1e-10).all()
+    assert (low_rank["overshoot"] < 1e-10).all()
     corrected = low_rank[low_rank["variant"] == "corrected"]
     assert corrected["deviation"].is_monotonic_decreasing
     coupling = frame[frame["extension"] == "coupling"].set_index("variant")["psi"]

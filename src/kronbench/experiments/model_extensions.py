@@ -22,8 +22,8 @@ def run(spec, data, rng):
 
     On vectors without a tree: "exact", the largest ``deviation`` of a probability between exact
     Newton steps and ours; "low rank" with ``rank`` pivots, with the diagonal corrected or not, its
-    ``deviation`` from the exact kernel on new points and the ``smallest_gap`` of the diagonal;
-    "coupling", a flat model with one kernel ("none"), and with the matrix between functions and
+    ``deviation`` from the exact kernel on new points, and the ``overshoot`` of the diagonal over
+    the exact one; "coupling", a flat model with one kernel ("none"), and with the matrix between functions and
     scores learned by cross-validation. On documents with a tree: "uncertain", half of the training
     documents have no class but its parent: ``variant`` "left out", "EM", or "all known"; for EM
     the log posterior and the log likelihood of each iteration, whose largest falls relative to
@@ -87,7 +87,7 @@ def _low_rank(spec, X, y, X_new, y_new):
                 "variant": "corrected" if corrected else "not corrected",
                 "rank": rank,
                 "deviation": np.abs(proba - reference).mean(),
-                "smallest_gap": kernel.left.min(),
+                "overshoot": -kernel.left.min(),
                 **_error_and_loss(proba, y_new),
             }
 

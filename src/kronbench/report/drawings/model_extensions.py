@@ -7,7 +7,7 @@ NUMBERS = {
     "nll": "- log likelihood, test",
     "psi": "Psi / n",
     "deviation": "deviation from exact",
-    "smallest_gap": "smallest diag(M - L L')",
+    "overshoot": "largest diag(L L' - M)",
     "acc": "acc",
     "pacc": "pacc",
     "taxo": "taxo",

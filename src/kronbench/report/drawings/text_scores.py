@@ -33,7 +33,7 @@ def tabulate(frame, item, printed):
                 part[part["method"] == method].set_index("split")[column]
                 for method in ("F1", "H1")
             ]
-            paper = printed.loc[(section, score)]
+            paper = printed.loc[(section, column)]
             rows.append(
                 {
                     "texts": texts_of(dataset),
