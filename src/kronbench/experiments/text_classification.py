@@ -185,7 +185,9 @@ class _Problem:
         ).fit(with_bias(self._X), self._y)
         known = reference.classes_
         # classes without a training document take part in ours, and do not exist for scikit-learn
-        ours = clone(model).set_params(classes=known, variance=variance, tol=1e-9)
+        ours = clone(model).set_params(
+            classes=known, variance=variance, precision="double", tol=1e-9
+        )
         ours = ours.fit(self._X, self._y).predict_proba(self._X_test)
         theirs = reference.predict_proba(with_bias(self._X_test))
         proba = np.zeros((len(self._y_test), self._tree.n_classes))
