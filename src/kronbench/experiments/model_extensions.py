@@ -21,13 +21,13 @@ def run(spec, data, rng):
     """One row for each repetition and variant (Seeger 2006, sections 7.2 to 7.4, appendix B).
 
     On vectors without a tree: "exact", the largest ``deviation`` of a probability between exact
-    Newton steps and ours; "low rank" with ``rank`` pivots, with the diagonal corrected or not, its
-    ``deviation`` from the exact kernel on new points, and the ``overshoot`` of the diagonal over
-    the exact one; "coupling", a flat model with one kernel ("none"), and with the matrix between functions and
-    scores learned by cross-validation. On documents with a tree: "uncertain", half of the training
-    documents have no class but its parent: ``variant`` "left out", "EM", or "all known"; for EM
-    the log posterior and the log likelihood of each iteration, whose largest falls relative to
-    their size are ``posterior_fall`` and ``likelihood_fall``.
+    Newton steps and ours; "low rank" with ``rank`` pivots, with the diagonal corrected or not,
+    its ``deviation`` from the exact kernel on new points, and the ``overshoot`` of the diagonal
+    over the exact one; "coupling", a flat model with one kernel ("none"), and with the matrix
+    between functions and scores learned by cross-validation. On documents with a tree:
+    "uncertain", half of the training documents have no class but its parent: ``variant`` "left
+    out", "EM", or "all known"; for EM the log posterior and the log likelihood of each iteration,
+    whose largest falls relative to their size are ``posterior_fall`` and ``likelihood_fall``.
     """
     rows = []
     for repetition in range(spec["repetitions"]):

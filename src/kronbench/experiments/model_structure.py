@@ -15,7 +15,8 @@ def run(spec, data, rng):
 
     ``part``: "functions" (P, k), the independent functions of the nodes; "mixing" (C, P), the
     matrix Phi_L, its ones alone; "scores" (C, k), without the intercepts; "probabilities" (C, k);
-    "coupling" (C, C), the curvature of minus the log likelihood at the first of the documents.
+    "coupling" (C, C), the curvature of minus the log likelihood at the test document whose class
+    is least certain.
     ``row`` and ``column`` count from 0; nodes are sorted by depth. ``shape`` is that of the part.
     Documents are those of the test third whose true class is surest, one for each child of the
     root.
@@ -33,17 +34,18 @@ def run(spec, data, rng):
         bias_variance=spec["bias_variance"],
     ).fit(K[np.ix_(train, train)], y[train])
     across = K[np.ix_(test, train)]
-    shown = _surest(model.predict_proba(across), y[test], tree.leaf_subtrees)
+    everywhere = model.predict_proba(across)
+    shown = _surest(everywhere, y[test], tree.leaf_subtrees)
     functions = variance * (across[shown] @ tree.adjoint(model.dual_coef_))
     scores = tree.scores(functions)
-    probabilities = model.predict_proba(across[shown])
-    first = probabilities[0]
+    probabilities = everywhere[shown]
+    vague = everywhere[np.argmin(everywhere.max(axis=1))]
     parts = {
         "functions": functions.T[np.argsort(tree.depths[1:], kind="stable")],
         "mixing": _mixing(tree),
         "scores": scores.T,
         "probabilities": probabilities.T,
-        "coupling": np.diag(first) - np.outer(first, first),
+        "coupling": np.diag(vague) - np.outer(vague, vague),
     }
     # scores and log probabilities differ by one number for each document
     deviation = np.ptp(scores + model.intercept_ - np.log(probabilities), axis=1).max()

@@ -1,6 +1,7 @@
 """The structure of penalized likelihood models, drawn from the parts of a fitted one."""
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from kronbench.report.style import new_figure
 
@@ -41,5 +42,6 @@ def draw(frame, item):
         panel.set_title(f"{title}\n{shape[0]} x {shape[1]}", fontsize=8)
         panel.set_ylabel(rows)
         panel.set_xlabel(columns)
+        panel.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         panel.grid(False)
     return figure
