@@ -20,7 +20,7 @@ SPEC = {
     "tree_width": 10,
     "start": 80,
     "batch": 30,
-    "sizes": [80, 200],
+    "sizes": {"lshtc": [80, 200]},
     "regs": [0.01, 1.0, 100.0],
     "seed": 1,
     "time_cap": 1,
