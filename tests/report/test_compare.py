@@ -16,6 +16,7 @@ FRAME = {
     "products": [10, 12, 20, 22],
     "seconds": [1.0, 2.0, 3.0, 4.0],
     "busy": [False, False, True, False],
+    "note": ["", "", "a text", ""],
 }
 
 

@@ -165,7 +165,8 @@ def _numbers(name, a, b, tolerances):
     for frame in (a, b):
         frame = frame[untimed].copy()
         for key in keys:
-            frame[key] = frame[key].astype(str)
+            # not astype: a missing text stays missing, and is equal to nothing
+            frame[key] = [str(value) for value in frame[key]]
         frame["_again"] = frame.groupby(keys).cumcount() if keys else range(len(frame))
         sides.append(frame.set_index([*keys, "_again"]))
     both = sides[0].index.intersection(sides[1].index)
