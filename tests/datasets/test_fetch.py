@@ -1,9 +1,5 @@
 import gzip
 import hashlib
-import http.server
-import socket
-import threading
-import time
 import types
 
 import pooch
@@ -14,100 +10,18 @@ from kronbench import InputError, datasets
 from kronbench.datasets import fetch
 from kronbench.datasets.registry import FileEntry
 from kronbench.resources import cache_folder
+from tests.datasets.small_file import (
+    CONTENT,
+    PLAIN,
+    SUM,
+    WRONG,
+    WRONG_SUM,
+    cached_files,
+    downloadable,
+    read,
+)
 
-CONTENT = b"1 2 3\n" * 100
-SUM = hashlib.sha256(CONTENT).hexdigest()
-WRONG = CONTENT[:-1] + b"!"
-WRONG_SUM = hashlib.sha256(WRONG).hexdigest()
-PLAIN = FileEntry("one/a.txt", SUM, bytes=len(CONTENT))
-
-
-@pytest.fixture(autouse=True)
-def alone(tmp_path, monkeypatch):
-    """A cache of its own, no mirror, no proxy."""
-    cache = tmp_path / "cache"
-    monkeypatch.setenv("KRONBENCH_CACHE", str(cache))
-    for name in ("KRONBENCH_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    return cache
-
-
-@pytest.fixture
-def mirror(tmp_path):
-    """A mirror folder, and a function that puts a file into it."""
-    folder = tmp_path / "mirror"
-
-    def put(content, name="one/a.txt"):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        return path
-
-    put.folder = str(folder)
-    return put
-
-
-@pytest.fixture
-def server():
-    """A web server on this machine: ``files`` maps paths to bytes, ``asked`` lists requests."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.server.asked.append(self.path)
-            content = self.server.files.get(self.path)
-            self.send_response(404 if content is None else 200)
-            self.send_header("Content-Length", str(len(content or b"")))
-            self.end_headers()
-            self.wfile.write(content or b"")
-
-        def log_message(self, *arguments):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        running.files, running.asked = {}, []
-        running.url = f"http://127.0.0.1:{running.server_port}"
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
-
-
-@pytest.fixture
-def closed():
-    """The url of a port that refuses connections."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
-    return f"http://127.0.0.1:{port}/a.txt"
-
-
-@pytest.fixture
-def connections(monkeypatch):
-    """Every address that somebody connects to; nobody answers."""
-    asked = []
-
-    def connect(address, *arguments, **keywords):
-        asked.append(address)
-        raise ConnectionRefusedError("refused by the test")
-
-    monkeypatch.setattr(socket, "create_connection", connect)
-    return asked
-
-
-def downloadable(*urls, **changes):
-    return FileEntry(**{"mirror": "one/a.txt", "sha256": SUM, "urls": urls, **changes})
-
-
-def cached_files(cache):
-    """What lies in the cache, but for the memory of hosts."""
-    found = (path.relative_to(cache) for path in cache.rglob("*") if path.is_file())
-    return sorted(str(path) for path in found if path.parts[0] != "network")
-
-
-def read(file):
-    with file.open() as stream:
-        return stream.read()
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def git_blob(content):
@@ -289,100 +203,6 @@ def test_cache_that_cannot_be_written_is_said(alone, server):
     with pytest.raises(fetch.Unavailable, match="cannot be written"):
         fetch.obtain(downloadable(f"{server.url}/a.txt"))
     assert server.asked == []
-
-
-# --- a dead network ---------------------------------------------------------------------------
-
-
-def test_refused_connection_is_remembered(closed, monkeypatch):
-    with pytest.raises(fetch.Unavailable, match=r"127\.0\.0\.1:\d+: Connection refused"):
-        fetch.obtain(downloadable(closed))
-    asked = []
-    monkeypatch.setattr(socket, "create_connection", lambda *_: asked.append(1))
-    with pytest.raises(fetch.Unavailable, match="Connection refused, a short while ago"):
-        fetch.obtain(downloadable(closed, mirror="one/b.txt"))
-    assert asked == []
-
-
-def test_memory_of_a_dead_host_fades(closed, server, monkeypatch):
-    monkeypatch.setattr(fetch, "MEMORY", 0.0)
-    server.files["/a.txt"] = CONTENT
-    entry = downloadable(f"{server.url}/a.txt")
-    fetch._remember(cache_folder() / "network" / entry.urls[0].split("/")[2], 3.0, "dead")
-    assert read(fetch.obtain(entry)) == CONTENT
-
-
-class Clock:
-    """Time that passes only while somebody waits."""
-
-    def __init__(self, monkeypatch):
-        self.now, self.epoch = 0.0, time.time()
-        clock = types.SimpleNamespace(
-            monotonic=lambda: self.now, time=lambda: self.epoch + self.now
-        )
-        monkeypatch.setattr(fetch, "time", clock)
-
-
-@pytest.mark.parametrize("n_hosts", [1, 3, 50])
-def test_fifty_dead_hosts_cost_no_more_than_fifteen_seconds(monkeypatch, n_hosts):
-    clock, asked = Clock(monkeypatch), []
-
-    def black_hole(address, timeout):
-        asked.append(address)
-        clock.now += 2 * timeout  # two addresses for each name
-        raise TimeoutError("timed out")
-
-    monkeypatch.setattr(socket, "create_connection", black_hole)
-    for repeat in range(3):
-        for host in range(n_hosts):
-            entry = downloadable(f"http://host{host}.example/a.txt", mirror=f"{repeat}/{host}.txt")
-            with pytest.raises(fetch.Unavailable):
-                fetch.obtain(entry)
-    assert clock.now <= 15
-    assert len(asked) == min(n_hosts, 5)
-
-
-def test_dead_hosts_do_not_hide_one_that_answers(server, monkeypatch):
-    server.files |= {"/a.txt": CONTENT, "/b.txt": CONTENT}
-    fetch.obtain(downloadable(f"{server.url}/a.txt"))
-    memory = cache_folder() / "network"
-    for host in range(20):
-        fetch._remember(memory / f"dead{host}.example", 3.0, "timed out")
-    entry = downloadable("http://unknown.example/a.txt", f"{server.url}/b.txt", mirror="one/b.txt")
-    assert read(fetch.obtain(entry)) == CONTENT
-
-
-def test_name_server_that_does_not_answer(monkeypatch):
-    monkeypatch.setattr(fetch, "CONNECT", 0.05)
-    release = threading.Event()
-
-    def hang(*_):
-        release.wait(20)
-        raise TimeoutError
-
-    monkeypatch.setattr(socket, "create_connection", hang)
-    with pytest.raises(fetch.Unavailable, match="no answer within"):
-        fetch.obtain(downloadable("http://host.example/a.txt"))
-    release.set()
-
-
-def test_host_that_connects_and_stays_silent(monkeypatch):
-    monkeypatch.setattr(fetch, "READ", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        entry = downloadable(f"http://127.0.0.1:{silent.getsockname()[1]}/a.txt")
-        with pytest.raises(fetch.Unavailable, match=r"ConnectionError|ReadTimeout"):
-            fetch.obtain(entry)
-        with pytest.raises(fetch.Unavailable, match="a short while ago"):
-            fetch.obtain(entry)
-
-
-def test_connection_goes_to_the_proxy(monkeypatch, connections):
-    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
-    monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    with pytest.raises(fetch.Unavailable):
-        fetch.obtain(downloadable("http://host.example/a.txt"))
-    assert connections == [("proxy.example", 3128)]
 
 
 # --- policies ---------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def test_shipped_registry_is_whole():
         assert entry.files or datasets.LOADERS[entry.loader].generate, name
         for file in entry.files.values():
             assert (file.sha256 and file.bytes and file.urls) or entry.manual, (name, file.mirror)
-            for url in file.urls:
+            for url in map(str, file.urls):
                 if "githubusercontent.com" in url:
                     assert re.search(r"\.com/[^/]+/[^/]+/[0-9a-f]{40}/", url), url
 
@@ -134,6 +134,14 @@ def test_own_registry_adds_and_replaces(own):
         (
             {"files": {"a": {**FILE, "urls": ["ftp://x"]}}},
             "One.files.a.urls.0: 'ftp://x' does not",
+        ),
+        (
+            {"files": {"a": {**FILE, "urls": [{"url": "http://x/a.zip"}]}}},
+            "One.files.a.urls.0: 'member' is a required property",
+        ),
+        (
+            {"files": {"a": {**FILE, "urls": [{"url": "ftp://x", "member": "a"}]}}},
+            "One.files.a.urls.0.url: 'ftp://x' does not match",
         ),
         ({"shape": {"values": ["3"]}}, "One.shape.values.0: '3' is not of type"),
         ({"title": 3}, "One.title: 3 is not of type 'string'"),
@@ -233,5 +241,5 @@ def test_sources_are_listed_official_page_first():
     text = yaml.safe_load(config_path("datasets.yaml").read_text())
     for name, entry in text.items():
         for file in entry.get("files", {}).values():
-            pinned = ["githubusercontent" in url for url in file.get("urls", [])]
+            pinned = ["githubusercontent" in str(url) for url in file.get("urls", [])]
             assert pinned == sorted(pinned), name

@@ -246,9 +246,14 @@ def _not_at_hand(entry, missing):
         advice = f"{entry.manual['instructions'].rstrip('.')} ({entry.manual['url']})"
     elif file.urls:
         advice = f"open {file.urls[0]}"
+    place = f"put the file at {fetch.manual_folder() / file.mirror}"
+    if missing.cache_locked:
+        place = (
+            "name a folder that can be written in KRONBENCH_CACHE (the file goes to "
+            f"manual/{file.mirror} in it)"
+        )
     return (
-        f"{entry.name} is not at hand: {missing}; {advice} and put the file at "
-        f"{fetch.manual_folder() / file.mirror}, or name a mirror that has it in "
-        "KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' ("
+        f"{entry.name} is not at hand: {missing}; {advice} and {place}, or name a mirror that has "
+        "it in KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' ("
         f"'python -m kronbench data describe {entry.name}' lists all files)"
     )

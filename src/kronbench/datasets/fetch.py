@@ -1,42 +1,44 @@
 """Files of a data set: put in place by hand, in the cache, on a mirror, or at a url.
 
 Every file is checked against the registry's sha256 before anybody reads it. A local mirror is
-read in place. Hosts that do not answer cost ``BUDGET`` seconds in all; they are remembered in the
-cache, so that fifty jobs do not each wait for them.
+read in place. Where the registered urls fail, copies known by their content are asked for.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
-import json
 import logging
 import os
 import re
+import shutil
 import socket
 import tempfile
-import threading
 import time
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
-from urllib.parse import urlsplit
+from typing import BinaryIO, NamedTuple
+from urllib.parse import quote, urlsplit
+from urllib.request import url2pathname
 
-import pooch
-import requests
+import psutil
 
+from kronbench.datasets.archives import member_bytes, zip_archive
 from kronbench.datasets.dataset import FileRecord
-from kronbench.datasets.registry import FileEntry
+from kronbench.datasets.registry import FileEntry, Member
+from kronbench.datasets.transfer import NoAnswerError, TooLargeError, shown, transfer
 from kronbench.errors import InputError
 from kronbench.files import write_text
 from kronbench.resources import cache_folder
 
-CONNECT = 3.0  # seconds a host has to accept a connection
-READ = 8.0  # seconds a connected host may stay silent
-BUDGET = 14.0  # seconds spent on hosts that do not answer, all of them together
-MEMORY = 600.0  # seconds for which a host that does not answer is remembered
+ARCHIVE = 1 << 26  # bytes of an archive of which one member is wanted
+ABANDONED = 600.0  # seconds after which the scratch folder of another machine is removed
+
+_GITHUB = re.compile(r"https://raw\.githubusercontent\.com/([^/]+)/([^/]+)/([0-9a-f]{40})/(.+)")
+_JSDELIVR_LIMIT = 20_000_000  # bytes of a file
 
 _log = logging.getLogger(__name__)
 
@@ -61,11 +63,15 @@ class LocalFile:
 
 
 class Unavailable(Exception):
-    """A registered file cannot be had; the text says where it was looked for, and what failed."""
+    """A registered file cannot be had; the text says where it was looked for, and what failed.
 
-    def __init__(self, entry: FileEntry, tried: Sequence[str]):
+    ``cache_locked`` says that the cache could not be written.
+    """
+
+    def __init__(self, entry: FileEntry, tried: Sequence[str], cache_locked: bool = False):
         super().__init__(f"{entry.mirror}: {', '.join(tried)}")
         self.entry = entry
+        self.cache_locked = cache_locked
 
 
 def manual_folder() -> Path:
@@ -85,7 +91,9 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
     ----------
     entry : FileEntry
     mirrors : sequence of str
-        Folders or base urls that hold ``<mirror path>`` or ``<mirror path>.gz``.
+        Folders or base urls (http, https, file) that hold ``<mirror path>`` or
+        ``<mirror path>.gz``. A base url may have a user name and password, which go to its server
+        alone, and a query string, which every address gets.
     network : bool
         False: only what lies on this machine.
 
@@ -93,41 +101,109 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
     ------
     InputError
         A file has another checksum than registered (both are shown), or is not a whole gzip file;
-        nothing that was downloaded is kept.
+        nothing that was downloaded is kept. A damaged file in the cache is fetched anew, and an
+        error only where that fails. Or a mirror is neither a folder nor such a url.
     Unavailable
         The file was found nowhere.
     """
     cached = cache_folder() / entry.mirror
+    folders, bases = _places(mirrors)
     places = [(manual_folder(), "manual", "put in place by hand")]
     places += [(cache_folder(), *_noted_origin(cached))]
-    places += [
-        (Path(mirror).expanduser(), "mirror", "mirror folder")
-        for mirror in mirrors
-        if not _is_url(mirror)
-    ]
-    tried = []
+    places += [(folder, "mirror", "mirror folder") for folder in folders]
+    tried, damaged = [], {}
     for folder, source, origin in places:
         for ending in ("", ".gz"):
             path = folder / (entry.mirror + ending)
-            if os.path.isfile(path):
+            if not os.path.isfile(path):
+                continue
+            try:
                 record = _checked(path, bool(ending), entry, origin, str(path))
+            except InputError as error:
+                if folder != cache_folder():
+                    raise
+                _log.warning("%s; looking for another copy", error)
+                damaged[path] = error
+            else:
                 return LocalFile(path, bool(ending), source, record)
         tried.append(f"not in {folder}" if os.path.isdir(folder) else f"no folder {folder}")
-    # Without a checksum nothing that comes over the network can be trusted.
-    if network and entry.sha256:
-        addresses = [
-            (f"{mirror.rstrip('/')}/{entry.mirror}{ending}", "mirror")
-            for mirror in mirrors
-            if _is_url(mirror)
-            for ending in ("", ".gz")
-        ]
-        addresses += [(url, "download") for url in entry.urls]
-        return _download(entry, addresses, cached, tried)
-    raise Unavailable(entry, tried)
+    try:
+        # Without a checksum nothing that comes over the network can be trusted.
+        if network and entry.sha256:
+            return _download(entry, _addresses(entry, bases), cached, tried, damaged)
+        raise Unavailable(entry, tried)
+    except Unavailable as missing:
+        for error in damaged.values():
+            raise InputError(f"{error}; no other copy was found ({missing})") from None
+        raise
 
 
-def _is_url(mirror):
-    return mirror.startswith(("http://", "https://"))
+def _places(mirrors):
+    """Folders and base urls among the mirrors."""
+    folders, bases = [], []
+    for mirror in mirrors:
+        scheme, separator, _ = mirror.partition("://")
+        try:
+            parts = urlsplit(mirror) if separator else None
+            sound = parts is None or bool(parts.hostname) or scheme.lower() == "file"
+            sound = sound and (parts is None or parts.port is None or parts.port > 0)
+        except ValueError:
+            sound = False
+        if sound and not separator:
+            folders.append(Path(mirror).expanduser())
+        elif sound and scheme.lower() in ("http", "https"):
+            bases.append(parts)
+        elif sound and scheme.lower() == "file" and parts.hostname in (None, "localhost"):
+            folders.append(Path(url2pathname(parts.path)))
+        else:
+            # Not shown: it may hold a password.
+            raise InputError(
+                f"a mirror is an address that begins with {scheme}:// and cannot be used: give "
+                "a folder, or a whole address with http, https or file"
+            )
+    return folders, bases
+
+
+class _Address(NamedTuple):
+    """Where a file can be downloaded; ``name`` is for messages and the note of its origin."""
+
+    url: str
+    source: str
+    name: str
+    member: str | None = None
+
+
+def _addresses(entry, bases):
+    """Mirrors, the registered urls, then copies known by commit or by content."""
+    for base in bases:
+        for ending in ("", ".gz"):
+            path = f"{base.path.rstrip('/')}/{quote(entry.mirror + ending)}"
+            # A query may be a key, and stays out of messages as a password does.
+            name = shown(base._replace(path=path, query="", fragment="").geturl())
+            yield _Address(base._replace(path=path, fragment="").geturl(), "mirror", name)
+    for url in entry.urls:
+        if isinstance(url, Member):
+            yield _Address(url.url, "download", str(url), url.member)
+        else:
+            yield _Address(url, "download", shown(url))
+    for url in _last_resorts(entry):
+        yield _Address(url, "download", url)
+
+
+def _last_resorts(entry):
+    """Copies of a file that is registered somewhere: of a commit on jsDelivr, by content."""
+    if not entry.urls:
+        return
+    for url in entry.urls:
+        pinned = _GITHUB.fullmatch(str(url))
+        if pinned and (entry.bytes or 0) <= _JSDELIVR_LIMIT:
+            owner, repository, commit, path = pinned.groups()
+            yield f"https://cdn.jsdelivr.net/gh/{owner}/{repository}@{commit}/{path}"
+    contents = [f"sha256:{entry.sha256}"]
+    if entry.git_blob:
+        contents.append(f"sha1_git:{entry.git_blob}")
+    for content in contents:
+        yield f"https://archive.softwareheritage.org/api/1/content/{content}/raw/"
 
 
 def _open(path, packed):
@@ -135,32 +211,44 @@ def _open(path, packed):
 
 
 def _checked(path, packed, entry, origin, name):
-    digest, size = hashlib.sha256(), 0
     try:
-        with _open(path, packed) as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-                size += len(block)
+        sha256, size, blob = _sums(path, packed, entry, name)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{name} is not a whole gzip file ({error}): get it again") from None
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror}") from None
-    record = FileRecord(entry.mirror, digest.hexdigest(), size, origin)
-    if entry.sha256 in (None, record.sha256):
-        return record
-    if entry.git_blob and _git_blob(path, packed, size) == entry.git_blob:
+    record = FileRecord(entry.mirror, sha256, size, origin)
+    if entry.sha256 in (None, sha256) or (entry.git_blob and blob == entry.git_blob):
         return record
     registered = entry.sha256 + (f" ({entry.bytes} bytes)" if entry.bytes is not None else "")
     raise InputError(
-        f"{name} has sha256 {record.sha256} ({size} bytes) where the registry has {registered}: "
+        f"{name} has sha256 {sha256} ({size} bytes) where the registry has {registered}: "
         "it is damaged or another version; get the registered file"
     )
 
 
-def _git_blob(path, packed, size):
-    """The id that ``git hash-object`` prints."""
+def _sums(path, packed, entry, name):
+    """sha256, size, and where one is registered the id that ``git hash-object`` prints."""
+    digest, size = hashlib.sha256(), 0
     with _open(path, packed) as stream:
-        return hashlib.sha1(b"blob %d\0" % size + stream.read()).hexdigest()
+        while block := stream.read(1 << 20):
+            digest.update(block)
+            size += len(block)
+            if packed and size > entry.limit:
+                raise _too_large(entry, name)
+    sha256 = digest.hexdigest()
+    if not entry.git_blob or sha256 == entry.sha256:
+        return sha256, size, None
+    blob = hashlib.sha1(b"blob %d\0" % size)
+    with _open(path, packed) as stream:
+        while block := stream.read(1 << 20):
+            blob.update(block)
+    return sha256, size, blob.hexdigest()
+
+
+def _too_large(entry, name):
+    registered = f"{entry.bytes} are registered" if entry.bytes else "no size is registered"
+    return InputError(f"{name} has more than {entry.limit} bytes, {registered}: another file")
 
 
 def _noted_origin(cached):
@@ -169,127 +257,90 @@ def _noted_origin(cached):
         source, origin = _note(cached).read_text(encoding="utf-8").split(maxsplit=1)
     except (OSError, ValueError):
         return "download", "cache"
-    return source, origin
+    # Earlier versions noted a mirror's password.
+    return (source, shown(origin)) if source in ("mirror", "download") else ("download", "cache")
 
 
 def _note(cached):
     return cached.with_name(f"{cached.name}.origin")
 
 
-def _download(entry, addresses, cached, tried):
-    """The first good copy among the addresses, moved into the cache."""
+def _download(entry, addresses, cached, tried, damaged):
+    """The first good copy among the addresses, moved into the cache in place of damaged ones."""
     wrong = None
-    for url, source in addresses:
+    _sweep(cached.parent)
+    for address in addresses:
         try:
             cached.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=cached.parent, prefix=".download-") as folder:
+            prefix = f".download-{socket.gethostname()}-{os.getpid()}-"
+            with tempfile.TemporaryDirectory(dir=cached.parent, prefix=prefix) as folder:
                 scratch = Path(folder, "file")
-                _transfer(url, scratch)
-                # Some servers unpack on the way what their url calls .gz: ask the bytes.
-                packed = url.endswith(".gz") and not entry.mirror.endswith(".gz")
-                packed = packed and _begins_like_gzip(scratch)
-                record = _checked(scratch, packed, entry, url, url)
+                packed = _fetch(address, scratch, entry)
+                record = _checked(scratch, packed, entry, address.name, address.name)
                 # The note comes first: a file in the cache always knows where it is from.
-                write_text(_note(cached), f"{source} {url}")
+                write_text(_note(cached), f"{address.source} {address.name}")
                 path = cached.with_name(f"{cached.name}.gz") if packed else cached
                 scratch.replace(path)
-            return LocalFile(path, packed, source, record)
-        except _NoAnswerError as error:
-            tried.append(f"{urlsplit(url).netloc}: {error}")
+            for other in damaged.keys() - {path}:
+                other.unlink(missing_ok=True)
+            return LocalFile(path, packed, address.source, record)
+        except NoAnswerError as error:
+            tried.append(f"{urlsplit(address.name).netloc}: {error}")
         except InputError as error:
             wrong = error
             _log.warning("%s (nothing of it was kept)", error)
         except OSError as error:
             tried.append(f"the cache {cached.parent} cannot be written ({error.strerror})")
-            break
+            raise Unavailable(entry, tried, cache_locked=True) from None
     if wrong:
         raise wrong
     raise Unavailable(entry, tried)
 
 
+def _fetch(address, scratch, entry):
+    """Download one address, and say whether it came as gzip."""
+    limit = ARCHIVE if address.member else entry.limit
+    expected = entry.bytes if entry.bytes is not None else ARCHIVE
+    _log.info("fetching %s", address.name)
+    try:
+        transfer(address.url, scratch, limit, expected)
+    except TooLargeError:
+        if address.member:
+            raise InputError(f"{address.name}: the archive has over {limit} bytes") from None
+        raise _too_large(entry, address.name) from None
+    if address.member:
+        _unpack(address, scratch, entry)
+        return False
+    # Some servers unpack on the way what their url calls .gz: ask the bytes.
+    packed = urlsplit(address.url).path.endswith(".gz") and not entry.mirror.endswith(".gz")
+    return packed and _begins_like_gzip(scratch)
+
+
+def _unpack(address, scratch, entry):
+    """Put one member in the place of its archive."""
+    with scratch.open("rb") as stream, zip_archive(stream, address.url) as archive:
+        found = [info for info in archive.infolist() if info.filename == address.member]
+        if len(found) != 1:
+            raise InputError(f"{address.name}: the archive has {len(found)} files of that name")
+        content = member_bytes(archive, found[0], entry.limit, address.name)
+    scratch.write_bytes(content)
+
+
+def _sweep(folder):
+    """Remove what downloads left behind that were killed."""
+    machine = socket.gethostname()
+    for left in folder.glob(".download-*"):
+        name = re.fullmatch(r"\.download-(.+)-([0-9]{1,9})-\w+", left.name)
+        with contextlib.suppress(OSError):
+            if name and name[1] == machine:
+                dead = not psutil.pid_exists(int(name[2]))
+            else:
+                newest = max(path.stat().st_mtime for path in (left, *left.glob("*")))
+                dead = time.time() - newest > ABANDONED
+            if dead:
+                shutil.rmtree(left, ignore_errors=True)
+
+
 def _begins_like_gzip(path):
     with path.open("rb") as stream:
         return stream.read(2) == b"\x1f\x8b"
-
-
-class _NoAnswerError(Exception):
-    """Why an address gave no file."""
-
-
-def _transfer(url, target):
-    """Download without ever waiting long for a host that does not answer."""
-    parts = urlsplit(url)
-    record = cache_folder() / "network" / re.sub(r"[^A-Za-z0-9.-]", "_", parts.netloc)
-    left = _patience(record)
-    _log.info("fetching %s", url)
-    start = time.monotonic()
-    reason = _refusal(*_peer(url), min(CONNECT, left))
-    if not reason:
-        left = max(left - (time.monotonic() - start), 0.1)
-        timeout = (min(CONNECT, left), min(READ, left))
-        try:
-            pooch.HTTPDownloader(timeout=timeout, chunk_size=1 << 16)(url, str(target), None)
-        except requests.HTTPError as error:
-            _remember(record, 0.0)
-            raise _NoAnswerError(f"HTTP status {error.response.status_code}") from None
-        except requests.RequestException as error:
-            reason = type(error).__name__
-    if reason:
-        # A long download that breaks off has not cost the user more than its last silence.
-        seconds = min(time.monotonic() - start, CONNECT + READ)
-        _remember(record, seconds, reason)
-        raise _NoAnswerError(reason)
-    _remember(record, 0.0)
-
-
-def _patience(record):
-    """Seconds that may still be spent on this host."""
-    spent = 0.0
-    for known in record.parent.glob("*"):
-        try:
-            state = json.loads(known.read_text(encoding="utf-8"))
-            fresh = 0 <= time.time() - state["time"] < MEMORY
-            seconds, failure = state["seconds"], state["failure"]
-        except (OSError, ValueError, KeyError):  # being replaced, or not ours
-            continue
-        if fresh and known == record:
-            if failure:
-                raise _NoAnswerError(f"{failure}, a short while ago")
-            return float("inf")
-        if fresh and failure:
-            spent += seconds
-    if spent > BUDGET - 0.5:
-        raise _NoAnswerError("not tried, because other hosts did not answer")
-    return BUDGET - spent
-
-
-def _remember(record, seconds, failure=None):
-    state = {"time": time.time(), "seconds": round(seconds, 3), "failure": failure}
-    write_text(record, json.dumps(state))
-
-
-def _peer(url):
-    """Host and port that a request for ``url`` connects to: its own, or those of the proxy."""
-    proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
-    parts = urlsplit(requests.utils.prepend_scheme_if_needed(proxy, "http") if proxy else url)
-    return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def _refusal(host, port, seconds):
-    """Why the host takes no connection, or "" if it does.
-
-    In a thread, because looking up a name has no time-out of its own.
-    """
-    outcome = []
-
-    def connect():
-        try:
-            socket.create_connection((host, port), seconds / 2).close()
-            outcome.append("")
-        except OSError as error:
-            outcome.append(error.strerror or str(error))
-
-    thread = threading.Thread(target=connect, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    return outcome[0] if outcome else f"no answer within {seconds:.1f} s"

@@ -17,6 +17,19 @@ from kronbench.errors import InputError
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml, validate
 
+_ANY_SIZE = 1 << 32  # bytes; for files whose size is not registered
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file inside the zip archive at a url."""
+
+    url: str
+    member: str
+
+    def __str__(self) -> str:
+        return f"{self.url} (its member {self.member})"
+
 
 @dataclass(frozen=True)
 class FileEntry:
@@ -26,7 +39,12 @@ class FileEntry:
     sha256: str | None = None
     git_blob: str | None = None
     bytes: int | None = None
-    urls: tuple[str, ...] = ()
+    urls: tuple[str | Member, ...] = ()
+
+    @property
+    def limit(self) -> int:
+        """Bytes that no version of the file has: twice its size, and room for an error page."""
+        return _ANY_SIZE if self.bytes is None else 2 * self.bytes + (1 << 16)
 
 
 @dataclass(frozen=True)
@@ -106,9 +124,13 @@ def _read_unchanged(path, _stamp):
     return {name: _entry(name, fields) for name, fields in content.items()}
 
 
+def _address(url):
+    return url if isinstance(url, str) else Member(**url)
+
+
 def _entry(name, fields):
     files = {
-        key: FileEntry(**{**record, "urls": tuple(record.get("urls", ()))})
+        key: FileEntry(**{**record, "urls": tuple(map(_address, record.get("urls", ())))})
         for key, record in fields.get("files", {}).items()
     }
     return Entry(

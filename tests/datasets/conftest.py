@@ -1,0 +1,118 @@
+"""A cache, a mirror and a web server of their own for the tests of fetching."""
+
+import contextlib
+import http.server
+import socket
+import threading
+
+import pytest
+
+from kronbench.datasets import fetch
+
+
+@pytest.fixture
+def alone(tmp_path, monkeypatch):
+    """A cache of its own, no mirror, no proxy."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("KRONBENCH_CACHE", str(cache))
+    for name in ("KRONBENCH_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(fetch, "_last_resorts", lambda entry: [])
+    return cache
+
+
+@pytest.fixture
+def mirror(tmp_path):
+    """A mirror folder, and a function that puts a file into it."""
+    folder = tmp_path / "mirror"
+
+    def put(content, name="one/a.txt"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    put.folder = str(folder)
+    return put
+
+
+@pytest.fixture
+def server():
+    """A web server on this machine.
+
+    ``files`` maps paths to bytes, or to functions of the request's handler that answer it, or to
+    lists of these for one request after the other; ``asked`` lists the paths of all requests.
+    """
+    with serving() as running:
+        yield running
+
+
+@contextlib.contextmanager
+def serving():
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.server.asked.append(self.path)
+            answer = self.server.files.get(self.path)
+            if isinstance(answer, list):
+                answer = answer.pop(0) if len(answer) > 1 else answer[0]
+            if callable(answer):
+                answer(self)
+            else:
+                self.send(404 if answer is None else 200, answer or b"")
+
+        def send(self, status, content=b"", **headers):
+            self.send_response(status)
+            headers = {"Content_Length": len(content), **headers}
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), str(value))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *arguments):
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        daemon_threads = True
+        block_on_close = False
+
+        def handle_error(self, request, client_address):
+            """A client that hangs up is what some tests are about."""
+
+    with Server(("127.0.0.1", 0), Handler) as running:
+        running.files, running.asked = {}, []
+        running.host = f"127.0.0.1:{running.server_port}"
+        running.url = f"http://{running.host}"
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def closed():
+    """The url of a port that refuses connections."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    return f"http://127.0.0.1:{port}/a.txt"
+
+
+@pytest.fixture
+def connections(monkeypatch):
+    """Every address that somebody connects to; nobody answers."""
+    asked = []
+
+    def connect(address, *arguments, **keywords):
+        asked.append(address)
+        raise ConnectionRefusedError("refused by the test")
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    return asked
+
+
+@pytest.fixture
+def elsewhere():
+    """A second server."""
+    with serving() as running:
+        yield running
