@@ -238,6 +238,10 @@ def test_windows_line_ends_are_read():
         ("targets", "\nT2\t.2\t1", "", "has 1 rows; interactions.txt has 2 targets"),
         ("targets", YAMANISHI_FILES["targets"], "", "is empty"),
         ("targets", "\tT1\tT2\n", "\xff\n", "is not text"),
+        ("drugs", "\t.5", "\t1_0", "line 2, column 3: '1_0' is not a number"),
+        ("drugs", "\t.5", "\t\xc2\xa01", "line 2, column 3: '\xa01' is not a number"),
+        ("drugs", "\t.5", "\t\xd9\xa1", "line 2, column 3: '\u0661' is not a number"),
+        ("drugs", "\t.5", "\x0c.5", "line 2: the control character '\\x0c'"),
     ],
 )
 def test_bad_interaction_files_are_one_sentence(key, old, new, message):
@@ -260,6 +264,10 @@ def test_bad_interaction_files_are_one_sentence(key, old, new, message):
         ("affinities", "1 2\n3 nan\n4 5\n", {"at_most": 30}, "nan is not allowed"),
         ("affinities", "1 2\n\n4 5\n", {}, "line 2: 0 columns, expected 2"),
         ("affinities", "", {}, "affinities.txt is empty"),
+        ("affinities", "1 2\n3 1_0\n4 5\n", {}, "line 2, column 2: '1_0' is not a number"),
+        ("affinities", "1 2\n3\x0c4\n5 6\n", {}, "line 2: the control character '\\x0c'"),
+        ("affinities", "1 2\n3 \xa04\n", {}, "is not text (byte 6)"),
+        ("affinities", "1 " * 10**6 + "\n1 2\n", {}, "line 2: 2 columns, expected 1000000"),
         ("drugs", "1 2\n2 1\n", {}, "drugs.txt is 2 x 2; affinities.txt asks for 3 x 3"),
         ("targets", "1 nan\n2 1\n", {}, "targets.txt, line 1, column 2: nan is not allowed"),
         ("targets", "1 2\n2 1\n", {"at_most": 1, "at_least": 1}, "either at_least or at_most"),

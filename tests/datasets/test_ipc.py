@@ -42,6 +42,14 @@ def test_subgroups_are_documents_of_their_main_groups():
         ("D01B0001020000 no tab\n", "titles.txt, line 1: "),
         ("D\tTEXTILES\nA01B0001020000\tother section\n", "titles.txt, line 2: 'A01B0001020000"),
         ("D01B00010200\tshort symbol\n", "titles.txt, line 1: "),
+        (
+            "D\u0660\u0661B0001020000\tother digits\n".encode(),
+            "titles.txt, line 1: 'D\u0660\u0661B",
+        ),
+        ("D\tA\nD01B0001020000\tform\x0cfeed\n", "titles.txt, line 2: the control character"),
+        (b"D01B0001020000\t\xff\n", "titles.txt is not text (byte 15)"),
+        ("D01B0001020000\tof the\n", "titles.txt holds no subgroup with a word in its title"),
+        ("", "titles.txt holds no subgroup with a word in its title"),
     ],
 )
 def test_bad_lines_are_named(lines, message):

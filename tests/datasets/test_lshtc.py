@@ -1,4 +1,5 @@
 import os
+import time
 
 import numpy as np
 import pytest
@@ -62,6 +63,21 @@ def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_nod
         ({"train": "7 0:1\n"}, "train.txt: "),
         ({"train": "7 1:1\n7 21:1\n"}, "train.txt: document 2 has word 21, the vocabulary ends"),
         ({"train": "7 1:nan\n"}, "train.txt"),
+        *(
+            ({"train": f"7 1:1\n{line}\n"}, f"train.txt, line 2: {line!r} does not start a line")
+            for line in (
+                *("1.5 1:1", "7.0 1:1", "1e0 1:1", "nan 1:1", "-7 1:1", "1_0 1:1", ",7 1:1"),
+                *("7 1_0:1", "7 1:1_0", "7 qid:1 1:1", "7 1:1e", "7 1:1.5.2", "7 1:1 2:", "7 1"),
+                *("7 1:1\x0c2:1", "7 1:1 2", "7 1:0x1", f"{10**15} 1:1", f"7 {10**18}:1"),
+            )
+        ),
+        (
+            {"train": "7 1:1\n545 3000000000:1\n"},
+            "train.txt, line 2 has word 3000000000, the vocabulary ends at 20",
+        ),
+        ({"hierarchy": "1 2\n1_0 2\n"}, "hierarchy.txt, line 2: '1_0 2' is not two whole numb"),
+        ({"hierarchy": "1\x0c2\n"}, "hierarchy.txt, line 1: '1\\x0c2' is not two whole numbers"),
+        ({"hierarchy": f"1 {10**18}\n"}, f"hierarchy.txt, line 1: '1 {10**18}' is not two whole"),
         ({"train": ""}, "train.txt holds no document"),
         ({"novel": "7 1:1\n"}, "novel.txt: class 7 also has documents in train.txt"),
         ({"train": "8 1:1\n"}, "hierarchy.txt: class 8 is not below a root of the hierarchy"),
@@ -75,6 +91,25 @@ def test_bad_files_are_named(changed, message):
     with pytest.raises(InputError) as error:
         parse_lshtc(files(**changed), n_words=20)
     assert str(error.value).startswith(message) and "\n" not in str(error.value)
+
+
+def test_numbers_of_classes_may_be_large():
+    large = 10**15 - 1  # the next to it as a float of 32 bits is 10^15 - 67108864
+    train = f"{large} 1:1\n{large - 1} 2:1\n"
+    arrays = parse_lshtc(files(train, "", f"{10**17} {large}\n{10**17} {large - 1}\n"), n_words=2)
+    assert arrays["y"].tolist() == [1, 0] and arrays["parents"].tolist() == [-1, 0, 0]
+
+
+def test_a_deep_hierarchy_is_climbed_once():
+    """A chain of n nodes with n classes at its end: climbing it for each class takes minutes."""
+    n = 20_000
+    chain = "".join(f"{k} {k + 1}\n" for k in range(1, n))
+    leaves = "".join(f"{n} {n + k}\n" for k in range(1, n))
+    train = "".join(f"{n + k} 1:1\n" for k in range(1, n))
+    start = time.monotonic()
+    arrays = parse_lshtc(files(train, "", chain + leaves), n_words=1)
+    assert len(arrays["parents"]) == 2 * n - 1
+    assert time.monotonic() - start < 20
 
 
 def test_a_scale_takes_the_same_share_of_the_documents_each_time():

@@ -248,6 +248,27 @@ def test_a_draw_is_seeded_and_the_median_is_that_of_all_records(layout):
         ("1,x,a\n", "data.txt, line 1: 'x' is not a finite number"),
         ("1,2,a\n\nnan,2,a\n", "data.txt, line 3: 'nan' is not a finite number"),
         ("1,inf,a\n", "data.txt, line 1: 'inf' is not a finite number"),
+        ("1,1e400,a\n", "data.txt, line 1: '1e400' is not a finite number"),
+        *(
+            (f"1,2,a\n1,{word},a\n", f"data.txt, line 2: {word!r} is not a finite number")
+            for word in (
+                "1_0",
+                "\xa01",
+                "\x0c1",
+                "1\x0c",
+                "\xb2",
+                "0x1",
+                "True",
+                "-nan",
+                "1e",
+                "+",
+            )
+        ),
+        (
+            "1," * 10**6 + "a\n",
+            "data.txt is not a table of 3 columns: a record has 2000001 bytes",
+        ),
+        ("nan,nan,a\n" * 20_000, "data.txt, line 1: 'nan' is not a finite number"),
         ("1,2,a\n", "data.txt: 1 points with 2 features are left, 2 with 2 are expected"),
         ("", "data.txt: no record of the expected classes was found"),
         ("\n", "data.txt: no record of the expected classes was found"),

@@ -131,9 +131,127 @@ def test_a_collection_that_is_no_archive_is_an_error():
         parse_records(files(collection="<record>"), section="D")
 
 
+RECORD_D1 = RECORD.format(symbol="D01B00110", title="Weaving looms", claims="A loom.")
+
+
+def with_declaration(declaration, text):
+    record = RECORD_D1.replace('"wipo.dtd"', f'"wipo.dtd" [{declaration}]')
+    return record.replace("A loom.", text)
+
+
+LAUGHS = '<!ENTITY a "lol">' + "".join(
+    f'<!ENTITY {chr(98 + k)} "{f"&{chr(97 + k)};" * 10}">' for k in range(9)
+)
+
+
+@pytest.mark.parametrize(
+    "record, message",
+    [
+        (with_declaration(LAUGHS, "&j;"), "declares entities"),
+        (with_declaration(LAUGHS, "&j;").replace("iso-8859-1", "utf-16").encode("utf-16"), "decl"),
+        (
+            with_declaration('<!ENTITY x SYSTEM "file:///etc/hostname">', "&x;"),
+            "declares entities",
+        ),
+        (
+            RECORD_D1.replace("iso-8859-1", "klingon"),
+            "is in an encoding that cannot be read: unkn",
+        ),
+        (RECORD_D1.replace("iso-8859-1", "shift_jis"), "is in an encoding that cannot be read: m"),
+        (RECORD_D1.replace("iso-8859-1", "idna"), "is in an encoding that cannot be read"),
+        (RECORD_D1.replace("iso-8859-1", "utf-16"), "is not well-formed XML"),
+        (
+            RECORD_D1.replace("A loom.", "loom " * (4 << 20)),
+            "bytes, at most 16777216 are expected",
+        ),
+    ],
+)
+def test_hostile_records_are_one_sentence(record, message):
+    with pytest.raises(InputError) as error:
+        parse_records(files(collection=collection(US9800001=record)), section="D")
+    assert "D/01/B/001/US9800001_01011999.XML" in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_entities_of_the_dtd_and_utf_16_are_read():
+    record = RECORD_D1.replace("iso-8859-1", "utf-16").encode("utf-16")
+    arrays = parse_records(files(collection=collection(US9800001=record)), section="D")
+    plain = parse_records(files(collection=collection(US9800001=RECORD_D1)), section="D")
+    np.testing.assert_array_equal(arrays["X"].toarray(), plain["X"].toarray())
+
+
+def changed_headers(offset, value, content=None):
+    """An archive with one byte changed in all headers of its files."""
+    content = bytearray(content or collection())
+    for signature, place in ((b"PK\3\4", offset), (b"PK\1\2", offset + 2)):
+        start = content.find(signature)
+        while start >= 0:
+            content[start + place] = value
+            start = content.find(signature, start + 4)
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    "archive, message",
+    [
+        (changed_headers(6, 1), "is locked by a password"),
+        (changed_headers(8, 9), r"is packed by method 9 \(deflate64\)"),
+        (changed_headers(8, 77), r"is packed by method 77 \(unknown\)"),
+        (changed_headers(14, 0), r"is damaged \(Bad CRC-32"),
+        (changed_headers(4, 99), "collection.txt"),
+        (collection()[:-20], "is not a zip archive, or not a whole one"),
+        (b"", "is not a zip archive"),
+    ],
+)
+def test_hostile_archives_are_one_sentence(archive, message):
+    with pytest.raises(InputError, match=message) as error:
+        parse_records(files(collection=archive), section="D")
+    assert "\n" not in str(error.value)
+
+
+def twice(record):
+    content = io.BytesIO(collection())
+    with zipfile.ZipFile(content, "a") as archive:
+        archive.writestr("copy/d/01/b/001/us9800001_01011999.xml", record)
+        archive.writestr("../../../etc/D/01/B/001/none.xml", record)
+    return content.getvalue()
+
+
+def test_a_record_packed_twice_must_be_the_same():
+    record = RECORD.format(
+        symbol="D01B00110", title="Weaving looms", claims="A loom &alpha; weaves."
+    )
+    arrays = parse_records(files(collection=twice(record)), section="D")
+    assert arrays["X"].shape == (4, 6)
+    with pytest.raises(InputError, match="different records of one document"):
+        parse_records(files(collection=twice(record.replace("loom", "silk"))), section="D")
+
+
+def test_a_collection_without_a_word_is_an_error():
+    silent = {
+        path.split("/")[-1].split("_")[0]: RECORD.format(symbol=symbol, title="the", claims="1.")
+        for path, (symbol, _, _) in RECORDS.items()
+    }
+    with pytest.raises(InputError, match="no record has a word in title or claims"):
+        parse_records(files(collection=collection(**silent)), section="D")
+
+
+def test_an_empty_index_is_an_error():
+    with pytest.raises(InputError, match=r"train\.txt and test\.txt list no document"):
+        parse_index(in_memory(train="", test=""))
+
+
 def stored(values):
     content = io.BytesIO()
     np.save(content, values)
+    return content.getvalue()
+
+
+def np_header(shape):
+    """What says that an array of this shape follows."""
+    content = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(content, header)
     return content.getvalue()
 
 
@@ -161,7 +279,13 @@ def test_features_follow_the_sorted_paths_of_each_half():
         (stored(np.full((3, 3), np.nan)), r"train_features\.txt holds entries that are no finite"),
         (stored(np.ones((3, 3), int)), r"train_features\.txt holds entries that are no finite"),
         (b"\x93NUMPY", r"train_features\.txt is not an array in numpy's format"),
-        (stored(np.array([{}], dtype=object)), r"train_features\.txt is not an array in numpy's"),
+        (stored(np.full((3, 3), {})), r"train_features\.txt holds entries that are no finite"),
+        (b"\x93NUMPY\x09\x00", r"train_features\.txt is not an array in numpy's format: .*9"),
+        (
+            np_header((10**9, 10**6)) + b"\0" * 24,
+            r"train_features\.txt: the array is \(1000000000, 1000000\), expected \(3, 3\)",
+        ),
+        (np_header((3, 3)), r"train_features\.txt is not an array in numpy's format: EOF"),
     ],
 )
 def test_bad_features_are_named(train, message):

@@ -7,6 +7,7 @@ import numpy as np
 from kronbench.datasets.dataset import Loader
 from kronbench.datasets.drug_target import MOLAR, label_matrix
 from kronbench.datasets.drug_target_surrogates import surrogate_affinities, surrogate_interactions
+from kronbench.datasets.plain_text import are_numerals, as_number, text_lines
 from kronbench.errors import InputError
 
 
@@ -97,12 +98,7 @@ def _table(file):
 
 
 def _lines(file, delimiter):
-    with file.open() as stream:
-        content = stream.read()
-    try:
-        lines = content.decode("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file.name} is not text (byte {error.start})") from None
+    lines = text_lines(file, "ascii" if delimiter is None else "utf-8")
     if len(lines) < (1 if delimiter is None else 2):
         raise InputError(f"{file.name} is empty: a table of numbers was expected")
     return [line.split(delimiter) for line in lines]
@@ -124,22 +120,17 @@ def _numbers(file, lines, n_columns, first):
                 f"expected {n_columns}"
             )
         try:
-            numbers[position] = line[first:]
+            sound = are_numerals(line[first:])
+            numbers[position] = line[first:] if sound else np.nan
         except ValueError:
-            column = next(at for at in range(first, n_columns) if not _is_number(line[at]))
+            sound = False
+        if not sound:
+            column = next(at for at in range(first, n_columns) if as_number(line[at]) is None)
             raise InputError(
                 f"{file.name}, line {position + first + 1}, column {column + 1}: "
                 f"'{line[column]}' is not a number"
             ) from None
     return numbers
-
-
-def _is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _check_entries(file, table, allowed, expected, header=0):

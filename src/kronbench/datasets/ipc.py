@@ -9,11 +9,12 @@ from scipy import sparse
 
 from kronbench.datasets.corpus import CorpusLaw, Topics
 from kronbench.datasets.dataset import Loader
+from kronbench.datasets.plain_text import text_lines
 from kronbench.datasets.wipo import placed_in_tree, surrogate_index, unit_rows
 from kronbench.datasets.words import stems
 from kronbench.errors import InputError
 
-_SYMBOL = re.compile(r"[A-H](\d\d([A-Z](\d{4}(\d{6}))?)?)?")
+_SYMBOL = re.compile(r"[A-H](\d\d([A-Z](\d{4}(\d{6}))?)?)?", re.ASCII)
 _LEVELS = (3, 4, 8)  # letters of a class, a subclass and a main group
 
 
@@ -40,9 +41,7 @@ def parse_titles(files, *, section):
         A line is not of that form, or belongs to another section.
     """
     file, groups, titles = files["titles"], [], []
-    with file.open() as stream:
-        lines = stream.read().decode("utf-8").splitlines()
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(text_lines(file, "utf-8"), start=1):
         symbol, tab, title = line.partition("\t")
         match = _SYMBOL.fullmatch(symbol)
         if match is None or not tab or symbol[0] != section:
@@ -53,6 +52,8 @@ def parse_titles(files, *, section):
         if match[4] not in (None, "000000"):  # the main group itself has the number 0
             groups.append(symbol[: _LEVELS[-1]])
             titles.append(title)
+    if not any(map(stems, titles)):
+        raise InputError(f"{file.name} holds no subgroup with a word in its title")
     # scikit-learn is imported where it is used: every command that only plans imports this module.
     from sklearn.feature_extraction.text import CountVectorizer
 

@@ -15,7 +15,18 @@ from kronbench.datasets.corpus import CorpusLaw, Topics, random_tree, sizes_with
 from kronbench.datasets.dataset import Loader
 from kronbench.errors import InputError
 
-_RECORD = re.compile(rb"\s*\d+(\s*,\s*\d+)*(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
+# A label of more digits would lose the last of them: the reader takes labels for floats.
+_LABEL_LIST = rb"[ \t]*\d{1,15}(?:[ \t]*,[ \t]*\d{1,15})*"
+_WORD_COUNT = rb"[ \t]+\d{1,18}:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_LABELS = re.compile(_LABEL_LIST + rb"(?=[ \t\r\n]|$)")
+_RECORD = re.compile(
+    _LABEL_LIST + rb"(?:" + _WORD_COUNT + rb")*[ \t\r\n]*(?:#.*)?", flags=re.DOTALL
+)
+_SIGNS = b"0123456789 \t\r\n,:.eE+-"  # all of a line before its comment
+_PAIR = {
+    separator: re.compile(rb"[ \t]*(\d{1,18})" + between + rb"(\d{1,18})[ \t\r\n]*")
+    for separator, between in ((None, rb"[ \t]+"), (":", rb"[ \t]*:[ \t]*"))
+}
 _TAIL = 2.43  # exponent of the density of class sizes above 10, measured on LSHTC1
 
 
@@ -159,12 +170,15 @@ class _Lines:
         for number, line in enumerate(self._stream):
             if number == 0 and not line.lstrip()[:1].isdigit():
                 continue
-            line = line.replace(b", ", b",")
+            line = line.split(b"#")[0].replace(b" ,", b",").replace(b", ", b",")
+            # The reader knows more forms: 1.5 and nan as labels, 1_0, qid:1.
+            if line.strip() and (line.translate(None, _SIGNS) or not _LABELS.match(line)):
+                raise ValueError("a line of another form")
             yield line if self._in_order else _sorted_words(line)
 
 
 def _sorted_words(line):
-    labels, *words = line.split(b"#")[0].split() or [b""]
+    labels, *words = line.split() or [b""]
     return b" ".join([labels, *sorted(words, key=_word)]) + b"\n"
 
 
@@ -184,11 +198,11 @@ def _read_documents(file, n_words, scale):
                     _Lines(stream, in_order), dtype=np.float32, multilabel=True, zero_based=False
                 )
                 break
-            except ValueError as error:
+            except (ValueError, OverflowError) as error:
                 if not in_order:
-                    raise InputError(_bad_line(file, error)) from None
+                    raise InputError(_bad_line(file, n_words, error)) from None
     if not all(labels):
-        raise InputError(_bad_line(file, "a document has no label"))
+        raise InputError(_bad_line(file, n_words, "a document has no label"))
     labels = np.array([min(label) for label in labels], dtype=np.int64)
     if X.shape[1] > n_words:
         document = np.searchsorted(X.indptr, X.indices.argmax(), side="right")
@@ -207,16 +221,22 @@ def _read_documents(file, n_words, scale):
     return X, labels
 
 
-def _bad_line(file, error):
+def _bad_line(file, n_words, error):
     """The first line that is not of the expected form, or what the reader said."""
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):
             heading = number == 1 and not line.lstrip()[:1].isdigit()
-            if line.strip() and not heading and not _RECORD.fullmatch(line.rstrip()):
+            if line.strip() and not heading and not _RECORD.fullmatch(line):
                 shown = line[:40].decode("latin-1").strip()
                 return (
                     f"{file.name}, line {number}: {shown!r} does not start a line of the form "
                     "label[, label ...] word:count ..."
+                )
+            words = [pair for pair in line.split(b"#")[0].split() if b":" in pair]
+            if not heading and (largest := max(map(_word, words), default=0)) > n_words:
+                return (
+                    f"{file.name}, line {number} has word {largest}, the vocabulary ends at "
+                    f"{n_words}"
                 )
     return f"{file.name}: {error}"
 
@@ -240,7 +260,7 @@ def _read_tree(file, classes):
     for leaf in classes.tolist():
         if leaf not in parent_of:
             raise InputError(f"{file.name}: class {leaf} is not below a root of the hierarchy")
-        while (leaf := parent_of[leaf]) is not None:
+        while (leaf := parent_of[leaf]) is not None and leaf not in inner:
             inner.add(leaf)
     mixed = inner.intersection(classes.tolist())
     if mixed:
@@ -259,15 +279,14 @@ def _pairs(file, separator):
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue
-            try:
-                first, second = map(int, line.decode("ascii").split(separator))
-            except ValueError:
+            found = _PAIR[separator].fullmatch(line)
+            if found is None:
                 shown = line[:40].decode("latin-1").strip()
                 raise InputError(
                     f"{file.name}, line {number}: {shown!r} is not two whole numbers with "
                     f"{'a blank' if separator is None else repr(separator)} between them"
-                ) from None
-            yield first, second
+                )
+            yield int(found[1]), int(found[2])
 
 
 def _class_sizes(rng, n_classes, total, log_size, spread, tail):

@@ -17,6 +17,7 @@ import pandas as pd
 from scipy.io import arff
 
 from kronbench.datasets.dataset import Loader
+from kronbench.datasets.plain_text import are_numerals, as_number
 from kronbench.errors import InputError
 
 
@@ -71,6 +72,7 @@ def _numbered(first, last):
     return tuple(str(label) for label in range(first, last + 1))
 
 
+_FIELD = 100  # bytes that fields have on average at most
 _UNKNOWN = frozenset("?")
 _DELVE = Layout(33)
 
@@ -328,9 +330,17 @@ def _records(file, layout):
 
 
 def _delimited(file, stream, layout):
+    content = stream.read()
+    longest = max(map(len, content.split(layout.record_end.encode())))
+    # A field of the archives has some ten letters; the reader takes minutes for 10^6 columns.
+    if longest > _FIELD * layout.n_columns + layout.sequence_length:
+        raise InputError(
+            f"{file.name} is not a table of {layout.n_columns} columns: a record has "
+            f"{longest} bytes"
+        )
     try:
         return pd.read_csv(
-            stream,
+            io.BytesIO(content),
             sep=layout.delimiter or r"\s+",
             lineterminator=None if layout.record_end == "\n" else layout.record_end,
             header=None,
@@ -354,8 +364,9 @@ def _delimited(file, stream, layout):
 def _weka(file, stream):
     try:
         records, _ = arff.loadarff(io.TextIOWrapper(stream, encoding="latin-1"))
-    except (arff.ArffError, ValueError, IndexError, StopIteration) as error:
-        raise InputError(f"{file.name} is not in Weka's format: {error}") from None
+    except (arff.ArffError, ValueError, IndexError, StopIteration, NotImplementedError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise InputError(f"{file.name} is not in Weka's format: {said}") from None
     # Words come as bytes, numbers as float64, whose text gives the same number again.
     columns = (records[name].tolist() for name in records.dtype.names)
     return pd.DataFrame(
@@ -381,12 +392,16 @@ def _letters(column, layout):
 def _numbers(table, codes):
     """(n, k) float64 array of the fields of a table, correctly rounded."""
     entries = table.to_numpy(object, copy=True)
+    sound = are_numerals(entry for entry in entries.flat if entry not in codes)
     for word, number in codes.items():
         entries[entries == word] = number
     try:
-        values = entries.astype(np.float64)
+        values = entries.astype(np.float64) if sound else None
     except ValueError:
-        values = pd.DataFrame(entries).apply(pd.to_numeric, errors="coerce").to_numpy(float)
+        values = None
+    if values is None:
+        read = (e if isinstance(e, float) else as_number(e) for e in entries.flat)
+        values = np.array([np.nan if e is None else e for e in read]).reshape(entries.shape)
     wrong = np.argwhere(~np.isfinite(values))
     if len(wrong):
         row, col = wrong[0]

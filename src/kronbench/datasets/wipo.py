@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-import zipfile
 
 import numpy as np
 from scipy import sparse
 
+from kronbench.datasets.archives import member_bytes, zip_archive
 from kronbench.datasets.corpus import CorpusLaw, Topics, random_tree, sizes_with_total
 from kronbench.datasets.dataset import Loader
+from kronbench.datasets.plain_text import text_lines
 from kronbench.datasets.words import stems
 from kronbench.errors import InputError
 
 _LEVELS = (1, 3, 4, 7)  # letters of a section, a class, a subclass and a main group
 _LISTED = re.compile(r"\./(([A-H])/(\d\d)/([A-Z])/(\d{3})/[^/\s]+\.XML)")
+_RECORD_LIMIT = 1 << 24  # bytes of one record
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][\w.-]*;")
 
 
@@ -182,10 +184,8 @@ def _listed(files):
     """(main group, path, is in the test half) of each document, e.g. ("D01D001", "D/01/...")."""
     documents = []
     for half in ("train", "test"):
-        with files[half].open() as stream:
-            lines = stream.read().decode("latin-1").upper().splitlines()
-        for number, line in enumerate(lines, start=1):
-            match = _LISTED.fullmatch(line.strip())
+        for number, line in enumerate(text_lines(files[half], "latin-1"), start=1):
+            match = _LISTED.fullmatch(line.upper().strip())
             if match is None:
                 raise InputError(
                     f"{files[half].name}, line {number}: {line.strip()!r} is not a path such as "
@@ -193,6 +193,8 @@ def _listed(files):
                 )
             path, *symbol = match.groups()
             documents.append(("".join(symbol), path, half == "test"))
+    if not documents:
+        raise InputError(f"{files['train'].name} and {files['test'].name} list no document")
     return documents
 
 
@@ -239,14 +241,9 @@ def _random_labels(rng, n_classes, n_documents, median_size):
 
 def _texts(file, documents):
     """Title and claims of each document, read one at a time."""
-    with file.open() as stream:
-        try:
-            archive = zipfile.ZipFile(stream)
-        except zipfile.BadZipFile:
-            raise InputError(
-                f"{file.name} is not a zip archive: pack the folders of the collection into one"
-            ) from None
-        places = {"/".join(name.upper().split("/")[-5:]): name for name in archive.namelist()}
+    has_words = False
+    with file.open() as stream, zip_archive(stream, file.name) as archive:
+        places = _places(file, archive, {path for _, path, _ in documents})
         lacking = [path for _, path, _ in documents if path not in places]
         if lacking:
             raise InputError(
@@ -254,15 +251,42 @@ def _texts(file, documents):
                 f"{lacking[0]}: pack the whole collection"
             )
         for group, path, _ in documents:
-            yield _title_and_claims(archive.read(places[path]), group, f"{file.name}, {path}")
+            place = f"{file.name}, {path}"
+            content = member_bytes(archive, places[path], _RECORD_LIMIT, place)
+            text = _title_and_claims(content, group, place)
+            has_words = has_words or bool(stems(text))
+            yield text
+    if not has_words:
+        raise InputError(f"{file.name}: no record has a word in title or claims")
+
+
+def _places(file, archive, wanted):
+    """The members that hold the records, by their paths of the index."""
+    places = {}
+    for member in archive.infolist():
+        path = "/".join(member.filename.upper().split("/")[-5:])
+        if path not in wanted:
+            continue
+        other = places.setdefault(path, member)
+        if (other.CRC, other.file_size) != (member.CRC, member.file_size):
+            raise InputError(
+                f"{file.name}: {other.filename!r} and {member.filename!r} are different records "
+                "of one document: pack the collection once"
+            )
+    return places
 
 
 def _title_and_claims(content, group, place):
+    # A word bomb of entities needs their declarations, which no record has.
+    if b"<!ENTITY" in content.replace(b"\0", b""):
+        raise InputError(f"{place} declares entities: records of the collection do not")
     # Entities of the collection's DTD stand for signs, not letters; the parser does not know them.
     try:
         record = ElementTree.fromstring(_ENTITY.sub(b" ", content))
     except ElementTree.ParseError as error:
         raise InputError(f"{place} is not well-formed XML: {error}") from None
+    except (LookupError, ValueError) as error:
+        raise InputError(f"{place} is in an encoding that cannot be read: {error}") from None
     symbols = record.find("ipcs")
     main = "" if symbols is None else symbols.get("mc", "")
     if not main.upper().startswith(group):
@@ -277,13 +301,29 @@ def _title_and_claims(content, group, place):
 
 
 def _read_array(file, shape):
+    headers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
     with file.open() as stream:
         try:
+            version = np.lib.format.read_magic(stream)
+            if version not in headers:
+                raise ValueError(f"version {version}")
+            # What the header says is believed only after a look: memory is taken for it.
+            found, _, dtype = headers[version](stream)
+            if found != shape:
+                raise InputError(f"{file.name}: the array is {found}, expected {shape}")
+            if dtype.kind != "f":
+                raise InputError(f"{file.name} holds entries that are no finite numbers")
+            stream.seek(0)
             values = np.lib.format.read_array(stream, allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise InputError(f"{file.name} is not an array in numpy's format: {error}") from None
-    if values.shape != shape:
-        raise InputError(f"{file.name}: the array is {values.shape}, expected {shape}")
-    if values.dtype.kind != "f" or not np.isfinite(values).all():
+        except InputError:
+            raise
+        except (ValueError, EOFError, SyntaxError, MemoryError, RecursionError) as error:
+            raise InputError(
+                f"{file.name} is not an array in numpy's format: {' '.join(str(error).split())}"
+            ) from None
+    if not np.isfinite(values).all():
         raise InputError(f"{file.name} holds entries that are no finite numbers")
     return values

@@ -1,0 +1,50 @@
+"""Lines and numbers of text files as others wrote them: nothing is read in a second meaning.
+
+Python takes more for a line end, a blank or a digit than the formats of these files do: form
+feeds, no-break spaces, digits of other scripts, ``1_0``. Here they are errors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from kronbench.errors import InputError
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+_NUMERAL_SIGNS = frozenset("0123456789+-.eE nNaAiIfFtTyY")  # also of nan and infinity
+
+
+def text_lines(file, encoding: str) -> list[str]:
+    """The lines of a file, each without its end.
+
+    Raises
+    ------
+    InputError
+        The file is not text in this encoding, or has control characters other than tabs.
+    """
+    with file.open() as stream:
+        content = stream.read()
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file.name} is not text (byte {error.start})") from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    strange = _CONTROL.search(text)
+    if strange:
+        line = text.count("\n", 0, strange.start()) + 1
+        raise InputError(f"{file.name}, line {line}: the control character {strange[0]!r}")
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def are_numerals(texts: Iterable[str]) -> bool:
+    """Whether texts have no other signs than numbers do; not all such texts are numbers."""
+    return _NUMERAL_SIGNS.issuperset("".join(texts))
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text is, or None."""
+    try:
+        return float(text) if are_numerals(text) else None
+    except ValueError:
+        return None
