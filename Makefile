@@ -1,16 +1,18 @@
 # make figures [SCALE=smoke|paper]   set up .venv, run the workflow, end with the report page
 # make test                          all tests, the workflow at smoke scale included
+# make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
 # make lint, make check              style; style and tests
 # make lock                          resolve the dependencies anew (needs uv)
 
 PYTHON ?= python3
 SCALE ?= default
 CORES ?= all
+FILES ?= 10000
 VENV := .venv
 BIN := $(abspath $(VENV))/bin
 CONFIGFILE := $(if $(filter-out default,$(SCALE)),--configfile config/$(SCALE).yaml)
 
-.PHONY: figures test lint check lock
+.PHONY: figures test fuzz lint check lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
@@ -20,6 +22,9 @@ test: $(VENV)/ready
 
 lint: $(VENV)/ready
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow
+
+fuzz: $(VENV)/ready
+	@KRONBENCH_FUZZ=$(FILES) $(BIN)/pytest tests/fuzz $(ARGS)
 
 check: lint test
 

@@ -239,7 +239,7 @@ def test_windows_line_ends_are_read():
         ("targets", YAMANISHI_FILES["targets"], "", "is empty"),
         ("targets", "\tT1\tT2\n", "\xff\n", "is not text"),
         ("drugs", "\t.5", "\t1_0", "line 2, column 3: '1_0' is not a number"),
-        ("drugs", "\t.5", "\t\xc2\xa01", "line 2, column 3: '\xa01' is not a number"),
+        ("drugs", "\t.5", "\t\xc2\xa01", "line 2, column 3: '\\xa01' is not a number"),
         ("drugs", "\t.5", "\t\xd9\xa1", "line 2, column 3: '\u0661' is not a number"),
         ("drugs", "\t.5", "\x0c.5", "line 2: the control character '\\x0c'"),
     ],

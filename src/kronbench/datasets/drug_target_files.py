@@ -7,7 +7,7 @@ import numpy as np
 from kronbench.datasets.dataset import Loader
 from kronbench.datasets.drug_target import MOLAR, label_matrix
 from kronbench.datasets.drug_target_surrogates import surrogate_affinities, surrogate_interactions
-from kronbench.datasets.plain_text import are_numerals, as_number, text_lines
+from kronbench.datasets.plain_text import are_numerals, as_number, excerpt, text_lines
 from kronbench.errors import InputError
 
 
@@ -128,7 +128,7 @@ def _numbers(file, lines, n_columns, first):
             column = next(at for at in range(first, n_columns) if as_number(line[at]) is None)
             raise InputError(
                 f"{file.name}, line {position + first + 1}, column {column + 1}: "
-                f"'{line[column]}' is not a number"
+                f"{excerpt(line[column])} is not a number"
             ) from None
     return numbers
 
@@ -155,8 +155,8 @@ def _check_identifiers(files, key, side, found, identifiers):
     for position, (here, there) in enumerate(zip(found, identifiers, strict=True)):
         if here != there:
             raise InputError(
-                f"{name}, {side} {position + 1} is '{here}' where {reference} has '{there}': "
-                "the identifiers must agree and stand in the same order"
+                f"{name}, {side} {position + 1} is {excerpt(here)} where {reference} has "
+                f"{excerpt(there)}: the identifiers must agree and stand in the same order"
             )
 
 

@@ -42,6 +42,11 @@ def are_numerals(texts: Iterable[str]) -> bool:
     return _NUMERAL_SIGNS.issuperset("".join(texts))
 
 
+def excerpt(text: str) -> str:
+    """The start of a text in quotes, for messages."""
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
 def as_number(text: str) -> float | None:
     """The number that a text is, or None."""
     try:

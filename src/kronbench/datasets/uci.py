@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +18,7 @@ import pandas as pd
 from scipy.io import arff
 
 from kronbench.datasets.dataset import Loader
-from kronbench.datasets.plain_text import are_numerals, as_number
+from kronbench.datasets.plain_text import are_numerals, as_number, excerpt
 from kronbench.errors import InputError
 
 
@@ -287,8 +288,9 @@ def _read_records(files, layout, classes, columns):
     if layout.labels is not None:
         unknown = np.flatnonzero(~table[target].isin(layout.labels))
         if len(unknown):
+            label = table[target].iloc[unknown[0]]
             raise InputError(
-                f"{table.index[unknown[0]]}: unknown class {table[target].iloc[unknown[0]]!r}, "
+                f"{table.index[unknown[0]]}: unknown class {excerpt(label)}, "
                 f"expected one of {', '.join(layout.labels)}"
             )
         chosen = table[target].isin(class_of).to_numpy()
@@ -339,21 +341,23 @@ def _delimited(file, stream, layout):
             f"{longest} bytes"
         )
     try:
-        return pd.read_csv(
-            io.BytesIO(content),
-            sep=layout.delimiter or r"\s+",
-            lineterminator=None if layout.record_end == "\n" else layout.record_end,
-            header=None,
-            # One column more, so that a record that is too long is seen: the reader would cut it.
-            names=range(layout.n_columns + 1),
-            index_col=False,
-            dtype=object,
-            na_filter=False,
-            skip_blank_lines=False,
-            skipinitialspace=True,
-            quoting=csv.QUOTE_NONE,
-            encoding="latin-1",
-        ).iloc[layout.header :]
+        # A first record that is too long gives a warning, which the error to come makes needless.
+        with warnings.catch_warnings(action="ignore", category=pd.errors.ParserWarning):
+            return pd.read_csv(
+                io.BytesIO(content),
+                sep=layout.delimiter or r"\s+",
+                lineterminator=None if layout.record_end == "\n" else layout.record_end,
+                header=None,
+                # One column more shows a record that is too long: the reader would cut it.
+                names=range(layout.n_columns + 1),
+                index_col=False,
+                dtype=object,
+                na_filter=False,
+                skip_blank_lines=False,
+                skipinitialspace=True,
+                quoting=csv.QUOTE_NONE,
+                encoding="latin-1",
+            ).iloc[layout.header :]
     except pd.errors.ParserError as error:
         raise InputError(
             f"{file.name} is not a table of {layout.n_columns} columns: "
@@ -405,5 +409,7 @@ def _numbers(table, codes):
     wrong = np.argwhere(~np.isfinite(values))
     if len(wrong):
         row, col = wrong[0]
-        raise InputError(f"{table.index[row]}: {entries[row, col]!r} is not a finite number")
+        raise InputError(
+            f"{table.index[row]}: {excerpt(entries[row, col])} is not a finite number"
+        )
     return values

@@ -8,6 +8,7 @@ section D there are 100 published features made from the real texts.
 from __future__ import annotations
 
 import re
+import tokenize
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -16,7 +17,7 @@ from scipy import sparse
 from kronbench.datasets.archives import member_bytes, zip_archive
 from kronbench.datasets.corpus import CorpusLaw, Topics, random_tree, sizes_with_total
 from kronbench.datasets.dataset import Loader
-from kronbench.datasets.plain_text import text_lines
+from kronbench.datasets.plain_text import excerpt, text_lines
 from kronbench.datasets.words import stems
 from kronbench.errors import InputError
 
@@ -188,8 +189,8 @@ def _listed(files):
             match = _LISTED.fullmatch(line.upper().strip())
             if match is None:
                 raise InputError(
-                    f"{files[half].name}, line {number}: {line.strip()!r} is not a path such as "
-                    "./D/01/D/001/US9812345_30121998.xml"
+                    f"{files[half].name}, line {number}: {excerpt(line.strip())} is not a path "
+                    "such as ./D/01/D/001/US9812345_30121998.xml"
                 )
             path, *symbol = match.groups()
             documents.append(("".join(symbol), path, half == "test"))
@@ -270,8 +271,8 @@ def _places(file, archive, wanted):
         other = places.setdefault(path, member)
         if (other.CRC, other.file_size) != (member.CRC, member.file_size):
             raise InputError(
-                f"{file.name}: {other.filename!r} and {member.filename!r} are different records "
-                "of one document: pack the collection once"
+                f"{file.name}: {excerpt(other.filename)} and {excerpt(member.filename)} are "
+                "different records of one document: pack the collection once"
             )
     return places
 
@@ -291,7 +292,7 @@ def _title_and_claims(content, group, place):
     main = "" if symbols is None else symbols.get("mc", "")
     if not main.upper().startswith(group):
         raise InputError(
-            f"{place}: the main symbol is {main!r}, expected one that starts with {group}"
+            f"{place}: the main symbol is {excerpt(main)}, expected one that starts with {group}"
         )
     parts = [*record.iterfind("tis/ti"), *record.iterfind("cls/cl")]
     language = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -320,7 +321,7 @@ def _read_array(file, shape):
             values = np.lib.format.read_array(stream, allow_pickle=False)
         except InputError:
             raise
-        except (ValueError, EOFError, SyntaxError, MemoryError, RecursionError) as error:
+        except (ValueError, EOFError, SyntaxError, tokenize.TokenError, RecursionError) as error:
             raise InputError(
                 f"{file.name} is not an array in numpy's format: {' '.join(str(error).split())}"
             ) from None
