@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tokenize
+import warnings
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -306,7 +307,8 @@ def _read_array(file, shape):
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,
     }
-    with file.open() as stream:
+    # A header as Python 2 wrote it gives a warning, and is read.
+    with file.open() as stream, warnings.catch_warnings(action="ignore"):
         try:
             version = np.lib.format.read_magic(stream)
             if version not in headers:
