@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kronbench.errors import InputError
+from kronbench.optim.blocks import inner
 from kronbench.optim.posterior_mode import (
     conjugate_gradients,
     posterior_mode,
     run,
     run_together,
 )
-from kronbench.optim.softmax import SoftmaxLoss, inner
+from kronbench.optim.softmax import SoftmaxLoss
 from kronbench.optim.symmetrized_mode import symmetrized_adjoint, symmetrized_mode
 
 # A correction larger than this part of Psi comes from a fit that did not converge.

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kronbench.optim.softmax import inner, softmax
+from kronbench.optim.blocks import add, advance, inner, turn
+from kronbench.optim.softmax import softmax
 
 # Steps shorter than this part of the Newton step do not help any more.
 _SHORTEST = 1e-6
@@ -194,7 +195,7 @@ def conjugate_gradients(
     r, r_image = residual.copy(), residual_image
     z, z_image = (r, r_image) if inverse is None else inverse(r)
     d, d_image = z.copy(), z_image.copy()
-    x, x_image = np.zeros_like(r), np.zeros_like(r_image)
+    x, x_image = np.zeros(r.shape, r.dtype), np.zeros(r.shape, r.dtype)
     rz = inner(r, z_image)
     if inverse is not None:
         goal *= rz / max(inner(r, r_image), np.finfo(float).tiny)
@@ -210,9 +211,8 @@ def conjugate_gradients(
         if not curvature > 0:
             break
         length = rz / curvature
-        _add(x, length, d)
-        _add(x_image, length, d_image)
-        _add(r, -length, Sd)
+        advance(length, ((x, d), (x_image, d_image)))
+        add(r, -length, Sd)
         del Sd
         n_iter += 1
         if n_iter == max_iter:
@@ -222,8 +222,7 @@ def conjugate_gradients(
         else:
             z, z_image = inverse(r)
         rz, rz_old = inner(r, z_image), rz
-        _scale_add(d, rz / rz_old, z)
-        _scale_add(d_image, rz / rz_old, z_image)
+        turn(rz / rz_old, ((d, z), (d_image, z_image)))
     return x, x_image, n_iter
 
 
@@ -251,11 +250,11 @@ def line_search(covariance, loss, mode, step, step_image):
     else:
         return 0.0
     together = mode.scores is mode.image
-    _add(mode.coef, length, step)
+    add(mode.coef, length, step)
     if together:
         mode.image = scores
     else:
-        _add(mode.image, length, step_image)
+        add(mode.image, length, step_image)
     mode.scores, mode.probabilities, mode.value = scores, probabilities, value
     return length
 
@@ -308,21 +307,3 @@ def _rescale(covariance, loss, coef, image, scores):
         best = value(factors)
     for block in {id(b): b for b in (coef, image, scores)}.values():
         block *= factors.astype(block.dtype)
-
-
-def _add(y, factor, x):
-    """y += factor x, by rows that fit the cache."""
-    step = max(1, 2**14 // max(1, y.shape[1]))
-    factor = y.dtype.type(factor)
-    for start in range(0, len(y), step):
-        y[start : start + step] += factor * x[start : start + step]
-
-
-def _scale_add(y, factor, x):
-    """y = factor y + x."""
-    step = max(1, 2**14 // max(1, y.shape[1]))
-    factor = y.dtype.type(factor)
-    for start in range(0, len(y), step):
-        block = y[start : start + step]
-        block *= factor
-        block += x[start : start + step]
