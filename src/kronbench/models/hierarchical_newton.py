@@ -29,7 +29,7 @@ from kronbench.optim.posterior_mode import posterior_mode, run
 from kronbench.optim.quasi_newton import capped_bfgs
 from kronbench.optim.softmax import SoftmaxLoss, softmax
 from kronbench.optim.symmetrized_mode import symmetrized_mode
-from kronbench.optim.tree_preconditioner import TreePreconditioner
+from kronbench.optim.tree_preconditioner import tree_preconditioner
 
 _COUNTS = ("n_products", "n_iter", "n_inner", "n_adjoint", "converged")
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
@@ -73,8 +73,9 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
     precision : {"double", "single"}
         Of stored kernel matrices, and of products with sparse features; sums are in double.
     preconditioner : {None, "tree"}
-        "tree" cuts the steps of conjugate gradients by elimination along the tree, for a linear
-        kernel with few dense features; see :class:`TreePreconditioner` for what it costs.
+        "tree" cuts the steps of conjugate gradients by elimination along the tree, in few dense
+        features or in leading eigenvectors of one kernel for all nodes; see
+        :func:`tree_preconditioner` for what it costs.
     paper_protocol : bool
         The printed iteration (Eq. 6, diagonal preconditioner) with k1 = ``max_iter``, k2 =
         ``max_inner`` and k3 = ``max_gradient`` steps instead.
@@ -420,7 +421,7 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         options = {"max_iter": self.max_iter, "max_inner": self.max_inner, "callback": callback}
         minimize = symmetrized_mode if self.paper_protocol else posterior_mode
         if self.preconditioner is not None:
-            options["preconditioner"] = TreePreconditioner
+            options["preconditioner"] = tree_preconditioner(covariance, loss)
         mode = run(minimize(covariance, loss, start=start, tol=self.tol, **options), covariance)
         if not mode.converged and callback is None and not self.paper_protocol:
             warnings.warn(

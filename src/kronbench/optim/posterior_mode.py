@@ -126,9 +126,9 @@ def posterior_mode(
         Stops when the duality gap is at most tol Phi.
     max_iter, max_inner : int
         Newton steps, and steps of conjugate gradients for each.
-    preconditioner : callable(covariance, loss, weights), optional
-        Returns a function r -> (z, image of z), an approximate inverse of I + W K~ at these
-        weights, self-adjoint in <., .>.
+    preconditioner : optional
+        Its ``at(weights)`` is a function (r, image of r) -> (z, image of z), an approximate
+        inverse of I + W K~ at these weights, self-adjoint in <., .>.
     callback : callable(Mode) -> bool, optional
         Called after each Newton step; True stops.
 
@@ -164,7 +164,7 @@ def posterior_mode(
         weights = loss.mixed(mode.probabilities) if poor else mode.probabilities
         relative = min(_FORCING, mode.gap / mode.value)
         goal = max(2 * mode.gap * relative, 0.2 * tol * mode.value)
-        inverse = None if preconditioner is None else preconditioner(covariance, loss, weights)
+        inverse = None if preconditioner is None else preconditioner.at(weights)
         step, step_image, n_inner = yield from conjugate_gradients(
             covariance,
             loss,
@@ -193,7 +193,7 @@ def conjugate_gradients(
     in the norm of the preconditioner, relative to the first one.
     """
     r, r_image = residual.copy(), residual_image
-    z, z_image = (r, r_image) if inverse is None else inverse(r)
+    z, z_image = (r, r_image) if inverse is None else inverse(r, r_image)
     d, d_image = z.copy(), z_image.copy()
     x, x_image = np.zeros(r.shape, r.dtype), np.zeros(r.shape, r.dtype)
     rz = inner(r, z_image)
@@ -217,10 +217,8 @@ def conjugate_gradients(
         n_iter += 1
         if n_iter == max_iter:
             break
-        if inverse is None:
-            z, z_image = r, (yield r)
-        else:
-            z, z_image = inverse(r)
+        r_image = yield r
+        z, z_image = (r, r_image) if inverse is None else inverse(r, r_image)
         rz, rz_old = inner(r, z_image), rz
         turn(rz / rz_old, ((d, z), (d_image, z_image)))
     return x, x_image, n_iter
