@@ -9,15 +9,18 @@ from kronbench.evaluation.metrics import (
     taxo_decision,
     taxo_loss,
 )
+from kronbench.evaluation.random_splits import even_folds, n_two_thirds, two_thirds
 from kronbench.evaluation.ranking import concordance_index, macro_auc, micro_auc, roc_auc
 from kronbench.evaluation.splits import VertexDisjointKFold
 
 __all__ = [
     "VertexDisjointKFold",
     "concordance_index",
+    "even_folds",
     "hierarchy_scores",
     "macro_auc",
     "micro_auc",
+    "n_two_thirds",
     "parent_accuracy",
     "parent_decision",
     "precision",
@@ -25,4 +28,5 @@ __all__ = [
     "roc_auc",
     "taxo_decision",
     "taxo_loss",
+    "two_thirds",
 ]

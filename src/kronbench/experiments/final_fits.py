@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch, measure, peak_mib
 from kronbench.bench.seeds import generator
+from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree
 
@@ -24,8 +25,8 @@ def run(spec, data, rng):
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
-    train = draws.permutation(len(y))[: -(-2 * len(y) // 3)]
-    folds = draws.permutation(np.arange(len(train)) % spec["folds"])
+    train, _ = two_thirds(len(y), draws)
+    folds = even_folds(len(train), spec["folds"], draws)
     X, y = X[train], y[train]
     rows, skipped = [], []
     methods = spec["methods"].get(data.name, spec["methods"]["others"])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.bench.seeds import generator
-from kronbench.evaluation import hierarchy_scores
+from kronbench.evaluation import even_folds, hierarchy_scores, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree, gram
 from kronbench.operators.class_covariance import DualCovariance
@@ -93,7 +93,7 @@ def _low_rank(spec, X, y, X_new, y_new):
 
 
 def _coupling(spec, X, y, X_new, y_new, draws):
-    folds = draws.permutation(np.arange(len(y)) % spec["folds"])
+    folds = even_folds(len(y), spec["folds"], draws)
     n_classes = len(np.unique(y))
     plain = _gaussian(spec).fit_hyperparameters(X, y, folds)
     learned = HierarchicalNewtonClassifier(
@@ -115,8 +115,7 @@ def _coupling(spec, X, y, X_new, y_new, draws):
 
 def _uncertain(spec, data, draws):
     tree, y = Tree(data["parents"]), data["y"]
-    order = draws.permutation(len(y))
-    train, test = np.split(order, [-(-2 * len(y) // 3)])
+    train, test = two_thirds(len(y), draws)
     X, X_test = data["X"][train], data["X"][test]
     leaves = tree.leaves[y[train]]
     vague = draws.random(len(train)) < spec["vague"]

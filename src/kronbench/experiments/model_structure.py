@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.bench.seeds import generator
+from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree
 
@@ -23,8 +24,7 @@ def run(spec, data, rng):
     """
     tree, y = Tree(data["parents"]), data["y"]
     K = data["X"] @ data["X"].T
-    order = generator(spec["seed"], "thirds", data.name, 0).permutation(len(y))
-    train, test = np.split(order, [-(-2 * len(y) // 3)])
+    train, test = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
     variance = np.asarray(spec["variances"], float)[tree.levels]
     model = HierarchicalNewtonClassifier(
         tree.parents,

@@ -8,6 +8,7 @@ import pandas as pd
 from kronbench.bench.calls import watched_calls
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
+from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree
 from kronbench.operators.class_covariance import FeatureCovariance
@@ -42,8 +43,8 @@ def run(spec, data, rng):
     """
     tree = Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
-    train = draws.permutation(len(data["y"]))[: -(-2 * len(data["y"]) // 3)]
-    folds = draws.permutation(np.arange(len(train)) % spec["folds"])
+    train, _ = two_thirds(len(data["y"]), draws)
+    folds = even_folds(len(train), spec["folds"], draws)
     X, y = data["X"][train], data["y"][train]
 
     def model():

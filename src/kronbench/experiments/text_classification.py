@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
-from kronbench.evaluation import hierarchy_scores
+from kronbench.evaluation import even_folds, hierarchy_scores, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, TopDownClassifier
 from kronbench.operators import Tree
 
@@ -41,16 +41,14 @@ def run(spec, data, rng):
     rows, bias = [], None
     for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
         draws = generator(spec["seed"], "thirds", data.name, split)
-        order = draws.permutation(len(y))
-        n_train = -(-2 * len(y) // 3)
-        train, test = order[:n_train], order[n_train:]
-        folds = draws.permutation(np.arange(n_train) % spec["folds"])
+        train, test = two_thirds(len(y), draws)
+        folds = even_folds(len(train), spec["folds"], draws)
         problem = _Problem(spec, tree, X[train], y[train], X[test], y[test], folds)
         bias = problem.likeliest_bias() if bias is None else bias
         for row in problem.rows(bias, baselines=spec["baselines"]):
             rows.append({"split": split, **row})
     frame = pd.DataFrame(rows)
-    frame["classes"], frame["nodes"], frame["training"] = tree.n_classes, tree.n_nodes, n_train
+    frame["classes"], frame["nodes"], frame["training"] = tree.n_classes, tree.n_nodes, len(train)
     frame["documents"] = data["X"].shape[0]
     frame["bias_variance"] = bias
     frame["taxo_gain"] = frame["taxo01"] - frame["taxo"]
