@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from kronbench.bench.calls import watched_calls
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
 from kronbench.evaluation import even_folds, two_thirds
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.models import HierarchicalNewtonClassifier, sharing_pattern
 from kronbench.operators import Tree
 from kronbench.operators.class_covariance import FeatureCovariance
 from kronbench.operators.class_kernels import SparseFeatures
@@ -49,20 +48,14 @@ def run(spec, data, rng):
 
     def model():
         return HierarchicalNewtonClassifier(
-            tree.parents,
-            classes=np.arange(tree.n_classes),
-            sharing="level",
+            **sharing_pattern("H1", tree.parents),
             variance=spec["start"],
             bias_variance=spec["bias_variance"],
             precision=spec["precision"],
         )
 
     model().cv_log_likelihood(X, y, folds)  # loads compiled code
-    functions = {
-        f"{name}/{owner.__name__}.{attribute}": (owner, attribute)
-        for name, pairs in _PRIMITIVES.items()
-        for owner, attribute in pairs
-    }
+    functions = {(name, *place): place for name, places in _PRIMITIVES.items() for place in places}
     with watched_calls(functions) as calls, Stopwatch() as watch:
         path = pd.DataFrame(
             model()
@@ -81,8 +74,8 @@ def run(spec, data, rng):
     }
     rows = [{"kind": "level", "name": name, "calls": count} for name, count in levels.items()]
     spent = dict.fromkeys(_PRIMITIVES, 0.0)
-    for label, call in calls.items():
-        spent[label.split("/")[0]] += call.seconds
+    for (name, *_), call in calls.items():
+        spent[name] += call.seconds
     spent["the rest"] = watch.seconds - sum(spent.values())
     timing = watch.timing().columns()
     for name, seconds in spent.items():

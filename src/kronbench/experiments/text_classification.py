@@ -12,7 +12,7 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
 from kronbench.evaluation import even_folds, hierarchy_scores, two_thirds
-from kronbench.models import HierarchicalNewtonClassifier, TopDownClassifier
+from kronbench.models import HierarchicalNewtonClassifier, TopDownClassifier, sharing_pattern
 from kronbench.operators import Tree
 
 # How often scikit-learn's solver may step: its default of 100 ends before the mode.
@@ -90,12 +90,6 @@ class _Problem:
     def __init__(self, spec, tree, X, y, X_test, y_test, folds):
         self._spec, self._tree, self._folds = spec, tree, folds
         self._X, self._y, self._X_test, self._y_test = X, y, X_test, y_test
-        self._sharing = {
-            "F1": (None, "all"),
-            "H1": (tree.parents, "level"),
-            "F2": (None, tree.leaf_subtrees),
-            "H2": (tree.parents, "subtree"),
-        }
 
     def likeliest_bias(self):
         candidates = self._spec["bias_variances"]
@@ -149,11 +143,8 @@ class _Problem:
             yield {"method": "top-down", "variances": "learned", **self._scores(self._top_down())}
 
     def _model(self, method, bias):
-        tree, sharing = self._sharing[method]
         return HierarchicalNewtonClassifier(
-            tree,
-            classes=np.arange(self._tree.n_classes),
-            sharing=sharing,
+            **sharing_pattern(method, self._tree.parents),
             variance=self._spec["start"],
             bias_variance=bias,
             precision=self._spec["precision"],
