@@ -1,6 +1,7 @@
 """Splits and metrics."""
 
 from kronbench.evaluation.class_ranking import ranking_areas
+from kronbench.evaluation.likelihood import mean_log_loss
 from kronbench.evaluation.metrics import (
     hierarchy_scores,
     parent_accuracy,
@@ -19,6 +20,7 @@ __all__ = [
     "even_folds",
     "hierarchy_scores",
     "macro_auc",
+    "mean_log_loss",
     "micro_auc",
     "n_two_thirds",
     "parent_accuracy",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.bench.seeds import generator
-from kronbench.evaluation import even_folds, hierarchy_scores, two_thirds
+from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree, gram
 from kronbench.operators.class_covariance import DualCovariance
@@ -162,8 +162,7 @@ def _largest_fall(path):
 
 
 def _error_and_loss(proba, y):
-    true = proba[np.arange(len(y)), y]
     return {
         "error": float((np.argmax(proba, axis=1) != y).mean()),
-        "nll": float(-np.log(np.maximum(true, np.finfo(float).tiny)).mean()),
+        "nll": mean_log_loss(y, proba),
     }

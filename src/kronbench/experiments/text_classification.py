@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
-from kronbench.evaluation import even_folds, hierarchy_scores, two_thirds
+from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, TopDownClassifier, sharing_pattern
 from kronbench.operators import Tree
 
@@ -152,10 +152,9 @@ class _Problem:
 
     def _scores(self, model):
         proba = model.predict_proba(self._X_test)
-        true = np.take_along_axis(proba, self._y_test[:, None], axis=1)
         return {
             **hierarchy_scores(self._y_test, proba, self._tree.parents),
-            "nll": -np.log(np.maximum(true, np.finfo(float).tiny)).mean(),
+            "nll": mean_log_loss(self._y_test, proba),
         }
 
     def _multinomial_regression(self, model):
@@ -181,26 +180,24 @@ class _Problem:
         theirs = reference.predict_proba(with_bias(self._X_test))
         proba = np.zeros((len(self._y_test), self._tree.n_classes))
         proba[:, known] = theirs
-        true = np.take_along_axis(proba, self._y_test[:, None], axis=1)
+        scored = np.isin(self._y_test, known)
         return {
             "method": "LogisticRegression",
             "variances": "learned",
             **hierarchy_scores(self._y_test, proba, self._tree.parents),
-            "nll": -np.log(true[true > 0]).mean(),
+            "nll": mean_log_loss(self._y_test[scored], proba[scored]),
             "deviation": np.abs(ours - theirs).max(),
         }
 
     def _top_down(self):
         held_out = self._folds == 0
-        best = None
-        for C in self._spec["top_down_weights"]:
-            model = self._fitted_top_down(C, ~held_out)
-            proba = model.predict_proba(self._X[held_out])
-            true = np.take_along_axis(proba, self._y[held_out][:, None], axis=1)
-            likelihood = np.log(np.maximum(true, 1e-10)).mean()
-            if best is None or likelihood > best[0]:
-                best = likelihood, C
-        return self._fitted_top_down(best[1], np.ones(len(self._y), bool))
+
+        def loss(C):
+            proba = self._fitted_top_down(C, ~held_out).predict_proba(self._X[held_out])
+            return mean_log_loss(self._y[held_out], proba, floor=1e-10)
+
+        best = min(self._spec["top_down_weights"], key=loss)
+        return self._fitted_top_down(best, np.ones(len(self._y), bool))
 
     def _fitted_top_down(self, C, rows):
         model = TopDownClassifier(
