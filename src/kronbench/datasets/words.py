@@ -31,12 +31,9 @@ def stem(word: str) -> str:
 
 
 def unit_counts(texts) -> sparse.csr_array:
-    """(n, V) counts of the stems of each text in rows of unit norm, the stems in order.
+    """(n, V) counts of the stems of ``texts``, the stems in order, in rows of unit norm.
 
-    Parameters
-    ----------
-    texts : iterable of n str
-        Read one at a time. One without any word has a row of zeros.
+    Texts are taken one at a time; one without any word has a row of zeros.
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -47,13 +44,8 @@ def unit_counts(texts) -> sparse.csr_array:
 def drawn_words(rng, placed, law: CorpusLaw) -> sparse.csr_array:
     """(n, V) counts of words drawn by a law for documents of a tree, in rows of unit norm.
 
-    Parameters
-    ----------
-    rng : numpy Generator
-    placed : mapping
-        ``parents`` (n_nodes,) of the tree, whose last nodes are the classes; ``y`` (n,) the class
-        of each document, all of which occur.
-    law : CorpusLaw
+    ``placed`` holds ``y`` (n,), their classes, all of which occur, and ``parents`` (n_nodes,) of
+    the tree, whose last nodes are the classes in order.
     """
     parents, y = placed["parents"], placed["y"]
     n_inner = len(parents) - (y.max() + 1)

@@ -138,15 +138,12 @@ def _uncertain(spec, data, draws):
     }
     for variant, fitted in variants.items():
         proba = fitted.predict_proba(X_test)
+        scores = hierarchy_scores(y[test], proba, tree.parents)
         row = {
             "extension": "uncertain",
             "variant": variant,
             **_error_and_loss(proba, y[test]),
-            **{
-                name: value
-                for name, value in hierarchy_scores(y[test], proba, tree.parents).items()
-                if name in ("acc", "prec", "taxo", "pacc")
-            },
+            **{name: scores[name] for name in ("acc", "prec", "taxo", "pacc")},
         }
         if variant == "EM":
             row |= {

@@ -78,16 +78,8 @@ def run(spec, data, rng):
         spent[name] += call.seconds
     spent["the rest"] = watch.seconds - sum(spent.values())
     timing = watch.timing().columns()
+    common = {key: timing[key] for key in ("threads", "waiting", "busy")}
     for name, seconds in spent.items():
-        rows.append(
-            {
-                "kind": "time",
-                "name": name,
-                "seconds": seconds,
-                "share": seconds / watch.seconds,
-                "threads": timing["threads"],
-                "waiting": timing["waiting"],
-                "busy": timing["busy"],
-            }
-        )
+        time = {"seconds": seconds, "share": seconds / watch.seconds}
+        rows.append({"kind": "time", "name": name, **time, **common})
     return pd.DataFrame(rows).assign(**shape)

@@ -192,15 +192,12 @@ class _Problem:
     def _top_down(self):
         held_out = self._folds == 0
 
+        def fitted(C, rows):
+            node = LogisticRegression(C=C, max_iter=_MANY_STEPS)
+            return TopDownClassifier(self._tree.parents, node).fit(self._X[rows], self._y[rows])
+
         def loss(C):
-            proba = self._fitted_top_down(C, ~held_out).predict_proba(self._X[held_out])
+            proba = fitted(C, ~held_out).predict_proba(self._X[held_out])
             return mean_log_loss(self._y[held_out], proba, floor=1e-10)
 
-        best = min(self._spec["top_down_weights"], key=loss)
-        return self._fitted_top_down(best, np.ones(len(self._y), bool))
-
-    def _fitted_top_down(self, C, rows):
-        model = TopDownClassifier(
-            self._tree.parents, LogisticRegression(C=C, max_iter=_MANY_STEPS)
-        )
-        return model.fit(self._X[rows], self._y[rows])
+        return fitted(min(self._spec["top_down_weights"], key=loss), slice(None))
