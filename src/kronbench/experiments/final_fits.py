@@ -8,7 +8,8 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch, measure, peak_mib
 from kronbench.bench.seeds import generator
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.evaluation import even_folds, two_thirds
+from kronbench.models import HierarchicalNewtonClassifier, sharing_pattern
 from kronbench.operators import Tree
 
 
@@ -24,8 +25,8 @@ def run(spec, data, rng):
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
-    train = draws.permutation(len(y))[: -(-2 * len(y) // 3)]
-    folds = draws.permutation(np.arange(len(train)) % spec["folds"])
+    train, _ = two_thirds(len(y), draws)
+    folds = even_folds(len(train), spec["folds"], draws)
     X, y = X[train], y[train]
     rows, skipped = [], []
     methods = spec["methods"].get(data.name, spec["methods"]["others"])
@@ -59,7 +60,6 @@ def run(spec, data, rng):
 
 
 def _evaluations(spec, model, X, y, folds):
-    model.set_params(tol=spec["tol"])
     with Stopwatch() as watch:
         model.fit_hyperparameters(X, y, folds, noise=spec["noise"])
     timing = watch.timing()
@@ -95,14 +95,11 @@ def _evaluations(spec, model, X, y, folds):
 
 
 def _model(spec, method, tree):
-    sharing = {"F1": "all", "H1": "level", "F2": tree.leaf_subtrees, "H2": "subtree"}[method]
     variance = np.asarray(spec["variances"][method], float)
     if method == "H1":
         variance = variance[tree.levels]
     return HierarchicalNewtonClassifier(
-        tree.parents if method in ("H1", "H2") else None,
-        classes=np.arange(tree.n_classes),
-        sharing=sharing,
+        **sharing_pattern(method, tree.parents),
         variance=variance if variance.size > 1 else float(variance),
         bias_variance=spec["bias_variance"],
         precision=spec["precision"],

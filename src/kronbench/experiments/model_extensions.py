@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.bench.seeds import generator
-from kronbench.evaluation import hierarchy_scores
+from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree, gram
 from kronbench.operators.class_covariance import DualCovariance
@@ -93,7 +93,7 @@ def _low_rank(spec, X, y, X_new, y_new):
 
 
 def _coupling(spec, X, y, X_new, y_new, draws):
-    folds = draws.permutation(np.arange(len(y)) % spec["folds"])
+    folds = even_folds(len(y), spec["folds"], draws)
     n_classes = len(np.unique(y))
     plain = _gaussian(spec).fit_hyperparameters(X, y, folds)
     learned = HierarchicalNewtonClassifier(
@@ -115,8 +115,7 @@ def _coupling(spec, X, y, X_new, y_new, draws):
 
 def _uncertain(spec, data, draws):
     tree, y = Tree(data["parents"]), data["y"]
-    order = draws.permutation(len(y))
-    train, test = np.split(order, [-(-2 * len(y) // 3)])
+    train, test = two_thirds(len(y), draws)
     X, X_test = data["X"][train], data["X"][test]
     leaves = tree.leaves[y[train]]
     vague = draws.random(len(train)) < spec["vague"]
@@ -139,15 +138,12 @@ def _uncertain(spec, data, draws):
     }
     for variant, fitted in variants.items():
         proba = fitted.predict_proba(X_test)
+        scores = hierarchy_scores(y[test], proba, tree.parents)
         row = {
             "extension": "uncertain",
             "variant": variant,
             **_error_and_loss(proba, y[test]),
-            **{
-                name: value
-                for name, value in hierarchy_scores(y[test], proba, tree.parents).items()
-                if name in ("acc", "prec", "taxo", "pacc")
-            },
+            **{name: scores[name] for name in ("acc", "prec", "taxo", "pacc")},
         }
         if variant == "EM":
             row |= {
@@ -163,8 +159,7 @@ def _largest_fall(path):
 
 
 def _error_and_loss(proba, y):
-    true = proba[np.arange(len(y)), y]
     return {
         "error": float((np.argmax(proba, axis=1) != y).mean()),
-        "nll": float(-np.log(np.maximum(true, np.finfo(float).tiny)).mean()),
+        "nll": mean_log_loss(y, proba),
     }

@@ -7,6 +7,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.bench.seeds import generator
+from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree
 
@@ -24,8 +25,7 @@ def run(spec, data, rng):
     alone. ``reached`` marks the first row whose excess is at most ``spec["accuracy"]``.
     """
     tree, X, y = Tree(data["parents"]), data["X"], data["y"]
-    order = generator(spec["seed"], "thirds", data.name, 0).permutation(len(y))
-    train = order[: -(-2 * len(y) // 3)]
+    train, _ = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
     X, y = X[train], y[train]
     frames = []
     cases = [(name, variance) for name in ("flat", "tree") for variance in spec["variances"]]

@@ -60,8 +60,8 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         Labels of the leaves, in their order. With None: 0..C-1 for integer labels under a tree,
         else the sorted labels of y, of which there must be C.
     sharing : {"all", "level", "subtree", "node"} or (P,) integer array
-        Nodes of a group have one variance when it is learned: F1 is "all" on the flat model, H1
-        "level", H2 "subtree", F2 ``Tree(tree).leaf_subtrees`` on the flat one.
+        Nodes of a group have one variance when it is learned; those of F1, F2, H1 and H2 are
+        given by :func:`sharing_pattern`.
     gamma_sharing : the same, for the widths
         mc-tied is "all" for both, mc-sep "node" for both.
     coupling : (C, p) array, optional
@@ -460,6 +460,40 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         if self._is("linear") and self.rank is None:
             return X @ self.coef_ + self.intercept_
         return self._prior.cross(X, self.dual_coef_)
+
+
+def sharing_pattern(name, tree) -> dict:
+    """Parameters of the flat and hierarchical models on one class tree (Seeger 2006, section 8.2).
+
+    Parameters
+    ----------
+    name : {"F1", "F2", "H1", "H2"}
+        F is flat, H hierarchical; F1 has one variance, H1 one for each level of the tree, F2 and
+        H2 one for each child of the root.
+    tree : (P + 1,) integer array
+        Parent of each node; the leaves are the classes of the flat models too.
+
+    Returns
+    -------
+    dict
+        ``tree``, ``classes`` (0..C-1) and ``sharing`` of :class:`HierarchicalNewtonClassifier`.
+
+    Raises
+    ------
+    InputError
+        Another name, or a bad tree.
+    """
+    tree = Tree(tree)
+    patterns = {
+        "F1": (None, "all"),
+        "F2": (None, tree.leaf_subtrees),
+        "H1": (tree.parents, "level"),
+        "H2": (tree.parents, "subtree"),
+    }
+    if name not in patterns:
+        raise InputError(f"name is {name!r}: give one of {', '.join(map(repr, patterns))}")
+    parents, sharing = patterns[name]
+    return {"tree": parents, "classes": np.arange(tree.n_classes), "sharing": sharing}
 
 
 class _HyperparameterSearch:
