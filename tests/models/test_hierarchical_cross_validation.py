@@ -32,6 +32,8 @@ PATTERNS = {
         "sharing": "subtree",
         "gamma_sharing": "level",
     },
+    "H1, preconditioned": {"tree": PARENTS, "sharing": "level", "preconditioner": "tree"},
+    "mc-tied, preconditioned": {"kernel": "gaussian", "preconditioner": "tree"},
     "low rank": {"kernel": "gaussian", "rank": 12},
     "coupling": {"coupling": MIXING, "learn_coupling": True},
     "coupling, own widths": {

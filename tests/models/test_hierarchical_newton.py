@@ -185,7 +185,7 @@ def test_the_tree_preconditioner_is_exact_but_for_the_coupling_by_the_softmax(pa
 
 @pytest.mark.parametrize("parents", [None, PARENTS, UNEVEN], ids=["flat", "tree", "uneven"])
 def test_the_coarse_preconditioner_is_exact_in_the_leading_eigenvectors(parents, monkeypatch):
-    monkeypatch.setattr(tree_preconditioners, "_RANK", 3)
+    monkeypatch.setattr(tree_preconditioners, "_MOST_VECTORS", 3)
     tree, X, weights, variance, rng = random_problem(parents)
     n, C = len(X), tree.n_classes
     rows = rng.random(n) < 0.8

@@ -39,8 +39,8 @@ def test_moves_are_those_of_numpy(shape):
     y, x, v, u = (block(shape, seed, np.float64) for seed in range(4))
     expected = y + 0.3 * x, v + 0.3 * u
     advance(0.3, ((y, x), (v, u)))
-    np.testing.assert_allclose(y, expected[0], rtol=1e-14)
-    np.testing.assert_allclose(v, expected[1], rtol=1e-14)
+    np.testing.assert_allclose(y, expected[0], rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(v, expected[1], rtol=1e-13, atol=1e-14)
     expected = -2 * y + x, -2 * v + u
     turn(-2.0, ((y, x), (v, u)))
     np.testing.assert_allclose(y, expected[0], rtol=1e-13, atol=1e-14)
@@ -51,6 +51,6 @@ def test_moves_are_those_of_numpy(shape):
 
 
 def test_an_output_that_would_be_a_copy_is_refused():
-    y = np.zeros((4, 6))[:, ::2]
+    y = np.zeros((4, 6))[:, :3]
     with pytest.raises(AttributeError, match="ncompatible shape"):
         add(y, 1.0, np.ones((4, 3)))

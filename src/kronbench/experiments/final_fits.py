@@ -16,7 +16,8 @@ from kronbench.operators import Tree
 def run(spec, data, rng):
     """One row for each method and quantity (Seeger 2006, table 2, section 5).
 
-    ``spec["methods"]`` are those of a data set, with ``spec["variances"]``. "final fit": two
+    ``spec["methods"]`` are those of a data set, with ``spec["variances"]``; after a comma
+    "preconditioned" is the tree preconditioner. "final fit": two
     thirds of the documents, from nothing to a duality gap of ``spec["tol"]`` of the objective;
     ``gap`` is what was certified. "cv fold": a fold's share of the second evaluation of Psi and
     its gradient, that is a new fit from the last one and the accumulation. "learning": all
@@ -95,13 +96,15 @@ def _evaluations(spec, model, X, y, folds):
 
 
 def _model(spec, method, tree):
-    variance = np.asarray(spec["variances"][method], float)
-    if method == "H1":
+    pattern, _, preconditioned = method.partition(", ")
+    variance = np.asarray(spec["variances"][pattern], float)
+    if pattern == "H1":
         variance = variance[tree.levels]
     return HierarchicalNewtonClassifier(
-        **sharing_pattern(method, tree.parents),
+        **sharing_pattern(pattern, tree.parents),
         variance=variance if variance.size > 1 else float(variance),
         bias_variance=spec["bias_variance"],
         precision=spec["precision"],
+        preconditioner="tree" if preconditioned else None,
         tol=spec["tol"],
     )

@@ -529,6 +529,7 @@ class _HyperparameterSearch:
             tol=tol,
             adjoint_tol=min(1e-3, 0.3 * np.sqrt(tol)),
             printed_steps=steps if model.paper_protocol else None,
+            preconditioner=tree_preconditioner if model.preconditioner else None,
             max_iter=model.max_iter,
             max_inner=model.max_inner,
         )

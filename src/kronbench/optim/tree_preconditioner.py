@@ -8,6 +8,8 @@ eigenvectors of the kernel matrix alone.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.linalg import qr
 
@@ -15,9 +17,10 @@ from kronbench.errors import InputError
 from kronbench.operators.class_covariance import FeatureCovariance
 from kronbench.operators.tree import Tree
 
-# Leading eigenvectors of a kernel matrix, columns more and passes of the iteration for them: they
-# need not be accurate, for the preconditioner is exact in whatever space they span.
-_RANK, _MORE, _PASSES = 16, 8, 3
+# Leading eigenvectors of a kernel matrix: the root of the number of rows, but no more than these,
+# for each application passes over so many more columns. Columns more and passes of the iteration
+# for them: they need not be accurate, the preconditioner is exact in whatever space they span.
+_MOST_VECTORS, _MORE, _PASSES = 64, 8, 3
 
 # Products of pairs of features that are in memory at a time.
 _PAIRS = 2**21
@@ -62,9 +65,8 @@ class FeaturePreconditioner:
     def __init__(self, covariance, loss):
         self._tree, self._rows = covariance.coupling, loss.rows
         self._features = covariance.features[loss.rows]
-        self._prior = np.empty((self._tree.n_nodes + 1, self._features.shape[1]))
+        self._prior = np.zeros((self._tree.n_nodes + 1, self._features.shape[1]))
         self._prior[1:, :-1] = covariance.variance[:, None]
-        self._prior[1:, -1] = 0
         self._prior[self._tree.leaves, -1] = covariance.bias_variance
 
     def at(self, weights):
@@ -89,7 +91,8 @@ class CoarsePreconditioner:
     (M N)(y T) + sigma^2 t 1 y_r.
 
     A few products of r columns for each fit; O(n C r^2 + P r^3) for new weights, O(n C r) for each
-    application.
+    application. It pays for long documents, whose kernel matrices have few large eigenvalues; of
+    short ones, whose words hardly meet, it sees a small part and makes the steps more.
 
     Parameters
     ----------
@@ -100,7 +103,8 @@ class CoarsePreconditioner:
     def __init__(self, covariance, loss):
         tree = self._tree = covariance.coupling
         self._covariance, self._rows = covariance, loss.rows
-        vectors = _leading_vectors(covariance.kernels, _RANK)
+        n_vectors = min(_MOST_VECTORS, math.isqrt(covariance.kernels.n_rows))
+        vectors = _leading_vectors(covariance.kernels, n_vectors)
         basis = np.hstack([vectors, np.ones((len(vectors), 1))])
         basis[~loss.rows] = 0
         basis /= np.linalg.norm(basis, axis=0)
@@ -113,7 +117,7 @@ class CoarsePreconditioner:
         self._basis, products = basis @ scale, products @ scale
         bias = self._bias = bias @ scale
         self._functions = products + bias
-        self._prior = np.empty((tree.n_nodes + 1, len(bias)))
+        self._prior = np.zeros((tree.n_nodes + 1, len(bias)))
         self._prior[1:] = covariance.variance[:, None]
         self._prior[:, -1] *= max(1 - bias[-1] ** 2, 0)
         self._prior[tree.leaves, -1] += covariance.bias_variance * bias[-1] ** 2
