@@ -24,7 +24,8 @@ def run(spec, data, rng):
     Newton steps and ours; "low rank" with ``rank`` pivots, with the diagonal corrected or not,
     its ``deviation`` from the exact kernel on new points, and the ``overshoot`` of the diagonal
     over the exact one; "coupling", a flat model with one kernel ("none"), and with the matrix
-    between functions and scores learned by cross-validation. On documents with a tree:
+    between functions and scores learned by cross-validation, of few ``training`` points and of
+    many. On documents with a tree:
     "uncertain", half of the training documents have no class but its parent: ``variant`` "left
     out", "EM", or "all known"; for EM the log posterior and the log likelihood of each iteration,
     whose largest falls relative to their size are ``posterior_fall`` and ``likelihood_fall``.
@@ -45,7 +46,8 @@ def _kernels(spec, data, draws):
     new = order[spec["points"] :][: spec["new_points"]]
     yield from _exact(spec, X[small], y[small])
     yield from _low_rank(spec, X[part], y[part], X[new], y[new])
-    yield from _coupling(spec, X[small], y[small], X[new], y[new], draws)
+    for points in (small, part):
+        yield from _coupling(spec, X[points], y[points], X[new], y[new], draws)
 
 
 def _gaussian(spec, **options):
@@ -108,6 +110,7 @@ def _coupling(spec, X, y, X_new, y_new, draws):
         yield {
             "extension": "coupling",
             "variant": variant,
+            "training": len(y),
             "psi": -model.cv_log_likelihood_ / len(y),
             **_error_and_loss(model.predict_proba(X_new), y_new),
         }
