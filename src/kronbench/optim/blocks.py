@@ -3,7 +3,8 @@
 Between two products with the kernel, conjugate gradients only read and write vectors. At 10^7
 numbers each pass costs as much as memory is slow, and numpy makes one for each operation on one
 thread. Inner products are summed by chunks of fixed length, so that they do not depend on the
-number of threads; those of the BLAS also wake a thread for every 10^4 numbers.
+number of threads; those of the BLAS also wake a thread for every 10^4 numbers. Blocks for which no
+second thread pays are not given to parallel functions, a call of which takes 20 us.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _CHUNK = 2**14
 def inner(u, v) -> float:
     """Sum of the products of two blocks of one shape, in double precision."""
     u, v = _flat(u), _flat(v)
+    if len(u) < PASS_WORTH_A_THREAD:
+        return float(_sum_of_products(u, v))
     sums = np.empty(-(-len(u) // _CHUNK))
     with _threads(u):
         _inner(u, v, sums)
@@ -27,22 +30,36 @@ def inner(u, v) -> float:
 
 def add(y, factor, x):
     """y += factor x."""
+    factor = y.dtype.type(factor)
+    if y.size < PASS_WORTH_A_THREAD:
+        y += factor * x
+        return
     with _threads(y):
-        _add(_flat_output(y), y.dtype.type(factor), _flat(x))
+        _add(_flat_output(y), factor, _flat(x))
 
 
 def advance(length, moves):
     """y += length x for both pairs (y, x), in one pass; blocks of one shape and dtype."""
     (y, x), (v, u) = moves
+    if y.size < PASS_WORTH_A_THREAD:
+        add(y, length, x)
+        add(v, length, u)
+        return
     with _threads(y):
         _advance(y.dtype.type(length), _flat_output(y), _flat(x), _flat_output(v), _flat(u))
 
 
 def turn(factor, moves):
     """y = factor y + x for both pairs (y, x), in one pass."""
+    factor = moves[0][0].dtype.type(factor)
+    if moves[0][0].size < PASS_WORTH_A_THREAD:
+        for y, x in moves:
+            y *= factor
+            y += x
+        return
     (y, x), (v, u) = moves
     with _threads(y):
-        _turn(y.dtype.type(factor), _flat_output(y), _flat(x), _flat_output(v), _flat(u))
+        _turn(factor, _flat_output(y), _flat(x), _flat_output(v), _flat(u))
 
 
 def _threads(block):
@@ -59,14 +76,19 @@ def _flat_output(block):
     return flat
 
 
-@njit(parallel=True, cache=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _sum_of_products(u, v):
+    total = 0.0
+    for i in range(len(u)):
+        total += np.float64(u[i]) * np.float64(v[i])
+    return total
+
+
+@njit(parallel=True, cache=True)
 def _inner(u, v, sums):
     for k in prange(len(sums)):
-        a, b = u[k * _CHUNK : (k + 1) * _CHUNK], v[k * _CHUNK : (k + 1) * _CHUNK]
-        total = 0.0
-        for i in range(len(a)):
-            total += np.float64(a[i]) * np.float64(b[i])
-        sums[k] = total
+        part = slice(k * _CHUNK, (k + 1) * _CHUNK)
+        sums[k] = _sum_of_products(u[part], v[part])
 
 
 @njit(parallel=True, cache=True, fastmath={"contract"})
