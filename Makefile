@@ -37,3 +37,4 @@ lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra test --no-header pyproject.toml -o requirements.lock
 	sed -i '/^ *# pinned as in requirements.lock/q' environment.yml
 	sed -nE 's/^([a-z0-9][^ ]*==[^\\]*[^ \\]) *\\?$$/      - "\1"/p' requirements.lock >> environment.yml
+	sed -e '1,3c # What each job needs, for Snakemake (--software-deployment-method conda): environment.yml, written\n# by make lock. The checkout is two folders above this one, and above .snakemake/conda, where\n# Snakemake reads it.' -e 's|"-e \."|"-e ../.."|' environment.yml > workflow/envs/kronbench.yaml

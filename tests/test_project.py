@@ -58,6 +58,17 @@ def test_environment_is_in_step_with_the_lock():
     assert set(pip) == locked | {"-e ."}
 
 
+def test_the_environment_of_the_jobs_is_that_of_the_users():
+    users, jobs = (
+        yaml.safe_load((ROOT / name).read_text())
+        for name in ("environment.yml", "workflow/envs/kronbench.yaml")
+    )
+    pip = users["dependencies"][-1]["pip"]
+    # the checkout, seen from workflow/envs, and from .snakemake/conda where Snakemake reads it
+    pip[pip.index("-e .")] = "-e ../.."
+    assert jobs == users
+
+
 def test_the_lock_has_hashes_and_no_address():
     lock = (ROOT / "requirements.lock").read_text()
     assert "://" not in lock
