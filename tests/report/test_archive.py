@@ -282,6 +282,25 @@ def test_what_is_no_finished_run_is_refused_and_nothing_is_written(run, tmp_path
     assert not list(tmp_path.glob("*x*.zip"))
 
 
+def test_what_cannot_be_written_is_one_sentence(run, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["archive", str(run), "-o", str(tmp_path / "file" / "x.zip")]) == 2
+    assert "cannot be read or written: " in capsys.readouterr().err
+    assert main(["archive", str(run), "-o", str(tmp_path / "x.zip"), "--limit", "0"]) == 2
+    assert "over the limit of 0 MiB" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_surrogates_are_said(run, archived, tmp_path):
+    assert "nothing about the papers: none." in contents(archived)[README].decode()
+    copy = tmp_path / "small"
+    shutil.copytree(run, copy, symlinks=True)
+    provenance = copy / "data/checker+/provenance.json"
+    provenance.write_text(provenance.read_text().replace("generated", "surrogate"))
+    archive(copy, tmp_path / "x.zip")
+    assert "nothing about the papers: checker+." in contents(tmp_path / "x.zip")[README].decode()
+
+
 def test_the_crate_describes_every_file_and_points_nowhere_else(archived):
     files = contents(archived)
     graph = json.loads(files[CRATE])["@graph"]

@@ -106,12 +106,25 @@ def archive(folder: str | Path, target: str | Path, limit: int = LIMIT) -> str:
     folder, target = Path(folder), Path(target)
     run = _read(folder)
     files, left_out = _chosen(folder, run, limit)
+    try:
+        with replacing(target) as temporary:
+            entries = _pack(temporary, run, files, left_out)
+        total = _sum_of(target)
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or target} cannot be read or written: {error.strerror}"
+        ) from None
+    size = target.stat().st_size / 2**20
+    lines = [f"{target}: {entries} files, {size:.1f} MiB, sha256 {total}"]
+    lines += [f"left out: {reason}" for reason in left_out]
+    return "\n".join(lines)
+
+
+def _pack(target, run, files, left_out):
+    """Write the zip and return how many files it has; descriptions and sums come last."""
     date = tuple(int(part) for part in re.findall(r"\d+", run["last"])[:6])
     entries = {}
-    with (
-        replacing(target) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as packed,
-    ):
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
 
         def write(name, content):
             info = zipfile.ZipInfo(name, date)
@@ -128,10 +141,7 @@ def archive(folder: str | Path, target: str | Path, limit: int = LIMIT) -> str:
         write(CRATE, (json.dumps(crate, indent=1, ensure_ascii=False) + "\n").encode())
         manifest = "".join(f"{entries[name][0]}  {name}\n" for name in sorted(entries))
         write(MANIFEST, manifest.encode())
-    size = target.stat().st_size / 2**20
-    lines = [f"{target}: {len(entries)} files, {size:.1f} MiB, sha256 {_sum_of(target)}"]
-    lines += [f"left out: {reason}" for reason in left_out]
-    return "\n".join(lines)
+    return len(entries)
 
 
 def verify(path: str | Path) -> Verified:
@@ -323,6 +333,10 @@ def _readme(run, left_out):
         f"- `{MANIFEST}`: sums; `kronbench verify FILE.zip`, or `sha256sum -c {MANIFEST}` after "
         "unpacking",
         "",
+        "Surrogate data, which say nothing about the papers: "
+        + (", ".join(name for name in run["data"] if _surrogate(run, name)) or "none")
+        + ".",
+        "",
         "Measured with:",
         "",
         *(f"- {key}: {json.dumps(about[key])}" for key in about if key != "data"),
@@ -338,6 +352,10 @@ def _readme(run, left_out):
         "",
     ]
     return "\n".join(lines)
+
+
+def _surrogate(run, name):
+    return run["data"][name]["source"] == "surrogate"
 
 
 def _crate(run, sizes):
