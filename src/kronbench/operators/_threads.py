@@ -9,6 +9,9 @@ import numba
 # Operations for which it pays to wake another thread (about a third of a millisecond).
 WORTH_A_THREAD = 1e7
 
+# Numbers of a block for which it pays where each is read a few times at most.
+PASS_WORTH_A_THREAD = 2e5
+
 
 @contextmanager
 def at_most_threads(n):
