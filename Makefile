@@ -1,7 +1,13 @@
 # make figures [SCALE=smoke|paper]   set up .venv, run the workflow, end with the report page
 # make test                          all tests, the workflow at smoke scale included
 # make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
-# make lint, make check              style; style and tests
+# make lint                          style
+# make check                         the smoke scale, beside the accepted numbers (results/reference/smoke)
+# make compare [SCALE=...]           what a finished run has not in common with the accepted one
+# make archive [SCALE=...]           a finished run as one file: results/kronbench-<scale>.zip
+# make crate-test                    whether an archive's description is valid (installs roc-validator)
+# make audit                         known weaknesses of the locked versions (installs pip-audit)
+# make dist [TAG=v0.1.0]             the wheel; with a tag, only if it is that of the version
 # make lock                          resolve the dependencies anew (needs uv)
 
 PYTHON ?= python3
@@ -12,7 +18,9 @@ VENV := .venv
 BIN := $(abspath $(VENV))/bin
 CONFIGFILE := $(if $(filter-out default,$(SCALE)),--configfile config/$(SCALE).yaml)
 
-.PHONY: figures test fuzz lint check lock
+TOLERANCES := $(addprefix --tolerances ,$(wildcard config/tolerances.yaml))
+
+.PHONY: figures test fuzz lint check compare archive crate-test audit dist lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
@@ -26,7 +34,33 @@ lint: $(VENV)/ready
 fuzz: $(VENV)/ready
 	@KRONBENCH_FUZZ=$(FILES) $(BIN)/pytest tests/fuzz $(ARGS)
 
-check: lint test
+check:
+	@$(MAKE) --no-print-directory figures compare SCALE=smoke
+
+compare: $(VENV)/ready
+	@$(BIN)/kronbench compare results/reference/$(SCALE) results/$(SCALE) $(TOLERANCES) \
+		> results/$(SCALE)/compared.md; status=$$?; cat results/$(SCALE)/compared.md; exit $$status
+
+archive: $(VENV)/ready
+	@$(BIN)/kronbench archive results/$(SCALE) -o results/kronbench-$(SCALE).zip
+	@$(BIN)/kronbench verify results/kronbench-$(SCALE).zip
+
+# Tools that are not in the lock have an environment of their own, so that they move no version.
+crate-test: $(VENV)/ready
+	@$(PYTHON) -m venv --clear .venv-crate
+	@.venv-crate/bin/python -m pip install --quiet roc-validator==0.13.0
+	@tools=$$(.venv-crate/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+		PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/pytest tests/report/test_archive.py -k crate -rs
+
+audit:
+	@$(PYTHON) -m venv --clear .venv-audit
+	@.venv-audit/bin/python -m pip install --quiet pip-audit==2.10.1
+	@.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.lock
+
+dist: $(VENV)/ready
+	@version=v$$($(BIN)/python -c 'import importlib.metadata as m; print(m.version("kronbench"))'); \
+		test "$(or $(TAG),$$version)" = "$$version" || { echo "the tag $(TAG) is not the version $$version"; exit 1; }
+	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 $(VENV)/ready: requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer (python.org, or your package manager)"; exit 1; }
@@ -42,3 +76,4 @@ lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra test --no-header pyproject.toml -o requirements.lock
 	sed -i '/^ *# pinned as in requirements.lock/q' environment.yml
 	sed -nE 's/^([a-z0-9][^ ]*==[^\\]*[^ \\]) *\\?$$/      - "\1"/p' requirements.lock >> environment.yml
+	sed -e '1,3c # What each job needs, for Snakemake (--software-deployment-method conda): environment.yml, written\n# by make lock. The checkout is two folders above this one, and above .snakemake/conda, where\n# Snakemake reads it.' -e 's|"-e \."|"-e ../.."|' environment.yml > workflow/envs/kronbench.yaml

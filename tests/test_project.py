@@ -58,6 +58,17 @@ def test_environment_is_in_step_with_the_lock():
     assert set(pip) == locked | {"-e ."}
 
 
+def test_the_environment_of_the_jobs_is_that_of_the_users():
+    users, jobs = (
+        yaml.safe_load((ROOT / name).read_text())
+        for name in ("environment.yml", "workflow/envs/kronbench.yaml")
+    )
+    pip = users["dependencies"][-1]["pip"]
+    # the checkout, seen from workflow/envs, and from .snakemake/conda where Snakemake reads it
+    pip[pip.index("-e .")] = "-e ../.."
+    assert jobs == users
+
+
 def test_the_lock_has_hashes_and_no_address():
     lock = (ROOT / "requirements.lock").read_text()
     assert "://" not in lock
@@ -92,6 +103,24 @@ def test_every_drawing_keeps_the_contract(name):
         assert list(inspect.signature(module.tabulate).parameters) == ["frame", "item", "printed"]
     else:
         assert list(inspect.signature(module.draw).parameters) == ["frame", "item"]
+
+
+def test_what_runs_elsewhere_is_in_the_makefile():
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)) | {".venv/ready"}
+    files = [ROOT / "Dockerfile", *(ROOT / ".github" / "workflows").glob("*.yml")]
+    commands = [word for file in files for word in re.findall(r"\bmake (\S+)", uncommented(file))]
+    assert len(commands) > 10
+    assert set(commands) <= targets
+    assert set(re.findall(r"^# *make ([a-z-]+)", makefile, re.MULTILINE)) <= targets
+    for workflow in files[1:]:
+        assert "Unproven until it has run" in workflow.read_text()
+
+
+def uncommented(file):
+    """The text of a file without its lines of comments and the packages that it installs."""
+    lines = file.read_text().splitlines()
+    return "\n".join(line for line in lines if not re.match(r"\s*#|.*apt-get", line))
 
 
 def test_the_readme_has_the_accepted_verdicts():

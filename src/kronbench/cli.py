@@ -63,6 +63,16 @@ def _parser():
     compare.add_argument("a", type=Path, help="results/<scale>, or results/reference/<scale>")
     compare.add_argument("b", type=Path)
     compare.add_argument("--tolerances", type=Path, help="without, numbers are equal to the bit")
+    archive = commands.add_parser("archive", help="a finished run as one file, to keep or publish")
+    archive.set_defaults(command=_archive)
+    archive.add_argument("results", type=Path, help="results/<scale>")
+    archive.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.zip")
+    archive.add_argument(
+        "--limit", type=int, default=256, help="MiB; beyond it the largest files are left out"
+    )
+    verify = commands.add_parser("verify", help="whether an archive is as it was written")
+    verify.set_defaults(command=_verify)
+    verify.add_argument("archive", type=Path, metavar="FILE.zip")
     for command in (run, render, prepare, report, accept):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
@@ -125,6 +135,23 @@ def _compare(arguments):
     differences = compare(a, b, read_tolerances(arguments.tolerances))
     print(markdown(a, b, differences))
     return int(moved(differences))
+
+
+def _archive(arguments):
+    from kronbench.report.archive import archive
+
+    print(archive(arguments.results, arguments.out, arguments.limit))
+
+
+def _verify(arguments):
+    from kronbench.report.archive import verify
+
+    found = verify(arguments.archive)
+    for complaint in found.complaints:
+        print(complaint)
+    if not found.complaints:
+        print(f"{arguments.archive}: {found.files} files as written, sha256 {found.sha256}")
+    return int(bool(found.complaints))
 
 
 def _prepare(arguments):

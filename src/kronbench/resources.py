@@ -19,6 +19,12 @@ def cache_folder() -> Path:
     return Path(folder).expanduser()
 
 
+def checkout_path(*parts: str) -> Path:
+    """Path of a file of the workflow; with an installed wheel, of one in the current folder."""
+    base = _CHECKOUT if (_CHECKOUT / "Snakefile").exists() else Path.cwd()
+    return base.joinpath(*parts)
+
+
 def config_path(*parts: str) -> Path:
     """Path of a file below ``config/``."""
     return _find("config", _CHECKOUT / "config").joinpath(*parts)

@@ -1,6 +1,7 @@
 # The plan of this run, checked before any job is made.
 
 import os
+import re
 import sys
 
 from kronbench.datasets import describe
@@ -26,8 +27,16 @@ try:
 except InputError as error:
     raise WorkflowError(f"{where}{error}") from None
 
+# A path, which Snakemake does not remember of a job: what is in the file counts by its settings.
 CONFIG = PLAN.save()
-KRONBENCH = f"{sys.executable} -m kronbench"
+
+# Jobs call the Python that runs Snakemake, in an active environment or not; one that Snakemake
+# makes for them (workflow/envs) comes before it.
+os.environ.update(
+    PATH=os.pathsep.join(
+        [os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]
+    )
+)
 
 
 wildcard_constraints:
@@ -39,3 +48,40 @@ wildcard_constraints:
 
 def item_of(wildcards):
     return PLAN.item(wildcards.paper, wildcards.item)
+
+
+def prepared(wildcards):
+    """The data set of a job; none where the item needs none."""
+    if not item_of(wildcards).datasets:
+        return []
+    return PLAN.data_folder(wildcards.part) / "data.npz"
+
+
+def tables_of(item):
+    return [item.table(part) for part in item.parts]
+
+
+def rendered(items):
+    return [
+        item.output(suffix)
+        for item in items
+        for suffix in ("csv", "pdf", "png", "json")
+    ]
+
+
+def paper_of(wildcards):
+    return PLAN.papers[wildcards.paper]["title"]
+
+
+def labels_of(wildcards):
+    item = item_of(wildcards)
+    return {"item": item.name, "title": item.title}
+
+
+def caption_of(wildcards, output):
+    """The caption of an item, its signs of reStructuredText taken as they stand.
+
+    What depends on ``output`` is not among the settings that Snakemake remembers: other words make
+    no picture stale.
+    """
+    return re.sub(r"([\\*`|_])", r"\\\1", item_of(wildcards).caption)

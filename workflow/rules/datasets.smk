@@ -9,7 +9,10 @@ rule dataset:
         provenance=f"results/{PLAN.scale}/data/{{name}}/provenance.json",
     log:
         f"results/{PLAN.scale}/logs/data/{{name}}.log",
+    conda:
+        "../envs/kronbench.yaml"
     params:
+        config=CONFIG,
         # Another policy, mirror or registry entry makes the data set stale.
         policy=PLAN.config["data"],
         mirror=os.environ.get("KRONBENCH_MIRROR", PLAN.config["mirror"]),
@@ -17,4 +20,4 @@ rule dataset:
     message:
         "data {wildcards.name}"
     shell:
-        "{KRONBENCH} prepare {wildcards.name:q} --config {CONFIG} > {log:q} 2>&1"
+        "python -m kronbench prepare {wildcards.name:q} --config {params.config} > {log:q} 2>&1"

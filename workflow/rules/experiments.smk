@@ -10,18 +10,13 @@ rule compile:
         f"results/{PLAN.scale}/compiled.json",
     log:
         f"results/{PLAN.scale}/logs/compile.log",
-    threads: workflow.cores
+    conda:
+        "../envs/kronbench.yaml"
+    threads: lambda wildcards: workflow.cores
     message:
         "compile kernels"
     shell:
-        "{KRONBENCH} compile --out {output} > {log} 2>&1"
-
-
-def prepared(wildcards):
-    """The data set of a job; none where the item needs none."""
-    if not item_of(wildcards).datasets:
-        return []
-    return PLAN.data_folder(wildcards.part) / "data.npz"
+        "python -m kronbench compile --out {output} > {log} 2>&1"
 
 
 rule experiment:
@@ -34,14 +29,17 @@ rule experiment:
         sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
+    conda:
+        "../envs/kronbench.yaml"
     # A timed job takes all cores and the resource, so that nothing runs beside it.
     threads: lambda wildcards: workflow.cores if item_of(wildcards).timed else 1
     resources:
         timing=lambda wildcards: int(item_of(wildcards).timed),
     params:
+        config=CONFIG,
         settings=lambda wildcards: table_settings(item_of(wildcards)),
     message:
         "{wildcards.paper} {wildcards.item}: {wildcards.part}"
     shell:
-        "{KRONBENCH} run {wildcards.paper} {wildcards.item} {wildcards.part:q}"
-        " --config {CONFIG} --threads {threads} > {log:q} 2>&1"
+        "python -m kronbench run {wildcards.paper} {wildcards.item} {wildcards.part:q}"
+        " --config {params.config} --threads {threads} > {log:q} 2>&1"

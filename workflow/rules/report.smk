@@ -1,34 +1,34 @@
 # Pictures, tables, claims and the page: from result tables alone.
 
 
-def tables_of(item):
-    return [item.table(part) for part in item.parts]
-
-
 rule render:
     input:
         tables=lambda wildcards: tables_of(item_of(wildcards)),
         sources=lambda wildcards: drawing_sources(item_of(wildcards)),
     output:
-        multiext(
-            f"results/{PLAN.scale}/{{paper}}/{{item}}", ".csv", ".pdf", ".png", ".json"
+        f"results/{PLAN.scale}/{{paper}}/{{item}}.csv",
+        f"results/{PLAN.scale}/{{paper}}/{{item}}.pdf",
+        f"results/{PLAN.scale}/{{paper}}/{{item}}.json",
+        # Tables are drawn too, so that the picture of every item is in Snakemake's own report.
+        report(
+            f"results/{PLAN.scale}/{{paper}}/{{item}}.png",
+            caption="../report/item.rst",
+            category=paper_of,
+            labels=labels_of,
         ),
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/render.log",
+    conda:
+        "../envs/kronbench.yaml"
     params:
+        config=CONFIG,
+        caption=caption_of,
         settings=lambda wildcards: drawing_settings(item_of(wildcards)),
     message:
         "draw {wildcards.paper} {wildcards.item}"
     shell:
-        "{KRONBENCH} render {wildcards.paper} {wildcards.item} --config {CONFIG} > {log} 2>&1"
-
-
-def rendered(items):
-    return [
-        item.output(suffix)
-        for item in items
-        for suffix in ("csv", "pdf", "png", "json")
-    ]
+        "python -m kronbench render {wildcards.paper} {wildcards.item}"
+        " --config {params.config} > {log} 2>&1"
 
 
 rule report:
@@ -36,15 +36,29 @@ rule report:
         rendered=rendered(PLAN.items),
         sources=page_sources(PLAN),
     output:
-        PLAN.report / "index.html",
-        PLAN.report / "claims.csv",
+        report(
+            PLAN.report / "index.html",
+            caption="../report/page.rst",
+            category="All papers",
+            labels={"item": "page", "title": "Everything, beside the printed numbers"},
+        ),
+        report(
+            PLAN.report / "claims.csv",
+            caption="../report/claims.rst",
+            category="All papers",
+            labels={"item": "claims", "title": "Verdicts on what the papers claim"},
+        ),
         PLAN.report / "summary.txt",
     log:
         f"results/{PLAN.scale}/logs/report.log",
+    conda:
+        "../envs/kronbench.yaml"
+    params:
+        config=CONFIG,
     message:
         "claims and page"
     shell:
-        "{KRONBENCH} report --config {CONFIG} > {log} 2>&1"
+        "python -m kronbench report --config {params.config} > {log} 2>&1"
 
 
 # `snakemake --cores N airola` renders the items of one paper.

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-from scipy import sparse
-
-from kronbench.datasets.corpus import CorpusLaw, Topics
+from kronbench.datasets.corpus import CorpusLaw
 from kronbench.datasets.dataset import Loader
 from kronbench.datasets.plain_text import text_lines
-from kronbench.datasets.wipo import placed_in_tree, surrogate_index, unit_rows
-from kronbench.datasets.words import stems
+from kronbench.datasets.wipo import placed_in_tree, surrogate_index
+from kronbench.datasets.words import drawn_words, stems, unit_counts
 from kronbench.errors import InputError
 
 _SYMBOL = re.compile(r"[A-H](\d\d([A-Z](\d{4}(\d{6}))?)?)?", re.ASCII)
@@ -54,11 +51,7 @@ def parse_titles(files, *, section):
             titles.append(title)
     if not any(map(stems, titles)):
         raise InputError(f"{file.name} holds no subgroup with a word in its title")
-    # scikit-learn is imported where it is used: every command that only plans imports this module.
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    counts = CountVectorizer(analyzer=stems, dtype=np.float64).fit_transform(titles)
-    return {"X": sparse.csr_array(unit_rows(counts)), **placed_in_tree(groups, _LEVELS)}
+    return {"X": unit_counts(titles), **placed_in_tree(groups, _LEVELS)}
 
 
 def surrogate_titles(rng, *, section, levels, n_documents, median_size):
@@ -75,10 +68,7 @@ def surrogate_titles(rng, *, section, levels, n_documents, median_size):
         shares=(0.55, 0.10, 0.15, 0.20),
         supports=(400, 200, 80),
     )
-    n_inner = 1 + sum(levels[:-1])
-    counts = Topics(rng, placed["parents"], law).draw(rng, n_inner + placed["y"])
-    X = sparse.csr_array(unit_rows(counts.astype(np.float64)))
-    return {"X": X, "y": placed["y"], "parents": placed["parents"]}
+    return {"X": drawn_words(rng, placed, law), "y": placed["y"], "parents": placed["parents"]}
 
 
 LOADERS = {"ipc-titles": Loader("documents", parse=parse_titles, surrogate=surrogate_titles)}

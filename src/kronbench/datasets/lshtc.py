@@ -167,14 +167,18 @@ class _Lines:
         self._stream, self._in_order = stream, in_order
 
     def __iter__(self):
-        for number, line in enumerate(self._stream):
-            if number == 0 and not line.lstrip()[:1].isdigit():
+        for number, line in enumerate(self._stream, start=1):
+            if _is_heading(number, line):
                 continue
             line = line.split(b"#")[0].replace(b" ,", b",").replace(b", ", b",")
             # The reader knows more forms: 1.5 and nan as labels, 1_0, qid:1.
             if line.strip() and (line.translate(None, _SIGNS) or not _LABELS.match(line)):
                 raise ValueError("a line of another form")
             yield line if self._in_order else _sorted_words(line)
+
+
+def _is_heading(number, line):
+    return number == 1 and not line.lstrip()[:1].isdigit()
 
 
 def _sorted_words(line):
@@ -225,7 +229,7 @@ def _bad_line(file, n_words, error):
     """The first line that is not of the expected form, or what the reader said."""
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):
-            heading = number == 1 and not line.lstrip()[:1].isdigit()
+            heading = _is_heading(number, line)
             if line.strip() and not heading and not _RECORD.fullmatch(line):
                 shown = line[:40].decode("latin-1").strip()
                 return (

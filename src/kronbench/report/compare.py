@@ -75,11 +75,12 @@ def read_run(folder: str | Path) -> Run:
     tables = {}
     for path in sorted(folder.glob("*/**/*.csv")):
         place = path.relative_to(folder)
-        if not _NO_NUMBERS.intersection(place.parts):
+        # What a killed job left behind is hidden.
+        if not _NO_NUMBERS.intersection(place.parts) and not path.name.startswith("."):
             tables[place.with_suffix("").as_posix()] = pd.read_csv(
                 path, keep_default_na=False, na_values=[""]
             )
-    return Run(folder, verdicts, tables, _surroundings(folder))
+    return Run(folder, verdicts, tables, surroundings(folder))
 
 
 def compare(a: Run, b: Run, tolerances: list[dict] | None = None) -> list[Difference]:
@@ -140,6 +141,30 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
     return "\n".join(lines)
 
 
+def surroundings(folder: Path) -> dict:
+    """Revision, versions and machine of a run: one value each, or all that its parts name.
+
+    An accepted run keeps them in one file.
+    """
+    if (folder / "machine.json").exists():
+        machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+        return {key: machine[key] for key in _SURROUNDINGS if key in machine}
+    found = {key: [] for key in (*_SURROUNDINGS, "data")}
+    for path in sorted(folder.glob("*/tables/**/*.json")):
+        sidecar = json.loads(path.read_text(encoding="utf-8"))
+        values = {key: sidecar["environment"].get(key) for key in _SURROUNDINGS}
+        if sidecar["data"]:
+            values["data"] = [file["sha256"] for file in sidecar["data"]["files"]]
+        for key, value in values.items():
+            if value not in found[key]:
+                found[key].append(value)
+    return {
+        key: values[0] if len(values) == 1 else sorted(values, key=str)
+        for key, values in found.items()
+        if values
+    }
+
+
 def _verdicts(a, b):
     for name in [*a.index, *b.index.difference(a.index, sort=False)]:
         before, now = (
@@ -158,7 +183,7 @@ def _numbers(name, a, b, tolerances):
     keys = [c for c in untimed if not _numeric(a[c]) or not _numeric(b[c])]
     whole = [c for c in untimed if c not in keys and _integers(a[c]) and _integers(b[c])]
     for column in whole:  # as few of them as tell the rows apart
-        if not a.duplicated(keys).any():
+        if keys and not a.duplicated(keys).any():
             break
         keys.append(column)
     sides = []
@@ -223,24 +248,3 @@ def _place(index):
 
 def _whole(run):
     return (run.folder / "report" / "claims.csv").exists()
-
-
-def _surroundings(folder):
-    """Distinct values over all parts of a run; an accepted run keeps them in one file."""
-    if (folder / "machine.json").exists():
-        machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
-        return {key: machine[key] for key in _SURROUNDINGS if key in machine}
-    found = {key: [] for key in (*_SURROUNDINGS, "data")}
-    for path in sorted(folder.glob("*/tables/**/*.json")):
-        sidecar = json.loads(path.read_text(encoding="utf-8"))
-        values = {key: sidecar["environment"].get(key) for key in _SURROUNDINGS}
-        if sidecar["data"]:
-            values["data"] = [file["sha256"] for file in sidecar["data"]["files"]]
-        for key, value in values.items():
-            if value not in found[key]:
-                found[key].append(value)
-    return {
-        key: values[0] if len(values) == 1 else sorted(values, key=str)
-        for key, values in found.items()
-        if values
-    }

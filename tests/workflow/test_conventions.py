@@ -1,0 +1,105 @@
+"""What Snakemake expects of a workflow: a content linter, its report, use as a module."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kronbench.bench.items import load_plan
+from tests.helpers import merged
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.workflow
+
+
+def snakemake(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "snakemake", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "KRONBENCH_MIRROR": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=500,
+    )
+
+
+@pytest.mark.parametrize("entry", ["Snakefile", "workflow/Snakefile"])
+def test_the_linter_has_nothing_to_say(entry, tmp_path):
+    shutil.copy(ROOT / "Snakefile", tmp_path)
+    for name in ("workflow", "config"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    run = snakemake(tmp_path, "--lint", "--snakefile", entry)
+    assert run.returncode == 0, run.stdout
+    assert "Lints for" not in run.stdout
+
+
+SETTINGS = {
+    **merged(),
+    "scale": "small",
+    "papers": {"airola": {"table-2": {"draws": 3, "n": 40}}},
+}
+OTHER_WORKFLOW = f"""
+configfile: "config.yaml"
+
+
+module kronbench:
+    snakefile:
+        "{ROOT}/Snakefile"
+    config:
+        config["kronbench"]
+
+
+use rule * from kronbench as kronbench_*
+
+
+rule ours:
+    default_target: True
+    input:
+        "results/small/airola/table-2.csv",
+    output:
+        "copied.csv",
+    shell:
+        "cp {{input}} {{output}}"
+"""
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """The folder of another workflow, which takes its settings from its own configuration."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    (folder / "Snakefile").write_text(OTHER_WORKFLOW)
+    (folder / "config.yaml").write_text(yaml.safe_dump({"theirs": 1, "kronbench": SETTINGS}))
+    return folder
+
+
+def test_another_workflow_uses_it_as_a_module_and_reports_it(elsewhere):
+    everything = snakemake(elsewhere, "--dry-run", "--cores", "2", "kronbench_all")
+    assert everything.returncode == 0, everything.stdout
+    plan = load_plan(SETTINGS)
+    for item in plan.items:
+        assert f"draw {item.paper} {item.name}" in everything.stdout
+    run = snakemake(elsewhere, "--cores", "2")
+    assert run.returncode == 0, run.stdout
+    table = elsewhere / "results/small/airola/table-2.csv"
+    assert (elsewhere / "copied.csv").read_bytes() == table.read_bytes()
+    again = snakemake(elsewhere, "--dry-run", "--cores", "2")
+    assert "Nothing to be done" in again.stdout, again.stdout
+
+    reported = snakemake(elsewhere, "--report", "report.zip")
+    assert reported.returncode == 0, reported.stdout
+    assert "WARNING" not in reported.stdout, reported.stdout
+    with zipfile.ZipFile(elsewhere / "report.zip") as packed:
+        (page,) = [name for name in packed.namelist() if name.endswith("report.html")]
+        html = packed.read(page).decode()
+        (picture,) = [name for name in packed.namelist() if name.endswith("table-2.png")]
+        drawn = packed.read(picture)
+    item = plan.item("airola", "table-2")
+    assert drawn == table.with_suffix(".png").read_bytes()
+    for text in (item.title, item.caption.split(";")[0], plan.papers["airola"]["title"]):
+        assert text in html
