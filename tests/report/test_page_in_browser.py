@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from kronbench.report import claims, render
+from kronbench.report import render
 from kronbench.report.page import write_report
-from tests.report.test_report import claim, curves, plan, write_results  # noqa: F401
+from tests.report.test_report import claim, curves, plan, say, write_results  # noqa: F401
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -55,7 +55,7 @@ def page(plan, monkeypatch):  # noqa: F811
         claim(kind="at_least", value="auc", bound=0) | {"id": "holds-a", "strictness": "strict"},
         claim(kind="at_least", value="auc", bound=2) | {"id": "fails", "strictness": "loose"},
     ]
-    monkeypatch.setattr(claims, "load_claims", lambda plan: judged)
+    say(monkeypatch, *judged)
     write_report(plan)
     return plan.report / "index.html"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from kronbench.report.style import format_cell
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml, validate
 
-HOLDS, FAILS, DIFFERS, UNTESTED = "holds", "fails", "differs", "not tested here"
+HOLDS, DIFFERS, FAILS, UNTESTED = VERDICTS = ("holds", "differs", "fails", "not tested here")
 
 # Columns that depend on a clock, by their names, and those of them that are no ratios.
 TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
@@ -50,8 +51,27 @@ class Headline:
     shown: str
 
 
-def load_claims(plan: Plan) -> list[dict]:
-    """The claims on the papers of a plan, each with its ``paper``.
+@dataclass(frozen=True)
+class Statements:
+    """What ``config/claims/<paper>.yaml`` says of the papers of a plan, each with its ``paper``.
+
+    Attributes
+    ----------
+    claims : list of dict
+        What is judged.
+    headlines : list of dict
+        Numbers that are shown.
+    inconsistencies : list of dict
+        Where the papers contradict themselves or their data: ``place`` and ``what``.
+    """
+
+    claims: list[dict]
+    headlines: list[dict]
+    inconsistencies: list[dict]
+
+
+def load_statements(plan: Plan) -> Statements:
+    """Read the files of claims on the papers of a plan; of a paper without one nothing is said.
 
     Raises
     ------
@@ -59,11 +79,19 @@ def load_claims(plan: Plan) -> list[dict]:
         A file breaks the schema; a claim reads no known item, names no known check, reads a column
         of the clock without ``timing: true``, or judges absolute seconds.
     """
-    claims = [
-        {"paper": paper, **claim} for paper in plan.papers for claim in _file(paper)["claims"]
-    ]
+    parts = [field.name for field in dataclasses.fields(Statements)]
+    statements = Statements(**{part: [] for part in parts})
+    for paper in plan.papers:
+        path = config_path("claims", f"{paper}.yaml")
+        if not path.exists():
+            continue
+        content = read_yaml(path)
+        validate(content, "claims", f"config/claims/{paper}.yaml")
+        for part in parts:
+            entries = content.get(part, [])
+            getattr(statements, part).extend({"paper": paper, **entry} for entry in entries)
     seen = set()
-    for claim in claims:
+    for claim in statements.claims:
         place = f"config/claims/{claim['paper']}.yaml: claim '{claim['id']}'"
         if claim["id"] in seen:
             raise InputError(f"{place} stands there twice; give one of them another id")
@@ -71,16 +99,7 @@ def load_claims(plan: Plan) -> list[dict]:
         _check_items(place, claim, plan)
         for check in (claim["check"], claim.get("differs", claim)["check"]):
             _check_check(place, check, claim.get("timing", False))
-    return claims
-
-
-def _file(paper):
-    path = config_path("claims", f"{paper}.yaml")
-    if not path.exists():  # a paper of which nothing is claimed
-        return {"claims": [], "headlines": [], "inconsistencies": []}
-    content = read_yaml(path)
-    validate(content, "claims", f"config/claims/{paper}.yaml")
-    return {"headlines": [], "inconsistencies": []} | content
+    return statements
 
 
 def _check_items(place, entry, plan):
@@ -105,10 +124,10 @@ def _check_check(place, check, timing):
         )
 
 
-def evaluate(plan: Plan) -> list[Verdict]:
+def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
     """A verdict for each claim; see ``judge``."""
     verdicts = []
-    for claim in load_claims(plan):
+    for claim in claims:
         verdict, measured = judge(claim, rows_of(claim, plan), plan.scale)
         labels = ("id", "paper", "place", "sentence", "item", "strictness")
         verdicts.append(
@@ -188,29 +207,20 @@ def _checked(entry, claim, frame):
     return check(rows, **arguments)
 
 
-def headlines(plan: Plan) -> list[Headline]:
-    """What each paper's file shows without judging it; rows that are not there are left out."""
+def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
+    """What is shown without being judged; rows that are not there are left out."""
     known = {(item.paper, item.name) for item in plan.items}
     found = []
-    for paper in plan.papers:
-        for entry in _file(paper)["headlines"]:
-            if (paper, entry["item"]) not in known:
-                continue
-            rows = read_numbers(plan.item(paper, entry["item"])).query(entry["where"])
-            if rows.empty or not set(entry["columns"]) <= set(rows):
-                continue
-            shown = "; ".join(
-                ", ".join(map(format_cell, row))
-                for row in rows[entry["columns"]].itertuples(index=False)
-            )
-            found.append(Headline(paper, entry["item"], entry["sentence"], shown))
+    for entry in entries:
+        paper = entry["paper"]
+        if (paper, entry["item"]) not in known:
+            continue
+        rows = read_numbers(plan.item(paper, entry["item"])).query(entry["where"])
+        if rows.empty or not set(entry["columns"]) <= set(rows):
+            continue
+        shown = "; ".join(
+            ", ".join(map(format_cell, row))
+            for row in rows[entry["columns"]].itertuples(index=False)
+        )
+        found.append(Headline(paper, entry["item"], entry["sentence"], shown))
     return found
-
-
-def inconsistencies(plan: Plan) -> list[dict]:
-    """Where the papers contradict themselves or their data: ``paper``, ``place`` and ``what``."""
-    return [
-        {"paper": paper, **entry}
-        for paper in plan.papers
-        for entry in _file(paper)["inconsistencies"]
-    ]

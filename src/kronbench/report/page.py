@@ -18,10 +18,11 @@ from kronbench.report.claims import (
     FAILS,
     HOLDS,
     UNTESTED,
+    VERDICTS,
     Verdict,
     evaluate,
     headlines,
-    inconsistencies,
+    load_statements,
 )
 from kronbench.report.reference import described, moved_since_accepted
 from kronbench.report.render import read_numbers, read_results
@@ -40,7 +41,8 @@ def write_report(plan: Plan) -> str:
     str
         What was rendered, what rests on surrogates, what was skipped, where the page is.
     """
-    verdicts = evaluate(plan)
+    statements = load_statements(plan)
+    verdicts = evaluate(statements.claims, plan)
     columns = [field.name for field in dataclasses.fields(Verdict)]
     table = pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
     with replacing(plan.report / "claims.csv") as temporary:
@@ -67,13 +69,10 @@ def write_report(plan: Plan) -> str:
         plan=plan,
         papers=papers,
         verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
-        order=(HOLDS, DIFFERS, FAILS, UNTESTED),
+        order=VERDICTS,
         matrix=collections.Counter((verdict.paper, verdict.verdict) for verdict in verdicts),
-        contradicted=[
-            verdict for kind in (FAILS, DIFFERS) for verdict in verdicts if verdict.verdict == kind
-        ],
-        headlines=headlines(plan),
-        inconsistencies=inconsistencies(plan),
+        headlines=headlines(statements.headlines, plan),
+        inconsistencies=statements.inconsistencies,
         moved=None if moved is None else [described(move) for move in moved],
         counts=collections.Counter(verdict.verdict for verdict in verdicts),
         surrogates=_surrogates(entries),
