@@ -224,6 +224,30 @@ def test_a_claim_may_compare_items(plan):
     assert result.measured.startswith("smallest gain 0.1 ")
 
 
+def test_a_headline_says_what_stands_against_quoting_it(plan):
+    item = plan.item("airola", "table-7")
+    table = pd.DataFrame(
+        {
+            "method": ["A", "B"],
+            "took": [298.0, None],
+            "seconds": [27.82, 1.0],
+            "times": [10.7117, None],
+            "busy": [True, False],
+            "dataset": "Ki",
+            "source": ["mirror", "surrogate"],
+        }
+    )
+    entry = {"paper": "airola", "item": "table-7", "sentence": "S", "where": "seconds > 0"}
+    entry |= {"of": ["method", "dataset"], "theirs": "took", "ours": "seconds", "times": "times"}
+    item.folder.mkdir(parents=True)
+    table.to_csv(item.output("csv"), index=False)
+    (line,) = claims.headlines([entry], plan)
+    assert line.rows == [claims.HeadlineRow("A, Ki", "298 s", "27.8 s", "10.7", "busy machine")]
+    table.assign(took=">3d").to_csv(item.output("csv"), index=False)
+    ((first, second),) = (line.rows for line in claims.headlines([entry], plan))
+    assert (first.theirs, first.times, second.doubts) == (">3d", "> 10.7", "surrogate data")
+
+
 def test_an_item_draws_the_tables_of_another(plan):
     source, second = plan.item("airola", "table-6"), plan.item("airola", "table-7")
     measured = pd.DataFrame({"method": ["KNN"], "auc": 0.7, "chosen": 3.0, "n": 10})

@@ -25,6 +25,8 @@ TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
 _ABSOLUTE = re.compile(r"((our|cpu|predict|paper|test|update|wall)[ _])?seconds(, .*)?")
 _RELATIVE_CHECKS = {"ratio", "scales"}
 
+_SURROGATE = "surrogate data: "
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -40,15 +42,34 @@ class Verdict:
     verdict: str
     measured: str
 
+    @property
+    def surrogate(self) -> bool:
+        """Whether it could not be judged since its data are not the real ones."""
+        return self.verdict == UNTESTED and self.measured.startswith(_SURROGATE)
+
+
+@dataclass(frozen=True)
+class HeadlineRow:
+    """One row of a headline, as text: what ran, in what time theirs and ours, how many times.
+
+    ``doubts`` says what a reader must know before quoting it: surrogate data, a busy machine.
+    """
+
+    of: str
+    theirs: str
+    ours: str
+    times: str
+    doubts: str
+
 
 @dataclass(frozen=True)
 class Headline:
-    """Numbers of a table that are shown and never judged, such as seconds of this machine."""
+    """Seconds of a table beside the printed ones, which are shown and never judged."""
 
     paper: str
     item: str
     sentence: str
-    shown: str
+    rows: list[HeadlineRow]
 
 
 @dataclass(frozen=True)
@@ -201,7 +222,7 @@ def _checked(entry, claim, frame):
         raise checks.NotMeasured(f"the table has no column '{value}'")
     surrogates = sorted(rows.loc[rows["source"] == "surrogate", "dataset"].unique())
     if surrogates:
-        raise checks.NotMeasured(f"surrogate data: {', '.join(surrogates)}")
+        raise checks.NotMeasured(_SURROGATE + ", ".join(surrogates))
     if claim.get("timing") and disturbed(check.rows_read(rows, **arguments)):
         raise checks.NotMeasured("the machine was busy")
     return check(rows, **arguments)
@@ -215,12 +236,34 @@ def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
         paper = entry["paper"]
         if (paper, entry["item"]) not in known:
             continue
-        rows = read_numbers(plan.item(paper, entry["item"])).query(entry["where"])
-        if rows.empty or not set(entry["columns"]) <= set(rows):
-            continue
-        shown = "; ".join(
-            ", ".join(map(format_cell, row))
-            for row in rows[entry["columns"]].itertuples(index=False)
-        )
-        found.append(Headline(paper, entry["item"], entry["sentence"], shown))
+        table = read_numbers(plan.item(paper, entry["item"]))
+        if {*entry["of"], entry["theirs"], entry["ours"], entry["times"]} <= set(table):
+            selected = table.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
+            if len(selected):
+                rows = [_headline_row(entry, row) for row in selected.to_dict("records")]
+                found.append(Headline(paper, entry["item"], entry["sentence"], rows))
     return found
+
+
+def _headline_row(entry, row):
+    theirs, ours = (
+        value if isinstance(value, str) else f"{_three_digits(value)} s"
+        for value in (row[entry["theirs"]], row[entry["ours"]])
+    )
+    times = _three_digits(row[entry["times"]])
+    doubts = {
+        "surrogate data": row["source"] == "surrogate",
+        "busy machine": row.get("busy") in (True, "True"),
+    }
+    return HeadlineRow(
+        of=", ".join(format_cell(row[column]) for column in entry["of"]),
+        theirs=theirs,
+        ours=ours,
+        # a printed time such as ">3d" is the least that it can have been
+        times=f"> {times}" if theirs.startswith(">") else times,
+        doubts=", ".join(doubt for doubt, applies in doubts.items() if applies),
+    )
+
+
+def _three_digits(value):
+    return format_cell(float(f"{value:.3g}"))

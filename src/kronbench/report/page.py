@@ -13,6 +13,7 @@ import pandas as pd
 
 from kronbench.bench.items import Item, Plan
 from kronbench.files import replacing, write_text
+from kronbench.report.beside import APART, FAR, cells, printed_columns
 from kronbench.report.claims import (
     DIFFERS,
     FAILS,
@@ -68,8 +69,11 @@ def write_report(plan: Plan) -> str:
     page = environment.get_template("page.html.j2").render(
         plan=plan,
         papers=papers,
+        machine=_machine(entries),
         verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
         order=VERDICTS,
+        apart=APART,
+        far=FAR,
         matrix=collections.Counter((verdict.paper, verdict.verdict) for verdict in verdicts),
         headlines=headlines(statements.headlines, plan),
         inconsistencies=statements.inconsistencies,
@@ -95,16 +99,44 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
     """All that the page shows of an item."""
     record = json.loads(item.output("json").read_text(encoding="utf-8"))
     picture = item.output("png").read_bytes()
+    table = read_numbers(item) if record["kind"] == "table" else None
+    sidecars = read_results(item).sidecars
     return {
         "item": item,
         "record": record,
-        "sidecars": read_results(item).sidecars,
-        "table": read_numbers(item) if record["kind"] == "table" else None,
+        "sidecars": sidecars,
+        "columns": list(table) if table is not None else None,
+        "rows": cells(table) if table is not None else None,
+        "marked": table is not None and bool(printed_columns(table)),
         "picture": base64.b64encode(picture).decode(),
         # width and height of a PNG stand in its header; given, the page does not jump as it loads
         "size": struct.unpack(">II", picture[16:24]),
         "claims": [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)],
+        "citation": _citation(item, sidecars),
     }
+
+
+def _citation(item, sidecars):
+    """All that a number of an item rests on, in one sentence."""
+    place = sidecars[0]["environment"]
+    data = []
+    for sidecar in sidecars:
+        files = sidecar["data"]["files"] if sidecar["data"] else []
+        sums = [f"sha256 {file['sha256'][:12]}" for file in files]
+        source = sidecar["data"]["source"] if sidecar["data"] else "generated"
+        data.append(f"{sidecar['part']} ({', '.join([source, *sums])})")
+    return (
+        f"Kronbench, {item.paper} {item.name}, scale {item.scale}, "
+        f"seed {item.parameters['seed']}, revision {place['revision'] or 'unknown'}, "
+        f"{place['cpu']}, {place['time']}; data: {', '.join(data)}"
+    )
+
+
+def _machine(entries):
+    """Where and until when the run was measured; all processors that there were."""
+    places = [sidecar["environment"] for entry in entries for sidecar in entry["sidecars"]]
+    cpus = dict.fromkeys(f"{place['cpu']}, {place['cores']} cores" for place in places)
+    return {"cpu": " and ".join(cpus), "date": max(str(place["time"]) for place in places)[:10]}
 
 
 def _surrogates(entries):
