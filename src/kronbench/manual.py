@@ -23,10 +23,9 @@ def manual() -> str:
     parts = [_HEAD]
     for name in SCHEMAS:
         schema = read_yaml(schema_path(name))
-        parts.append(
-            f"## {schema['description']}\n\n" + "\n".join(_keys(schema, schema, 0)) + "\n"
-        )
-    return "\n".join(parts)
+        parts.append(f"\n## {schema['description']}\n\n")
+        parts += [f"{line}\n" for line in _keys(schema, schema, 0)]
+    return "".join(parts)
 
 
 def _keys(entry, schema, depth):

@@ -246,10 +246,9 @@ def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
 
 
 def _headline_row(entry, row):
-    theirs, ours = (
-        value if isinstance(value, str) else f"{_three_digits(value)} s"
-        for value in (row[entry["theirs"]], row[entry["ours"]])
-    )
+    theirs = row[entry["theirs"]]
+    if not isinstance(theirs, str):
+        theirs = f"{format_cell(theirs)} s"
     times = _three_digits(row[entry["times"]])
     doubts = {
         "surrogate data": row["source"] == "surrogate",
@@ -258,7 +257,7 @@ def _headline_row(entry, row):
     return HeadlineRow(
         of=", ".join(format_cell(row[column]) for column in entry["of"]),
         theirs=theirs,
-        ours=ours,
+        ours=f"{_three_digits(row[entry['ours']])} s",
         # a printed time such as ">3d" is the least that it can have been
         times=f"> {times}" if theirs.startswith(">") else times,
         doubts=", ".join(doubt for doubt, applies in doubts.items() if applies),

@@ -80,6 +80,7 @@ def write_report(plan: Plan) -> str:
         moved=None if moved is None else [described(move) for move in moved],
         counts=collections.Counter(verdict.verdict for verdict in verdicts),
         surrogates=_surrogates(entries),
+        resting=_resting(entries),
         skipped=_skipped(entries),
         surroundings=entries[0]["sidecars"][0]["environment"],
         origins=_origins(entries),
@@ -118,7 +119,8 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
 
 def _citation(item, sidecars):
     """All that a number of an item rests on, in one sentence."""
-    place = sidecars[0]["environment"]
+    places = sorted({_origin(sidecar["environment"]) for sidecar in sidecars})
+    last = max(str(sidecar["environment"]["time"]) for sidecar in sidecars)
     data = []
     for sidecar in sidecars:
         files = sidecar["data"]["files"] if sidecar["data"] else []
@@ -127,8 +129,7 @@ def _citation(item, sidecars):
         data.append(f"{sidecar['part']} ({', '.join([source, *sums])})")
     return (
         f"Kronbench, {item.paper} {item.name}, scale {item.scale}, "
-        f"seed {item.parameters['seed']}, revision {place['revision'] or 'unknown'}, "
-        f"{place['cpu']}, {place['time']}; data: {', '.join(data)}"
+        f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; data: {', '.join(data)}"
     )
 
 
@@ -141,6 +142,11 @@ def _machine(entries):
 
 def _surrogates(entries):
     return sorted({name for entry in entries for name in entry["record"]["surrogates"]})
+
+
+def _resting(entries):
+    """Entries that rest on surrogate data."""
+    return [entry for entry in entries if entry["record"]["surrogates"]]
 
 
 def _origins(entries):
@@ -185,11 +191,7 @@ def _summary(plan, entries, verdicts, moved):
     if moved is None:
         lines.append("no accepted run of this scale to compare with")
     surrogates = _surrogates(entries)
-    resting = [
-        f"{entry['item'].paper} {entry['item'].name}"
-        for entry in entries
-        if entry["record"]["surrogates"]
-    ]
+    resting = [f"{entry['item'].paper} {entry['item'].name}" for entry in _resting(entries)]
     lines.append(
         f"surrogate data: {', '.join(surrogates)} (in {', '.join(resting)})"
         if surrogates

@@ -22,7 +22,8 @@ for (const thumb of document.querySelectorAll(".thumb")) {
 // What scrolls can be scrolled with the keyboard, and what does not is no stop on its way.
 function stops() {
   for (const region of document.querySelectorAll(".scroll")) {
-    if (region.scrollWidth > region.clientWidth) region.tabIndex = 0;
+    const wide = region.scrollWidth > region.clientWidth;
+    if (wide || region.scrollHeight > region.clientHeight) region.tabIndex = 0;
     else region.removeAttribute("tabindex");
   }
 }
