@@ -26,8 +26,10 @@ def test_extensions():
     assert (low_rank["overshoot"] < 1e-10).all()
     corrected = low_rank[low_rank["variant"] == "corrected"]
     assert corrected["deviation"].is_monotonic_decreasing
-    coupling = frame[frame["extension"] == "coupling"].set_index("variant")["psi"]
-    assert coupling["learned"] <= coupling["none"] + 1e-6
+    coupling = frame[frame["extension"] == "coupling"]
+    assert coupling["training"].tolist() == [60, 60, 120, 120]
+    psi = coupling.pivot(index="training", columns="variant", values="psi")
+    assert (psi["learned"] <= psi["none"] + 1e-6).all()
     frame = run_experiment("model_extensions", spec, documents(), "ipc-d")
     assert frame["variant"].tolist() == ["left out", "EM", "all known"]
     assert frame["posterior_fall"].dropna().iloc[0] <= 1e-7

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from kronbench.errors import InputError
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.models import HierarchicalNewtonClassifier, sharing_pattern
 from kronbench.models.cross_validation_likelihood import CrossValidation
 from kronbench.models.hierarchical_newton import _HyperparameterSearch
 from kronbench.operators import Tree
@@ -32,6 +32,8 @@ PATTERNS = {
         "sharing": "subtree",
         "gamma_sharing": "level",
     },
+    "H1, preconditioned": {"tree": PARENTS, "sharing": "level", "preconditioner": "tree"},
+    "mc-tied, preconditioned": {"kernel": "gaussian", "preconditioner": "tree"},
     "low rank": {"kernel": "gaussian", "rank": 12},
     "coupling": {"coupling": MIXING, "learn_coupling": True},
     "coupling, own widths": {
@@ -82,6 +84,26 @@ def test_the_gradient_is_that_of_central_differences(name, problem):
         for s in (1, -1)
     )
     assert gradient[-1] == pytest.approx((high - low) / (2 * h), abs=2e-6 * size)
+
+
+@pytest.mark.parametrize(
+    "name, tree, groups",
+    [
+        ("F1", None, [0, 0, 0, 0, 0]),
+        ("F2", None, [0, 0, 1, 1, 1]),
+        ("H1", PARENTS, [0, 0, 1, 1, 1, 1, 1]),
+        ("H2", PARENTS, [0, 1, 0, 0, 1, 1, 1]),
+    ],
+)
+def test_a_pattern_adds_up_the_gradients_of_the_nodes_that_it_names(name, tree, groups, problem):
+    _, by_node = model(tree=tree, sharing="node").cv_log_likelihood(*problem, FOLDS)
+    _, gradient = model(**sharing_pattern(name, PARENTS)).cv_log_likelihood(*problem, FOLDS)
+    np.testing.assert_allclose(gradient[:-1], np.bincount(groups, by_node[:-1]), rtol=1e-9)
+
+
+def test_an_unknown_pattern_is_an_error():
+    with pytest.raises(InputError, match="name is 'H3': give one of 'F1', 'F2', 'H1', 'H2'"):
+        sharing_pattern("H3", PARENTS)
 
 
 @pytest.mark.parametrize("name", ["H2", "mc-sep"])

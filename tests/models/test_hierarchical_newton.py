@@ -14,11 +14,12 @@ from kronbench.evaluation import taxo_decision
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree, gram
 from kronbench.operators.class_covariance import DualCovariance, FeatureCovariance
-from kronbench.operators.class_kernels import DenseFeatures, GaussianKernels
+from kronbench.operators.class_kernels import DenseFeatures, GaussianKernels, SparseFeatures
+from kronbench.optim import tree_preconditioner as tree_preconditioners
 from kronbench.optim.exact_mode import exact_flat_mode
 from kronbench.optim.posterior_mode import posterior_mode, run
 from kronbench.optim.softmax import SoftmaxLoss
-from kronbench.optim.tree_preconditioner import TreePreconditioner
+from kronbench.optim.tree_preconditioner import tree_preconditioner
 from tests.models.hierarchical_problems import (
     PARENTS,
     UNEVEN,
@@ -146,41 +147,73 @@ def test_the_printed_iteration_comes_to_the_same_mode(parents, variance):
     assert few.n_iter_ == 2 and few.n_products_ <= 2 * 4 + 1 + 2 * 4
 
 
+def random_problem(parents, n=30):
+    """A tree, features, weights of the curvature and prior variances."""
+    tree = Tree.flat(4) if parents is None else Tree(parents)
+    X, _ = clouds(n=n, n_classes=tree.n_classes)
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.ones(tree.n_classes), n)
+    return tree, X, weights, rng.exponential(size=tree.n_nodes), rng
+
+
+def shared_curvature(Z, weights):
+    """f'G f = min over m of sum_c (f_c - m)' G_c (f_c - m), classes outermost."""
+    shares = np.minimum(weights, 1 - weights)
+    G = [Z.T @ (shares[:, c, None] * Z) for c in range(weights.shape[1])]
+    return block_diag(*G) - np.vstack(G) @ np.linalg.inv(sum(G)) @ np.hstack(G)
+
+
 @pytest.mark.parametrize("parents", [None, PARENTS, UNEVEN], ids=["flat", "tree", "uneven"])
 def test_the_tree_preconditioner_is_exact_but_for_the_coupling_by_the_softmax(parents):
-    tree = Tree.flat(4) if parents is None else Tree(parents)
-    B, C = path_matrix(tree.parents), tree.n_classes
-    X, _ = clouds(n=30, n_classes=C)
-    rng = np.random.default_rng(0)
-    weights = rng.dirichlet(np.ones(C), 30)
-    variance = rng.exponential(size=tree.n_nodes)
+    tree, X, weights, variance, rng = random_problem(parents)
+    C = tree.n_classes
     covariance = FeatureCovariance(DenseFeatures(X), tree, variance, 0.7)
     loss = SoftmaxLoss(np.zeros(30, int), C)
-    apply = TreePreconditioner(covariance, loss, weights)
-    # T^-1 + min over m of sum_c (f_c - m)' G_c (f_c - m), by the dense matrices
+    apply = tree_preconditioner(covariance, loss).at(weights)
     Z = np.hstack([X, np.ones((30, 1))])
     d = Z.shape[1]
-    T = np.zeros((C * d, C * d))
-    inner = B @ np.diag(variance) @ B.T
-    for c in range(C):
-        for e in range(C):
-            block = inner[c, e] * np.eye(d)
-            block[-1, -1] = 0.7 * (c == e)
-            T[c * d : (c + 1) * d, e * d : (e + 1) * d] = block
-    shares = np.minimum(weights, 1 - weights)
-    G = [Z.T @ (shares[:, c, None] * Z) for c in range(C)]
-    curvature, total = block_diag(*G), np.linalg.inv(sum(G))
-    curvature -= np.vstack(G) @ total @ np.hstack(G)
+    B = path_matrix(tree.parents)
+    T = np.kron(B @ np.diag(variance) @ B.T, np.diag([1.0] * (d - 1) + [0.0]))
+    T += np.kron(np.eye(C), np.diag([0.0] * (d - 1) + [0.7]))
     r = rng.standard_normal((d, C))
-    expected = np.linalg.solve(np.linalg.inv(T) + curvature, r.T.ravel()).reshape(C, d).T
-    z, image = apply(r)
+    system = np.linalg.inv(T) + shared_curvature(Z, weights)
+    expected = np.linalg.solve(system, r.T.ravel()).reshape(C, d).T
+    z, image = apply(r, covariance.image(r))
     np.testing.assert_allclose(image, expected, atol=1e-8)
     np.testing.assert_allclose(covariance.image(z), image, atol=1e-8)
 
 
+@pytest.mark.parametrize("parents", [None, PARENTS, UNEVEN], ids=["flat", "tree", "uneven"])
+def test_the_coarse_preconditioner_is_exact_in_the_leading_eigenvectors(parents, monkeypatch):
+    monkeypatch.setattr(tree_preconditioners, "_MOST_VECTORS", 3)
+    tree, X, weights, variance, rng = random_problem(parents)
+    n, C = len(X), tree.n_classes
+    rows = rng.random(n) < 0.8
+    covariance = DualCovariance(SparseFeatures(X), tree, variance, 0.7)
+    preconditioner = tree_preconditioner(covariance, SoftmaxLoss(np.zeros(n, int), C, rows))
+    N, M = preconditioner._basis, X @ X.T
+    F = (M + 1) @ N
+    assert N.shape == (n, 4) and not N[~rows].any()
+    np.testing.assert_allclose(N.T @ F, np.eye(4), atol=1e-8)
+    B = path_matrix(tree.parents)
+    K = np.kron(B @ np.diag(variance) @ B.T, M) + 0.7 * np.kron(np.eye(C), np.ones((n, n)))
+    lift = np.kron(np.eye(C), N)
+    G = lift @ shared_curvature(F[rows], weights[rows]) @ lift.T
+    r = rng.standard_normal((n, C))
+    expected = np.linalg.solve(np.eye(n * C) + G @ K, r.T.ravel()).reshape(C, n).T
+    z, image = preconditioner.at(weights)(r, covariance.image(r))
+    np.testing.assert_allclose(z, expected, atol=1e-8)
+    np.testing.assert_allclose(image, covariance.image(z), atol=1e-8)
+    largest = np.linalg.eigvalsh(M)[-3:].sum()
+    Q = np.linalg.qr(tree_preconditioners._leading_vectors(SparseFeatures(X), 3))[0]
+    assert np.trace(Q.T @ M @ Q) > 0.99 * largest
+
+
 @pytest.mark.parametrize("parents", [None, PARENTS], ids=["flat", "tree"])
-def test_the_tree_preconditioner_saves_half_of_the_products(parents):
+@pytest.mark.parametrize("dense", [True, False], ids=["features", "eigenvectors"])
+def test_the_tree_preconditioner_saves_half_of_the_products(parents, dense):
     X, y = clouds(n=400, d=12, seed=3)
+    X = X if dense else sparse.csr_array(X)
     options = {"tree": parents, "variance": 50.0, "tol": 1e-8}
     plain = HierarchicalNewtonClassifier(**options).fit(X, y)
     fast = HierarchicalNewtonClassifier(**options, preconditioner="tree").fit(X, y)
@@ -300,7 +333,7 @@ def test_uncertain_targets_by_em():
         ({"kernel": "cubic"}, "kernel is 'cubic'"),
         ({"bias_variance": -1.0}, "bias_variance is -1.0"),
         ({"preconditioner": "diagonal"}, "None or 'tree'"),
-        ({"preconditioner": "tree", "kernel": "gaussian"}, "few dense features"),
+        ({"preconditioner": "tree", "coupling": np.eye(5)}, "share one kernel"),
         ({"preconditioner": "tree", "paper_protocol": True}, "its own preconditioner"),
         ({"precision": "half"}, "'double' or 'single'"),
         ({"coupling": np.ones((3, 2))}, "3 rows for 5 classes"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 
@@ -18,7 +18,7 @@ class Calls:
 
 
 @contextlib.contextmanager
-def watched_calls(functions: Mapping[str, tuple[type, str]]):
+def watched_calls(functions: Mapping[Hashable, tuple[type, str]]):
     """Count the calls of methods, given as (class, name), while the block runs.
 
     Yields

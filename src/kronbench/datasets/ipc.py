@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-from scipy import sparse
-
-from kronbench.datasets.corpus import CorpusLaw, Topics
+from kronbench.datasets.corpus import CorpusLaw
 from kronbench.datasets.dataset import Loader
-from kronbench.datasets.wipo import placed_in_tree, surrogate_index, unit_rows
-from kronbench.datasets.words import stems
+from kronbench.datasets.wipo import placed_in_tree, surrogate_index
+from kronbench.datasets.words import drawn_words, unit_counts
 from kronbench.errors import InputError
 
 _SYMBOL = re.compile(r"[A-H](\d\d([A-Z](\d{4}(\d{6}))?)?)?")
@@ -53,11 +50,7 @@ def parse_titles(files, *, section):
         if match[4] not in (None, "000000"):  # the main group itself has the number 0
             groups.append(symbol[: _LEVELS[-1]])
             titles.append(title)
-    # scikit-learn is imported where it is used: every command that only plans imports this module.
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    counts = CountVectorizer(analyzer=stems, dtype=np.float64).fit_transform(titles)
-    return {"X": sparse.csr_array(unit_rows(counts)), **placed_in_tree(groups, _LEVELS)}
+    return {"X": unit_counts(titles), **placed_in_tree(groups, _LEVELS)}
 
 
 def surrogate_titles(rng, *, section, levels, n_documents, median_size):
@@ -74,10 +67,7 @@ def surrogate_titles(rng, *, section, levels, n_documents, median_size):
         shares=(0.55, 0.10, 0.15, 0.20),
         supports=(400, 200, 80),
     )
-    n_inner = 1 + sum(levels[:-1])
-    counts = Topics(rng, placed["parents"], law).draw(rng, n_inner + placed["y"])
-    X = sparse.csr_array(unit_rows(counts.astype(np.float64)))
-    return {"X": X, "y": placed["y"], "parents": placed["parents"]}
+    return {"X": drawn_words(rng, placed, law), "y": placed["y"], "parents": placed["parents"]}
 
 
 LOADERS = {"ipc-titles": Loader("documents", parse=parse_titles, surrogate=surrogate_titles)}

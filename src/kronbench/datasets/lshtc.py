@@ -156,11 +156,15 @@ class _Lines:
         self._stream, self._in_order = stream, in_order
 
     def __iter__(self):
-        for number, line in enumerate(self._stream):
-            if number == 0 and not line.lstrip()[:1].isdigit():
+        for number, line in enumerate(self._stream, start=1):
+            if _is_heading(number, line):
                 continue
             line = line.replace(b", ", b",")
             yield line if self._in_order else _sorted_words(line)
+
+
+def _is_heading(number, line):
+    return number == 1 and not line.lstrip()[:1].isdigit()
 
 
 def _sorted_words(line):
@@ -211,8 +215,8 @@ def _bad_line(file, error):
     """The first line that is not of the expected form, or what the reader said."""
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):
-            heading = number == 1 and not line.lstrip()[:1].isdigit()
-            if line.strip() and not heading and not _RECORD.fullmatch(line.rstrip()):
+            known = _is_heading(number, line) or _RECORD.fullmatch(line.rstrip())
+            if line.strip() and not known:
                 shown = line[:40].decode("latin-1").strip()
                 return (
                     f"{file.name}, line {number}: {shown!r} does not start a line of the form "

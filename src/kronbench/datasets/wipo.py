@@ -12,11 +12,10 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 
 import numpy as np
-from scipy import sparse
 
-from kronbench.datasets.corpus import CorpusLaw, Topics, random_tree, sizes_with_total
+from kronbench.datasets.corpus import CorpusLaw, random_tree, sizes_with_total
 from kronbench.datasets.dataset import Loader
-from kronbench.datasets.words import stems
+from kronbench.datasets.words import drawn_words, unit_counts, unit_rows
 from kronbench.errors import InputError
 
 _LEVELS = (1, 3, 4, 7)  # letters of a section, a class, a subclass and a main group
@@ -78,12 +77,8 @@ def parse_records(files, *, section):
         agrees with its path.
     """
     documents = [document for document in _listed(files) if document[0][0] == section]
-    # scikit-learn is imported where it is used: every command that only plans imports this module.
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    vectorizer = CountVectorizer(analyzer=stems, dtype=np.float64)
-    counts = vectorizer.fit_transform(_texts(files["collection"], documents))
-    return {"X": sparse.csr_array(unit_rows(counts)), **_placed(documents, _LEVELS[1:])}
+    texts = _texts(files["collection"], documents)
+    return {"X": unit_counts(texts), **_placed(documents, _LEVELS[1:])}
 
 
 def surrogate_section(rng, files=None, *, section, levels, n_documents, n_test, median_size):
@@ -109,10 +104,7 @@ def surrogate_section(rng, files=None, *, section, levels, n_documents, n_test, 
         shares=(0.85, 0.04, 0.07, 0.04),
         supports=(400, 200, 80),
     )
-    topics = Topics(rng, placed["parents"], law)
-    n_inner = len(placed["parents"]) - (placed["y"].max() + 1)
-    counts = topics.draw(rng, n_inner + placed["y"])
-    return {"X": sparse.csr_array(unit_rows(counts.astype(np.float64))), **placed}
+    return {"X": drawn_words(rng, placed, law), **placed}
 
 
 def parse_features(files, *, section, n_features):
@@ -152,13 +144,6 @@ def surrogate_features(rng, files=None, *, n_features, **shape):
     arrays = surrogate_section(rng, files, **shape)
     reduction = TruncatedSVD(n_features, random_state=int(rng.integers(2**31)))
     return {**arrays, "X": unit_rows(reduction.fit_transform(arrays["X"]))}
-
-
-def unit_rows(X):
-    """Rows of Euclidean length one; rows of zeros stay."""
-    from sklearn.preprocessing import normalize
-
-    return normalize(X)
 
 
 LOADERS = {

@@ -1,18 +1,22 @@
-"""Words of a text: letters only, stop words left out, stems by Porter (1980)."""
+"""Words of texts, read or drawn: stems by Porter (1980), counts scaled to rows of unit norm."""
 
 from __future__ import annotations
 
 import functools
 import re
 
+import numpy as np
 import snowballstemmer
+from scipy import sparse
+
+from kronbench.datasets.corpus import CorpusLaw, Topics
 
 _WORD = re.compile(r"[a-z]{2,}")
 _PORTER = snowballstemmer.stemmer("porter")
 
 
 def stems(text: str) -> list[str]:
-    """Stems of the words of ``text`` in their order, without English stop words."""
+    """Stems of the words of ``text``, letters only, in their order, without English stop words."""
     # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -24,3 +28,33 @@ def stem(word: str) -> str:
     """Stem of a lower-case word, by An algorithm for suffix stripping, Program 14(3), 1980."""
     # Porter's own program leaves words of two letters alone; the paper's rules would cut "as".
     return _PORTER.stemWord(word) if len(word) > 2 else word
+
+
+def unit_counts(texts) -> sparse.csr_array:
+    """(n, V) counts of the stems of ``texts``, the stems in order, in rows of unit norm.
+
+    Texts are taken one at a time; one without any word has a row of zeros.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counts = CountVectorizer(analyzer=stems, dtype=np.float64).fit_transform(texts)
+    return sparse.csr_array(unit_rows(counts))
+
+
+def drawn_words(rng, placed, law: CorpusLaw) -> sparse.csr_array:
+    """(n, V) counts of words drawn by a law for documents of a tree, in rows of unit norm.
+
+    ``placed`` holds ``y`` (n,), their classes, all of which occur, and ``parents`` (n_nodes,) of
+    the tree, whose last nodes are the classes in order.
+    """
+    parents, y = placed["parents"], placed["y"]
+    n_inner = len(parents) - (y.max() + 1)
+    counts = Topics(rng, parents, law).draw(rng, n_inner + y)
+    return sparse.csr_array(unit_rows(counts.astype(np.float64)))
+
+
+def unit_rows(X):
+    """Rows of Euclidean length one; rows of zeros stay."""
+    from sklearn.preprocessing import normalize
+
+    return normalize(X)

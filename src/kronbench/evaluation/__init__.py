@@ -1,6 +1,7 @@
 """Splits and metrics."""
 
 from kronbench.evaluation.class_ranking import ranking_areas
+from kronbench.evaluation.likelihood import mean_log_loss
 from kronbench.evaluation.metrics import (
     hierarchy_scores,
     parent_accuracy,
@@ -9,15 +10,19 @@ from kronbench.evaluation.metrics import (
     taxo_decision,
     taxo_loss,
 )
+from kronbench.evaluation.random_splits import even_folds, n_two_thirds, two_thirds
 from kronbench.evaluation.ranking import concordance_index, macro_auc, micro_auc, roc_auc
 from kronbench.evaluation.splits import VertexDisjointKFold
 
 __all__ = [
     "VertexDisjointKFold",
     "concordance_index",
+    "even_folds",
     "hierarchy_scores",
     "macro_auc",
+    "mean_log_loss",
     "micro_auc",
+    "n_two_thirds",
     "parent_accuracy",
     "parent_decision",
     "precision",
@@ -25,4 +30,5 @@ __all__ = [
     "roc_auc",
     "taxo_decision",
     "taxo_loss",
+    "two_thirds",
 ]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.evaluation import n_two_thirds
 from kronbench.operators import Tree
 
 
@@ -28,7 +29,7 @@ def _sizes(section, n_documents, tree, top, below):
     return {
         "section": section,
         "documents": int(n_documents),
-        "training": int(np.ceil(2 * n_documents / 3)),
+        "training": int(n_two_thirds(n_documents)),
         "classes": int(np.isin(nodes, tree.leaves).sum()),
         "nodes": len(nodes),
         "children": int((tree.parents == top).sum()),

@@ -8,14 +8,16 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch, measure, peak_mib
 from kronbench.bench.seeds import generator
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.evaluation import even_folds, two_thirds
+from kronbench.models import HierarchicalNewtonClassifier, sharing_pattern
 from kronbench.operators import Tree
 
 
 def run(spec, data, rng):
     """One row for each method and quantity (Seeger 2006, table 2, section 5).
 
-    ``spec["methods"]`` are those of a data set, with ``spec["variances"]``. "final fit": two
+    ``spec["methods"]`` are those of a data set, with ``spec["variances"]``; after a comma
+    "preconditioned" is the tree preconditioner. "final fit": two
     thirds of the documents, from nothing to a duality gap of ``spec["tol"]`` of the objective;
     ``gap`` is what was certified. "cv fold": a fold's share of the second evaluation of Psi and
     its gradient, that is a new fit from the last one and the accumulation. "learning": all
@@ -24,8 +26,8 @@ def run(spec, data, rng):
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
-    train = draws.permutation(len(y))[: -(-2 * len(y) // 3)]
-    folds = draws.permutation(np.arange(len(train)) % spec["folds"])
+    train, _ = two_thirds(len(y), draws)
+    folds = even_folds(len(train), spec["folds"], draws)
     X, y = X[train], y[train]
     rows, skipped = [], []
     methods = spec["methods"].get(data.name, spec["methods"]["others"])
@@ -59,7 +61,6 @@ def run(spec, data, rng):
 
 
 def _evaluations(spec, model, X, y, folds):
-    model.set_params(tol=spec["tol"])
     with Stopwatch() as watch:
         model.fit_hyperparameters(X, y, folds, noise=spec["noise"])
     timing = watch.timing()
@@ -95,16 +96,15 @@ def _evaluations(spec, model, X, y, folds):
 
 
 def _model(spec, method, tree):
-    sharing = {"F1": "all", "H1": "level", "F2": tree.leaf_subtrees, "H2": "subtree"}[method]
-    variance = np.asarray(spec["variances"][method], float)
-    if method == "H1":
+    pattern, _, preconditioned = method.partition(", ")
+    variance = np.asarray(spec["variances"][pattern], float)
+    if pattern == "H1":
         variance = variance[tree.levels]
     return HierarchicalNewtonClassifier(
-        tree.parents if method in ("H1", "H2") else None,
-        classes=np.arange(tree.n_classes),
-        sharing=sharing,
+        **sharing_pattern(pattern, tree.parents),
         variance=variance if variance.size > 1 else float(variance),
         bias_variance=spec["bias_variance"],
         precision=spec["precision"],
+        preconditioner="tree" if preconditioned else None,
         tol=spec["tol"],
     )

@@ -10,7 +10,7 @@ from kronbench.bench.clock import in_turn
 from kronbench.operators import Tree
 from kronbench.operators.class_covariance import DualCovariance
 from kronbench.operators.class_kernels import GaussianKernels, SparseFeatures
-from kronbench.operators.gram import gram
+from kronbench.operators.gram import dense, gram
 
 
 def run(spec, data, rng):
@@ -30,22 +30,24 @@ def run(spec, data, rng):
         C: rng.standard_normal((X.shape[0], C)).astype(kernels.dtype) for C in spec["classes"]
     }
     ways = {C: lambda block=block: kernels.product(block) for C, block in blocks.items()}
-    rows += _rows("classes", ways, {"classes": lambda way: way})
+    rows += _rows("classes", ways)
     rows += _trees(kernels, tree, rng)
-    stored = min(X.shape[0], spec["stored"])
-    rows += _folds(X[:stored], rng, spec["gamma"])
-    rows += _stored(X[:stored], rng, spec["gamma"])
+    part = X[: spec["stored"]]
+    K = GaussianKernels(part, [spec["gamma"]]).matrices[0]
+    rows += _folds(K, rng)
+    rows += _stored(K, part, rng, spec["gamma"])
     return pd.DataFrame(rows)
 
 
-def _rows(comparison, ways, columns=None):
+def _rows(comparison, ways, classes=None):
+    """Timed in turn; with None the name of each way is its number of classes."""
     for function in ways.values():
         function()
     for way, (_, timing) in in_turn(ways).items():
         yield {
             "comparison": comparison,
             "way": str(way),
-            **{name: value(way) for name, value in (columns or {}).items()},
+            "classes": classes or way,
             **timing.columns(),
         }
 
@@ -59,13 +61,12 @@ def _trees(kernels, tree, rng):
     }
     ways = {name: lambda c=c: c.image(block) for name, c in covariances.items()}
     bound = tree.n_nodes / tree.n_classes
-    for row in _rows("tree", ways):
-        yield row | {"classes": tree.n_classes, "bound": bound}
+    for row in _rows("tree", ways, tree.n_classes):
+        yield row | {"bound": bound}
 
 
-def _folds(X, rng, gamma):
-    n = X.shape[0]
-    K = GaussianKernels(X, [gamma]).matrices[0]
+def _folds(K, rng):
+    n = len(K)
     index = np.sort(rng.permutation(n)[: 4 * n // 5])
     order = np.concatenate([index, np.setdiff1d(np.arange(n), index)])
     permuted = np.ascontiguousarray(K[np.ix_(order, order)])
@@ -81,18 +82,17 @@ def _folds(X, rng, gamma):
     }
     for way, product in ways.items():
         np.testing.assert_allclose(product(), expected, rtol=1e-8, atol=1e-10, err_msg=way)
-    yield from _rows("folds", ways, {"classes": lambda way: 1})
+    yield from _rows("folds", ways, classes=1)
 
 
-def _stored(X, rng, gamma):
-    K = GaussianKernels(X, [gamma]).matrices[0]
-    dense = X.toarray() if hasattr(X, "toarray") else X
-    block = rng.standard_normal((X.shape[0], 8))
+def _stored(K, X, rng, gamma):
+    X = dense(X)
+    block = rng.standard_normal((len(K), 8))
     ways = {
         "stored": lambda: K @ block,
-        "computed anew": lambda: gram(dense, kernel="gaussian", gamma=gamma) @ block,
+        "computed anew": lambda: gram(X, kernel="gaussian", gamma=gamma) @ block,
     }
-    yield from _rows("stored", ways, {"classes": lambda way: 8})
+    yield from _rows("stored", ways, classes=8)
 
 
 @njit(parallel=True)

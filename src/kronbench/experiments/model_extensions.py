@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.bench.seeds import generator
-from kronbench.evaluation import hierarchy_scores
+from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree, gram
 from kronbench.operators.class_covariance import DualCovariance
@@ -24,7 +24,8 @@ def run(spec, data, rng):
     Newton steps and ours; "low rank" with ``rank`` pivots, with the diagonal corrected or not,
     its ``deviation`` from the exact kernel on new points, and the ``overshoot`` of the diagonal
     over the exact one; "coupling", a flat model with one kernel ("none"), and with the matrix
-    between functions and scores learned by cross-validation. On documents with a tree:
+    between functions and scores learned by cross-validation, of few ``training`` points and of
+    many. On documents with a tree:
     "uncertain", half of the training documents have no class but its parent: ``variant`` "left
     out", "EM", or "all known"; for EM the log posterior and the log likelihood of each iteration,
     whose largest falls relative to their size are ``posterior_fall`` and ``likelihood_fall``.
@@ -45,7 +46,8 @@ def _kernels(spec, data, draws):
     new = order[spec["points"] :][: spec["new_points"]]
     yield from _exact(spec, X[small], y[small])
     yield from _low_rank(spec, X[part], y[part], X[new], y[new])
-    yield from _coupling(spec, X[small], y[small], X[new], y[new], draws)
+    for points in (small, part):
+        yield from _coupling(spec, X[points], y[points], X[new], y[new], draws)
 
 
 def _gaussian(spec, **options):
@@ -93,7 +95,7 @@ def _low_rank(spec, X, y, X_new, y_new):
 
 
 def _coupling(spec, X, y, X_new, y_new, draws):
-    folds = draws.permutation(np.arange(len(y)) % spec["folds"])
+    folds = even_folds(len(y), spec["folds"], draws)
     n_classes = len(np.unique(y))
     plain = _gaussian(spec).fit_hyperparameters(X, y, folds)
     learned = HierarchicalNewtonClassifier(
@@ -108,6 +110,7 @@ def _coupling(spec, X, y, X_new, y_new, draws):
         yield {
             "extension": "coupling",
             "variant": variant,
+            "training": len(y),
             "psi": -model.cv_log_likelihood_ / len(y),
             **_error_and_loss(model.predict_proba(X_new), y_new),
         }
@@ -115,8 +118,7 @@ def _coupling(spec, X, y, X_new, y_new, draws):
 
 def _uncertain(spec, data, draws):
     tree, y = Tree(data["parents"]), data["y"]
-    order = draws.permutation(len(y))
-    train, test = np.split(order, [-(-2 * len(y) // 3)])
+    train, test = two_thirds(len(y), draws)
     X, X_test = data["X"][train], data["X"][test]
     leaves = tree.leaves[y[train]]
     vague = draws.random(len(train)) < spec["vague"]
@@ -139,15 +141,12 @@ def _uncertain(spec, data, draws):
     }
     for variant, fitted in variants.items():
         proba = fitted.predict_proba(X_test)
+        scores = hierarchy_scores(y[test], proba, tree.parents)
         row = {
             "extension": "uncertain",
             "variant": variant,
             **_error_and_loss(proba, y[test]),
-            **{
-                name: value
-                for name, value in hierarchy_scores(y[test], proba, tree.parents).items()
-                if name in ("acc", "prec", "taxo", "pacc")
-            },
+            **{name: scores[name] for name in ("acc", "prec", "taxo", "pacc")},
         }
         if variant == "EM":
             row |= {
@@ -163,8 +162,7 @@ def _largest_fall(path):
 
 
 def _error_and_loss(proba, y):
-    true = proba[np.arange(len(y)), y]
     return {
         "error": float((np.argmax(proba, axis=1) != y).mean()),
-        "nll": float(-np.log(np.maximum(true, np.finfo(float).tiny)).mean()),
+        "nll": mean_log_loss(y, proba),
     }

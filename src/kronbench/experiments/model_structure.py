@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.bench.seeds import generator
+from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.operators import Tree
 
@@ -23,8 +24,7 @@ def run(spec, data, rng):
     """
     tree, y = Tree(data["parents"]), data["y"]
     K = data["X"] @ data["X"].T
-    order = generator(spec["seed"], "thirds", data.name, 0).permutation(len(y))
-    train, test = np.split(order, [-(-2 * len(y) // 3)])
+    train, test = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
     variance = np.asarray(spec["variances"], float)[tree.levels]
     model = HierarchicalNewtonClassifier(
         tree.parents,
@@ -40,9 +40,10 @@ def run(spec, data, rng):
     scores = tree.scores(functions)
     probabilities = everywhere[shown]
     vague = everywhere[np.argmin(everywhere.max(axis=1))]
+    by_depth = np.argsort(tree.depths[1:], kind="stable")
     parts = {
-        "functions": functions.T[np.argsort(tree.depths[1:], kind="stable")],
-        "mixing": _mixing(tree),
+        "functions": functions.T[by_depth],
+        "mixing": tree.scores(np.eye(tree.n_nodes)).T[:, by_depth],
         "scores": scores.T,
         "probabilities": probabilities.T,
         "coupling": np.diag(vague) - np.outer(vague, vague),
@@ -61,16 +62,6 @@ def _surest(proba, y, subtree):
     return np.array(
         [np.argmax(np.where(groups == g, true, -1)) for g in np.unique(groups)], dtype=int
     )
-
-
-def _mixing(tree):
-    """Phi_L with its columns sorted by depth."""
-    matrix = np.zeros((tree.n_classes, tree.n_nodes))
-    position = np.empty(tree.n_nodes, int)
-    position[np.argsort(tree.depths[1:], kind="stable")] = np.arange(tree.n_nodes)
-    for leaf, path in enumerate(tree.paths):
-        matrix[leaf, position[path[path >= 0] - 1]] = 1
-    return matrix
 
 
 def _entries(part, values):

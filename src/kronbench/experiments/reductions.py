@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from kronbench.bench.calls import watched_calls
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.evaluation import even_folds, two_thirds
+from kronbench.models import HierarchicalNewtonClassifier, sharing_pattern
 from kronbench.operators import Tree
 from kronbench.operators.class_covariance import FeatureCovariance
 from kronbench.operators.class_kernels import SparseFeatures
@@ -42,26 +42,20 @@ def run(spec, data, rng):
     """
     tree = Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
-    train = draws.permutation(len(data["y"]))[: -(-2 * len(data["y"]) // 3)]
-    folds = draws.permutation(np.arange(len(train)) % spec["folds"])
+    train, _ = two_thirds(len(data["y"]), draws)
+    folds = even_folds(len(train), spec["folds"], draws)
     X, y = data["X"][train], data["y"][train]
 
     def model():
         return HierarchicalNewtonClassifier(
-            tree.parents,
-            classes=np.arange(tree.n_classes),
-            sharing="level",
+            **sharing_pattern("H1", tree.parents),
             variance=spec["start"],
             bias_variance=spec["bias_variance"],
             precision=spec["precision"],
         )
 
     model().cv_log_likelihood(X, y, folds)  # loads compiled code
-    functions = {
-        f"{name}/{owner.__name__}.{attribute}": (owner, attribute)
-        for name, pairs in _PRIMITIVES.items()
-        for owner, attribute in pairs
-    }
+    functions = {(name, *place): place for name, places in _PRIMITIVES.items() for place in places}
     with watched_calls(functions) as calls, Stopwatch() as watch:
         path = pd.DataFrame(
             model()
@@ -80,20 +74,12 @@ def run(spec, data, rng):
     }
     rows = [{"kind": "level", "name": name, "calls": count} for name, count in levels.items()]
     spent = dict.fromkeys(_PRIMITIVES, 0.0)
-    for label, call in calls.items():
-        spent[label.split("/")[0]] += call.seconds
+    for (name, *_), call in calls.items():
+        spent[name] += call.seconds
     spent["the rest"] = watch.seconds - sum(spent.values())
     timing = watch.timing().columns()
+    common = {key: timing[key] for key in ("threads", "waiting", "busy")}
     for name, seconds in spent.items():
-        rows.append(
-            {
-                "kind": "time",
-                "name": name,
-                "seconds": seconds,
-                "share": seconds / watch.seconds,
-                "threads": timing["threads"],
-                "waiting": timing["waiting"],
-                "busy": timing["busy"],
-            }
-        )
+        time = {"seconds": seconds, "share": seconds / watch.seconds}
+        rows.append({"kind": "time", "name": name, **time, **common})
     return pd.DataFrame(rows).assign(**shape)

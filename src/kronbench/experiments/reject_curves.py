@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
+from kronbench.evaluation import even_folds
 from kronbench.models import HierarchicalNewtonClassifier, OneAgainstRest
 
 
@@ -35,7 +36,7 @@ def run(spec, data, rng):
     )
     for partition, method in bar:
         draws = generator(spec["seed"], "partition", data.name, partition)
-        folds = draws.permutation(np.arange(train.sum()) % spec["folds"])
+        folds = even_folds(train.sum(), spec["folds"], draws)
         coarse = None
         if spec["coarse"]:
             coarse = draws.permutation(train.sum())[: spec["coarse"]]

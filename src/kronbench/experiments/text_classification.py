@@ -11,8 +11,8 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
-from kronbench.evaluation import hierarchy_scores
-from kronbench.models import HierarchicalNewtonClassifier, TopDownClassifier
+from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
+from kronbench.models import HierarchicalNewtonClassifier, TopDownClassifier, sharing_pattern
 from kronbench.operators import Tree
 
 # How often scikit-learn's solver may step: its default of 100 ends before the mode.
@@ -41,16 +41,14 @@ def run(spec, data, rng):
     rows, bias = [], None
     for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
         draws = generator(spec["seed"], "thirds", data.name, split)
-        order = draws.permutation(len(y))
-        n_train = -(-2 * len(y) // 3)
-        train, test = order[:n_train], order[n_train:]
-        folds = draws.permutation(np.arange(n_train) % spec["folds"])
+        train, test = two_thirds(len(y), draws)
+        folds = even_folds(len(train), spec["folds"], draws)
         problem = _Problem(spec, tree, X[train], y[train], X[test], y[test], folds)
         bias = problem.likeliest_bias() if bias is None else bias
         for row in problem.rows(bias, baselines=spec["baselines"]):
             rows.append({"split": split, **row})
     frame = pd.DataFrame(rows)
-    frame["classes"], frame["nodes"], frame["training"] = tree.n_classes, tree.n_nodes, n_train
+    frame["classes"], frame["nodes"], frame["training"] = tree.n_classes, tree.n_nodes, len(train)
     frame["documents"] = data["X"].shape[0]
     frame["bias_variance"] = bias
     frame["taxo_gain"] = frame["taxo01"] - frame["taxo"]
@@ -92,12 +90,6 @@ class _Problem:
     def __init__(self, spec, tree, X, y, X_test, y_test, folds):
         self._spec, self._tree, self._folds = spec, tree, folds
         self._X, self._y, self._X_test, self._y_test = X, y, X_test, y_test
-        self._sharing = {
-            "F1": (None, "all"),
-            "H1": (tree.parents, "level"),
-            "F2": (None, tree.leaf_subtrees),
-            "H2": (tree.parents, "subtree"),
-        }
 
     def likeliest_bias(self):
         candidates = self._spec["bias_variances"]
@@ -151,11 +143,8 @@ class _Problem:
             yield {"method": "top-down", "variances": "learned", **self._scores(self._top_down())}
 
     def _model(self, method, bias):
-        tree, sharing = self._sharing[method]
         return HierarchicalNewtonClassifier(
-            tree,
-            classes=np.arange(self._tree.n_classes),
-            sharing=sharing,
+            **sharing_pattern(method, self._tree.parents),
             variance=self._spec["start"],
             bias_variance=bias,
             precision=self._spec["precision"],
@@ -163,10 +152,9 @@ class _Problem:
 
     def _scores(self, model):
         proba = model.predict_proba(self._X_test)
-        true = np.take_along_axis(proba, self._y_test[:, None], axis=1)
         return {
             **hierarchy_scores(self._y_test, proba, self._tree.parents),
-            "nll": -np.log(np.maximum(true, np.finfo(float).tiny)).mean(),
+            "nll": mean_log_loss(self._y_test, proba),
         }
 
     def _multinomial_regression(self, model):
@@ -192,29 +180,24 @@ class _Problem:
         theirs = reference.predict_proba(with_bias(self._X_test))
         proba = np.zeros((len(self._y_test), self._tree.n_classes))
         proba[:, known] = theirs
-        true = np.take_along_axis(proba, self._y_test[:, None], axis=1)
+        scored = np.isin(self._y_test, known)
         return {
             "method": "LogisticRegression",
             "variances": "learned",
             **hierarchy_scores(self._y_test, proba, self._tree.parents),
-            "nll": -np.log(true[true > 0]).mean(),
+            "nll": mean_log_loss(self._y_test[scored], proba[scored]),
             "deviation": np.abs(ours - theirs).max(),
         }
 
     def _top_down(self):
         held_out = self._folds == 0
-        best = None
-        for C in self._spec["top_down_weights"]:
-            model = self._fitted_top_down(C, ~held_out)
-            proba = model.predict_proba(self._X[held_out])
-            true = np.take_along_axis(proba, self._y[held_out][:, None], axis=1)
-            likelihood = np.log(np.maximum(true, 1e-10)).mean()
-            if best is None or likelihood > best[0]:
-                best = likelihood, C
-        return self._fitted_top_down(best[1], np.ones(len(self._y), bool))
 
-    def _fitted_top_down(self, C, rows):
-        model = TopDownClassifier(
-            self._tree.parents, LogisticRegression(C=C, max_iter=_MANY_STEPS)
-        )
-        return model.fit(self._X[rows], self._y[rows])
+        def fitted(C, rows):
+            node = LogisticRegression(C=C, max_iter=_MANY_STEPS)
+            return TopDownClassifier(self._tree.parents, node).fit(self._X[rows], self._y[rows])
+
+        def loss(C):
+            proba = fitted(C, ~held_out).predict_proba(self._X[held_out])
+            return mean_log_loss(self._y[held_out], proba, floor=1e-10)
+
+        return fitted(min(self._spec["top_down_weights"], key=loss), slice(None))

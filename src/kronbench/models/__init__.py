@@ -3,7 +3,7 @@
 from kronbench.models.canonical_correspondence import CanonicalCorrespondence
 from kronbench.models.complete_kron_ridge import CompleteKronRidge
 from kronbench.models.csi_lssvm import CSILSSVM
-from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier
+from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier, sharing_pattern
 from kronbench.models.independent_ridge import IndependentRidge
 from kronbench.models.kron_newton import KronNewton
 from kronbench.models.kron_ridge import KronRidge, RidgePath
@@ -41,5 +41,6 @@ __all__ = [
     "TwoStepRidge",
     "kron_by_submatrices",
     "kron_zero_shot",
+    "sharing_pattern",
     "two_step_zero_shot",
 ]

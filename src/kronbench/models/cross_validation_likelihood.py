@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kronbench.errors import InputError
+from kronbench.optim.blocks import inner
 from kronbench.optim.posterior_mode import (
     conjugate_gradients,
     posterior_mode,
     run,
     run_together,
 )
-from kronbench.optim.softmax import SoftmaxLoss, inner
+from kronbench.optim.softmax import SoftmaxLoss
 from kronbench.optim.symmetrized_mode import symmetrized_adjoint, symmetrized_mode
 
 # A correction larger than this part of Psi comes from a fit that did not converge.
@@ -73,6 +74,8 @@ class CrossValidation:
         without a product, so that 1e-3 gives gradients to some parts in a thousand.
     printed_steps : (k1, k2, k3), optional
         The iteration as printed, with so many steps.
+    preconditioner : callable(covariance, loss), optional
+        Makes that of :func:`posterior_mode` for the training part of a fold.
     max_iter, max_inner : int
         As for :func:`posterior_mode`.
     """
@@ -86,6 +89,7 @@ class CrossValidation:
         tol=1e-6,
         adjoint_tol=1e-3,
         printed_steps=None,
+        preconditioner=None,
         max_iter=100,
         max_inner=200,
     ):
@@ -94,6 +98,7 @@ class CrossValidation:
             for fold in checked_folds(folds, targets)
         ]
         self.tol, self.adjoint_tol, self.printed_steps = tol, adjoint_tol, printed_steps
+        self.preconditioner = preconditioner
         self.max_iter, self.max_inner = max_iter, max_inner
         self._starts = [(None, None)] * len(self.losses)
 
@@ -133,6 +138,7 @@ class CrossValidation:
 
     def _fold(self, covariance, loss, start, start_adjoint):
         """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""
+        preconditioner = self.preconditioner and self.preconditioner(covariance, loss)
         if self.printed_steps:
             k1, k2, k3 = self.printed_steps
             mode = yield from symmetrized_mode(
@@ -146,6 +152,7 @@ class CrossValidation:
                 tol=self.tol,
                 max_iter=self.max_iter,
                 max_inner=self.max_inner,
+                preconditioner=preconditioner,
             )
         held_out = covariance.gather(loss.gradient(mode.probabilities, ~loss.rows))
         image = yield held_out
@@ -172,6 +179,7 @@ class CrossValidation:
             residual_image,
             goal=goal,
             max_iter=self.max_inner,
+            inverse=preconditioner and preconditioner.at(mode.probabilities),
         )
         if start_adjoint is not None:
             image += old_image

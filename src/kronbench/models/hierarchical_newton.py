@@ -29,7 +29,7 @@ from kronbench.optim.posterior_mode import posterior_mode, run
 from kronbench.optim.quasi_newton import capped_bfgs
 from kronbench.optim.softmax import SoftmaxLoss, softmax
 from kronbench.optim.symmetrized_mode import symmetrized_mode
-from kronbench.optim.tree_preconditioner import TreePreconditioner
+from kronbench.optim.tree_preconditioner import tree_preconditioner
 
 _COUNTS = ("n_products", "n_iter", "n_inner", "n_adjoint", "converged")
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
@@ -60,8 +60,8 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         Labels of the leaves, in their order. With None: 0..C-1 for integer labels under a tree,
         else the sorted labels of y, of which there must be C.
     sharing : {"all", "level", "subtree", "node"} or (P,) integer array
-        Nodes of a group have one variance when it is learned: F1 is "all" on the flat model, H1
-        "level", H2 "subtree", F2 ``Tree(tree).leaf_subtrees`` on the flat one.
+        Nodes of a group have one variance when it is learned; those of F1, F2, H1 and H2 are
+        given by :func:`sharing_pattern`.
     gamma_sharing : the same, for the widths
         mc-tied is "all" for both, mc-sep "node" for both.
     coupling : (C, p) array, optional
@@ -73,8 +73,9 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
     precision : {"double", "single"}
         Of stored kernel matrices, and of products with sparse features; sums are in double.
     preconditioner : {None, "tree"}
-        "tree" cuts the steps of conjugate gradients by elimination along the tree, for a linear
-        kernel with few dense features; see :class:`TreePreconditioner` for what it costs.
+        "tree" cuts the steps of conjugate gradients by elimination along the tree, in few dense
+        features or in leading eigenvectors of one kernel for all nodes; see
+        :func:`tree_preconditioner` for what it costs.
     paper_protocol : bool
         The printed iteration (Eq. 6, diagonal preconditioner) with k1 = ``max_iter``, k2 =
         ``max_inner`` and k3 = ``max_gradient`` steps instead.
@@ -420,7 +421,7 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         options = {"max_iter": self.max_iter, "max_inner": self.max_inner, "callback": callback}
         minimize = symmetrized_mode if self.paper_protocol else posterior_mode
         if self.preconditioner is not None:
-            options["preconditioner"] = TreePreconditioner
+            options["preconditioner"] = tree_preconditioner(covariance, loss)
         mode = run(minimize(covariance, loss, start=start, tol=self.tol, **options), covariance)
         if not mode.converged and callback is None and not self.paper_protocol:
             warnings.warn(
@@ -461,6 +462,40 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         return self._prior.cross(X, self.dual_coef_)
 
 
+def sharing_pattern(name, tree) -> dict:
+    """Parameters of the flat and hierarchical models on one class tree (Seeger 2006, section 8.2).
+
+    Parameters
+    ----------
+    name : {"F1", "F2", "H1", "H2"}
+        F is flat, H hierarchical; F1 has one variance, H1 one for each level of the tree, F2 and
+        H2 one for each child of the root.
+    tree : (P + 1,) integer array
+        Parent of each node; the leaves are the classes of the flat models too.
+
+    Returns
+    -------
+    dict
+        ``tree``, ``classes`` (0..C-1) and ``sharing`` of :class:`HierarchicalNewtonClassifier`.
+
+    Raises
+    ------
+    InputError
+        Another name, or a bad tree.
+    """
+    tree = Tree(tree)
+    patterns = {
+        "F1": (None, "all"),
+        "F2": (None, tree.leaf_subtrees),
+        "H1": (tree.parents, "level"),
+        "H2": (tree.parents, "subtree"),
+    }
+    if name not in patterns:
+        raise InputError(f"name is {name!r}: give one of {', '.join(map(repr, patterns))}")
+    parents, sharing = patterns[name]
+    return {"tree": parents, "classes": np.arange(tree.n_classes), "sharing": sharing}
+
+
 class _HyperparameterSearch:
     """Psi as a function of the free hyperparameters, with what evaluations share."""
 
@@ -494,6 +529,7 @@ class _HyperparameterSearch:
             tol=tol,
             adjoint_tol=min(1e-3, 0.3 * np.sqrt(tol)),
             printed_steps=steps if model.paper_protocol else None,
+            preconditioner=tree_preconditioner if model.preconditioner else None,
             max_iter=model.max_iter,
             max_inner=model.max_inner,
         )

@@ -8,10 +8,7 @@ import numpy as np
 from numba import njit, prange
 
 from kronbench.errors import InputError
-from kronbench.operators._threads import at_most_threads
-
-# Numbers for which it pays to wake another thread.
-_WORTH_A_THREAD = 2e5
+from kronbench.operators._threads import PASS_WORTH_A_THREAD, at_most_threads
 
 
 class Tree:
@@ -148,7 +145,7 @@ class Tree:
         return self._position[self.leaves]
 
     def _threads(self, block):
-        return at_most_threads(block.size / _WORTH_A_THREAD)
+        return at_most_threads(block.size / PASS_WORTH_A_THREAD)
 
     def _check_node(self, node):
         if not 0 <= node < len(self.parents):

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kronbench.optim.softmax import inner, softmax
+from kronbench.optim.blocks import add, advance, inner, turn
+from kronbench.optim.softmax import softmax
 
 # Steps shorter than this part of the Newton step do not help any more.
 _SHORTEST = 1e-6
@@ -125,9 +126,9 @@ def posterior_mode(
         Stops when the duality gap is at most tol Phi.
     max_iter, max_inner : int
         Newton steps, and steps of conjugate gradients for each.
-    preconditioner : callable(covariance, loss, weights), optional
-        Returns a function r -> (z, image of z), an approximate inverse of I + W K~ at these
-        weights, self-adjoint in <., .>.
+    preconditioner : optional
+        Its ``at(weights)`` is a function (r, image of r) -> (z, image of z), an approximate
+        inverse of I + W K~ at these weights, self-adjoint in <., .>.
     callback : callable(Mode) -> bool, optional
         Called after each Newton step; True stops.
 
@@ -163,7 +164,7 @@ def posterior_mode(
         weights = loss.mixed(mode.probabilities) if poor else mode.probabilities
         relative = min(_FORCING, mode.gap / mode.value)
         goal = max(2 * mode.gap * relative, 0.2 * tol * mode.value)
-        inverse = None if preconditioner is None else preconditioner(covariance, loss, weights)
+        inverse = None if preconditioner is None else preconditioner.at(weights)
         step, step_image, n_inner = yield from conjugate_gradients(
             covariance,
             loss,
@@ -192,9 +193,9 @@ def conjugate_gradients(
     in the norm of the preconditioner, relative to the first one.
     """
     r, r_image = residual.copy(), residual_image
-    z, z_image = (r, r_image) if inverse is None else inverse(r)
+    z, z_image = (r, r_image) if inverse is None else inverse(r, r_image)
     d, d_image = z.copy(), z_image.copy()
-    x, x_image = np.zeros_like(r), np.zeros_like(r_image)
+    x, x_image = np.zeros(r.shape, r.dtype), np.zeros(r.shape, r.dtype)
     rz = inner(r, z_image)
     if inverse is not None:
         goal *= rz / max(inner(r, r_image), np.finfo(float).tiny)
@@ -210,20 +211,16 @@ def conjugate_gradients(
         if not curvature > 0:
             break
         length = rz / curvature
-        _add(x, length, d)
-        _add(x_image, length, d_image)
-        _add(r, -length, Sd)
+        advance(length, ((x, d), (x_image, d_image)))
+        add(r, -length, Sd)
         del Sd
         n_iter += 1
         if n_iter == max_iter:
             break
-        if inverse is None:
-            z, z_image = r, (yield r)
-        else:
-            z, z_image = inverse(r)
+        r_image = yield r
+        z, z_image = (r, r_image) if inverse is None else inverse(r, r_image)
         rz, rz_old = inner(r, z_image), rz
-        _scale_add(d, rz / rz_old, z)
-        _scale_add(d_image, rz / rz_old, z_image)
+        turn(rz / rz_old, ((d, z), (d_image, z_image)))
     return x, x_image, n_iter
 
 
@@ -251,11 +248,11 @@ def line_search(covariance, loss, mode, step, step_image):
     else:
         return 0.0
     together = mode.scores is mode.image
-    _add(mode.coef, length, step)
+    add(mode.coef, length, step)
     if together:
         mode.image = scores
     else:
-        _add(mode.image, length, step_image)
+        add(mode.image, length, step_image)
     mode.scores, mode.probabilities, mode.value = scores, probabilities, value
     return length
 
@@ -308,21 +305,3 @@ def _rescale(covariance, loss, coef, image, scores):
         best = value(factors)
     for block in {id(b): b for b in (coef, image, scores)}.values():
         block *= factors.astype(block.dtype)
-
-
-def _add(y, factor, x):
-    """y += factor x, by rows that fit the cache."""
-    step = max(1, 2**14 // max(1, y.shape[1]))
-    factor = y.dtype.type(factor)
-    for start in range(0, len(y), step):
-        y[start : start + step] += factor * x[start : start + step]
-
-
-def _scale_add(y, factor, x):
-    """y = factor y + x."""
-    step = max(1, 2**14 // max(1, y.shape[1]))
-    factor = y.dtype.type(factor)
-    for start in range(0, len(y), step):
-        block = y[start : start + step]
-        block *= factor
-        block += x[start : start + step]

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit, prange
 
 from kronbench.errors import InputError
+from kronbench.operators._threads import PASS_WORTH_A_THREAD, at_most_threads
 
 # Entries of a block that are exponentiated at a time: temporaries stay in the L2 cache.
 _BLOCK = 2**15
@@ -76,8 +77,10 @@ class SoftmaxLoss:
 
     def curvature(self, probabilities, scores, add=None):
         """W x = pi o (x - pi'x) by rows, zero outside the training part; plus ``add``."""
-        out = np.zeros_like(scores) if add is None else add.copy()
-        _add_curvature(probabilities, self.rows, scores, out)
+        add = np.zeros_like(scores) if add is None else add
+        out = np.empty_like(add)
+        with at_most_threads(scores.size / PASS_WORTH_A_THREAD):
+            _add_curvature(probabilities, self.rows, scores, add, out)
         return out
 
     def _scores_of_targets(self, scores):
@@ -102,23 +105,10 @@ def softmax(scores):
     return probabilities, normalizers
 
 
-def inner(u, v) -> float:
-    """Sum of the products of two blocks, in double precision."""
-    u, v = u.reshape(-1), v.reshape(-1)
-    if u.dtype == np.float64:
-        return float(u @ v)
-    step = _BLOCK
-    return float(
-        sum(
-            u[start : start + step].astype(np.float64) @ v[start : start + step]
-            for start in range(0, len(u), step)
-        )
-    )
-
-
 @njit(parallel=True, cache=True, fastmath={"reassoc", "contract"})
-def _add_curvature(probabilities, rows, scores, out):
+def _add_curvature(probabilities, rows, scores, add, out):
     for i in prange(len(rows)):
+        out[i] = add[i]
         if rows[i]:
             mean = 0.0
             for c in range(scores.shape[1]):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kronbench.optim.blocks import inner
 from kronbench.optim.posterior_mode import Mode, line_search
-from kronbench.optim.softmax import inner
 
 # log pi below which a probability is tiny; not printed, -30 works in double precision.
 _TINY = -30.0

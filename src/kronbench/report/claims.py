@@ -229,7 +229,13 @@ def _checked(entry, claim, frame):
 
 
 def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
-    """What is shown without being judged; rows that are not there are left out."""
+    """What is shown without being judged; rows that are not there are left out.
+
+    Raises
+    ------
+    InputError
+        An entry names a column that its table does not have.
+    """
     known = {(item.paper, item.name) for item in plan.items}
     found = []
     for entry in entries:
@@ -237,11 +243,16 @@ def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
         if (paper, entry["item"]) not in known:
             continue
         table = read_numbers(plan.item(paper, entry["item"]))
-        if {*entry["of"], entry["theirs"], entry["ours"], entry["times"]} <= set(table):
-            selected = table.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
-            if len(selected):
-                rows = [_headline_row(entry, row) for row in selected.to_dict("records")]
-                found.append(Headline(paper, entry["item"], entry["sentence"], rows))
+        for column in (*entry["of"], entry["theirs"], entry["ours"], entry["times"]):
+            if column not in table:
+                raise InputError(
+                    f"config/claims/{paper}.yaml: a headline names the column '{column}', which "
+                    f"{entry['item']} does not have; it has: {', '.join(table)}"
+                )
+        selected = table.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
+        if len(selected):
+            rows = [_headline_row(entry, row) for row in selected.to_dict("records")]
+            found.append(Headline(paper, entry["item"], entry["sentence"], rows))
     return found
 
 

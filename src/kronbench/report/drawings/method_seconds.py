@@ -12,7 +12,7 @@ FOLDS = 9
 def tabulate(frame, item, printed):
     """One row for each data set and method: nine times the mean of a fold, or the one test set.
 
-    ``spread`` is the standard deviation over test sets, times as many.
+    ``spread of seconds`` is the standard deviation over test sets, times as many.
     """
     printed = printed.set_index("method")
     rows = []
@@ -28,13 +28,13 @@ def tabulate(frame, item, printed):
                 "dataset": dataset,
                 "method": method,
                 "our seconds": ours,
-                "spread": rounds * part["cpu_seconds"].std(),
+                "spread of seconds": rounds * part["cpu_seconds"].std(),
                 "paper seconds": paper,
-                "paper / ours": paper / ours,
-                "of it selection": rounds * part["selection_cpu"].mean(),
-                "fit": rounds * part["fit_cpu"].mean(),
-                "prediction": rounds * part["prediction_cpu"].mean(),
-                "wall": rounds * part["seconds"].mean(),
+                "paper / our seconds": paper / ours,
+                "selection seconds": rounds * part["selection_cpu"].mean(),
+                "fit seconds": rounds * part["fit_cpu"].mean(),
+                "prediction seconds": rounds * part["prediction_cpu"].mean(),
+                "wall seconds": rounds * part["seconds"].mean(),
                 "n": part["n"].mean().round().astype(int),
                 "busy": disturbed(part),
                 "source": part["source"].iloc[0],

@@ -19,8 +19,8 @@ NUMBERS = {
 
 def tabulate(frame, item, printed):
     """One row for each extension, data set and variant."""
-    keys = ["extension", "dataset", "variant", "rank", "source"]
-    for column in ("rank", *NUMBERS):
+    keys = ["extension", "dataset", "variant", "rank", "training", "source"]
+    for column in ("rank", "training", *NUMBERS):
         if column not in frame:
             frame[column] = pd.NA
     numbers = frame[list(NUMBERS)].apply(pd.to_numeric)
