@@ -13,6 +13,7 @@ import yaml
 import kronbench
 import kronbench.experiments
 import kronbench.report.drawings
+from kronbench.manual import SCHEMAS, manual
 from kronbench.report.reference import README_SCALE, verdict_matrix
 
 ROOT = Path(__file__).parents[1]
@@ -121,6 +122,31 @@ def uncommented(file):
     """The text of a file without its lines of comments and the packages that it installs."""
     lines = file.read_text().splitlines()
     return "\n".join(line for line in lines if not re.match(r"\s*#|.*apt-get", line))
+
+
+def test_the_manual_of_the_configuration_is_current():
+    written = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    assert written == manual(), "write it with: kronbench manual"
+
+
+@pytest.mark.parametrize("schema", [path.stem for path in (ROOT / "workflow/schemas").iterdir()])
+def test_every_key_of_the_configuration_is_described(schema):
+    """In the manual; the schemas of all files are in it."""
+    name = schema.removesuffix(".schema")
+    assert name in SCHEMAS
+
+    def check(entry, place):
+        for key, value in entry.get("properties", {}).items():
+            if isinstance(value, dict):
+                assert value.get("description"), f"{schema}: {place}{key}"
+                check(value, f"{place}{key}.")
+        for inner in ("items", "additionalProperties"):
+            if isinstance(entry.get(inner), dict):
+                check(entry[inner], place)
+        for key, value in entry.get("$defs", {}).items():
+            check(value, f"{key}.")
+
+    check(yaml.safe_load((ROOT / "workflow/schemas" / f"{schema}.yaml").read_text()), "")
 
 
 def test_the_readme_has_the_accepted_verdicts():

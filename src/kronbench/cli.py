@@ -76,6 +76,9 @@ def _parser():
     for command in (run, render, prepare, report, accept):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
+    manual = commands.add_parser("manual", help="write config/README.md from the schemas")
+    manual.set_defaults(command=_manual)
+
     compile_ = commands.add_parser("compile", help="compile the numba kernels into their cache")
     compile_.set_defaults(command=_compile)
     compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
@@ -159,6 +162,14 @@ def _prepare(arguments):
     from kronbench.bench.job import prepare
 
     prepare(load_plan(arguments.config), arguments.name)
+
+
+def _manual(arguments):
+    from kronbench.files import write_text
+    from kronbench.manual import manual
+    from kronbench.resources import config_path
+
+    write_text(config_path("README.md"), manual())
 
 
 def _compile(arguments):

@@ -37,18 +37,18 @@ def loaded(plan, monkeypatch, tmp_path):
         monkeypatch.setattr(
             claims, "config_path", lambda _, name: paths.get(name, tmp_path / name)
         )
-        return claims.load_claims(plan)
+        return claims.load_statements(plan).claims
 
     return load
 
 
 def test_each_paper_has_its_file(plan):
     files = {path.stem for path in config_path("claims").glob("*.yaml")}
-    assert files == {claim["paper"] for claim in claims.load_claims(plan)}
+    assert files == {claim["paper"] for claim in claims.load_statements(plan).claims}
 
 
 def test_a_reason_quotes_no_measured_area(plan):
-    for claim in claims.load_claims(plan):
+    for claim in claims.load_statements(plan).claims:
         because = claim.get("differs", {}).get("because", "")
         assert "0." not in because, f"{claim['id']}: bound it in the second check instead"
 

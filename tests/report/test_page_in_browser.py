@@ -1,20 +1,28 @@
-"""The page in a real browser: filters and order by address, copies, narrow screens, no errors."""
+"""The page in a real browser: filters and order by address, copies, narrow screens, no errors.
+
+What screen readers and keyboards need is checked by axe-core, where ``KRONBENCH_AXE`` names its
+``axe.min.js``: ``npm install --prefix FOLDER axe-core`` puts it into
+``FOLDER/node_modules/axe-core/``.
+"""
 
 import dataclasses
+import html
 import json
+import os
 import re
 import shutil
 import subprocess
 
 import pytest
 
-from kronbench.report import claims, render
+from kronbench.report import render
 from kronbench.report.page import write_report
-from tests.report.test_report import claim, curves, plan, write_results  # noqa: F401
+from tests.report.test_report import claim, curves, plan, say, write_results  # noqa: F401
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
+AXE = os.environ.get("KRONBENCH_AXE")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no chromium on this machine")
 
 # Runs last and writes down what a reader would see; errors are collected from the beginning.
@@ -55,32 +63,32 @@ def page(plan, monkeypatch):  # noqa: F811
         claim(kind="at_least", value="auc", bound=0) | {"id": "holds-a", "strictness": "strict"},
         claim(kind="at_least", value="auc", bound=2) | {"id": "fails", "strictness": "loose"},
     ]
-    monkeypatch.setattr(claims, "load_claims", lambda plan: judged)
+    say(monkeypatch, *judged)
     write_report(plan)
     return plan.report / "index.html"
 
 
-def seen(page, address="", width=1200):
+def seen(page, address="", width=1200, after=AFTER, options=()):
     """What a browser shows at an address of the page."""
     text = page.read_text()
     watched = page.with_name("watched.html")
     watched.write_text(
-        text.replace("<head>", "<head>" + BEFORE).replace("</body>", AFTER + "</body>")
+        text.replace("<head>", "<head>" + BEFORE).replace("</body>", after + "</body>")
     )
+    return opened(f"{watched.resolve().as_uri()}{address}", f"--window-size={width},900", *options)
+
+
+def opened(address, *options):
+    """What a page has written down at its end."""
     command = [
-        BROWSER,
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--virtual-time-budget=4000",
-        f"--window-size={width},900",
-        "--dump-dom",
-        f"{watched.resolve().as_uri()}{address}",
+        *(BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu"),
+        *("--disable-background-networking", "--virtual-time-budget=6000", "--dump-dom"),
+        *(*options, address),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     found = re.search(r'data-seen="([^"]*)"', done.stdout)
     assert found, done.stderr[-2000:]
-    return json.loads(found[1].replace("&quot;", '"').replace("&amp;", "&"))
+    return json.loads(html.unescape(found[1]))
 
 
 def test_everything_is_there_and_nothing_is_asked_for(page):
@@ -109,12 +117,53 @@ def test_nothing_is_cut_on_a_phone(page):
         "{ document.body.dataset.seen = this.contentDocument.body.dataset.seen; }, 900)"
         '"></iframe>'
     )
-    command = [
-        *(BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu"),
-        *("--allow-file-access-from-files", "--virtual-time-budget=6000", "--dump-dom"),
-        phone.resolve().as_uri(),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    found = re.search(r'data-seen="([^"]*)"', done.stdout)
-    assert found, done.stderr[-2000:]
-    assert json.loads(found[1].replace("&quot;", '"').replace("&amp;", "&"))["overflow"] <= 0
+    found = opened(phone.resolve().as_uri(), "--allow-file-access-from-files")
+    assert found["overflow"] <= 0
+
+
+def test_a_link_to_a_claim_shows_it_whatever_is_filtered(page):
+    click = """<script>
+    location.hash = "#claims?verdict=fails";
+    setTimeout(() => { location.hash = "#claim-holds-a"; }, 100);
+    </script>"""
+    found = seen(page, after=click + AFTER)
+    assert len(found["shown"]) == 3 and found["said"] == "3 of 3 claims"
+
+
+def test_tables_are_copied_as_text_without_the_marks(page):
+    table = (
+        '<table class="numbers"><tr><th>a_b</th><th class="n">x</th></tr>'
+        '<tr><td>1|2</td><td class="n far">3 <small>+1</small></td></tr></table>'
+        '<button data-copy="markdown"></button><button data-copy="latex"></button>'
+    )
+    text = page.read_text().replace("</article>", f"{table}</article>", 1)
+    page.write_text(text)
+    copies = """<script>
+    document.body.dataset.seen = JSON.stringify(
+      [...document.querySelectorAll("button[data-copy=markdown], button[data-copy=latex]")]
+        .map(copied));
+    </script>"""
+    markdown, latex = seen(page, after=copies)
+    assert markdown == "| a_b | x |\n| --- | ---: |\n| 1\\|2 | 3 |"
+    assert latex.splitlines()[1:4] == ["a\\_b & x \\\\", "\\hline", "1|2 & 3 \\\\"]
+
+
+@pytest.mark.skipif(AXE is None, reason="KRONBENCH_AXE names no axe.min.js of axe-core")
+@pytest.mark.parametrize("width", [1200, 500])
+@pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
+def test_nothing_stands_in_the_way_of_a_screen_reader(page, width, scheme):
+    shutil.copy(AXE, page.with_name("axe.js"))
+    run = """<script src="axe.js"></script><script>
+    document.querySelectorAll("details").forEach((part) => { part.open = true; });
+    axe.run().then(({ passes, violations }) => {
+      document.body.dataset.seen = JSON.stringify({
+        dark: matchMedia("(prefers-color-scheme: dark)").matches,
+        passes: passes.length,
+        violations: violations.map(({ id, impact, nodes }) => [impact, id, nodes[0].html]),
+      });
+    });
+    </script>"""
+    scheme_option = f"--blink-settings=preferredColorScheme={scheme}"
+    found = seen(page, width=width, after=run, options=[scheme_option])
+    assert found["dark"] == (scheme == 0) and found["passes"] > 30
+    assert [entry for entry in found["violations"] if entry[0] != "minor"] == []

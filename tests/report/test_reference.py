@@ -9,11 +9,11 @@ import pytest
 from kronbench.bench.items import load_plan
 from kronbench.cli import main
 from kronbench.errors import InputError
-from kronbench.report import claims, render
+from kronbench.report import render
 from kronbench.report.page import write_report
 from kronbench.report.reference import BEGIN, END, accept, update_readme
 from tests.helpers import merged
-from tests.report.test_report import claim, curves, write_results
+from tests.report.test_report import claim, curves, say, write_results
 
 
 @pytest.fixture
@@ -30,8 +30,7 @@ def plan(tmp_path, monkeypatch):
         claim(kind="at_least", value="auc", bound=0.5) | {"id": "learns"},
         claim(kind="decreases", value="risk", over="iteration", by=["dataset", "reg"]),
     ]
-    monkeypatch.setattr(claims, "load_claims", lambda plan: entries)
-    monkeypatch.setattr("kronbench.report.page.headlines", lambda plan: [])
+    say(monkeypatch, *entries)
     return plan
 
 
@@ -73,7 +72,7 @@ def test_new_and_lost_claims_are_moves(plan, monkeypatch):
     measured(plan, auc=0.6)
     accept(plan, write=True)
     entry = claim(kind="at_least", value="auc", bound=0.5) | {"id": "other"}
-    monkeypatch.setattr(claims, "load_claims", lambda plan: [entry])
+    say(monkeypatch, entry)
     summary = measured(plan, auc=0.6)
     assert "moved: other: new, holds (smallest 0.6, bound 0.5)" in summary
     assert "moved: learns: gone, was holds" in summary

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from kronbench.bench.items import load_plan
+from kronbench.errors import InputError
 from kronbench.report import claims, render
 from kronbench.report.page import write_report
 from tests.helpers import merged
@@ -114,40 +115,45 @@ def claim(**check):
     }
 
 
-def verdict(plan, monkeypatch, entry, **results):
+def say(monkeypatch, *entries):
+    """Let the page know these claims alone."""
+    statements = claims.Statements(list(entries), [], [])
+    monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: statements)
+
+
+def verdict(plan, entry, **results):
     item = plan.item("airola", "figure-3")
     write_results(item, curves(), **results)
     render.render(item)
-    monkeypatch.setattr(claims, "load_claims", lambda plan: [entry])
-    (result,) = claims.evaluate(plan)
+    (result,) = claims.evaluate([entry], plan)
     return result
 
 
-def test_a_claim_holds_or_fails_by_its_numbers(plan, monkeypatch):
+def test_a_claim_holds_or_fails_by_its_numbers(plan):
     within = {"kind": "within", "value": "auc", "tolerance": 0.01}
-    assert verdict(plan, monkeypatch, claim(**within, target=0.6)).verdict == "holds"
-    assert verdict(plan, monkeypatch, claim(**within, target=0.7)).verdict == "fails"
+    assert verdict(plan, claim(**within, target=0.6)).verdict == "holds"
+    assert verdict(plan, claim(**within, target=0.7)).verdict == "fails"
 
 
-def test_a_known_difference_is_bounded(plan, monkeypatch):
+def test_a_known_difference_is_bounded(plan):
     entry = claim(kind="within", value="auc", tolerance=0.01, target=0.7)
     bound = {"kind": "at_least", "value": "auc", "bound": 0.55}
     known = entry | {"differs": {"because": "other folds", "check": bound}}
-    result = verdict(plan, monkeypatch, known)
+    result = verdict(plan, known)
     assert result.verdict == "differs"
     assert result.measured == "0.6 against 0.7 ± 0.01; other folds (smallest 0.6, bound 0.55)"
     bound["bound"] = 0.65
-    result = verdict(plan, monkeypatch, known)
+    result = verdict(plan, known)
     assert result.verdict == "fails"
     assert "this is not the known difference (smallest 0.6, bound 0.65)" in result.measured
     # a second check that finds nothing to read bounds nothing
     bound["where"] = "reg == 1024"
-    assert verdict(plan, monkeypatch, known).verdict == "fails"
+    assert verdict(plan, known).verdict == "fails"
 
 
 @pytest.mark.parametrize("column", ["auc", "seconds"])
 @pytest.mark.parametrize("timing", [True, False])
-def test_a_claim_on_time_is_not_tested_on_a_busy_machine(plan, monkeypatch, column, timing):
+def test_a_claim_on_time_is_not_tested_on_a_busy_machine(plan, column, timing):
     entry = claim(kind="at_least", value=column, bound=0, where="reg == 1") | {"timing": timing}
     frame = curves().assign(seconds=1.0)
     judged = [
@@ -159,12 +165,12 @@ def test_a_claim_on_time_is_not_tested_on_a_busy_machine(plan, monkeypatch, colu
     assert judged[1] == expected
 
 
-def test_a_column_that_is_not_there_is_not_tested(plan, monkeypatch):
+def test_a_column_that_is_not_there_is_not_tested(plan):
     for entry in (
         claim(kind="at_least", value="deviation", bound=0),
         claim(kind="at_least", value="auc", bound=0, where="deviation > 0"),
     ):
-        assert verdict(plan, monkeypatch, entry).verdict == "not tested here"
+        assert verdict(plan, entry).verdict == "not tested here"
 
 
 def test_a_claim_may_read_the_measurements_behind_a_table(plan):
@@ -180,33 +186,33 @@ def test_a_claim_may_read_the_measurements_behind_a_table(plan):
     assert measured.startswith("smallest lead 0.125 (95 % interval ")
 
 
-def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan, monkeypatch):
+def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan):
     entry = claim(kind="within", value="auc", target=0.6, tolerance=0.01, where="reg == 1024")
-    assert verdict(plan, monkeypatch, entry).verdict == "not tested here"
+    assert verdict(plan, entry).verdict == "not tested here"
     entry = claim(kind="within", value="auc", target=0.7, tolerance=0.01)
-    result = verdict(plan, monkeypatch, entry | {"not_at": [plan.scale]})
+    result = verdict(plan, entry | {"not_at": [plan.scale]})
     assert (result.verdict, result.measured) == (
         "not tested here",
         f"the sizes of scale '{plan.scale}' are too small for it",
     )
     entry = claim(kind="within", value="auc", target=0.6, tolerance=0.01)
-    result = verdict(plan, monkeypatch, entry, source="surrogate")
+    result = verdict(plan, entry, source="surrogate")
     assert (result.verdict, result.measured) == (
         "not tested here",
         "surrogate data: E, GPCR, IC, Ki",
     )
 
 
-def test_a_check_that_finds_too_little_is_not_tested(plan, monkeypatch):
+def test_a_check_that_finds_too_little_is_not_tested(plan):
     entry = claim(kind="gain", value="auc", between="reg", low=1, high=9, by=["dataset"], bound=0)
-    result = verdict(plan, monkeypatch, entry)
+    result = verdict(plan, entry)
     assert (result.verdict, result.measured) == (
         "not tested here",
         "no group has both 1 and 9",
     )
 
 
-def test_a_claim_may_compare_items(plan, monkeypatch):
+def test_a_claim_may_compare_items(plan):
     second = plan.item("airola", "figure-4")
     write_results(second, curves(auc=0.7))
     render.render(second)
@@ -214,9 +220,35 @@ def test_a_claim_may_compare_items(plan, monkeypatch):
         kind="gain", value="auc", between="item", low="figure-3", high="figure-4",
         by=["dataset", "reg"], bound=0.09,
     ) | {"also": ["figure-4"]}  # fmt: skip
-    result = verdict(plan, monkeypatch, entry)
+    result = verdict(plan, entry)
     assert result.verdict == "holds"
     assert result.measured.startswith("smallest gain 0.1 ")
+
+
+def test_a_headline_says_what_stands_against_quoting_it(plan):
+    item = plan.item("airola", "table-7")
+    table = pd.DataFrame(
+        {
+            "method": ["A", "B"],
+            "took": [298.0, None],
+            "seconds": [27.82, 1.0],
+            "times": [10.7117, None],
+            "busy": [True, False],
+            "dataset": "Ki",
+            "source": ["mirror", "surrogate"],
+        }
+    )
+    entry = {"paper": "airola", "item": "table-7", "sentence": "S", "where": "seconds > 0"}
+    entry |= {"of": ["method", "dataset"], "theirs": "took", "ours": "seconds", "times": "times"}
+    item.folder.mkdir(parents=True)
+    table.to_csv(item.output("csv"), index=False)
+    (line,) = claims.headlines([entry], plan)
+    assert line.rows == [claims.HeadlineRow("A, Ki", "298 s", "27.8 s", "10.7", "busy machine")]
+    table.assign(took=">3d").to_csv(item.output("csv"), index=False)
+    ((first, second),) = (line.rows for line in claims.headlines([entry], plan))
+    assert (first.theirs, first.times, second.doubts) == (">3d", "> 10.7", "surrogate data")
+    with pytest.raises(InputError, match="names the column 'hours', which table-7 does not have"):
+        claims.headlines([entry | {"ours": "hours"}], plan)
 
 
 def test_an_item_draws_the_tables_of_another(plan):
@@ -237,9 +269,7 @@ def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch
     plan = dataclasses.replace(plan, items=(small,))
     write_results(small, curves(), source="surrogate", skipped=["rls was skipped: not installed"])
     render.render(small)
-    monkeypatch.setattr(
-        claims, "load_claims", lambda plan: [claim(kind="at_least", value="auc", bound=0)]
-    )
+    say(monkeypatch, claim(kind="at_least", value="auc", bound=0))
     summary = write_report(plan)
     page = (plan.report / "index.html").read_text()
     assert "Surrogate data: E, GPCR, IC, Ki" in page
@@ -257,7 +287,7 @@ def test_mixed_revisions_and_machines_are_named_at_each_item(plan, monkeypatch):
     for item in items:
         write_results(item, curves())
         render.render(item)
-    monkeypatch.setattr(claims, "load_claims", lambda plan: [])
+    say(monkeypatch)
     write_report(plan)
     assert "Measured at" not in (plan.report / "index.html").read_text()
 

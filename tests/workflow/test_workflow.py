@@ -14,7 +14,7 @@ import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 from kronbench.bench.items import load_plan
-from kronbench.report.claims import load_claims, rows_of
+from kronbench.report.claims import load_statements, rows_of
 from kronbench.report.reference import described, moves, read_verdicts
 from tests.helpers import merged
 from tests.report.corruptions import NOT_FINITE, SOME, moved_by
@@ -114,7 +114,7 @@ def test_every_claim_can_fail(real, monkeypatch):
     monkeypatch.chdir(real)
     plan = load_plan(merged("smoke"))
     unmoved, hidden = set(), set()
-    for claim in load_claims(plan):
+    for claim in load_statements(plan).claims:
         verdict, moved = moved_by(claim, rows_of(claim, plan), plan.scale)
         if verdict in ("holds", "differs"):
             if not moved.difference(NOT_FINITE):

@@ -64,6 +64,12 @@ class Item:
         config = RESULTS / self.scale / "config.yaml"
         return f"python -m kronbench run {self.paper} {self.tables_of} {part} --config {config}"
 
+    @property
+    def workflow_command(self) -> str:
+        """The command that makes the item alone, with the data and tables that it needs."""
+        config = RESULTS / self.scale / "config.yaml"
+        return f"snakemake {self.output('pdf')} --cores all --configfile {config}"
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,12 +18,14 @@ from kronbench.report.style import format_cell
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml, validate
 
-HOLDS, FAILS, DIFFERS, UNTESTED = "holds", "fails", "differs", "not tested here"
+HOLDS, DIFFERS, FAILS, UNTESTED = VERDICTS = ("holds", "differs", "fails", "not tested here")
 
 # Columns that depend on a clock, by their names, and those of them that are no ratios.
 TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
 _ABSOLUTE = re.compile(r"((our|cpu|predict|paper|test|update|wall)[ _])?seconds(, .*)?")
 _RELATIVE_CHECKS = {"ratio", "scales"}
+
+_SURROGATE = "surrogate data: "
 
 
 @dataclass(frozen=True)
@@ -39,19 +42,57 @@ class Verdict:
     verdict: str
     measured: str
 
+    @property
+    def surrogate(self) -> bool:
+        """Whether it could not be judged since its data are not the real ones."""
+        return self.verdict == UNTESTED and self.measured.startswith(_SURROGATE)
+
+
+@dataclass(frozen=True)
+class HeadlineRow:
+    """One row of a headline, as text: what ran, in what time theirs and ours, how many times.
+
+    ``doubts`` says what a reader must know before quoting it: surrogate data, a busy machine.
+    """
+
+    of: str
+    theirs: str
+    ours: str
+    times: str
+    doubts: str
+
 
 @dataclass(frozen=True)
 class Headline:
-    """Numbers of a table that are shown and never judged, such as seconds of this machine."""
+    """Seconds of a table beside the printed ones, which are shown and never judged."""
 
     paper: str
     item: str
     sentence: str
-    shown: str
+    rows: list[HeadlineRow]
 
 
-def load_claims(plan: Plan) -> list[dict]:
-    """The claims on the papers of a plan, each with its ``paper``.
+@dataclass(frozen=True)
+class Statements:
+    """What ``config/claims/<paper>.yaml`` says of the papers of a plan, each with its ``paper``.
+
+    Attributes
+    ----------
+    claims : list of dict
+        What is judged.
+    headlines : list of dict
+        Numbers that are shown.
+    inconsistencies : list of dict
+        Where the papers contradict themselves or their data: ``place`` and ``what``.
+    """
+
+    claims: list[dict]
+    headlines: list[dict]
+    inconsistencies: list[dict]
+
+
+def load_statements(plan: Plan) -> Statements:
+    """Read the files of claims on the papers of a plan; of a paper without one nothing is said.
 
     Raises
     ------
@@ -59,11 +100,19 @@ def load_claims(plan: Plan) -> list[dict]:
         A file breaks the schema; a claim reads no known item, names no known check, reads a column
         of the clock without ``timing: true``, or judges absolute seconds.
     """
-    claims = [
-        {"paper": paper, **claim} for paper in plan.papers for claim in _file(paper)["claims"]
-    ]
+    parts = [field.name for field in dataclasses.fields(Statements)]
+    statements = Statements(**{part: [] for part in parts})
+    for paper in plan.papers:
+        path = config_path("claims", f"{paper}.yaml")
+        if not path.exists():
+            continue
+        content = read_yaml(path)
+        validate(content, "claims", f"config/claims/{paper}.yaml")
+        for part in parts:
+            entries = content.get(part, [])
+            getattr(statements, part).extend({"paper": paper, **entry} for entry in entries)
     seen = set()
-    for claim in claims:
+    for claim in statements.claims:
         place = f"config/claims/{claim['paper']}.yaml: claim '{claim['id']}'"
         if claim["id"] in seen:
             raise InputError(f"{place} stands there twice; give one of them another id")
@@ -71,16 +120,7 @@ def load_claims(plan: Plan) -> list[dict]:
         _check_items(place, claim, plan)
         for check in (claim["check"], claim.get("differs", claim)["check"]):
             _check_check(place, check, claim.get("timing", False))
-    return claims
-
-
-def _file(paper):
-    path = config_path("claims", f"{paper}.yaml")
-    if not path.exists():  # a paper of which nothing is claimed
-        return {"claims": [], "headlines": [], "inconsistencies": []}
-    content = read_yaml(path)
-    validate(content, "claims", f"config/claims/{paper}.yaml")
-    return {"headlines": [], "inconsistencies": []} | content
+    return statements
 
 
 def _check_items(place, entry, plan):
@@ -105,10 +145,10 @@ def _check_check(place, check, timing):
         )
 
 
-def evaluate(plan: Plan) -> list[Verdict]:
+def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
     """A verdict for each claim; see ``judge``."""
     verdicts = []
-    for claim in load_claims(plan):
+    for claim in claims:
         verdict, measured = judge(claim, rows_of(claim, plan), plan.scale)
         labels = ("id", "paper", "place", "sentence", "item", "strictness")
         verdicts.append(
@@ -182,35 +222,58 @@ def _checked(entry, claim, frame):
         raise checks.NotMeasured(f"the table has no column '{value}'")
     surrogates = sorted(rows.loc[rows["source"] == "surrogate", "dataset"].unique())
     if surrogates:
-        raise checks.NotMeasured(f"surrogate data: {', '.join(surrogates)}")
+        raise checks.NotMeasured(_SURROGATE + ", ".join(surrogates))
     if claim.get("timing") and disturbed(check.rows_read(rows, **arguments)):
         raise checks.NotMeasured("the machine was busy")
     return check(rows, **arguments)
 
 
-def headlines(plan: Plan) -> list[Headline]:
-    """What each paper's file shows without judging it; rows that are not there are left out."""
+def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
+    """What is shown without being judged; rows that are not there are left out.
+
+    Raises
+    ------
+    InputError
+        An entry names a column that its table does not have.
+    """
     known = {(item.paper, item.name) for item in plan.items}
     found = []
-    for paper in plan.papers:
-        for entry in _file(paper)["headlines"]:
-            if (paper, entry["item"]) not in known:
-                continue
-            rows = read_numbers(plan.item(paper, entry["item"])).query(entry["where"])
-            if rows.empty or not set(entry["columns"]) <= set(rows):
-                continue
-            shown = "; ".join(
-                ", ".join(map(format_cell, row))
-                for row in rows[entry["columns"]].itertuples(index=False)
-            )
-            found.append(Headline(paper, entry["item"], entry["sentence"], shown))
+    for entry in entries:
+        paper = entry["paper"]
+        if (paper, entry["item"]) not in known:
+            continue
+        table = read_numbers(plan.item(paper, entry["item"]))
+        for column in (*entry["of"], entry["theirs"], entry["ours"], entry["times"]):
+            if column not in table:
+                raise InputError(
+                    f"config/claims/{paper}.yaml: a headline names the column '{column}', which "
+                    f"{entry['item']} does not have; it has: {', '.join(table)}"
+                )
+        selected = table.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
+        if len(selected):
+            rows = [_headline_row(entry, row) for row in selected.to_dict("records")]
+            found.append(Headline(paper, entry["item"], entry["sentence"], rows))
     return found
 
 
-def inconsistencies(plan: Plan) -> list[dict]:
-    """Where the papers contradict themselves or their data: ``paper``, ``place`` and ``what``."""
-    return [
-        {"paper": paper, **entry}
-        for paper in plan.papers
-        for entry in _file(paper)["inconsistencies"]
-    ]
+def _headline_row(entry, row):
+    theirs = row[entry["theirs"]]
+    if not isinstance(theirs, str):
+        theirs = f"{format_cell(theirs)} s"
+    times = _three_digits(row[entry["times"]])
+    doubts = {
+        "surrogate data": row["source"] == "surrogate",
+        "busy machine": row.get("busy") in (True, "True"),
+    }
+    return HeadlineRow(
+        of=", ".join(format_cell(row[column]) for column in entry["of"]),
+        theirs=theirs,
+        ours=f"{_three_digits(row[entry['ours']])} s",
+        # a printed time such as ">3d" is the least that it can have been
+        times=f"> {times}" if theirs.startswith(">") else times,
+        doubts=", ".join(doubt for doubt, applies in doubts.items() if applies),
+    )
+
+
+def _three_digits(value):
+    return format_cell(float(f"{value:.3g}"))

@@ -12,7 +12,8 @@ import pandas as pd
 
 from kronbench.errors import InputError
 from kronbench.report.claims import FAILS, TIMED
-from kronbench.report.reference import read_verdicts
+from kronbench.report.reference import distinct, read_machine, read_verdicts
+from kronbench.report.render import read_table
 from kronbench.settings import read_yaml, validate
 
 # Columns that say how a row was measured, beside those that depend on a clock.
@@ -77,9 +78,7 @@ def read_run(folder: str | Path) -> Run:
         place = path.relative_to(folder)
         # What a killed job left behind is hidden.
         if not _NO_NUMBERS.intersection(place.parts) and not path.name.startswith("."):
-            tables[place.with_suffix("").as_posix()] = pd.read_csv(
-                path, keep_default_na=False, na_values=[""]
-            )
+            tables[place.with_suffix("").as_posix()] = read_table(path)
     return Run(folder, verdicts, tables, surroundings(folder))
 
 
@@ -147,22 +146,21 @@ def surroundings(folder: Path) -> dict:
     An accepted run keeps them in one file.
     """
     if (folder / "machine.json").exists():
-        machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+        machine = read_machine(folder)
         return {key: machine[key] for key in _SURROUNDINGS if key in machine}
-    found = {key: [] for key in (*_SURROUNDINGS, "data")}
-    for path in sorted(folder.glob("*/tables/**/*.json")):
-        sidecar = json.loads(path.read_text(encoding="utf-8"))
-        values = {key: sidecar["environment"].get(key) for key in _SURROUNDINGS}
-        if sidecar["data"]:
-            values["data"] = [file["sha256"] for file in sidecar["data"]["files"]]
-        for key, value in values.items():
-            if value not in found[key]:
-                found[key].append(value)
-    return {
-        key: values[0] if len(values) == 1 else sorted(values, key=str)
-        for key, values in found.items()
-        if values
+    sidecars = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("*/tables/**/*.json"))
+    ]
+    found = {
+        key: [sidecar["environment"].get(key) for sidecar in sidecars] for key in _SURROUNDINGS
     }
+    found["data"] = [
+        [file["sha256"] for file in sidecar["data"]["files"]]
+        for sidecar in sidecars
+        if sidecar["data"]
+    ]
+    return {key: distinct(values) for key, values in found.items() if values}
 
 
 def _verdicts(a, b):

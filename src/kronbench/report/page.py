@@ -13,15 +13,17 @@ import pandas as pd
 
 from kronbench.bench.items import Item, Plan
 from kronbench.files import replacing, write_text
+from kronbench.report.beside import APART, FAR, cells, printed_columns
 from kronbench.report.claims import (
     DIFFERS,
     FAILS,
     HOLDS,
     UNTESTED,
+    VERDICTS,
     Verdict,
     evaluate,
     headlines,
-    inconsistencies,
+    load_statements,
 )
 from kronbench.report.reference import described, moved_since_accepted
 from kronbench.report.render import read_numbers, read_results
@@ -40,7 +42,8 @@ def write_report(plan: Plan) -> str:
     str
         What was rendered, what rests on surrogates, what was skipped, where the page is.
     """
-    verdicts = evaluate(plan)
+    statements = load_statements(plan)
+    verdicts = evaluate(statements.claims, plan)
     columns = [field.name for field in dataclasses.fields(Verdict)]
     table = pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
     with replacing(plan.report / "claims.csv") as temporary:
@@ -66,17 +69,18 @@ def write_report(plan: Plan) -> str:
     page = environment.get_template("page.html.j2").render(
         plan=plan,
         papers=papers,
+        machine=_machine(entries),
         verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
-        order=(HOLDS, DIFFERS, FAILS, UNTESTED),
+        order=VERDICTS,
+        apart=APART,
+        far=FAR,
         matrix=collections.Counter((verdict.paper, verdict.verdict) for verdict in verdicts),
-        contradicted=[
-            verdict for kind in (FAILS, DIFFERS) for verdict in verdicts if verdict.verdict == kind
-        ],
-        headlines=headlines(plan),
-        inconsistencies=inconsistencies(plan),
+        headlines=headlines(statements.headlines, plan),
+        inconsistencies=statements.inconsistencies,
         moved=None if moved is None else [described(move) for move in moved],
         counts=collections.Counter(verdict.verdict for verdict in verdicts),
         surrogates=_surrogates(entries),
+        resting=_resting(entries),
         skipped=_skipped(entries),
         surroundings=entries[0]["sidecars"][0]["environment"],
         origins=_origins(entries),
@@ -96,20 +100,53 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
     """All that the page shows of an item."""
     record = json.loads(item.output("json").read_text(encoding="utf-8"))
     picture = item.output("png").read_bytes()
+    table = read_numbers(item) if record["kind"] == "table" else None
+    sidecars = read_results(item).sidecars
     return {
         "item": item,
         "record": record,
-        "sidecars": read_results(item).sidecars,
-        "table": read_numbers(item) if record["kind"] == "table" else None,
+        "sidecars": sidecars,
+        "columns": list(table) if table is not None else None,
+        "rows": cells(table) if table is not None else None,
+        "marked": table is not None and bool(printed_columns(table)),
         "picture": base64.b64encode(picture).decode(),
         # width and height of a PNG stand in its header; given, the page does not jump as it loads
         "size": struct.unpack(">II", picture[16:24]),
         "claims": [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)],
+        "citation": _citation(item, sidecars),
     }
+
+
+def _citation(item, sidecars):
+    """All that a number of an item rests on, in one sentence."""
+    places = sorted({_origin(sidecar["environment"]) for sidecar in sidecars})
+    last = max(str(sidecar["environment"]["time"]) for sidecar in sidecars)
+    data = []
+    for sidecar in sidecars:
+        files = sidecar["data"]["files"] if sidecar["data"] else []
+        sums = [f"sha256 {file['sha256'][:12]}" for file in files]
+        source = sidecar["data"]["source"] if sidecar["data"] else "generated"
+        data.append(f"{sidecar['part']} ({', '.join([source, *sums])})")
+    return (
+        f"Kronbench, {item.paper} {item.name}, scale {item.scale}, "
+        f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; data: {', '.join(data)}"
+    )
+
+
+def _machine(entries):
+    """Where and until when the run was measured; all processors that there were."""
+    places = [sidecar["environment"] for entry in entries for sidecar in entry["sidecars"]]
+    cpus = dict.fromkeys(f"{place['cpu']}, {place['cores']} cores" for place in places)
+    return {"cpu": " and ".join(cpus), "date": max(str(place["time"]) for place in places)[:10]}
 
 
 def _surrogates(entries):
     return sorted({name for entry in entries for name in entry["record"]["surrogates"]})
+
+
+def _resting(entries):
+    """Entries that rest on surrogate data."""
+    return [entry for entry in entries if entry["record"]["surrogates"]]
 
 
 def _origins(entries):
@@ -154,11 +191,7 @@ def _summary(plan, entries, verdicts, moved):
     if moved is None:
         lines.append("no accepted run of this scale to compare with")
     surrogates = _surrogates(entries)
-    resting = [
-        f"{entry['item'].paper} {entry['item'].name}"
-        for entry in entries
-        if entry["record"]["surrogates"]
-    ]
+    resting = [f"{entry['item'].paper} {entry['item'].name}" for entry in _resting(entries)]
     lines.append(
         f"surrogate data: {', '.join(surrogates)} (in {', '.join(resting)})"
         if surrogates

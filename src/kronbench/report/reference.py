@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pandas as pd
 from kronbench.bench.items import Plan
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
-from kronbench.report.claims import DIFFERS, FAILS, HOLDS, UNTESTED
+from kronbench.report.claims import VERDICTS
 from kronbench.report.render import read_numbers, read_results
 
 # The scale whose verdicts stand in README.md, between these two lines.
@@ -41,6 +42,20 @@ class Move:
 def read_verdicts(path: str | Path) -> pd.DataFrame:
     """Verdicts by claim id, from ``verdicts.csv`` or from the ``claims.csv`` of a run."""
     return pd.read_csv(path, keep_default_na=False)[_COLUMNS].set_index("id")
+
+
+def read_machine(target: Path) -> dict:
+    """What an accepted run says of its surroundings."""
+    return json.loads((target / "machine.json").read_text(encoding="utf-8"))
+
+
+def distinct(values: Iterable):
+    """The one value that all share, or the list of those that there are."""
+    seen = []
+    for value in values:
+        if value not in seen:
+            seen.append(value)
+    return seen[0] if len(seen) == 1 else sorted(seen, key=str)
 
 
 def moves(accepted: pd.DataFrame, verdicts: pd.DataFrame) -> list[Move]:
@@ -120,10 +135,10 @@ def accept(plan: Plan, write: bool = False) -> str:
 
 def verdict_matrix(target: Path) -> str:
     """The accepted verdicts by paper as a Markdown table, with machine and date."""
-    verdicts, machine = read_verdicts(target / "verdicts.csv"), _read_machine(target)
+    verdicts, machine = read_verdicts(target / "verdicts.csv"), read_machine(target)
     counts = pd.crosstab(verdicts["paper"], verdicts["verdict"])
     counts = counts.reindex(verdicts["paper"].unique())
-    columns = [name for name in (HOLDS, DIFFERS, FAILS, UNTESTED) if name in counts]
+    columns = [name for name in VERDICTS if name in counts]
     lines = [f"| paper | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
     for paper, row in counts[columns].iterrows():
         lines.append(f"| `{paper}` | {' | '.join(map(str, row))} |")
@@ -142,10 +157,6 @@ def update_readme(readme: Path, target: Path) -> None:
         before, rest = text.split(BEGIN)
         block = f"{BEGIN}\n{verdict_matrix(target)}\n{END}"
         write_text(readme, before + block + rest.split(END)[1])
-
-
-def _read_machine(target):
-    return json.loads((target / "machine.json").read_text(encoding="utf-8"))
 
 
 def _write(plan, verdicts, target):
@@ -167,14 +178,6 @@ def _machine(plan):
         sidecar["environment"] for item in plan.items for sidecar in read_results(item).sidecars
     ]
     keys = ("revision", "cpu", "cores", "python", "packages")
-    found = {key: _distinct(surrounding.get(key) for surrounding in surroundings) for key in keys}
+    found = {key: distinct(surrounding.get(key) for surrounding in surroundings) for key in keys}
     times = sorted(str(surrounding.get("time")) for surrounding in surroundings)
     return found | {"first": times[0], "last": times[-1]}
-
-
-def _distinct(values):
-    seen = []
-    for value in values:
-        if value not in seen:
-            seen.append(value)
-    return seen[0] if len(seen) == 1 else seen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib
 import pandas as pd
@@ -37,21 +38,21 @@ def read_results(item: Item) -> Results:
         table = item.table(part)
         if not table.exists():
             raise InputError(f"{table} is missing; make it with: {item.command(part)}")
-        frames.append(_read_csv(table))
+        frames.append(read_table(table))
         sidecars.append(json.loads(table.with_suffix(".json").read_text(encoding="utf-8")))
     return Results(pd.concat(frames, ignore_index=True), sidecars)
 
 
 def read_numbers(item: Item) -> pd.DataFrame:
     """The numbers that an item's picture shows, as ``render`` wrote them."""
-    return _read_csv(item.output("csv"))
+    return read_table(item.output("csv"))
 
 
-def _read_csv(path):
+def read_table(path: str | Path) -> pd.DataFrame:
+    """A result table, or the numbers of an item; an item without data has the data set ""."""
     # Only empty fields are missing values: a solver or data set may be called "None" or "NA".
     frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    frame["dataset"] = frame["dataset"].fillna("")
-    return frame
+    return frame.fillna({"dataset": ""})
 
 
 def render(item: Item) -> None:

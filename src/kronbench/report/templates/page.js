@@ -1,16 +1,35 @@
 "use strict";
-// Thumbnails show the pictures that the page holds already: each is in it once.
+// Thumbnails show what the page holds already: the picture, or the upper left corner of a table.
 for (const thumb of document.querySelectorAll(".thumb")) {
-  const picture = document.getElementById(thumb.dataset.of);
+  const article = document.getElementById(thumb.dataset.of);
+  const picture = article.querySelector("img");
+  thumb.setAttribute("aria-hidden", "true");
   if (picture) {
     const image = new Image();
     image.alt = "";
     image.src = picture.src;
     thumb.append(image);
   } else {
-    thumb.classList.add("table");
+    const corner = document.createElement("table");
+    for (const row of [...article.querySelector(".numbers").rows].slice(0, 9)) {
+      const copy = corner.insertRow();
+      copy.append(...[...row.cells].slice(0, 6).map((cell) => cell.cloneNode(true)));
+    }
+    thumb.append(corner);
   }
 }
+
+// What scrolls can be scrolled with the keyboard, and what does not is no stop on its way.
+function stops() {
+  for (const region of document.querySelectorAll(".scroll")) {
+    const wide = region.scrollWidth > region.clientWidth;
+    if (wide || region.scrollHeight > region.clientHeight) region.tabIndex = 0;
+    else region.removeAttribute("tabindex");
+  }
+}
+window.addEventListener("resize", stops);
+document.addEventListener("toggle", stops, true);
+stops();
 
 // Filters, search and order of the claims; their state is in the address: #claims?paper=...
 const form = document.getElementById("filters");
@@ -35,6 +54,7 @@ function filter() {
     shown += !row.hidden;
   }
   document.getElementById("shown").textContent = `${shown} of ${rows.length} claims`;
+  stops();
 }
 
 function sort(column, descending) {
@@ -57,6 +77,12 @@ function remember() {
 
 function recall() {
   const [place, state] = location.hash.slice(1).split("?");
+  const linked = rows.find((row) => row.id === place);
+  if (linked && linked.hidden) {
+    form.reset(); // a link to a claim that the filters hide
+    linked.hidden = false;
+    linked.scrollIntoView();
+  }
   if (place !== "claims" || state === undefined) return;
   const parameters = new URLSearchParams(state);
   for (const field of form.elements) {
@@ -70,7 +96,10 @@ function recall() {
 
 form.addEventListener("input", () => { filter(); remember(); });
 form.addEventListener("submit", (event) => event.preventDefault());
-form.addEventListener("reset", () => setTimeout(() => { filter(); remember(); }));
+form.addEventListener("reset", () => setTimeout(() => {
+  filter();
+  if (!location.hash.startsWith("#claim-")) remember();
+}));
 headings.forEach((heading, index) => heading.addEventListener("click", () => {
   sort(index, order !== null && order.column === index && !order.descending);
   remember();
@@ -79,25 +108,42 @@ window.addEventListener("hashchange", recall);
 filter();
 recall();
 
-// A table in the text forms that papers and issues take.
-const forms = {
-  markdown: (cells) => {
+// A table in the text forms that papers and issues take, or a line of code as it stands.
+const latex = { "\\": "\\textbackslash{}", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}" };
+const text = {
+  markdown: (cells, numeric) => {
     const line = (row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-    const rule = line(cells[0].map(() => "---"));
+    const rule = line(numeric.map((right) => (right ? "---:" : "---")));
     return [line(cells[0]), rule, ...cells.slice(1).map(line)].join("\n");
   },
-  latex: (cells) => {
-    const line = (row) => `${row.map((cell) => cell.replace(/[%&_#$^{}~]/g, "\\$&")).join(" & ")} \\\\`;
-    const columns = "l".repeat(cells[0].length);
-    return [`\\begin{tabular}{${columns}}`, line(cells[0]), "\\hline", ...cells.slice(1).map(line),
-      "\\end{tabular}"].join("\n");
+  latex: (cells, numeric) => {
+    const escaped = (cell) => cell.replace(/[%&_#${}\\^~]/g, (sign) => latex[sign] || `\\${sign}`);
+    const line = (row) => `${row.map(escaped).join(" & ")} \\\\`;
+    const columns = numeric.map((right) => (right ? "r" : "l")).join("");
+    return [`\\begin{tabular}{${columns}}`, line(cells[0]), "\\hline",
+      ...cells.slice(1).map(line), "\\end{tabular}"].join("\n");
   },
 };
+function copied(button) {
+  if (button.dataset.copy === "code") {
+    return button.parentElement.querySelector("code").textContent.replace(/\s+/g, " ");
+  }
+  const lines = [...button.closest("article").querySelector(".numbers").rows];
+  // without the differences, which stand in the cells as <small>
+  const cells = lines.map((row) => [...row.cells].map(
+    (cell) => (cell.firstChild ? cell.firstChild.textContent.trim() : "")));
+  const numeric = cells[0].map((_, column) => (
+    lines.slice(1).some((row) => row.cells[column].classList.contains("n"))));
+  return text[button.dataset.copy](cells, numeric);
+}
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
-    const numbers = button.closest("article").querySelector("table.numbers");
-    const cells = [...numbers.rows].map((row) => [...row.cells].map((cell) => cell.textContent));
-    await navigator.clipboard.writeText(forms[button.dataset.copy](cells));
-    button.textContent += " ✓";
+    const said = button.parentElement.querySelector("[role=status]");
+    try {
+      await navigator.clipboard.writeText(copied(button));
+      said.textContent = "copied";
+    } catch {
+      said.textContent = "this browser lets no page copy";
+    }
   });
 }
