@@ -8,11 +8,19 @@ from scipy import sparse
 
 from kronbench.operators._kernels import PLAIN, _add_rows_narrow, block_starts, narrow_width
 from kronbench.operators._routes import _tasks, aligned_zeros
-from kronbench.operators._threads import WORTH_A_THREAD, at_most_threads
+from kronbench.operators._threads import (
+    PASS_WORTH_A_THREAD,
+    WORTH_A_THREAD,
+    at_most_threads,
+)
 
 # Rows of the other side that are passed at a time, so that they stay in the L2 cache: a fifth less
 # time than in one go at 9794 documents and 61,000 words.
 _BLOCK_ROWS = 3000
+
+# Words in more than this share of the documents go to a product of the BLAS, which makes ten
+# operations in the time that one takes here, where they hold that part of all entries.
+_FREQUENT, _WORTHWHILE = 0.05, 0.2
 
 
 class SparseProducts:
@@ -20,8 +28,9 @@ class SparseProducts:
 
     The first half runs by word, X'A, the second by document, X (X'A); both add up weighted rows
     of a block ("dimension flipping" of Seeger 2006, appendix D.2), for as many classes at a time
-    as the registers hold, so that what lies between the halves stays in cache. A word of one
-    document alone adds x^2 to the diagonal of X X' and takes part in neither half.
+    as the registers hold, so that what lies between the halves stays in cache. Words at both ends
+    take part in neither: one of a document alone adds x^2 to the diagonal of X X', and the most
+    frequent ones are a dense matrix.
 
     Parameters
     ----------
@@ -35,29 +44,44 @@ class SparseProducts:
         self._alone = np.bincount(
             rows[alone], X.data[alone].astype(float) ** 2, minlength=X.shape[0]
         ).astype(X.dtype)
-        kept = sparse.csr_array(X[:, documents > 1])
+        frequent = documents > max(1, _FREQUENT * X.shape[0])
+        if documents[frequent].sum() < _WORTHWHILE * X.nnz:
+            frequent[:] = False
+        self._frequent = X[:, frequent].toarray() if frequent.any() else None
+        kept = sparse.csr_array(X[:, (documents > 1) & ~frequent])
         self._by_document, self._by_word = _Order(kept), _Order(sparse.csr_array(kept.T))
 
     def gram(self, block):
         """X X'A (n, C), of the dtype of A."""
         block = np.ascontiguousarray(block)
-        out = np.empty_like(block)
         n, n_columns = block.shape
+        if self._frequent is None:
+            out = np.zeros_like(block)
+        else:
+            dense = self._frequent.astype(block.dtype, copy=False)
+            out = dense @ (dense.T @ block)
         width = narrow_width(block.dtype)
         panel, between = (
             aligned_zeros((rows, width), block.dtype) for rows in (n, self._by_word.n_rows)
         )
         alone = self._alone.astype(block.dtype, copy=False)[:, None]
+        many = n * width > PASS_WORTH_A_THREAD
         with at_most_threads(4 * self._by_word.nnz * n_columns / WORTH_A_THREAD):
             for first in range(0, n_columns, width):
                 columns = slice(first, min(first + width, n_columns))
                 used = columns.stop - first
-                panel[:, :used], panel[:, used:] = block[:, columns], 0
+                if many:
+                    _load(block, first, used, panel)
+                else:
+                    panel[:, :used], panel[:, used:] = block[:, columns], 0
                 between[:] = 0
                 self._by_word.add(panel, between)
                 panel *= alone
                 self._by_document.add(between, panel)
-                out[:, columns] = panel[:, :used]
+                if many:
+                    _add_to(panel, first, used, out)
+                else:
+                    out[:, columns] += panel[:, :used]
         return out
 
 
@@ -88,3 +112,21 @@ def _add(starts, columns, values, tasks, width, source, out, plain):
             for j in range(tasks[task], tasks[task + 1]):
                 at, stop = starts[j, block], starts[j, block + 1]
                 _add_rows_narrow(plain, out, j * width, width, source, columns, values, at, stop)
+
+
+@njit(parallel=True, cache=True)
+def _load(block, first, used, panel):
+    """Columns of a block into a panel, the rest of it zero."""
+    for i in prange(len(block)):
+        for c in range(used):
+            panel[i, c] = block[i, first + c]
+        for c in range(used, panel.shape[1]):
+            panel[i, c] = 0
+
+
+@njit(parallel=True, cache=True)
+def _add_to(panel, first, used, out):
+    """Add a panel to the columns of a block."""
+    for i in prange(len(out)):
+        for c in range(used):
+            out[i, first + c] += panel[i, c]
