@@ -15,7 +15,6 @@ from kronbench.operators.class_kernels import (
     SparseFeatures,
     StoredKernels,
 )
-from kronbench.operators.sparse_features import SparseProducts
 from tests.operators.test_tree import path_matrix, random_parents
 
 GAMMA = np.array([0.3, 1.1])
@@ -76,18 +75,13 @@ def test_sparse_products_in_single_precision_and_many_columns():
     assert np.abs(SparseFeatures(X).product(block.astype(float)) - expected).max() < 1e-11
 
 
-@pytest.mark.parametrize("n", [60, 7000])
-def test_frequent_words_are_a_dense_part_of_sparse_products(n):
+def test_sparse_products_of_many_documents_and_words():
+    """More than a block of each, and panels that are copied on all threads."""
     rng = np.random.default_rng(1)
-    rare = sparse.random_array((n, 300), density=0.01, rng=rng)
-    frequent = sparse.random_array((n, 5), density=0.4, rng=rng)
-    block = rng.standard_normal((n, 70))
-    for parts in ([rare, frequent], [frequent], [rare], [rare[:, :100], frequent, rare[:, 100:]]):
-        X = sparse.csr_array(sparse.hstack(parts))
-        products = SparseProducts(X)
-        assert (products._frequent is None) == (len(parts) == 1 and parts[0] is rare)
-        expected = X @ (X.T @ block)
-        np.testing.assert_allclose(products.gram(block), expected, atol=1e-10)
+    X = sparse.random_array((25_000, 21_000), density=1e-4, rng=rng, format="csr")
+    block = rng.standard_normal((25_000, 33))
+    expected = X @ (X.T @ block)
+    np.testing.assert_allclose(SparseFeatures(X).product(block), expected, atol=1e-12)
 
 
 def test_single_precision_storage_keeps_sums_in_double():
