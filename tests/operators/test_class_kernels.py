@@ -75,6 +75,15 @@ def test_sparse_products_in_single_precision_and_many_columns():
     assert np.abs(SparseFeatures(X).product(block.astype(float)) - expected).max() < 1e-11
 
 
+def test_sparse_products_of_many_documents_and_words():
+    """More than a block of each, and panels that are copied on all threads."""
+    rng = np.random.default_rng(1)
+    X = sparse.random_array((25_000, 21_000), density=1e-4, rng=rng, format="csr")
+    block = rng.standard_normal((25_000, 33))
+    expected = X @ (X.T @ block)
+    np.testing.assert_allclose(SparseFeatures(X).product(block), expected, atol=1e-12)
+
+
 def test_single_precision_storage_keeps_sums_in_double():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3))

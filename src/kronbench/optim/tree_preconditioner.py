@@ -22,8 +22,8 @@ from kronbench.operators.tree import Tree
 # for them: they need not be accurate, the preconditioner is exact in whatever space they span.
 _MOST_VECTORS, _MORE, _PASSES = 64, 8, 3
 
-# Products of pairs of features that are in memory at a time.
-_PAIRS = 2**21
+# Products of pairs of features that are in memory at a time, and numbers that fit a cache.
+_PAIRS, _CACHED = 2**21, 2**18
 
 
 def tree_preconditioner(covariance, loss):
@@ -135,8 +135,7 @@ class CoarsePreconditioner:
             y, _ = elimination.solve(elimination.curve(self._narrow.T @ image))
             bias = self._covariance.bias_variance * (self._bias @ y)
             coupled = np.vstack([self._tree.couple(y, self._covariance.variance), bias])
-            z = vector - self._narrow @ y.astype(vector.dtype)
-            return z, image - self._images @ coupled.astype(image.dtype)
+            return _minus(vector, self._narrow, y), _minus(image, self._images, coupled)
 
         return inverse
 
@@ -194,6 +193,18 @@ class _Elimination:
         g = sums[tree.leaves]
         z = h - np.einsum("cij,cj->ci", self._curvatures, g)
         return np.ascontiguousarray(z.T), np.ascontiguousarray((g - sums[0]).T)
+
+
+def _minus(block, left, right):
+    """block - left @ right in the dtype of the block, by rows that stay in cache."""
+    right = right.astype(block.dtype)
+    out = np.empty_like(block)
+    step = max(1, _CACHED // max(1, block.shape[1]))
+    for start in range(0, len(block), step):
+        rows = slice(start, start + step)
+        np.matmul(left[rows], right, out=out[rows])
+        np.subtract(block[rows], out[rows], out=out[rows])
+    return out
 
 
 def _curvatures(features, weights):

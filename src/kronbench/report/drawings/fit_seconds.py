@@ -17,7 +17,8 @@ def tabulate(frame, item, printed):
     rows = []
     for _, measured in frame[frame["quantity"].isin(list(QUANTITIES))].iterrows():
         section, method = section_of(measured["dataset"]), measured["method"]
-        column = f"{QUANTITIES[measured['quantity']]}_{method}"
+        pattern = method.partition(", ")[0]  # "H1, preconditioned" is a way to fit H1
+        column = f"{QUANTITIES[measured['quantity']]}_{pattern}"
         paper = printed[column].get(section) if column in printed else None
         rows.append(
             {
