@@ -5,6 +5,7 @@ import re
 import sys
 
 from kronbench.datasets import describe
+from kronbench.datasets.transfer import shown
 from kronbench.errors import InputError
 from kronbench.bench.items import load_plan
 from kronbench.bench.provenance import (

@@ -13,9 +13,10 @@ rule dataset:
         "../envs/kronbench.yaml"
     params:
         config=CONFIG,
-        # Another policy, mirror or registry entry makes the data set stale.
+        # Another policy, mirror or registry entry makes the data set stale; a mirror's password is
+        # not kept with the job.
         policy=PLAN.config["data"],
-        mirror=os.environ.get("KRONBENCH_MIRROR", PLAN.config["mirror"]),
+        mirror=shown(os.environ.get("KRONBENCH_MIRROR", PLAN.config["mirror"]) or ""),
         entry=lambda wildcards: data_settings(wildcards.name),
     message:
         "data {wildcards.name}"
