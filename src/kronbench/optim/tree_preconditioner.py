@@ -114,7 +114,7 @@ class CoarsePreconditioner:
         kept = squares > 1e-6 * squares[-1]  # rounding in single precision lies below
         scale = axes[:, kept] / np.sqrt(squares[kept])
         scale = scale @ qr((bias @ scale)[:, None])[0][:, ::-1]
-        self._basis, products = basis @ scale, products @ scale
+        products = products @ scale
         bias = self._bias = bias @ scale
         self._functions = products + bias
         self._prior = np.zeros((tree.n_nodes + 1, len(bias)))
@@ -122,7 +122,7 @@ class CoarsePreconditioner:
         self._prior[:, -1] *= max(1 - bias[-1] ** 2, 0)
         self._prior[tree.leaves, -1] += covariance.bias_variance * bias[-1] ** 2
         # in the precision of the vectors, for the passes over them
-        self._narrow = self._basis.astype(covariance.dtype)
+        self._basis = (basis @ scale).astype(covariance.dtype)
         ones = np.ones((len(basis), 1))
         self._images = np.hstack([products, ones]).astype(covariance.dtype)
 
@@ -132,10 +132,10 @@ class CoarsePreconditioner:
         elimination = _Elimination(self._tree, self._prior, curvatures)
 
         def inverse(vector, image):
-            y, _ = elimination.solve(elimination.curve(self._narrow.T @ image))
+            y, _ = elimination.solve(elimination.curve(self._basis.T @ image))
             bias = self._covariance.bias_variance * (self._bias @ y)
             coupled = np.vstack([self._tree.couple(y, self._covariance.variance), bias])
-            return _minus(vector, self._narrow, y), _minus(image, self._images, coupled)
+            return _minus(vector, self._basis, y), _minus(image, self._images, coupled)
 
         return inverse
 
@@ -231,11 +231,10 @@ def _leading_vectors(kernels, rank):
     """
     n = kernels.n_rows
     rank = min(rank, n)
-    block = np.random.default_rng(0).standard_normal((n, min(rank + _MORE, n)))
+    image = np.random.default_rng(0).standard_normal((n, min(rank + _MORE, n)))
     for _ in range(_PASSES):
-        block = np.linalg.qr(block)[0]
+        block = np.linalg.qr(image)[0]
         image = kernels.product(block.astype(kernels.dtype)).astype(float)
-        _, axes = np.linalg.eigh(block.T @ image)
-        block, image = block @ axes[:, ::-1], image @ axes[:, ::-1]
-        block, last = image, block
-    return last[:, :rank]
+        axes = np.linalg.eigh(block.T @ image)[1][:, ::-1]
+        image = image @ axes
+    return (block @ axes)[:, :rank]
