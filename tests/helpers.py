@@ -1,6 +1,9 @@
 """What several tests need."""
 
 import io
+import os
+import subprocess
+import sys
 import types
 
 from kronbench.resources import config_path
@@ -36,3 +39,16 @@ def _file(name, content):
 def matrix(frame, value):
     """The entries of a frame with the columns ``row`` and ``col`` as a matrix of ``value``."""
     return frame.pivot(index="row", columns="col", values=value).to_numpy()
+
+
+def snakemake(folder, *arguments, sources, timeout):
+    """Snakemake run in a folder, with the package of ``sources`` and no mirror; its output."""
+    return subprocess.run(
+        [sys.executable, "-m", "snakemake", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(sources), "KRONBENCH_MIRROR": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+    )

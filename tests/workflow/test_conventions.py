@@ -1,9 +1,7 @@
 """What Snakemake expects of a workflow: a content linter, its report, use as a module."""
 
-import os
+import functools
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -11,22 +9,14 @@ import pytest
 import yaml
 
 from kronbench.bench.items import load_plan
+from tests import helpers
 from tests.helpers import merged
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.workflow
 
 
-def snakemake(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "snakemake", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "KRONBENCH_MIRROR": ""},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=500,
-    )
+snakemake = functools.partial(helpers.snakemake, sources=ROOT / "src", timeout=500)
 
 
 @pytest.mark.parametrize("entry", ["Snakefile", "workflow/Snakefile"])

@@ -4,14 +4,13 @@ import contextlib
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from kronbench.bench.items import load_plan
+from tests import helpers
 from tests.helpers import merged
 
 ROOT = Path(__file__).parents[2]
@@ -45,18 +44,8 @@ def finished(tmp_path_factory):
 
 
 def snakemake(folder, *arguments):
-    return subprocess.run(
-        [
-            *(sys.executable, "-m", "snakemake", *arguments),
-            *("--cores", "2", "--configfile", "config/smoke.yaml"),
-        ],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder / "src"), "KRONBENCH_MIRROR": ""},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-    )
+    smoke = ("--cores", "2", "--configfile", "config/smoke.yaml")
+    return helpers.snakemake(folder, *arguments, *smoke, sources=folder / "src", timeout=300)
 
 
 def due(folder):
