@@ -15,6 +15,7 @@ import kronbench.experiments
 import kronbench.report.drawings
 from kronbench.manual import SCHEMAS, manual
 from kronbench.report.reference import README_SCALE, verdict_matrix
+from kronbench.report.register import accepted_register
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
@@ -127,6 +128,11 @@ def uncommented(file):
 def test_the_manual_of_the_configuration_is_current():
     written = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
     assert written == manual(), "write it with: kronbench manual"
+
+
+def test_the_register_of_sentences_is_current():
+    written = (ROOT / "docs" / "register.md").read_text(encoding="utf-8")
+    assert written == accepted_register(), "write it with: kronbench manual"
 
 
 @pytest.mark.parametrize("schema", [path.stem for path in (ROOT / "workflow/schemas").iterdir()])

@@ -76,7 +76,7 @@ def _parser():
     for command in (run, render, prepare, report, accept):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
-    manual = commands.add_parser("manual", help="write config/README.md from the schemas")
+    manual = commands.add_parser("manual", help="write config/README.md and docs/register.md")
     manual.set_defaults(command=_manual)
 
     compile_ = commands.add_parser("compile", help="compile the numba kernels into their cache")
@@ -167,9 +167,11 @@ def _prepare(arguments):
 def _manual(arguments):
     from kronbench.files import write_text
     from kronbench.manual import manual
-    from kronbench.resources import config_path
+    from kronbench.report.register import accepted_register
+    from kronbench.resources import checkout_path, config_path
 
     write_text(config_path("README.md"), manual())
+    write_text(checkout_path("docs", "register.md"), accepted_register())
 
 
 def _compile(arguments):

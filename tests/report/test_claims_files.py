@@ -1,5 +1,6 @@
 """The claims of the project, and what the reader of claims refuses."""
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -58,6 +59,17 @@ def test_a_claim_is_read(loaded):
     assert claim["paper"] == "airola"
 
 
+def test_a_sentence_without_check_gives_its_reason(loaded, plan):
+    words = entry(untestable="the paper gives no number")
+    del words["check"], words["strictness"]
+    (claim,) = loaded(words)
+    judged = claims.judge(claim, pd.DataFrame(), "smoke")
+    assert judged == (claims.UNTESTED, "the paper gives no number")
+    del words["untestable"]
+    with pytest.raises(InputError, match="either a check or"):
+        loaded(words)
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -75,6 +87,7 @@ def test_a_claim_is_read(loaded):
             {"differs": {"because": "so", "check": {"kind": "at_mst", "value": "auc"}}},
             "names the check 'at_mst'",
         ),
+        ({"untestable": "so"}, "either a check or, under 'untestable'"),
         ({"differs_because": "so"}, "unknown key 'differs_because'"),
         ({"differs": {"because": "so"}}, "'check' is a required property"),
     ],

@@ -79,7 +79,7 @@ class Statements:
     Attributes
     ----------
     claims : list of dict
-        What is judged.
+        What is judged, and what could not be, in the order of the text.
     headlines : list of dict
         Numbers that are shown.
     inconsistencies : list of dict
@@ -97,8 +97,9 @@ def load_statements(plan: Plan) -> Statements:
     Raises
     ------
     InputError
-        A file breaks the schema; a claim reads no known item, names no known check, reads a column
-        of the clock without ``timing: true``, or judges absolute seconds.
+        A file breaks the schema; a claim reads no known item, has neither check nor reason, names
+        no known check, reads a column of the clock without ``timing: true``, or judges absolute
+        seconds.
     """
     parts = [field.name for field in dataclasses.fields(Statements)]
     statements = Statements(**{part: [] for part in parts})
@@ -118,8 +119,13 @@ def load_statements(plan: Plan) -> Statements:
             raise InputError(f"{place} stands there twice; give one of them another id")
         seen.add(claim["id"])
         _check_items(place, claim, plan)
-        for check in (claim["check"], claim.get("differs", claim)["check"]):
-            _check_check(place, check, claim.get("timing", False))
+        if ("check" in claim) == ("untestable" in claim):
+            raise InputError(
+                f"{place} needs either a check or, under 'untestable', why there can be none here"
+            )
+        for judged in (claim, claim.get("differs", {})):
+            if "check" in judged:
+                _check_check(place, judged["check"], claim.get("timing", False))
     return statements
 
 
@@ -150,10 +156,11 @@ def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
     verdicts = []
     for claim in claims:
         verdict, measured = judge(claim, rows_of(claim, plan), plan.scale)
-        labels = ("id", "paper", "place", "sentence", "item", "strictness")
+        labels = ("id", "paper", "place", "sentence", "item")
         verdicts.append(
             Verdict(
                 **{key: claim[key] for key in labels},
+                strictness=claim.get("strictness", ""),
                 timing=claim.get("timing", False),
                 verdict=verdict,
                 measured=measured,
@@ -183,10 +190,12 @@ def judge(claim: Mapping, frame: pd.DataFrame, scale: str) -> tuple[str, str]:
     - *differs*: its check fails, and the check of its entry ``differs`` holds, which bounds what
       was seen when the reason was found.
     - *fails*: its check fails, and there is no known reason or the deviation is another one.
-    - *not tested here*: surrogate data, rows that were not measured (capped, skipped, left out at
-      this scale), sizes that the scale does not reach, or a claim on time and a row that was
-      measured while the machine was busy.
+    - *not tested here*: there can be no check here, and the entry says why; surrogate data; rows
+      that were not measured (capped, skipped, left out at this scale); sizes that the scale does
+      not reach; or a claim on time and a row that was measured while the machine was busy.
     """
+    if "untestable" in claim:
+        return UNTESTED, claim["untestable"]
     if scale in claim.get("not_at", ()):
         return UNTESTED, f"the sizes of scale '{scale}' are too small for it"
     try:
