@@ -1,9 +1,9 @@
 """The cross-validation log likelihood against refits, its gradient against differences."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from kronbench.errors import InputError
 from kronbench.models import HierarchicalNewtonClassifier, sharing_pattern
@@ -237,7 +237,20 @@ def test_quasi_newton_on_a_curved_valley():
     assert wall.x[0] == pytest.approx(0.6, abs=0.02)
 
 
-def test_a_search_whose_fits_do_not_converge_says_so(problem):
+def test_a_search_that_begins_where_fits_do_not_converge_is_refused(problem):
     cut = model(**PATTERNS["H1"], max_iter=1)
-    with pytest.warns(ConvergenceWarning):
+    with pytest.raises(InputError, match=r"do not converge at variance 2\.0"):
         cut.fit_hyperparameters(*problem, FOLDS, max_evaluations=2)
+
+
+@pytest.mark.filterwarnings("ignore:the gap is")  # of the last fit
+def test_a_search_keeps_away_from_fits_that_do_not_converge(problem):
+    """They have no value, and the search ends where it does without them."""
+    start = {**PATTERNS["H1"], "variance": 0.05}
+    short = model(**start, max_iter=4, max_inner=2)
+    short.fit_hyperparameters(*problem, FOLDS)
+    path = pd.DataFrame(short.hyperparameter_path_)
+    assert not path["converged"].all()
+    assert np.isneginf(path["value"]).equals(~path["converged"])
+    full = model(**start).fit_hyperparameters(*problem, FOLDS)
+    assert short.cv_log_likelihood_ == pytest.approx(full.cv_log_likelihood_, abs=1e-3)

@@ -58,7 +58,7 @@ class Evaluation:
 
 
 class CrossValidation:
-    """Evaluations of Psi that start from the last one.
+    """Evaluations of Psi that start from the last one whose fits converged.
 
     Parameters
     ----------
@@ -121,9 +121,11 @@ class CrossValidation:
         )
         if not abs(correction) <= _LARGEST_CORRECTION * plain or self.printed_steps:
             correction = 0.0
-        self._starts = [
-            (mode.coef, adjoint) for mode, adjoint in zip(modes, adjoints, strict=True)
-        ]
+        converged = all(mode.converged for mode in modes)
+        if converged or self.printed_steps:
+            self._starts = [
+                (mode.coef, adjoint) for mode, adjoint in zip(modes, adjoints, strict=True)
+            ]
         return Evaluation(
             plain + correction,
             correction,
@@ -133,7 +135,7 @@ class CrossValidation:
             sum(mode.n_iter for mode in modes),
             sum(mode.n_inner for mode in modes),
             sum(adjoint_steps),
-            all(mode.converged for mode in modes),
+            converged,
         )
 
     def _fold(self, covariance, loss, start, start_adjoint):

@@ -248,7 +248,8 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
         """Set ``variance`` and ``gamma`` (and ``coupling``) where ``cv_log_likelihood`` is large.
 
         A quasi-Newton search over logarithms from the parameters as they are, with steps of at
-        most 1 in each; then a fit to all rows.
+        most 1 in each; then a fit to all rows. Where the fits do not converge there is no value,
+        and the search keeps away (the printed iteration has no test of it).
 
         Parameters
         ----------
@@ -257,11 +258,22 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
             Gains below this part of the value do not count.
         tol : float
             Relative gap of the fits during the search.
+
+        Raises
+        ------
+        InputError
+            The fits do not converge at the parameters as they are.
         """
         checked = self._checked(X, y)
         search = _HyperparameterSearch(self, *checked, folds, tol=tol)
         self.hyperparameter_path_ = []
         begun = time.perf_counter()
+
+        def criterion(x):
+            value, gradient = search.evaluate(x)
+            if search.last.converged or self.paper_protocol:
+                return value, gradient
+            return np.inf, gradient
 
         def record(x, value, gradient):
             nonlocal begun
@@ -273,12 +285,18 @@ class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
             begun = time.perf_counter()
 
         result = capped_bfgs(
-            search.evaluate,
+            criterion,
             search.start,
             noise=noise,
             max_evaluations=max_evaluations,
             callback=record,
         )
+        if not np.isfinite(result.value):
+            raise InputError(
+                f"the fits to the folds do not converge at variance {self.variance} and gamma "
+                f"{self.gamma}, where the search begins: give smaller variances, or raise "
+                "max_iter or max_inner"
+            )
         self.set_params(**search.parameters(result.x))
         self.cv_log_likelihood_ = -result.value
         return self.fit(X, y)

@@ -24,7 +24,7 @@ def capped_bfgs(function, start, *, cap=1.0, noise=1e-5, max_evaluations=40, cal
     Parameters
     ----------
     function : callable(x) -> (value, gradient)
-        A value that is not finite is a step too far.
+        A value that is not finite is a step too far; at the start it ends the search.
     start : (m,) array
     cap : float
         For logarithms of hyperparameters 1: a factor e at a time.
@@ -44,6 +44,9 @@ def capped_bfgs(function, start, *, cap=1.0, noise=1e-5, max_evaluations=40, cal
     search = Search(x, value, gradient, [value])
     if callback is not None:
         callback(x, value, gradient)
+    if not np.isfinite(value):
+        search.message = "no value at the start"
+        return search
     inverse = None
     while len(search.values) < max_evaluations:
         if inverse is None:
