@@ -2,6 +2,8 @@
 
 
 rule dataset:
+    # Beside Snakemake, also on a cluster: nodes seldom see the network, and would draw surrogates.
+    localrule: True
     input:
         sources=lambda wildcards: data_sources(wildcards.name),
     output:

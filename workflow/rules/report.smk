@@ -1,7 +1,9 @@
-# Pictures, tables, claims and the page: from result tables alone.
+# Pictures, tables, claims and the page: from result tables alone. They take seconds, and stay
+# beside Snakemake on a cluster.
 
 
 rule render:
+    localrule: True
     input:
         tables=lambda wildcards: tables_of(item_of(wildcards)),
         sources=lambda wildcards: drawing_sources(item_of(wildcards)),
@@ -32,6 +34,7 @@ rule render:
 
 
 rule report:
+    localrule: True
     input:
         rendered=rendered(PLAN.items),
         sources=page_sources(PLAN),
