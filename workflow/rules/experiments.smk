@@ -13,6 +13,9 @@ rule compile:
     conda:
         "../envs/kronbench.yaml"
     threads: lambda wildcards: workflow.cores
+    resources:
+        mem_mb=lambda wildcards, attempt: 1500 * 2 ** (attempt - 1),
+        runtime=lambda wildcards, attempt: 20 * 2 ** (attempt - 1),
     message:
         "compile kernels"
     shell:

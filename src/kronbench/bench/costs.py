@@ -131,6 +131,35 @@ def capacity(plan: Plan, nodes: int, cores: int) -> float:
     return max(slots) / 3600
 
 
+def capacity_table(plan: Plan, cores: int) -> str:
+    """Markdown: hours on 1, 10 and 100 nodes of so many cores, and the longest jobs."""
+    jobs = sorted(
+        ((cost(item, part), item, part) for item, part in measurements(plan)),
+        key=lambda job: -job[0].seconds,
+    )
+    alone = sum(job[0].seconds for job in jobs if job[1].timed) / 3600
+    beside = sum(job[0].seconds for job in jobs if not job[1].timed) / 3600
+    known = pd.Series([job[0].basis for job in jobs]).value_counts()
+    lines = [
+        f"{len(jobs)} jobs at scale `{plan.scale}`"
+        f" ({', '.join(f'{count} {basis}' for basis, count in known.items())}):"
+        f" {alone:.1f} node hours of timed jobs, {beside:.1f} core hours of others.",
+        "",
+        f"| nodes of {cores} cores | hours |",
+        "|---|---|",
+        *(f"| {nodes} | {capacity(plan, nodes, cores):.1f} |" for nodes in (1, 10, 100)),
+        "",
+        "| longest jobs | timed | hours | GiB asked for |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {item.paper} {item.name} {part} | {'yes' if item.timed else 'no'} |"
+        f" {spent.seconds / 3600:.1f} | {memory_mb(item, part, 1) / 1024:.1f} |"
+        for spent, item, part in jobs[:12]
+    ]
+    return "\n".join(lines)
+
+
 def measurements(plan: Plan) -> list[tuple[Item, str]]:
     """The jobs of a plan that measure: each part of each item that has tables of its own."""
     own = [item for item in plan.items if item.tables_of == item.name]
