@@ -3,7 +3,6 @@
 
 
 rule render:
-    localrule: True
     input:
         tables=lambda wildcards: tables_of(item_of(wildcards)),
         sources=lambda wildcards: drawing_sources(item_of(wildcards)),
@@ -20,6 +19,7 @@ rule render:
         ),
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/render.log",
+    localrule: True
     conda:
         "../envs/kronbench.yaml"
     params:
@@ -34,7 +34,6 @@ rule render:
 
 
 rule report:
-    localrule: True
     input:
         rendered=rendered(PLAN.items),
         sources=page_sources(PLAN),
@@ -54,6 +53,7 @@ rule report:
         PLAN.report / "summary.txt",
     log:
         f"results/{PLAN.scale}/logs/report.log",
+    localrule: True
     conda:
         "../envs/kronbench.yaml"
     params:
