@@ -53,14 +53,14 @@ crate-test: $(VENV)/ready
 	@tools=$$(.venv-crate/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 		PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/pytest tests/report/test_archive.py -k crate -rs
 
-# An interrupted Snakemake waits for its jobs, so that only the second signal is sure to end it.
+# Interrupted, pytest stops the daemons; a Snakemake that waits for its jobs is killed after that.
 cluster: $(VENV)/ready
 	@$(PYTHON) -m venv --clear .venv-cluster
 	@.venv-cluster/bin/python -m pip install --quiet --no-deps \
 		snakemake-executor-plugin-slurm==2.8.0 snakemake-executor-plugin-slurm-jobstep==0.6.1
 	@tools=$$(.venv-cluster/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 		PATH="$(BIN):$$PATH" PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} \
-		timeout -k 60 1800 $(BIN)/pytest tests/cluster -rs $(ARGS)
+		timeout --signal=INT -k 120 3600 $(BIN)/pytest tests/cluster -rs $(ARGS)
 
 audit:
 	@$(PYTHON) -m venv --clear .venv-audit

@@ -27,7 +27,7 @@ REASON = why_not() or (
 )
 pytestmark = [
     pytest.mark.workflow,
-    pytest.mark.timeout(1500),
+    pytest.mark.timeout(3300),
     pytest.mark.skipif(REASON is not None, reason=str(REASON)),
 ]
 
