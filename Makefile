@@ -6,6 +6,7 @@
 # make compare [SCALE=...]           what a finished run has not in common with the accepted one
 # make archive [SCALE=...]           a finished run as one file: results/kronbench-<scale>.zip
 # make crate-test                    whether an archive's description is valid (installs roc-validator)
+# make cluster                       the slurm profile on a SLURM of its own (root; installs the executor plugin)
 # make audit                         known weaknesses of the locked versions (installs pip-audit)
 # make dist [TAG=v0.1.0]             the wheel; with a tag, only if it is that of the version
 # make lock                          resolve the dependencies anew (needs uv)
@@ -20,7 +21,7 @@ CONFIGFILE := $(if $(filter-out default,$(SCALE)),--configfile config/$(SCALE).y
 
 TOLERANCES := $(addprefix --tolerances ,$(wildcard config/tolerances.yaml))
 
-.PHONY: figures test fuzz lint check compare archive crate-test audit dist lock
+.PHONY: figures test fuzz lint check compare archive crate-test cluster audit dist lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
@@ -51,6 +52,15 @@ crate-test: $(VENV)/ready
 	@.venv-crate/bin/python -m pip install --quiet roc-validator==0.13.0
 	@tools=$$(.venv-crate/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 		PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/pytest tests/report/test_archive.py -k crate -rs
+
+# Interrupted, pytest stops the daemons; a Snakemake that waits for its jobs is killed after that.
+cluster: $(VENV)/ready
+	@$(PYTHON) -m venv --clear .venv-cluster
+	@.venv-cluster/bin/python -m pip install --quiet --no-deps \
+		snakemake-executor-plugin-slurm==2.8.0 snakemake-executor-plugin-slurm-jobstep==0.6.1
+	@tools=$$(.venv-cluster/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+		PATH="$(BIN):$$PATH" PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} \
+		timeout --signal=INT -k 120 3600 $(BIN)/pytest tests/cluster -rs $(ARGS)
 
 audit:
 	@$(PYTHON) -m venv --clear .venv-audit

@@ -70,10 +70,16 @@ def _parser():
     archive.add_argument(
         "--limit", type=int, default=256, help="MiB; beyond it the largest files are left out"
     )
+    costs = commands.add_parser("costs", help="keep what the jobs of a finished run cost")
+    costs.set_defaults(command=_costs)
+    costs.add_argument("results", type=Path, help="results/<scale>")
+    capacity = commands.add_parser("capacity", help="hours of a run on nodes of a cluster")
+    capacity.set_defaults(command=_capacity)
+    capacity.add_argument("--cores", type=int, default=16, help="of a node")
     verify = commands.add_parser("verify", help="whether an archive is as it was written")
     verify.set_defaults(command=_verify)
     verify.add_argument("archive", type=Path, metavar="FILE.zip")
-    for command in (run, render, prepare, report, accept):
+    for command in (run, render, prepare, report, accept, capacity):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
     manual = commands.add_parser("manual", help="write config/README.md and docs/register.md")
@@ -144,6 +150,19 @@ def _archive(arguments):
     from kronbench.report.archive import archive
 
     print(archive(arguments.results, arguments.out, arguments.limit))
+
+
+def _costs(arguments):
+    from kronbench.bench.costs import write_costs
+
+    print(write_costs(arguments.results))
+
+
+def _capacity(arguments):
+    from kronbench.bench.costs import capacity_table
+    from kronbench.bench.items import load_plan
+
+    print(capacity_table(load_plan(arguments.config), arguments.cores))
 
 
 def _verify(arguments):

@@ -133,8 +133,13 @@ EDITS = {
         {"src/kronbench/bench/job.py": comment},
         measured(lambda item: True),
     ),
-    "arguments, and what runs before the clock": (
-        {"src/kronbench/cli.py": comment, "src/kronbench/bench/warm_up.py": comment},
+    "arguments, what runs before the clock, and what jobs are taken to cost": (
+        {
+            "src/kronbench/cli.py": comment,
+            "src/kronbench/bench/warm_up.py": comment,
+            "src/kronbench/bench/costs.py": comment,
+            "config/costs.csv": lambda text: text.replace(",1,", ",2,"),
+        },
         set(),
     ),
     "a format of data": (

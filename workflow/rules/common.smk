@@ -7,6 +7,7 @@ import sys
 from kronbench.datasets import describe
 from kronbench.datasets.transfer import shown
 from kronbench.errors import InputError
+from kronbench.bench.costs import memory_mb, minutes
 from kronbench.bench.items import load_plan
 from kronbench.bench.provenance import (
     data_settings,

@@ -9,6 +9,8 @@ rule dataset:
         provenance=f"results/{PLAN.scale}/data/{{name}}/provenance.json",
     log:
         f"results/{PLAN.scale}/logs/data/{{name}}.log",
+    # Beside Snakemake, also on a cluster: nodes seldom see the network, and would draw surrogates.
+    localrule: True
     conda:
         "../envs/kronbench.yaml"
     params:

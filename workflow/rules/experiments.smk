@@ -13,6 +13,9 @@ rule compile:
     conda:
         "../envs/kronbench.yaml"
     threads: lambda wildcards: workflow.cores
+    resources:
+        mem_mb=lambda wildcards, attempt: 1500 * 2 ** (attempt - 1),
+        runtime=lambda wildcards, attempt: 20 * 2 ** (attempt - 1),
     message:
         "compile kernels"
     shell:
@@ -35,6 +38,14 @@ rule experiment:
     threads: lambda wildcards: workflow.cores if item_of(wildcards).timed else 1
     resources:
         timing=lambda wildcards: int(item_of(wildcards).timed),
+        # For schedulers (workflow/profiles/slurm): what runs measured, with room; twice as much
+        # where a job was killed for it.
+        mem_mb=lambda wildcards, attempt: memory_mb(
+            item_of(wildcards), wildcards.part, attempt
+        ),
+        runtime=lambda wildcards, attempt: minutes(
+            item_of(wildcards), wildcards.part, attempt
+        ),
     params:
         config=CONFIG,
         settings=lambda wildcards: table_settings(item_of(wildcards)),

@@ -1,4 +1,5 @@
-# Pictures, tables, claims and the page: from result tables alone.
+# Pictures, tables, claims and the page: from result tables alone. They take seconds, and stay
+# beside Snakemake on a cluster.
 
 
 rule render:
@@ -18,6 +19,7 @@ rule render:
         ),
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/render.log",
+    localrule: True
     conda:
         "../envs/kronbench.yaml"
     params:
@@ -51,6 +53,7 @@ rule report:
         PLAN.report / "summary.txt",
     log:
         f"results/{PLAN.scale}/logs/report.log",
+    localrule: True
     conda:
         "../envs/kronbench.yaml"
     params:

@@ -1,0 +1,186 @@
+"""What jobs cost: seconds and memory that runs measured, and what to ask a scheduler for.
+
+``config/costs.csv`` holds what finished runs measured, scale by scale; ``config/costs.yaml`` says
+how the jobs of a scale that has not been run follow from those of the default scale.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from kronbench.bench.items import Item, Plan
+from kronbench.errors import InputError
+from kronbench.files import replacing
+from kronbench.resources import config_path
+from kronbench.settings import read_yaml, validate
+
+# What a job is taken to cost that nothing is known of.
+UNMEASURED_SECONDS = 3600.0
+UNMEASURED_MIB = 2500.0
+# Asked for beside the measured: another machine is slower, and another BLAS takes other buffers.
+SLOWER = 3
+LARGER = 1.5
+# Python starts, modules load, kernels are compiled where the cache is that of another processor.
+STARTING_MINUTES = 10
+# The two Snakemake processes above a job on its node, which count for its memory.
+ABOVE_MIB = 400
+
+_KEY = ["scale", "paper", "item", "part"]
+_COLUMNS = [*_KEY, "threads", "seconds", "peak_mib"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds and peak memory (MiB) of one job, with ``basis``: how they are known."""
+
+    seconds: float
+    mib: float
+    basis: str  # "measured", "extrapolated" or "unmeasured"
+
+
+def measured_costs(results: str | Path) -> pd.DataFrame:
+    """Seconds, threads and peak memory of each job of a finished run, from its sidecars.
+
+    Raises
+    ------
+    InputError
+        The folder holds no sidecar.
+    """
+    rows = []
+    for sidecar in sorted(Path(results).glob("*/tables/**/*.json")):
+        record = json.loads(sidecar.read_text(encoding="utf-8"))
+        peaks = pd.read_csv(sidecar.with_suffix(".csv"), usecols=["peak_mib"])["peak_mib"]
+        rows.append(
+            {
+                "scale": Path(results).resolve().name,
+                **{key: record[key] for key in ("paper", "item", "part")},
+                "threads": record["environment"]["threads"],
+                "seconds": round(record["seconds"], 1),
+                "peak_mib": round(peaks.max()),
+            }
+        )
+    if not rows:
+        raise InputError(f"{results} holds no result tables: give the folder of a finished run")
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def write_costs(results: str | Path) -> Path:
+    """Put what a run measured into ``config/costs.csv``, in place of all rows of its scale."""
+    new, file = measured_costs(results), config_path("costs.csv")
+    old = pd.read_csv(file) if file.exists() else new.iloc[:0]
+    kept = old[old["scale"] != new["scale"].iloc[0]]
+    with replacing(file) as temporary:
+        pd.concat([kept, new]).sort_values(_KEY).to_csv(temporary, index=False)
+    return file
+
+
+def cost(item: Item, part: str) -> Cost:
+    """What one job is taken to cost: measured, or else extrapolated, or else the default.
+
+    A job is extrapolated where ``config/costs.yaml`` knows its scale: an item that it lists costs
+    so many times as much as at the default scale, any other as much as there.
+    """
+    measured = _measured()
+    at = measured.get((item.scale, item.paper, item.tables_of, part))
+    if at:
+        return Cost(*at, "measured")
+    scales = _extrapolations()
+    if item.scale in scales:
+        entry = _entry(scales[item.scale].get(item.paper, {}).get(item.tables_of, []), part)
+        base = measured.get(("default", item.paper, item.tables_of, entry.get("like", part)))
+        if base:
+            factors = entry.get("seconds", 1), entry.get("memory", 1)
+            return Cost(base[0] * factors[0], base[1] * factors[1], "extrapolated")
+    return Cost(UNMEASURED_SECONDS, UNMEASURED_MIB, "unmeasured")
+
+
+def memory_mb(item: Item, part: str, attempt: int) -> int:
+    """Memory to ask for, MB as a scheduler counts them; each attempt asks for twice as much."""
+    mib = LARGER * cost(item, part).mib + ABOVE_MIB
+    return -(-int(mib) // 100) * 100 * 2 ** (attempt - 1)
+
+
+def minutes(item: Item, part: str, attempt: int) -> int:
+    """Minutes to ask for; each attempt asks for twice as many."""
+    needed = SLOWER * cost(item, part).seconds / 60
+    return (STARTING_MINUTES + int(needed)) * 2 ** (attempt - 1)
+
+
+def capacity(plan: Plan, nodes: int, cores: int) -> float:
+    """Hours that the measurements of a plan take on so many nodes with so many cores each.
+
+    Longest jobs first, each where it can begin first. A timed job has a node for itself, another
+    one core. Data, pictures and waiting in a queue are not counted.
+    """
+    jobs = [(cost(item, part).seconds, item.timed) for item, part in measurements(plan)]
+    # Timed jobs come first, while nodes are free as a whole.
+    ends = [0.0] * nodes
+    heapq.heapify(ends)
+    for seconds in sorted((seconds for seconds, timed in jobs if timed), reverse=True):
+        heapq.heappush(ends, heapq.heappop(ends) + seconds)
+    slots = [end for end in ends for _ in range(cores)]
+    heapq.heapify(slots)
+    for seconds in sorted((seconds for seconds, timed in jobs if not timed), reverse=True):
+        heapq.heappush(slots, heapq.heappop(slots) + seconds)
+    return max(slots) / 3600
+
+
+def capacity_table(plan: Plan, cores: int) -> str:
+    """Markdown: hours on 1, 10 and 100 nodes of so many cores, and the longest jobs."""
+    jobs = sorted(
+        ((cost(item, part), item, part) for item, part in measurements(plan)),
+        key=lambda job: -job[0].seconds,
+    )
+    alone = sum(job[0].seconds for job in jobs if job[1].timed) / 3600
+    beside = sum(job[0].seconds for job in jobs if not job[1].timed) / 3600
+    known = pd.Series([job[0].basis for job in jobs]).value_counts()
+    lines = [
+        f"{len(jobs)} jobs at scale `{plan.scale}`"
+        f" ({', '.join(f'{count} {basis}' for basis, count in known.items())}):"
+        f" {alone:.1f} node hours of timed jobs, {beside:.1f} core hours of others.",
+        "",
+        f"| nodes of {cores} cores | hours |",
+        "|---|---|",
+        *(f"| {nodes} | {capacity(plan, nodes, cores):.1f} |" for nodes in (1, 10, 100)),
+        "",
+        "| longest jobs | timed | hours | GiB asked for |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {item.paper} {item.name} {part} | {'yes' if item.timed else 'no'} |"
+        f" {spent.seconds / 3600:.1f} | {memory_mb(item, part, 1) / 1024:.1f} |"
+        for spent, item, part in jobs[:12]
+    ]
+    return "\n".join(lines)
+
+
+def measurements(plan: Plan) -> list[tuple[Item, str]]:
+    """The jobs of a plan that measure: each part of each item that has tables of its own."""
+    own = [item for item in plan.items if item.tables_of == item.name]
+    return [(item, part) for item in own for part in item.parts]
+
+
+def _entry(entries, part):
+    return next((entry for entry in entries if part in entry.get("parts", [part])), {})
+
+
+@functools.cache
+def _measured():
+    file = config_path("costs.csv")
+    frame = pd.read_csv(file) if file.exists() else pd.DataFrame(columns=_COLUMNS)
+    values = zip(frame["seconds"], frame["peak_mib"], strict=True)
+    return dict(zip(map(tuple, frame[_KEY].to_numpy()), values, strict=True))
+
+
+@functools.cache
+def _extrapolations():
+    file = config_path("costs.yaml")
+    content = read_yaml(file)
+    validate(content, "costs", "config/costs.yaml")
+    return content["scales"]
