@@ -12,7 +12,8 @@ def run(spec, data, rng):
     """One row: n, m, q, d, r of the training pairs of one round (Airola & Pahikkala, table 1).
 
     ``n`` pairs, ``m`` and ``q`` start and end vertices that occur in them, ``d`` and ``r``
-    features of either side; ``n_test`` pairs of the same round that share no vertex with them.
+    features of either side; ``n_test`` pairs of the same round, and the numbers of start and end
+    vertices that they share with the training pairs.
     """
     pairs, y = labelled_pairs(
         data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
@@ -27,5 +28,7 @@ def run(spec, data, rng):
             "d": [pairs.row_features.shape[1]],
             "r": [pairs.col_features.shape[1]],
             "n_test": [len(test)],
+            "shared_start": [len(np.intersect1d(pairs.rows[train], pairs.rows[test]))],
+            "shared_end": [len(np.intersect1d(pairs.cols[train], pairs.cols[test]))],
         }
     )
