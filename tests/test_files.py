@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from kronbench.files import replacing, write_text
+from kronbench.files import refusal, replacing, write_text
 
 
 def test_failure_keeps_what_stood_there_and_leaves_nothing_else(tmp_path):
@@ -36,7 +36,8 @@ def test_a_full_disk_names_the_file_that_was_to_be_written(tmp_path):
     target = tmp_path / "table.csv"
     with pytest.raises(OSError) as refused, replacing(target):
         raise OSError(errno.ENOSPC, "No space left on device")
-    assert refused.value.filename == str(target)
+    said = "No space left on device; make room on its disk, then run the same command again"
+    assert refusal(refused.value) == f"{target}: {said}"
     assert os.listdir(tmp_path) == []
 
 
@@ -44,6 +45,7 @@ def test_an_error_about_another_file_stays_as_it_is(tmp_path):
     with pytest.raises(FileNotFoundError) as missing, replacing(tmp_path / "table.csv"):
         open(tmp_path / "input.csv")
     assert missing.value.filename == str(tmp_path / "input.csv")
+    assert refusal(missing.value) == ""
 
 
 KILLED = """

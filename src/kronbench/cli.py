@@ -7,7 +7,6 @@ result under its name.
 from __future__ import annotations
 
 import argparse
-import errno
 import json
 import logging
 import os
@@ -16,15 +15,7 @@ from pathlib import Path
 
 from kronbench.bench.lifetime import follow_workflow
 from kronbench.errors import InputError
-
-# What to do where the system does not let a file be written.
-_ADVICE = {
-    errno.ENOSPC: "make room on its disk",
-    errno.EDQUOT: "make room within your quota",
-    errno.EFBIG: "raise the limit on the size of a file (ulimit -f)",
-    errno.EROFS: "choose a folder that can be written",
-    errno.EACCES: "give this user the right to write there, or choose another folder",
-}
+from kronbench.files import refusal
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -45,13 +36,9 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if error.errno not in _ADVICE:
+        if not (sentence := refusal(error)):
             raise
-        print(
-            f"kronbench: error: {error.filename}: {error.strerror}; {_ADVICE[error.errno]}, then "
-            "run the same command again",
-            file=sys.stderr,
-        )
+        print(f"kronbench: error: {sentence}", file=sys.stderr)
         return 1
     except MemoryError as error:
         command = " ".join(sys.argv[1:] if argv is None else argv)

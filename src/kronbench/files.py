@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import os
 import re
@@ -16,6 +17,15 @@ from pathlib import Path
 import psutil
 
 ABANDONED = 600.0  # seconds after which what another machine writes is taken for left behind
+
+# What to do where the system refuses a file.
+_ADVICE = {
+    errno.ENOSPC: "make room on its disk",
+    errno.EDQUOT: "make room within your quota",
+    errno.EFBIG: "raise the limit on the size of a file (ulimit -f)",
+    errno.EROFS: "choose a folder that can be written",
+    errno.EACCES: "give this user the right to it, or choose another folder",
+}
 
 
 @contextlib.contextmanager
@@ -60,6 +70,14 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a text file whole."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def refusal(error: OSError) -> str:
+    """Which file the system refuses, and what to do, in one sentence; else ""."""
+    if error.errno not in _ADVICE:
+        return ""
+    advice = _ADVICE[error.errno]
+    return f"{error.filename}: {error.strerror}; {advice}, then run the same command again"
 
 
 def temporary_prefix(name: str) -> str:

@@ -5,7 +5,9 @@ Snakemake finds logger plugins by the prefix of this module's name; the default 
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import shutil
 import sys
 import textwrap
@@ -16,6 +18,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from tqdm import tqdm
 
 LAST_LINES = 12
+AGAIN = "then run the same command again"
 FULL = 1 << 16  # bytes free on a disk that no log fits on
 
 
@@ -29,6 +32,8 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self):
+        # On a full disk Snakemake's own log would print a traceback with each of its lines.
+        logging.raiseExceptions = False
         self._bar = None
         self._running = {}
         self._failed = set()
@@ -53,7 +58,10 @@ class LogHandler(LogHandlerBase):
             print(record.getMessage(), file=sys.stderr)
         elif record.levelno >= logging.WARNING and not self._failed:
             # After a failure Snakemake repeats the command and its advice at length.
-            tqdm.write(record.getMessage(), file=sys.stderr)
+            message = record.getMessage()
+            if "Traceback" in message and os.strerror(errno.ENOSPC) in message:
+                message = f"the disk of {Path.cwd()} is full: make room on it, {AGAIN}"
+            tqdm.write(message, file=sys.stderr)
 
     def _advance(self, done, total):
         if not sys.stderr.isatty():
@@ -92,7 +100,7 @@ class LogHandler(LogHandlerBase):
                 last = Path(log).read_text(errors="replace").splitlines()[-LAST_LINES:]
                 lines += [f"  last lines of {log}:", *(f"    {line}" for line in last)]
             if reason := _unsaid(Path(log)):
-                lines.append(f"  {reason}, then run the same command again")
+                lines.append(f"  {reason}, {AGAIN}")
         command = getattr(record, "shellcmd", None)
         if command:
             lines += ["  to repeat it alone:", f"    {command.split(' > ')[0]}"]

@@ -18,6 +18,7 @@ from kronbench.report.render import read_table
 ROOT = Path(__file__).parents[2]
 SCALE = Path("results/faults")
 LOCKED = "--unlock"  # what the sentence of a locked folder names
+COMPILED = (".snakemake/metadata", str(SCALE / "compiled.json"))  # kernels, for a new checkout
 
 
 class Checkout:
@@ -60,6 +61,13 @@ class Checkout:
     def results(self):
         return self.folder / SCALE
 
+    def take(self, other, *places):
+        """Copy files and folders of another checkout, with their dates."""
+        for place in places:
+            (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
+            copy = shutil.copytree if (other.folder / place).is_dir() else shutil.copy2
+            copy(other.folder / place, self.folder / place)
+
     @property
     def locked(self):
         return any((self.folder / ".snakemake/locks").glob("*.lock"))
@@ -68,7 +76,7 @@ class Checkout:
         """Snakemake, begun in a session of its own; the file ``printed`` has what it says."""
         command = [sys.executable, "-m", "snakemake", *self.targets, *arguments]
         command += ["--cores", "2", "--configfile", "config/faults.yaml"]
-        with (self.folder / printed).open("w") as stream:
+        with self._printed(printed).open("w") as stream:
             return psutil.Popen(
                 command,
                 cwd=self.folder,
@@ -90,7 +98,14 @@ class Checkout:
 
     @property
     def printed(self):
-        return (self.folder / "printed.txt").read_text(errors="replace")
+        return self.printed_to("printed.txt")
+
+    def printed_to(self, name):
+        return self._printed(name).read_text(errors="replace")
+
+    def _printed(self, name):
+        """Beside the folder, whose disk may be full."""
+        return self.folder.with_name(f"{self.folder.name}-{name}")
 
     def resume(self):
         """A plain rerun; where its sentence says so, after ``--unlock``."""
@@ -111,6 +126,8 @@ class Checkout:
         if whole:
             yield from (f"{path} is missing" for path in sorted(others - mine))
             yield from (f"{path} was left behind" for path in sorted(mine - others))
+            if cache := self._environment.get("KRONBENCH_CACHE"):
+                yield from (f"{path} was left behind" for path in Path(cache).rglob(".*"))
         tables = {}
         for path in sorted(mine & others):
             a, b = self.results / path, other.results / path

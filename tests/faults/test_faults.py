@@ -15,10 +15,11 @@ from kronbench import datasets
 from kronbench.report.render import read_table
 from tests.datasets.conftest import serving
 from tests.faults import kills
-from tests.faults.checkout import LOCKED, ROOT, SCALE, Checkout
+from tests.faults.checkout import COMPILED, LOCKED, ROOT, SCALE, Checkout
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
 
+ITEMS = {"stock": {"figure-1": {}, "figure-3": {}}}
 OFFLINE = {"data": "surrogate"}
 
 
@@ -34,22 +35,23 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def make(root, tmp_path_factory):
-    """Makes a checkout without results."""
-
-    def make(name="checkout", papers=kills.ITEMS, settings=OFFLINE, environment=()):
-        folder = tmp_path_factory.mktemp("folder") / str(name)
-        return Checkout(folder, papers, settings, environment, root)
-
-    return make
-
-
-@pytest.fixture(scope="module")
-def calm(make):
+def calm(root, tmp_path_factory):
     """The results of a run that nothing disturbs."""
-    checkout = make("calm")
+    checkout = Checkout(tmp_path_factory.mktemp("calm") / "checkout", ITEMS, OFFLINE, root=root)
     checkout.seconds = kills.run_calmly(checkout)
     return checkout
+
+
+@pytest.fixture
+def make(calm, root, tmp_path):
+    """Makes a checkout without results, but that kernels are compiled."""
+
+    def make(name="checkout", papers=ITEMS, settings=OFFLINE, environment=()):
+        checkout = Checkout(tmp_path / str(name), papers, settings, environment, root)
+        checkout.take(calm, *COMPILED)
+        return checkout
+
+    return make
 
 
 def assert_as_undisturbed(checkout, calm):
@@ -68,9 +70,9 @@ def assert_said(checkout, sentence):
 
 
 def test_killed_runs_are_made_whole_by_a_rerun(calm, make):
-    killed = kills.Kills(calm, make, calm.seconds, seed=0)
+    killed = kills.Kills(calm, calm.seconds, seed=0)
     while killed.done.total() < 12:
-        killed.one_more(kills.KINDS, 12 - killed.done.total())
+        killed.one_more(make(f"killed-{killed.done.total()}"), 12 - killed.done.total())
     assert killed.faults == []
     assert set(killed.done) == set(kills.KINDS)
 
@@ -92,6 +94,7 @@ def mounted(folder, *options):
 def test_a_full_disk_is_said_and_nothing_half_written_is_kept(calm, make, room):
     """Of the results: no log can be written, or the first tables can."""
     checkout = make()
+    shutil.rmtree(checkout.results)  # the disk is an empty one
     with mounted(checkout.results, "-t", "tmpfs", "-o", f"size={room}", "tmpfs"):
         printed = assert_said(checkout, "is full: make room on it, then run the same command")
         assert "FAILED: " in printed
@@ -100,6 +103,32 @@ def test_a_full_disk_is_said_and_nothing_half_written_is_kept(calm, make, room):
             ["mount", "-o", "remount,size=64m", checkout.results], check=True, capture_output=True
         )
         assert_as_undisturbed(checkout, calm)
+
+
+@pytest.mark.parametrize("room", [0, 2 << 20])
+def test_a_full_disk_of_everything_is_said(calm, make, tmp_path, room):
+    """Snakemake's own notes included: before a run begins, or while its first job is at work."""
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "size=64m", "tmpfs"):
+        checkout = make("disk/checkout")
+        ballast = tmp_path / "disk/ballast"
+        ballast.write_bytes(bytes(shutil.disk_usage(checkout.folder).free - room))
+        run = checkout.start()
+        if room:
+            wait_for_job(run)
+            with ballast.open("ab") as stream, contextlib.suppress(OSError):
+                stream.write(bytes(room))
+        assert run.wait(300)
+        said = "make room on it, then run the same command again"
+        assert said in checkout.printed, checkout.printed
+        assert len(checkout.printed.splitlines()) < 20, checkout.printed
+        ballast.unlink()
+        assert_as_undisturbed(checkout, calm)
+
+
+def wait_for_job(run):
+    while not any(map(kills.is_job, run.children(recursive=True))):
+        assert run.is_running()
+        time.sleep(0.1)
 
 
 def test_too_large_a_file_is_said(calm, make):
@@ -138,23 +167,20 @@ def test_the_second_run_in_a_folder_is_refused_and_the_first_one_is_right(calm, 
         time.sleep(0.1)
     # Settings of the second run must not reach the jobs of the first.
     assert checkout.start("--config", "seed=1", printed="second.txt").wait(300)
-    assert LOCKED in (checkout.folder / "second.txt").read_text()
+    assert LOCKED in checkout.printed_to("second.txt")
     assert first.wait(300) == 0
     assert list(checkout.unlike(calm, whole=True)) == []
 
 
-def test_an_edited_source_reruns_exactly_its_jobs_even_after_a_kill(calm, make, root):
-    checkout = make()
-    for name in (".snakemake", "results"):
-        shutil.copytree(calm.folder / name, checkout.folder / name)
+def test_an_edited_source_reruns_exactly_its_jobs_even_after_a_kill(calm, root, tmp_path):
+    checkout = Checkout(tmp_path / "checkout", ITEMS, OFFLINE, root=root)
+    checkout.take(calm, ".snakemake", "results")
     source = root / "src/kronbench/experiments/left_out_pairs.py"
     text, status = source.read_text(), source.stat()
     source.write_text(text.replace('"role": role,', '"role": role, "edited": 1,'))
     try:
         run = checkout.start()
-        while not any(map(kills.is_job, run.children(recursive=True))):
-            assert run.is_running(), checkout.printed
-            time.sleep(0.1)
+        wait_for_job(run)
         run.kill()
         run.wait(10)
         assert checkout.resume()[0] == 0, checkout.printed

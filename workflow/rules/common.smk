@@ -2,12 +2,14 @@
 
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
 from kronbench.datasets import describe
 from kronbench.datasets.transfer import shown
 from kronbench.errors import InputError
+from kronbench.files import refusal
 from kronbench.bench.items import load_plan
 from kronbench.bench.lifetime import lead_jobs
 from kronbench.bench.provenance import (
@@ -19,6 +21,13 @@ from kronbench.bench.provenance import (
     table_settings,
     table_sources,
 )
+
+# Snakemake itself says this in hundreds of lines.
+if shutil.disk_usage(".").free < 1 << 20:
+    raise WorkflowError(
+        f"less than 1 MiB is free on the disk of {Path.cwd()}: make room on it, then run the "
+        "same command again"
+    )
 
 where = ""
 try:
@@ -45,7 +54,7 @@ def save_settings():
     try:
         PLAN.save()
     except OSError as error:
-        raise WorkflowError(f"{error.filename}: {error.strerror}") from None
+        raise WorkflowError(refusal(error) or error) from None
 
 
 # A run that is refused, or only asked what it would do, changes nothing: the Snakefile saves the
