@@ -87,7 +87,7 @@ class Checkout:
                 start_new_session=True,
             )
 
-    def run(self, *arguments, timeout=300):
+    def run(self, *arguments, timeout=1200):
         """The exit status of a run, and what it printed."""
         run = self.start(*arguments)
         try:

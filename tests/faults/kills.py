@@ -127,7 +127,7 @@ def is_job(process):
 def run_calmly(checkout):
     """Seconds of a run that nothing disturbs."""
     begun = time.monotonic()
-    status, printed = checkout.run(timeout=1200)  # numba may have to compile first
+    status, printed = checkout.run()
     assert status == 0, printed
     return time.monotonic() - begun
 

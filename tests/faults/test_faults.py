@@ -17,7 +17,7 @@ from tests.datasets.conftest import serving
 from tests.faults import kills
 from tests.faults.checkout import COMPILED, LOCKED, ROOT, SCALE, Checkout
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(2700)]
 
 ITEMS = {"stock": {"figure-1": {}, "figure-3": {}}}
 OFFLINE = {"data": "surrogate"}
@@ -117,7 +117,7 @@ def test_a_full_disk_of_everything_is_said(calm, make, tmp_path, room):
             wait_for_job(run)
             with ballast.open("ab") as stream, contextlib.suppress(OSError):
                 stream.write(bytes(room))
-        assert run.wait(300)
+        assert run.wait(1200)
         said = "make room on it, then run the same command again"
         assert said in checkout.printed, checkout.printed
         assert len(checkout.printed.splitlines()) < 20, checkout.printed
@@ -136,7 +136,7 @@ def test_too_large_a_file_is_said(calm, make):
     checkout = make()
     run = checkout.start()
     run.rlimit(psutil.RLIMIT_FSIZE, (20_000, 20_000))
-    assert run.wait(300)
+    assert run.wait(1200)
     said = f"kronbench: error: {SCALE}/data/nr/data.npz: File too large; raise the limit"
     assert said in checkout.printed, checkout.printed
     assert_as_undisturbed(checkout, calm)
@@ -166,9 +166,9 @@ def test_the_second_run_in_a_folder_is_refused_and_the_first_one_is_right(calm, 
         assert first.is_running(), checkout.printed
         time.sleep(0.1)
     # Settings of the second run must not reach the jobs of the first.
-    assert checkout.start("--config", "seed=1", printed="second.txt").wait(300)
+    assert checkout.start("--config", "seed=1", printed="second.txt").wait(1200)
     assert LOCKED in checkout.printed_to("second.txt")
-    assert first.wait(300) == 0
+    assert first.wait(1200) == 0
     assert list(checkout.unlike(calm, whole=True)) == []
 
 
