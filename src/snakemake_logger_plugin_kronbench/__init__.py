@@ -59,6 +59,8 @@ class LogHandler(LogHandlerBase):
         elif record.levelno >= logging.WARNING and not self._failed:
             # After a failure Snakemake repeats the command and its advice at length.
             message = record.getMessage()
+            if message.startswith("RuleException:\nCalledProcessError"):
+                return  # the failure of the job follows
             if "Traceback" in message and os.strerror(errno.ENOSPC) in message:
                 message = f"the disk of {Path.cwd()} is full: make room on it, {AGAIN}"
             tqdm.write(message, file=sys.stderr)

@@ -108,9 +108,9 @@ def test_a_full_disk_is_said_and_nothing_half_written_is_kept(calm, make, room):
 @pytest.mark.parametrize("room", [0, 2 << 20])
 def test_a_full_disk_of_everything_is_said(calm, make, tmp_path, room):
     """Snakemake's own notes included: before a run begins, or while its first job is at work."""
-    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "size=64m", "tmpfs"):
-        checkout = make("disk/checkout")
-        ballast = tmp_path / "disk/ballast"
+    with mounted(tmp_path / "checkout", "-t", "tmpfs", "-o", "size=64m", "tmpfs"):
+        checkout = make("checkout")
+        ballast = checkout.folder / "ballast"
         ballast.write_bytes(bytes(shutil.disk_usage(checkout.folder).free - room))
         run = checkout.start()
         if room:
@@ -224,7 +224,8 @@ def test_a_download_that_is_cut_is_said_and_made_whole_by_a_rerun(make, tmp_path
             },
         )
         checkout.targets = [f"{SCALE}/data/nr/data.npz"]
-        assert_said(checkout, f"nr is not at hand: {server.host}: ")
+        printed = assert_said(checkout, f"{server.host}: the transfer broke off")
+        assert "kronbench: error: NR is not at hand" in printed
         assert checkout.run()[0] == 0, checkout.printed
     want = datasets.load("nr", policy="real")
     got = datasets.Dataset.open(checkout.results / "data/nr")
