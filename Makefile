@@ -37,8 +37,9 @@ fuzz: $(VENV)/ready
 	@KRONBENCH_FUZZ=$(FILES) $(BIN)/pytest tests/fuzz $(ARGS)
 
 faults: $(VENV)/ready
-	@PATH="$(BIN):$$PATH" pytest tests/faults $(ARGS)
-	@$(BIN)/python -m tests.faults.kills --kills $(KILLS) $(addprefix --mirror ,$(KRONBENCH_MIRROR))
+	@KRONBENCH_FAULTS=all PATH="$(BIN):$$PATH" pytest tests/faults $(ARGS)
+	@PATH="$(BIN):$$PATH" python -m tests.faults.kills --kills $(KILLS) \
+		$(addprefix --mirror ,$(wildcard $(KRONBENCH_MIRROR)))
 
 check:
 	@$(MAKE) --no-print-directory figures compare SCALE=smoke

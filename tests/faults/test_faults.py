@@ -18,6 +18,7 @@ from tests.faults import kills
 from tests.faults.checkout import COMPILED, LOCKED, ROOT, SCALE, Checkout
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(2700)]
+in_full = pytest.mark.skipif(not os.environ.get("KRONBENCH_FAULTS"), reason="part of make faults")
 
 ITEMS = {"stock": {"figure-1": {}, "figure-3": {}}}
 OFFLINE = {"data": "surrogate"}
@@ -90,6 +91,7 @@ def mounted(folder, *options):
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
+@in_full
 @pytest.mark.parametrize("room", [8 << 10, 100 << 10])
 def test_a_full_disk_is_said_and_nothing_half_written_is_kept(calm, make, room):
     """Of the results: no log can be written, or the first tables can."""
@@ -105,6 +107,7 @@ def test_a_full_disk_is_said_and_nothing_half_written_is_kept(calm, make, room):
         assert_as_undisturbed(checkout, calm)
 
 
+@in_full
 @pytest.mark.parametrize("room", [0, 2 << 20])
 def test_a_full_disk_of_everything_is_said(calm, make, tmp_path, room):
     """Snakemake's own notes included: before a run begins, or while its first job is at work."""
@@ -131,6 +134,7 @@ def wait_for_job(run):
         time.sleep(0.1)
 
 
+@in_full
 def test_too_large_a_file_is_said(calm, make):
     """A limit on the size of files meets the prepared data."""
     checkout = make()
@@ -142,6 +146,7 @@ def test_too_large_a_file_is_said(calm, make):
     assert_as_undisturbed(checkout, calm)
 
 
+@in_full
 def test_results_that_cannot_be_written_are_said(calm, make):
     checkout = make()
     with mounted(checkout.results, "-t", "tmpfs", "-o", "ro", "tmpfs"):
@@ -149,6 +154,7 @@ def test_results_that_cannot_be_written_are_said(calm, make):
     assert_as_undisturbed(checkout, calm)
 
 
+@in_full
 def test_a_job_without_memory_is_named_with_what_to_do(make):
     checkout = make(papers={"airola": {"table-2": {"draws": 3, "n": 10**13}}})
     status, printed = checkout.run()
@@ -172,6 +178,7 @@ def test_the_second_run_in_a_folder_is_refused_and_the_first_one_is_right(calm, 
     assert list(checkout.unlike(calm, whole=True)) == []
 
 
+@in_full
 def test_an_edited_source_reruns_exactly_its_jobs_even_after_a_kill(calm, root, tmp_path):
     checkout = Checkout(tmp_path / "checkout", ITEMS, OFFLINE, root=root)
     checkout.take(calm, ".snakemake", "results")
@@ -201,6 +208,7 @@ def test_an_edited_source_reruns_exactly_its_jobs_even_after_a_kill(calm, root, 
     assert changed == {place, place.replace(".csv", ".json"), *drawn}
 
 
+@in_full
 def test_a_download_that_is_cut_is_said_and_made_whole_by_a_rerun(make, tmp_path):
     """A server that breaks off a file twice in its middle, which is as often as a job tries."""
     mirror = os.environ.get("KRONBENCH_MIRROR", "")
