@@ -1,6 +1,7 @@
 # make figures [SCALE=smoke|paper]   set up .venv, run the workflow, end with the report page
 # make test                          all tests, the workflow at smoke scale included
 # make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
+# make faults [KILLS=100]            kills and other faults (docs/faults.md), few in make test
 # make lint                          style
 # make check                         the smoke scale, beside the accepted numbers (results/reference/smoke)
 # make compare [SCALE=...]           what a finished run has not in common with the accepted one
@@ -15,13 +16,14 @@ PYTHON ?= python3
 SCALE ?= default
 CORES ?= all
 FILES ?= 10000
+KILLS ?= 100
 VENV := .venv
 BIN := $(abspath $(VENV))/bin
 CONFIGFILE := $(if $(filter-out default,$(SCALE)),--configfile config/$(SCALE).yaml)
 
 TOLERANCES := $(addprefix --tolerances ,$(wildcard config/tolerances.yaml))
 
-.PHONY: figures test fuzz lint check compare archive crate-test cluster audit dist lock
+.PHONY: figures test fuzz faults lint check compare archive crate-test cluster audit dist lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
@@ -34,6 +36,11 @@ lint: $(VENV)/ready
 
 fuzz: $(VENV)/ready
 	@KRONBENCH_FUZZ=$(FILES) $(BIN)/pytest tests/fuzz $(ARGS)
+
+faults: $(VENV)/ready
+	@KRONBENCH_FAULTS=all PATH="$(BIN):$$PATH" pytest tests/faults $(ARGS)
+	@PATH="$(BIN):$$PATH" python -m tests.faults.kills --kills $(KILLS) \
+		$(addprefix --mirror ,$(wildcard $(KRONBENCH_MIRROR)))
 
 check:
 	@$(MAKE) --no-print-directory figures compare SCALE=smoke

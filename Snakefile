@@ -27,6 +27,7 @@ rule all:
 
 
 onstart:
+    save_settings()
     # The summary at the end is that of this run, or none.
     (PLAN.report / "summary.txt").unlink(missing_ok=True)
     # A job rate limit leaves a timer behind at each pass of the scheduler, and each timer causes

@@ -1,8 +1,13 @@
+import errno
 import os
+import socket
+import subprocess
+import sys
+import time
 
 import pytest
 
-from kronbench.files import replacing, write_text
+from kronbench.files import refusal, replacing, write_text
 
 
 def test_failure_keeps_what_stood_there_and_leaves_nothing_else(tmp_path):
@@ -25,3 +30,52 @@ def test_success_replaces_and_is_readable_by_others(tmp_path):
     umask = os.umask(0)
     os.umask(umask)
     assert target.stat().st_mode & 0o777 == 0o666 & ~umask
+
+
+def test_a_full_disk_names_the_file_that_was_to_be_written(tmp_path):
+    target = tmp_path / "table.csv"
+    with pytest.raises(OSError) as refused, replacing(target):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    said = "No space left on device; make room on its disk, then run the same command again"
+    assert refusal(refused.value) == f"{target}: {said}"
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_error_about_another_file_stays_as_it_is(tmp_path):
+    with pytest.raises(FileNotFoundError) as missing, replacing(tmp_path / "table.csv"):
+        open(tmp_path / "input.csv")
+    assert missing.value.filename == str(tmp_path / "input.csv")
+    assert refusal(missing.value) == ""
+
+
+KILLED = """
+import os, signal, sys
+from kronbench.files import replacing
+with replacing(sys.argv[1]) as temporary:
+    temporary.write_text("half")
+    print(temporary.name, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_one(tmp_path):
+    target = tmp_path / "table-1.csv"
+    run = subprocess.run([sys.executable, "-c", KILLED, target], capture_output=True, text=True)
+    assert run.returncode < 0
+    (left,) = os.listdir(tmp_path)
+    assert left == run.stdout.strip()
+    host, pid = socket.gethostname(), left.split("-")[-2]
+    kept = {  # a writer at work, another machine, another table, a file of somebody else
+        f".table-1-{host}-{os.getpid()}-abcd.csv",
+        f".table-1-elsewhere-{pid}-abcd.csv",
+        f".table-{host}-{pid}-abcd.csv",
+        ".table-1-notes.csv",
+    }
+    for name in kept:
+        (tmp_path / name).touch()
+    write_text(target, "whole")
+    assert set(os.listdir(tmp_path)) == {"table-1.csv", *kept}
+    old = time.time() - 3600
+    os.utime(tmp_path / f".table-1-elsewhere-{pid}-abcd.csv", (old, old))
+    write_text(target, "whole")
+    assert f".table-1-elsewhere-{pid}-abcd.csv" not in os.listdir(tmp_path)

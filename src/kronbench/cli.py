@@ -13,11 +13,17 @@ import os
 import sys
 from pathlib import Path
 
+from kronbench.bench.lifetime import follow_workflow
 from kronbench.errors import InputError
+from kronbench.files import refusal
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; bad input is one sentence on standard error and exit status 2."""
+    """Run one command; bad input is one sentence on standard error and exit status 2.
+
+    So are a file that cannot be written and too little memory, with exit status 1.
+    """
+    follow_workflow()
     arguments = _parser().parse_args(argv)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
@@ -28,6 +34,21 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except BrokenPipeError:  # the reader of a pipe has gone; nothing is lost
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        if not (sentence := refusal(error)):
+            raise
+        print(f"kronbench: error: {sentence}", file=sys.stderr)
+        return 1
+    except MemoryError as error:
+        command = " ".join(sys.argv[1:] if argv is None else argv)
+        detail = f" ({error})" if str(error) else ""
+        print(
+            f"kronbench: error: '{command}' ran out of memory{detail}; give it a machine with "
+            "more, let fewer jobs run at once (--cores 1), or make the item smaller in the "
+            "configuration",
+            file=sys.stderr,
+        )
         return 1
 
 

@@ -5,7 +5,10 @@ Snakemake finds logger plugins by the prefix of this module's name; the default 
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
+import shutil
 import sys
 import textwrap
 from pathlib import Path
@@ -15,6 +18,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from tqdm import tqdm
 
 LAST_LINES = 12
+AGAIN = "then run the same command again"
+FULL = 1 << 16  # bytes free on a disk that no log fits on
 
 
 class LogHandler(LogHandlerBase):
@@ -27,6 +32,8 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self):
+        # On a full disk Snakemake's own log would print a traceback with each of its lines.
+        logging.raiseExceptions = False
         self._bar = None
         self._running = {}
         self._failed = set()
@@ -51,7 +58,12 @@ class LogHandler(LogHandlerBase):
             print(record.getMessage(), file=sys.stderr)
         elif record.levelno >= logging.WARNING and not self._failed:
             # After a failure Snakemake repeats the command and its advice at length.
-            tqdm.write(record.getMessage(), file=sys.stderr)
+            message = record.getMessage()
+            if message.startswith("RuleException:\nCalledProcessError"):
+                return  # the failure of the job follows
+            if "Traceback" in message and os.strerror(errno.ENOSPC) in message:
+                message = f"the disk of {Path.cwd()} is full: make room on it, {AGAIN}"
+            tqdm.write(message, file=sys.stderr)
 
     def _advance(self, done, total):
         if not sys.stderr.isatty():
@@ -89,6 +101,8 @@ class LogHandler(LogHandlerBase):
             if Path(log).exists():
                 last = Path(log).read_text(errors="replace").splitlines()[-LAST_LINES:]
                 lines += [f"  last lines of {log}:", *(f"    {line}" for line in last)]
+            if reason := _unsaid(Path(log)):
+                lines.append(f"  {reason}, {AGAIN}")
         command = getattr(record, "shellcmd", None)
         if command:
             lines += ["  to repeat it alone:", f"    {command.split(' > ')[0]}"]
@@ -99,3 +113,19 @@ class LogHandler(LogHandlerBase):
         if self._bar is not None:
             self._bar.close()
         super().close()
+
+
+def _unsaid(log):
+    """What a job could not say in its own log."""
+    folder = next(folder for folder in log.absolute().parents if folder.exists())
+    if shutil.disk_usage(folder).free < FULL:
+        return f"the disk of {folder} is full: make room on it"
+    if not log.exists():
+        return f"{log} could not be written: give a folder that can"
+    text = log.read_text(errors="replace")
+    if "kronbench: error: " not in text and "Traceback (most recent call last)" not in text:
+        return (
+            "it was killed, by hand or for want of memory: give it a machine with more, or let "
+            "fewer jobs run at once (--cores 1)"
+        )
+    return ""

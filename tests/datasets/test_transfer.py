@@ -411,7 +411,7 @@ def test_what_a_killed_download_left_is_removed(server, alone):
     gone.start()
     gone.join()
     host = socket.gethostname()
-    left = [folder / f".download-{host}-{gone.pid}-abc", folder / ".download-old"]
+    left = [folder / f".download-{host}-{gone.pid}-abc", folder / ".download-other-2-abc"]
     kept = [folder / f".download-{host}-{os.getpid()}-abc", folder / ".download-other-1-abc"]
     for path in left + kept:
         path.mkdir(parents=True)

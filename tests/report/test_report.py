@@ -275,6 +275,7 @@ def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch
     assert "Surrogate data: E, GPCR, IC, Ki" in page
     assert "rls was skipped" in page and "rls was skipped" in summary
     assert "surrogate data: E, GPCR, IC, Ki (in airola figure-3)" in summary
+    assert f"--forcerun {plan.data_folder('E') / 'data.npz'} " in summary
     assert small.command("Ki") in page
     assert '<li>table 1: <a href="#airola-table-2">table-2</a></li>' in page  # of 2016
     assert 'src="http' not in page and 'href="http' not in page

@@ -2,13 +2,17 @@
 
 import os
 import re
+import shutil
 import sys
+from pathlib import Path
 
 from kronbench.datasets import describe
 from kronbench.datasets.transfer import shown
 from kronbench.errors import InputError
+from kronbench.files import refusal
 from kronbench.bench.costs import memory_mb, minutes
 from kronbench.bench.items import load_plan
+from kronbench.bench.lifetime import lead_jobs
 from kronbench.bench.provenance import (
     data_settings,
     data_sources,
@@ -18,6 +22,13 @@ from kronbench.bench.provenance import (
     table_settings,
     table_sources,
 )
+
+# Snakemake itself says this in hundreds of lines.
+if shutil.disk_usage(".").free < 1 << 20:
+    raise WorkflowError(
+        f"less than 1 MiB is free on the disk of {Path.cwd()}: make room on it, then run the "
+        "same command again"
+    )
 
 where = ""
 try:
@@ -30,8 +41,29 @@ except InputError as error:
     raise WorkflowError(f"{where}{error}") from None
 
 # A path, which Snakemake does not remember of a job: what is in the file counts by its settings.
-CONFIG = PLAN.save()
+CONFIG = PLAN.config_file
 
+
+def save_settings():
+    """Write what the jobs of this run read, but not under the jobs of another run."""
+    runs = list(Path(".snakemake/locks").glob("*.output.lock"))
+    if len(runs) > 1 and not PLAN.saved:
+        raise WorkflowError(
+            f"another run with other settings is at work in {PLAN.report.parent}: "
+            "wait for its end, or give this one a scale of its own (--config scale=...)"
+        )
+    try:
+        PLAN.save()
+    except OSError as error:
+        raise WorkflowError(refusal(error) or error) from None
+
+
+# A run that is refused, or only asked what it would do, changes nothing: the Snakefile saves the
+# settings when jobs begin. Snakemake does not tell a module of another workflow when they do.
+if not workflow.modifier.is_main_snakefile():
+    save_settings()
+
+lead_jobs()
 # Jobs call the Python that runs Snakemake, in an active environment or not; one that Snakemake
 # makes for them (workflow/envs) comes before it.
 os.environ.update(

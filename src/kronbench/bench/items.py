@@ -112,12 +112,20 @@ class Plan:
         known = ", ".join(f"{item.paper} {item.name}" for item in self.items)
         raise InputError(f"there is no item '{paper} {name}' in this run; it has: {known}")
 
+    @property
+    def saved(self) -> bool:
+        """Whether the merged configuration stands beside the results."""
+        return self.config_file.exists() and self.config_file.read_text() == self._text
+
     def save(self) -> Path:
         """Write the merged configuration, unless it stands there already."""
-        text = yaml.safe_dump(dict(self.config), sort_keys=False)
-        if not (self.config_file.exists() and self.config_file.read_text() == text):
-            write_text(self.config_file, text)
+        if not self.saved:
+            write_text(self.config_file, self._text)
         return self.config_file
+
+    @property
+    def _text(self):
+        return yaml.safe_dump(dict(self.config), sort_keys=False)
 
 
 def load_plan(config: Mapping | str | Path) -> Plan:

@@ -6,16 +6,12 @@ read in place. Where the registered urls fail, copies known by their content are
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
 import logging
 import os
 import re
-import shutil
-import socket
 import tempfile
-import time
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,18 +20,15 @@ from typing import BinaryIO, NamedTuple
 from urllib.parse import quote, urlsplit
 from urllib.request import url2pathname
 
-import psutil
-
 from kronbench.datasets.archives import member_bytes, zip_archive
 from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry, Member
 from kronbench.datasets.transfer import NoAnswerError, TooLargeError, shown, transfer
 from kronbench.errors import InputError
-from kronbench.files import write_text
+from kronbench.files import sweep, temporary_prefix, write_text
 from kronbench.resources import cache_folder
 
 ARCHIVE = 1 << 26  # bytes of an archive of which one member is wanted
-ABANDONED = 600.0  # seconds after which the scratch folder of another machine is removed
 
 _GITHUB = re.compile(r"https://raw\.githubusercontent\.com/([^/]+)/([^/]+)/([0-9a-f]{40})/(.+)")
 _JSDELIVR_LIMIT = 20_000_000  # bytes of a file
@@ -268,11 +261,11 @@ def _note(cached):
 def _download(entry, addresses, cached, tried, damaged):
     """The first good copy among the addresses, moved into the cache in place of damaged ones."""
     wrong = None
-    _sweep(cached.parent)
+    sweep(cached.parent, "download")
     for address in addresses:
         try:
             cached.parent.mkdir(parents=True, exist_ok=True)
-            prefix = f".download-{socket.gethostname()}-{os.getpid()}-"
+            prefix = temporary_prefix("download")
             with tempfile.TemporaryDirectory(dir=cached.parent, prefix=prefix) as folder:
                 scratch = Path(folder, "file")
                 packed = _fetch(address, scratch, entry)
@@ -324,21 +317,6 @@ def _unpack(address, scratch, entry):
             raise InputError(f"{address.name}: the archive has {len(found)} files of that name")
         content = member_bytes(archive, found[0], entry.limit, address.name)
     scratch.write_bytes(content)
-
-
-def _sweep(folder):
-    """Remove what downloads left behind that were killed."""
-    machine = socket.gethostname()
-    for left in folder.glob(".download-*"):
-        name = re.fullmatch(r"\.download-(.+)-([0-9]{1,9})-\w+", left.name)
-        with contextlib.suppress(OSError):
-            if name and name[1] == machine:
-                dead = not psutil.pid_exists(int(name[2]))
-            else:
-                newest = max(path.stat().st_mtime for path in (left, *left.glob("*")))
-                dead = time.time() - newest > ABANDONED
-            if dead:
-                shutil.rmtree(left, ignore_errors=True)
 
 
 def _begins_like_gzip(path):

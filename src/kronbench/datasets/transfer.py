@@ -194,7 +194,9 @@ def _fault(error):
         requests.exceptions.ChunkedEncodingError,
         requests.exceptions.ContentDecodingError,
     )
-    return _AgainError(reason) if isinstance(error, broken) else NoAnswerError(reason)
+    if isinstance(error, broken):
+        return _AgainError(f"the transfer broke off ({reason})")
+    return NoAnswerError(reason)
 
 
 def _patience(host):

@@ -197,6 +197,12 @@ def _summary(plan, entries, verdicts, moved):
         if surrogates
         else "surrogate data: none"
     )
+    if surrogates and plan.config["data"] == "auto":
+        files = " ".join(str(plan.data_folder(name) / "data.npz") for name in surrogates)
+        lines.append(
+            f"  to try once more for the real data: snakemake --cores all --configfile "
+            f"{plan.config_file} --forcerun {files}"
+        )
     for sentence, items in _skipped(entries).items():
         lines.append(f"not done: {sentence} ({', '.join(items)})")
     lines.append(f"page: {plan.report / 'index.html'}")

@@ -1,0 +1,49 @@
+"""A job of a workflow ends with it: a killed run of Snakemake leaves no writer behind."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import psutil
+
+_VARIABLE = "KRONBENCH_WORKFLOW"
+_PERIOD = 0.5  # seconds between two looks
+
+
+def lead_jobs() -> None:
+    """Make the processes that this one will start end with it, if they ``follow_workflow``."""
+    os.environ[_VARIABLE] = f"{os.getpid()} {_names()}"
+
+
+def follow_workflow() -> None:
+    """End this process, wherever it is, once its workflow or the shell that waits for it is gone.
+
+    Without this, what outlives a killed run writes beside the next one. Nothing happens in a
+    process that no workflow started.
+    """
+    workflow, _, names = os.environ.get(_VARIABLE, "").partition(" ")
+    if workflow and names == _names():  # a container may count its processes anew
+        threading.Thread(target=_watch, args=(int(workflow), os.getppid()), daemon=True).start()
+
+
+def _watch(workflow, shell):
+    while os.getppid() == shell and _runs(workflow):
+        time.sleep(_PERIOD)
+    os._exit(1)
+
+
+def _runs(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _names():
+    """Which processes the ids are of, where the system tells."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""

@@ -1,0 +1,254 @@
+"""What breaks a run, and what the rerun makes of it; ``make faults`` kills many more."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from kronbench import datasets
+from kronbench.report.render import read_table
+from tests.datasets.conftest import serving
+from tests.faults import kills
+from tests.faults.checkout import COMPILED, LOCKED, ROOT, SCALE, Checkout
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(2700)]
+in_full = pytest.mark.skipif(not os.environ.get("KRONBENCH_FAULTS"), reason="part of make faults")
+
+ITEMS = {"stock": {"figure-1": {}, "figure-3": {}}}
+OFFLINE = {"data": "surrogate"}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """The sources of all runs here, compiled code included."""
+    root = tmp_path_factory.mktemp("root") / "kronbench"
+    root.mkdir()
+    shutil.copy(ROOT / "Snakefile", root)
+    for name in ("workflow", "config", "src"):
+        shutil.copytree(ROOT / name, root / name)
+    return root
+
+
+@pytest.fixture(scope="module")
+def calm(root, tmp_path_factory):
+    """The results of a run that nothing disturbs."""
+    checkout = Checkout(tmp_path_factory.mktemp("calm") / "checkout", ITEMS, OFFLINE, root=root)
+    checkout.seconds = kills.run_calmly(checkout)
+    return checkout
+
+
+@pytest.fixture
+def make(calm, root, tmp_path):
+    """Makes a checkout without results, but that kernels are compiled."""
+
+    def make(name="checkout", papers=ITEMS, settings=OFFLINE, environment=()):
+        checkout = Checkout(tmp_path / str(name), papers, settings, environment, root)
+        checkout.take(calm, *COMPILED)
+        return checkout
+
+    return make
+
+
+def assert_as_undisturbed(checkout, calm):
+    status, printed = checkout.resume()
+    assert status == 0, printed
+    assert list(checkout.unlike(calm, whole=True)) == []
+
+
+def assert_said(checkout, sentence):
+    """A run fails, and says why on one line."""
+    status, printed = checkout.run()
+    assert status
+    assert [line for line in printed.splitlines() if sentence in line], printed
+    assert "Traceback" not in printed, printed
+    return printed
+
+
+def test_killed_runs_are_made_whole_by_a_rerun(calm, make):
+    killed = kills.Kills(calm, calm.seconds, seed=0)
+    while killed.done.total() < 12:
+        killed.one_more(make(f"killed-{killed.done.total()}"), 12 - killed.done.total())
+    assert killed.faults == []
+    assert set(killed.done) == set(kills.KINDS)
+
+
+@contextlib.contextmanager
+def mounted(folder, *options):
+    """A file system of its own at ``folder``, while the block runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mount = subprocess.run(["mount", *options, folder], capture_output=True, text=True)
+    if mount.returncode:
+        pytest.skip(f"mounting is not allowed here: {mount.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@in_full
+@pytest.mark.parametrize("room", [8 << 10, 100 << 10])
+def test_a_full_disk_is_said_and_nothing_half_written_is_kept(calm, make, room):
+    """Of the results: no log can be written, or the first tables can."""
+    checkout = make()
+    shutil.rmtree(checkout.results)  # the disk is an empty one
+    with mounted(checkout.results, "-t", "tmpfs", "-o", f"size={room}", "tmpfs"):
+        printed = assert_said(checkout, "is full: make room on it, then run the same command")
+        assert "FAILED: " in printed
+        assert list(checkout.unlike(calm, whole=False)) == []
+        subprocess.run(
+            ["mount", "-o", "remount,size=64m", checkout.results], check=True, capture_output=True
+        )
+        assert_as_undisturbed(checkout, calm)
+
+
+@in_full
+@pytest.mark.parametrize("room", [0, 2 << 20])
+def test_a_full_disk_of_everything_is_said(calm, make, tmp_path, room):
+    """Snakemake's own notes included: before a run begins, or while its first job is at work."""
+    with mounted(tmp_path / "checkout", "-t", "tmpfs", "-o", "size=64m", "tmpfs"):
+        checkout = make("checkout")
+        ballast = checkout.folder / "ballast"
+        ballast.write_bytes(bytes(shutil.disk_usage(checkout.folder).free - room))
+        run = checkout.start()
+        if room:
+            wait_for_job(run)
+            with ballast.open("ab") as stream, contextlib.suppress(OSError):
+                stream.write(bytes(room))
+        assert run.wait(1200)
+        said = "make room on it, then run the same command again"
+        assert said in checkout.printed, checkout.printed
+        assert len(checkout.printed.splitlines()) < 20, checkout.printed
+        ballast.unlink()
+        assert_as_undisturbed(checkout, calm)
+
+
+def wait_for_job(run):
+    while not any(map(kills.is_job, run.children(recursive=True))):
+        assert run.is_running()
+        time.sleep(0.1)
+
+
+@in_full
+def test_too_large_a_file_is_said(calm, make):
+    """A limit on the size of files meets the prepared data."""
+    checkout = make()
+    run = checkout.start()
+    run.rlimit(psutil.RLIMIT_FSIZE, (20_000, 20_000))
+    assert run.wait(1200)
+    said = f"kronbench: error: {SCALE}/data/nr/data.npz: File too large; raise the limit"
+    assert said in checkout.printed, checkout.printed
+    assert_as_undisturbed(checkout, calm)
+
+
+@in_full
+def test_results_that_cannot_be_written_are_said(calm, make):
+    checkout = make()
+    with mounted(checkout.results, "-t", "tmpfs", "-o", "ro", "tmpfs"):
+        assert_said(checkout, f"{SCALE}/config.yaml: Read-only file system")
+    assert_as_undisturbed(checkout, calm)
+
+
+@in_full
+def test_a_job_without_memory_is_named_with_what_to_do(make):
+    checkout = make(papers={"airola": {"table-2": {"draws": 3, "n": 10**13}}})
+    status, printed = checkout.run()
+    assert status
+    assert "FAILED: airola table-2: all" in printed
+    assert "kronbench: error: 'run airola table-2 all" in printed
+    assert "ran out of memory (Unable to allocate" in printed
+    assert "(--cores 1), or make the item smaller" in printed
+
+
+def test_the_second_run_in_a_folder_is_refused_and_the_first_one_is_right(calm, make):
+    checkout = make()
+    first = checkout.start()
+    while not (checkout.results / "config.yaml").exists():
+        assert first.is_running(), checkout.printed
+        time.sleep(0.1)
+    # Settings of the second run must not reach the jobs of the first.
+    assert checkout.start("--config", "seed=1", printed="second.txt").wait(1200)
+    assert LOCKED in checkout.printed_to("second.txt")
+    assert first.wait(1200) == 0
+    assert list(checkout.unlike(calm, whole=True)) == []
+
+
+@in_full
+def test_an_edited_source_reruns_exactly_its_jobs_even_after_a_kill(calm, root, tmp_path):
+    checkout = Checkout(tmp_path / "checkout", ITEMS, OFFLINE, root=root)
+    checkout.take(calm, ".snakemake", "results")
+    source = root / "src/kronbench/experiments/left_out_pairs.py"
+    text, status = source.read_text(), source.stat()
+    source.write_text(text.replace('"role": role,', '"role": role, "edited": 1,'))
+    try:
+        run = checkout.start()
+        wait_for_job(run)
+        run.kill()
+        run.wait(10)
+        assert checkout.resume()[0] == 0, checkout.printed
+    finally:
+        source.write_text(text)
+        os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns))
+    place = "stock/tables/figure-3/nr.csv"
+    after, before = (read_table(side.results / place) for side in (checkout, calm))
+    assert after.drop(columns="edited").equals(before.assign(peak_mib=after["peak_mib"]))
+    changed = {
+        path.relative_to(checkout.results).as_posix()
+        for path in checkout.results.rglob("*.*")
+        if path.suffix != ".log"
+        and path.stat().st_mtime_ns
+        != (calm.results / path.relative_to(checkout.results)).stat().st_mtime_ns
+    }
+    drawn = {f"stock/figure-3.{suffix}" for suffix in ("csv", "json", "pdf", "png")}
+    assert changed == {place, place.replace(".csv", ".json"), *drawn}
+
+
+@in_full
+def test_a_download_that_is_cut_is_said_and_made_whole_by_a_rerun(make, tmp_path):
+    """A server that breaks off a file twice in its middle, which is as often as a job tries."""
+    mirror = os.environ.get("KRONBENCH_MIRROR", "")
+    if not os.path.isdir(mirror):
+        pytest.skip("KRONBENCH_MIRROR names no folder")
+    dead = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
+    cache = tmp_path / "cache"
+    with serving() as server:
+        for path in Path(mirror).glob("yamanishi/nr_*.txt"):
+            content = path.read_bytes()
+            answers = [cut(content), cut(content), content] if "dgc" in path.name else content
+            server.files[f"/yamanishi/{path.name}"] = answers
+        checkout = make(
+            papers={"stock": {"figure-1": {}}},
+            settings={"data": "real"},
+            environment={
+                **dead,
+                "no_proxy": "127.0.0.1",
+                "KRONBENCH_MIRROR": server.url,
+                "KRONBENCH_CACHE": str(cache),
+            },
+        )
+        checkout.targets = [f"{SCALE}/data/nr/data.npz"]
+        printed = assert_said(checkout, f"{server.host}: the transfer broke off")
+        assert "kronbench: error: NR is not at hand" in printed
+        assert checkout.run()[0] == 0, checkout.printed
+    want = datasets.load("nr", policy="real")
+    got = datasets.Dataset.open(checkout.results / "data/nr")
+    assert got.source == "mirror"
+    for key, array in want.arrays.items():
+        assert np.array_equal(got.arrays[key], array)
+    assert not list(cache.rglob(".*"))
+
+
+def cut(content):
+    def answer(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content[: len(content) // 2])
+        handler.close_connection = True
+
+    return answer

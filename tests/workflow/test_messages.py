@@ -1,0 +1,68 @@
+"""What is said of a job that failed, by itself and by the progress display."""
+
+import errno
+import os
+
+import pytest
+
+import snakemake_logger_plugin_kronbench as display
+from kronbench import cli
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "results/a.csv"),
+            "results/a.csv: No space left on device; make room on its disk, then run the same",
+        ),
+        (
+            MemoryError("Unable to allocate 9 TiB"),
+            "'manual' ran out of memory (Unable to allocate",
+        ),
+    ],
+)
+def test_what_the_system_refuses_is_one_sentence(error, sentence, monkeypatch, capsys):
+    def refused(_):
+        raise error
+
+    monkeypatch.setattr(cli, "_manual", refused)
+    assert cli.main(["manual"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"kronbench: error: {sentence}")
+
+
+def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
+    def wrong(_):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "a")
+
+    monkeypatch.setattr(cli, "_manual", wrong)
+    with pytest.raises(FileNotFoundError):
+        cli.main(["manual"])
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("kronbench: error: results/a.csv: No space left on device\n", ""),
+        ("Traceback (most recent call last):\n", ""),
+        ("half of the work is do", "it was killed, by hand or for want of memory"),
+        (None, "could not be written"),
+    ],
+)
+def test_what_a_job_could_not_say_is_said_for_it(text, sentence, tmp_path):
+    log = tmp_path / "logs" / "job.log"
+    if text is not None:
+        log.parent.mkdir()
+        log.write_text(text)
+    said = display._unsaid(log)
+    assert sentence in said if sentence else not said
+
+
+def test_a_log_on_a_full_disk_is_no_killed_job(tmp_path, monkeypatch):
+    monkeypatch.setattr(display.shutil, "disk_usage", lambda _: Full)
+    assert "is full: make room on it" in display._unsaid(tmp_path / "job.log")
+
+
+class Full:
+    free = 0
