@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from kronbench.bench import items
 from kronbench.bench.items import load_plan
 from kronbench.bench.provenance import sources_of, table_sources
 from kronbench.bench.solvers import SolverMissing, make_solver
@@ -90,6 +91,18 @@ def test_an_item_may_draw_the_tables_of_another():
     assert (second.parts, second.parameters) == (("GPCR",), source.parameters)
     with pytest.raises(InputError, match="table-7 draws the tables of table-6: give the keys to"):
         load_plan(change(("papers", "airola", "table-7"), {"folds": [0]}))
+
+
+def test_the_counterpart_of_another_version_is_an_item(monkeypatch):
+    def misnamed(file):
+        content = copy.deepcopy(read_yaml(file))
+        if "counterparts" in content:
+            content["counterparts"]["items"]["figure 1"] = ["figure-9"]
+        return content
+
+    monkeypatch.setattr(items, "read_yaml", misnamed)
+    with pytest.raises(InputError, match="counterpart of figure 1 is figure-9, which is not an"):
+        load_plan(merged())
 
 
 def test_a_solver_that_needs_a_missing_package_has_sources():

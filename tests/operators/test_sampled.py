@@ -241,8 +241,26 @@ def test_flops_are_those_of_theorem_1(problem):
     A, B, (rows, cols, in_rows, in_cols), _, _, _ = problem
     operator = SampledKroneckerOperator(A, B, rows, cols, in_rows, in_cols, method="sparse")
     a, c, b, d = (len(np.unique(index)) for index in (rows, cols, in_rows, in_cols))
-    e, f = len(in_rows), len(rows)
+    # 2016, Remark 1: e and f are the numbers of distinct pairs
+    e, f = (len({*zip(*pair, strict=True)}) for pair in ((in_rows, in_cols), (rows, cols)))
     assert operator.flops == 2 * min(a * e + d * f, c * e + b * f)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", [(30, 20), (300, 200)], ids=["marked", "sorted"])
+def test_repeated_pairs_cost_as_much_as_distinct_ones(rng, method, shape):
+    distinct = np.divmod(rng.permutation(shape[0] * shape[1])[:90], shape[1])
+    A, B = (gram(rng.standard_normal((size, 4)), kernel="gaussian", gamma=1.0) for size in shape)
+    place = rng.permutation(np.concatenate([np.arange(90), rng.integers(0, 90, 500)]))
+    v = rng.standard_normal(len(place))
+    once = SampledKroneckerOperator(A, B, *distinct, method=method)
+    often = SampledKroneckerOperator(A, B, *(i[place] for i in distinct), method=method)
+    assert often.flops == once.flops
+    # Remark 1: coefficients of a pair are summed, outputs repeated
+    summed = np.array([v[place == pair].sum() for pair in range(90)])
+    np.testing.assert_allclose(often @ v, (once @ summed)[place], rtol=0, atol=1e-11)
+    rows, cols = (i[place] for i in distinct)
+    assert_close(often @ v, dense_formula(A, B, rows, cols, rows, cols), v, np.float64)
 
 
 @both_carriers
@@ -418,7 +436,7 @@ def give_rates(tmp_path, monkeypatch):
 
 
 def test_auto_follows_the_rates_and_tells_them(rng, give_rates):
-    A, B, rows, cols = square_problem(rng, 300, 250, 60000)
+    A, B, rows, cols = square_problem(rng, 300, 250, 120000)
     for rates, method in (
         (cost_model.Rates(1e14, 1e9, 0.0, 1e3), "dense"),
         (cost_model.Rates(1e9, 1e14, 0.0, 1e3), "sparse"),
@@ -431,7 +449,7 @@ def test_auto_follows_the_rates_and_tells_them(rng, give_rates):
 
 @pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
 def test_a_method_that_is_named_does_not_look_at_the_rates(rng, give_rates, method):
-    A, B, rows, cols = square_problem(rng, 300, 250, 60000)
+    A, B, rows, cols = square_problem(rng, 300, 250, 120000)
     v = rng.standard_normal(len(rows))
     products = []
     for rates in (cost_model.Rates(1e14, 1e9, 0.0, 1e3), cost_model.Rates(1e9, 1e14, 0.0, 1e14)):

@@ -142,6 +142,49 @@ def test_leads():
         checks.leads(frame[frame["method"] == "KNN"], **arguments)
 
 
+def test_leads_at_the_best_position_of_each():
+    rising, falling = curve([0.5, 0.8], reg=1.0), curve([0.79, 0.3], reg=2.0)
+    frame = pd.concat([rising, falling]).assign(dataset="Ki")
+    arguments = {"value": "risk", "among": "reg", "leader": 1.0, "by": ["dataset"]}
+    assert checks.leads(frame, **arguments, over="iteration")[0]
+    # where each is best: 0.8 and 0.79
+    assert not checks.leads(frame, **arguments, over="iteration", slack=-0.02)[0]
+
+
+def test_led_asks_for_one_that_is_ahead():
+    frame = pd.DataFrame(
+        {
+            "dataset": ["Ki"] * 3 + ["E"] * 2,
+            "method": ["SVM", "KNN", "SGD", "KNN", "SGD"],
+            "auc": [0.8, 0.7, 0.5, 0.72, 0.7],
+        }
+    )
+    arguments = {"value": "auc", "among": "method", "name": "KNN", "by": ["dataset"]}
+    assert checks.led(frame[frame["dataset"] == "Ki"], **arguments)[0]
+    holds, measured = checks.led(frame, **arguments)
+    assert not holds
+    assert measured == ("smallest lead over it -0.02 (one split: no spread) (by SGD; dataset E)")
+    assert checks.led(frame, **arguments, slack=0.03)[0]
+    with pytest.raises(checks.NotMeasured, match="there is no KNN beside another"):
+        checks.led(frame[frame["method"] == "SVM"], **arguments)
+
+
+def test_level_is_the_range_of_the_means():
+    frame = pd.DataFrame(
+        {"reg": [1, 2, 4] * 2, "fold": [0] * 3 + [1] * 3, "auc": [0.6, 0.7, 0.5, 0.7, 0.6, 0.8]}
+    )
+    arguments = {"value": "auc", "over": "reg", "by": []}
+    # single folds differ by more than the means 0.65, 0.65 and 0.65
+    assert checks.level(frame, **arguments, bound=1e-9, spread={"over": ["fold"]})[0]
+    holds, measured = checks.level(frame[frame["fold"] == 1], **arguments, bound=0.1)
+    assert not holds
+    assert measured.startswith(
+        "largest difference 0.2 (one split: no spread), between reg 4 and 2"
+    )
+    with pytest.raises(checks.NotMeasured, match="fewer than two values of reg"):
+        checks.level(frame[frame["reg"] == 1], **arguments, bound=1)
+
+
 def test_scales_fits_the_exponent_of_each_curve():
     n = [10, 20, 40]
     frame = pd.concat(

@@ -38,6 +38,8 @@ EXAMPLES = {
     "mostly_at_least": (AREAS, {"value": "auc", "bound": 0.65, "share": 0.75}),
     "gain": (AREAS, OLD | {"between": "method", "low": "KNN", "high": "SVM", "bound": 0.1 - 1e-9}),
     "leads": (AREAS, OLD | {"among": "method", "leader": "SVM"}),
+    "led": (AREAS, OLD | {"among": "method", "name": "KNN"}),
+    "level": (AREAS, OLD | {"over": "method", "bound": 0.16}),
     "scales": (
         TIMES,
         {"value": "seconds", "over": "n", "by": ["method"], "low": 0.9, "high": 1.1},

@@ -141,6 +141,12 @@ def load_plan(config: Mapping | str | Path) -> Plan:
         papers[paper] = read_yaml(file)
         validate(papers[paper], "paper", f"config/papers/{paper}.yaml")
         entries = papers[paper]["items"]
+        for there, here in papers[paper].get("counterparts", {"items": {}})["items"].items():
+            if missing := set(here) - set(entries):
+                raise InputError(
+                    f"config/papers/{paper}.yaml: the counterpart of {there} is "
+                    f"{', '.join(sorted(missing))}, which is not an item"
+                )
         for name in overrides:
             if name not in entries:
                 raise InputError(

@@ -62,7 +62,7 @@ class SampledKroneckerOperator(LinearOperator):
         The method in use, never "auto".
     flops : int
         Operations of one product by it; for "sparse" that of Theorem 1 (a multiplication and an
-        addition for each term), counting vertices that occur in a pair.
+        addition for each term), counting vertices that occur in a pair, and a pair once.
 
     Raises
     ------
@@ -72,7 +72,9 @@ class SampledKroneckerOperator(LinearOperator):
     Notes
     -----
     ``matvec``, ``rmatvec``, ``matmat``, ``rmatmat``, ``.T`` and ``@`` are those of
-    ``scipy.sparse.linalg.LinearOperator``. Results are bitwise the same for the same method and
+    ``scipy.sparse.linalg.LinearOperator``. Pairs that occur several times are merged for the
+    product (Airola & Pahikkala 2016, Remark 1): their coefficients are summed, and an output is
+    formed once and repeated. Results are bitwise the same for the same method and
     number of BLAS threads.
     """
 
@@ -130,8 +132,10 @@ class SampledKroneckerOperator(LinearOperator):
         super().__init__(dtype, (len(out), len(in_)))
         self._matrices, self._factors = matrices, factors
         self._out, self._in = out, in_
+        self._out_pairs, self._out_place = out.distinct
+        self._in_pairs, self._in_place = in_.distinct
         (a, c), (b, d) = out.used, in_.used
-        self._sizes = Sizes(a, b, c, d, len(in_), len(out))
+        self._sizes = Sizes(a, b, c, d, len(self._in_pairs), len(self._out_pairs))
         # For low rank: 0 where the factors of the row matrix run over the pairs, 1 the column's
         self.method, self._over_pairs = method, None
 
@@ -194,14 +198,14 @@ class SampledKroneckerOperator(LinearOperator):
     @cached_property
     def _route(self):
         if self.method == "dense":
-            return DenseRoute(self._in.sorted(0), self._out.sorted(0), *self._matrices)
+            return DenseRoute(self._in_pairs.sorted(0), self._out_pairs.sorted(0), *self._matrices)
         if self.method == "sparse":
             _, side = self._sizes.sparse()
-            in_pairs, out_pairs = self._in.sorted(1 - side), self._out.sorted(side)
+            in_pairs, out_pairs = self._in_pairs.sorted(1 - side), self._out_pairs.sorted(side)
             first, second = self._matrices[side], self._matrices[1 - side]
             return PairRoute(in_pairs, out_pairs, first.T, second, columns=out_pairs.majors)
         side = self._over_pairs
-        in_pairs, out_pairs = self._in.sorted(1 - side), self._out.sorted(1 - side)
+        in_pairs, out_pairs = self._in_pairs.sorted(1 - side), self._out_pairs.sorted(1 - side)
         P, Q = self._factors[side]
         between = self._factors[1 - side] or self._matrices[1 - side]
         return PairRoute(in_pairs, out_pairs, Q, P, middle=Middle(between, out_pairs.majors))
@@ -224,8 +228,12 @@ class SampledKroneckerOperator(LinearOperator):
     _transpose = _adjoint
 
     def _matmat(self, X):
+        X = np.ascontiguousarray(X, self.dtype)
+        if self._in_place is not None:
+            X = _summed(X, self._in_place, len(self._in_pairs))
         with at_most_threads(self.flops * X.shape[1] / WORTH_A_THREAD):
-            return self._route(np.ascontiguousarray(X, self.dtype))
+            product = self._route(X)
+        return product if self._out_place is None else product[self._out_place]
 
     def _matvec(self, x):
         return self._matmat(x.reshape(-1, 1))
@@ -235,6 +243,14 @@ class SampledKroneckerOperator(LinearOperator):
 
     def _rmatmat(self, X):
         return self._adjoint_operator._matmat(X)
+
+
+def _summed(X, place, n):
+    """(n, w) sums of the rows of X (e, w) that belong to the same place."""
+    sums = np.empty((n, X.shape[1]), X.dtype)
+    for column, values in enumerate(X.T):
+        sums[:, column] = np.bincount(place, values, minlength=n)
+    return sums
 
 
 def _cheapest_exact(costs, sizes):

@@ -235,14 +235,17 @@ def gain(
 
 
 @_judges("value")
-def leads(frame, *, value, among, leader, by, slack=0.0, spread=None, significant=False):
+def leads(
+    frame, *, value, among, leader, by, over=None, slack=0.0, spread=None, significant=False
+):
     """In each group the mean of ``value`` at ``among`` = ``leader`` is the largest, or within
-    ``slack`` of it; compared with each other one where both were measured (along ``spread``)."""
+    ``slack`` of it; compared with each other one where both were measured (along ``spread``), with
+    ``over`` as in ``gain``."""
     leads_over = {}
     for names, group in _groups(frame, by):
         for other in group[among].unique():
             if other != leader:
-                difference = _paired(group, value, among, other, leader, None, _along(spread))
+                difference = _paired(group, value, among, other, leader, over, _along(spread))
                 if difference is not None:
                     leads_over[f"{other}; {names}"] = difference
     if not leads_over:
@@ -250,6 +253,47 @@ def leads(frame, *, value, among, leader, by, slack=0.0, spread=None, significan
     where = min(leads_over, key=lambda names: leads_over[names].mean())
     text = f"smallest lead {_stated(leads_over[where], spread, paired=True)} (over {where})"
     return _all_beyond(leads_over, -slack, spread, significant), text
+
+
+@_judges("value")
+def led(frame, *, value, among, name, by, slack=0.0, spread=None):
+    """In each group another one has a larger mean of ``value`` than ``among`` = ``name`` has,
+    less ``slack``; compared as in ``leads``."""
+    behind = {}
+    for names, group in _groups(frame, by):
+        others = {}
+        for other in group[among].unique():
+            if other != name:
+                difference = _paired(group, value, among, name, other, None, _along(spread))
+                if difference is not None:
+                    others[other] = difference
+        if others:
+            best = max(others, key=lambda other: others[other].mean())
+            behind[f"by {best}; {names}"] = others[best]
+    if not behind:
+        raise NotMeasured(f"there is no {name} beside another")
+    where = min(behind, key=lambda names: behind[names].mean())
+    text = f"smallest lead over it {_stated(behind[where], spread, paired=True)} ({where})"
+    return all(difference.mean() > -slack for difference in behind.values()), text
+
+
+@_judges("value")
+def level(frame, *, value, over, by, bound, spread=None):
+    """In each group the means of ``value`` along ``over`` differ by no more than ``bound``."""
+    ranges = {}
+    for names, group in _groups(frame, by):
+        table = _table(group, value, _along(spread), over).dropna(axis=1)
+        if table.shape[1] < 2:
+            raise NotMeasured(f"fewer than two values of {over} ({names})")
+        means = table.mean()
+        ranges[names] = (table[means.idxmax()] - table[means.idxmin()], means)
+    where = max(ranges, key=lambda names: ranges[names][0].mean())
+    difference, means = ranges[where]
+    text = (
+        f"largest difference {_stated(difference, spread, paired=True)}, between {over} "
+        f"{means.idxmax()} and {means.idxmin()} ({where})"
+    )
+    return difference.mean() <= bound, text
 
 
 @_judges("value")
