@@ -63,6 +63,7 @@ def coinciding(axes, curves, share=0.01) -> list[list]:
     ``curves`` maps names to series; two coincide where they differ by no more than this share of
     the height of the axes at all positions that both have.
     """
+    axes.autoscale_view()  # else the limits may be those before the last line
     groups = []
     for name, curve in curves.items():
         if groups and _alike(axes, curves[groups[-1][0]], curve, share):

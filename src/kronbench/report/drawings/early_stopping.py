@@ -35,7 +35,8 @@ def draw(frame, item):
             folds = f"{n_folds} folds" if n_folds > 1 else "1 fold"
             title = ", ".join(filter(None, [method, dataset, folds]))
             for panel in pair:
-                panel.set_title(title, fontsize=8, loc="left")
+                # above the line that says which curves coincide, where there is room for one only
+                panel.set_title(title, fontsize=8, loc="left", pad=6 if len(methods) == 1 else 14)
             if row == len(datasets) - 1:
                 for panel in pair:
                     panel.set_xlabel(_steps(item.parameters, method))
@@ -56,6 +57,7 @@ def draw(frame, item):
 
 def _draw_pair(pair, part, regs):
     length = part["iteration"].max()
+    widest = 2.6 if part["form"].nunique() == 1 else 2.0  # dashes show only where lines are thin
     for panel, value in zip(pair, ("risk", "auc"), strict=True):
         curves = {}
         for order, reg in enumerate(regs):
@@ -66,7 +68,7 @@ def _draw_pair(pair, part, regs):
                 curves[name, form] = mean
                 # Thinner lines on top: curves that coincide still show
                 panel.plot(
-                    mean.index, mean, color=f"C{order}", ls=LOOKS[form], lw=2.6 - 0.4 * order,
+                    mean.index, mean, color=f"C{order}", ls=LOOKS[form], lw=widest - 0.4 * order,
                     label=f"$\\lambda={name}$" if form == "dual" else None,
                 )  # fmt: skip
                 end = by_fold.iloc[-1]
@@ -95,7 +97,10 @@ def _say_coinciding(panel, curves):
         ]
         text = f"both forms: {', '.join(f'${name}$' for name in alike)}" if alike else ""
     if text:
-        panel.set_title(f"coincide: {text}", fontsize=6, loc="right", color="0.3")
+        panel.annotate(
+            f"coincide: {text}", (1, 1.03), xycoords="axes fraction", ha="right", fontsize=6,
+            color="0.3",
+        )  # fmt: skip
 
 
 def _span(names):
