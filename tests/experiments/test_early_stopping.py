@@ -47,6 +47,27 @@ def test_every_fold_reg_and_iteration_has_one_row(data):
     assert frame["auc"].between(0, 1).all()
 
 
+def test_both_forms_reach_the_same_risk_and_ranking(data):
+    ridge = {key: SPEC[key] for key in ("solver", "solver_parameters", "iterations_name")}
+    svm = {key: SVM[key] for key in ridge} | {"solver_parameters": {"inner_iter": 60}}
+    spec = {key: value for key, value in SPEC.items() if key not in ridge} | {
+        "methods": {"KronRidge": ridge, "KronSVM": svm},
+        "forms": ["dual", "primal"],
+        "regs": [500.0],
+        "folds": [0],
+        "iterations": 40,
+    }
+    frame = run_experiment("early_stopping", spec, data, "gpcr")
+    assert len(frame) == 2 * 2 * 40
+    last = frame[frame["iteration"] == 40].pivot(
+        index="method", columns="form", values=["risk", "auc"]
+    )
+    np.testing.assert_allclose(last["risk", "primal"], last["risk", "dual"], rtol=1e-6)
+    np.testing.assert_allclose(last["auc", "primal"], last["auc", "dual"], atol=1e-3)
+    first = frame[(frame["iteration"] == 1) & (frame["method"] == "KronSVM")]
+    assert first["risk"].nunique() == 2  # two forms were fitted, not one twice
+
+
 def test_data_sets_may_have_folds_of_their_own(data):
     spec = SPEC | {"folds": {"GPCR": [7], "Ki": [0]}, "iterations": 2}
     assert set(run_experiment("early_stopping", spec, data, "gpcr")["fold"]) == {7}

@@ -13,9 +13,13 @@ from kronbench.evaluation import VertexDisjointKFold, roc_auc
 def run(spec, data, rng):
     """One row for each fold, reg and iteration (Airola & Pahikkala, figures 3 to 5).
 
-    A solver with a method ``path`` gives all weights from one Krylov space; any other is fitted
-    once a weight, with ``callback`` and ``prediction_operator`` as ``KronSVM`` has them. The
-    splits depend on the seed and the data set alone. ``folds`` is a list, or has one for each
+    With ``methods``, a mapping of names to ``solver``, ``solver_parameters`` and
+    ``iterations_name``, also for each of them, in the column ``method``, and for each of
+    ``forms``, "dual" or "primal", in the column ``form``.
+
+    The dual of a solver with a method ``path`` gives all weights from one Krylov space; any other
+    is fitted once a weight, with ``callback`` and ``prediction_operator`` as ``KronSVM`` has them.
+    The splits depend on the seed and the data set alone. ``folds`` is a list, or has one for each
     data set.
     """
     pairs, y = labelled_pairs(
@@ -23,17 +27,32 @@ def run(spec, data, rng):
     )
     splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
     splits = list(splitter.split(pairs, y))
-    parameters = spec["solver_parameters"] | {spec["iterations_name"]: spec["iterations"]}
-    curves = _path_curves if hasattr(make_solver(spec["solver"]), "path") else _fitted_curves
     frames = []
     folds = spec["folds"]
     folds = folds[data.name] if isinstance(folds, dict) else folds
     for fold in tqdm(folds, desc=data.name, unit="fold"):
         train, test = splits[fold]
         parts = (pairs[train], y[train], pairs[test], y[test])
-        for reg, risks, aucs in curves(spec["solver"], parameters, spec["regs"], *parts):
-            frames.append(_curve(reg, risks, aucs, spec["iterations"]).assign(fold=fold))
+        for names, solver, parameters in _variants(spec):
+            dual = parameters.get("form", "dual") == "dual"
+            path = dual and hasattr(make_solver(solver), "path")
+            curves = _path_curves if path else _fitted_curves
+            for reg, risks, aucs in curves(solver, parameters, spec["regs"], *parts):
+                curve = _curve(reg, risks, aucs, spec["iterations"])
+                frames.append(curve.assign(fold=fold, **names))
     return pd.concat(frames, ignore_index=True)
+
+
+def _variants(spec):
+    """Columns that name it, solver and parameters of each curve of a weight."""
+    iterations = spec["iterations"]
+    if "methods" not in spec:
+        yield {}, spec["solver"], spec["solver_parameters"] | {spec["iterations_name"]: iterations}
+        return
+    for method, entry in spec["methods"].items():
+        parameters = entry["solver_parameters"] | {entry["iterations_name"]: iterations}
+        for form in spec["forms"]:
+            yield {"method": method, "form": form}, entry["solver"], parameters | {"form": form}
 
 
 def _path_curves(solver, parameters, regs, train, y_train, test, y_test):

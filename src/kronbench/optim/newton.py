@@ -23,8 +23,11 @@ _KRYLOV = {"qmr": qmr, "minres": minres, "cg": cg}
 # whose right-hand side divides by its root; the optimum is the same
 _FLAT = 1e-10
 
-# Share of the pairs with curvature up to which it pays to gather them for smaller products
-_MOST = 0.9
+# Products of all pairs that it takes to go over to the active ones and back
+_TO_ACTIVE = 2
+
+# Share of active pairs up to which "cg" holds no more memory with them than with all pairs
+_LEAN = 0.5
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,7 @@ def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonR
     inner_solver : {"qmr", "minres", "cg"}
         How (H Q + reg I) x = g + reg a, Eq. 9, is solved, k inner iterations each.
 
-        - "qmr": as it stands, not symmetric; 2 k products a step, which leave out the rows of
-          H Q, and the columns of Q H, of pairs without curvature (Section 4.2).
+        - "qmr": as it stands, not symmetric; 2 k products a step.
         - "minres": as the symmetric system (W^1/2 Q W^1/2 + reg I) u = b on the pairs of nonzero
           curvature, for L2-SVM those with y p < 1; coefficients of the others become zero.
           k + 2 products of the size of the active set.
@@ -96,6 +98,10 @@ def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonR
           that x is a direction of descent however early it stops, and equals the primal form's.
           Plain conjugate gradients on the symmetric system minimize another functional and
           diverge when stopped early.
+
+        The products of "qmr" and "cg" are of the size of the active set too, with the same
+        iterates, where that saves more than the two products of all pairs that it takes ("cg":
+        and where no more than half of the pairs are active).
     line_search : bool
         delta minimizes J along x, at O(n) an evaluation without further products, and the method
         ends where x is no direction of descent; else delta = 1.
@@ -209,32 +215,32 @@ class _Dual(_Form):
         return x, self.operator.matvec(x)
 
     def _plain_step(self, loss, y, p, rhs, **options):
-        Q, weights = self.operator, loss.weights(p, y)
-        active = weights != 0
-        few = np.count_nonzero(active) < _MOST * len(active)
-        # A loss with pairs without curvature is a sum over pairs: its projection is the identity
-        rows = Q.restrict(out=active) if few and hasattr(Q, "restrict") else None
+        system = self._system(loss, loss.weights(p, y), rhs, options["max_iter"])
+        Q, weights, reg = system.gram, system.weights, self.reg
 
         def product(v):
-            if rows is None:
-                Av = loss.project(Q.matvec(v))
-                Av *= weights
-            else:
-                Av = np.zeros_like(v)
-                Av[active] = weights[active] * rows.matvec(v)
-            update(Av, 1.0, self.reg, v)
+            Av = system.project(Q(v))
+            Av *= weights
+            update(Av, 1.0, reg, v)
             return Av
 
         def adjoint(v):
-            if rows is None:
-                Av = Q.matvec(weights * loss.project(v))
-            else:
-                Av = rows.rmatvec(weights[active] * v[active])
-            update(Av, 1.0, self.reg, v)
+            Av = Q(weights * system.project(v))
+            update(Av, 1.0, reg, v)
             return Av
 
-        system = LinearOperator(Q.shape, matvec=product, rmatvec=adjoint, dtype=rhs.dtype)
-        return qmr(system, rhs, overwrite_b=True, **options).x
+        shape = (len(weights), len(weights))
+        A = LinearOperator(shape, matvec=product, rmatvec=adjoint, dtype=rhs.dtype)
+        return system.expand(qmr(A, system.reduce(rhs), overwrite_b=True, **options).x)
+
+    def _system(self, loss, weights, rhs, max_iter, most=1.0):
+        """Where the inner iterations take place: on all pairs, or on the active ones."""
+        share = np.count_nonzero(weights) / len(weights)
+        worth = share <= most and max_iter * (1 - share) > _TO_ACTIVE
+        if worth and hasattr(self.operator, "restrict"):
+            # A loss with pairs without curvature is a sum over pairs: nothing to project
+            return _ActiveSystem(self.operator, weights, rhs)
+        return _WholeSystem(self.operator.matvec, weights, loss.project)
 
     def _symmetric_step(self, loss, y, p, rhs, **options):
         # Rows of no curvature give x = rhs / reg; on the others, with x = W^1/2 u, divide by W^1/2
@@ -291,14 +297,14 @@ class _DualInGramProduct(_Dual):
         return (r, Qr), np.sqrt(self._square(r, Qr))
 
     def step(self, loss, y, p, residual, tol, max_iter):
-        r, Qr = residual
+        system = self._system(loss, loss.weights(p, y), residual[0], max_iter, most=_LEAN)
+        r, Qr = map(system.reduce, residual)
         x, Qx, d, Qd = np.zeros_like(r), np.zeros_like(r), r.copy(), Qr.copy()
-        weights = loss.weights(p, y)
         rr = first = self._square(r, Qr)
         for _ in range(max_iter):
-            Ad = weights * loss.project(Qd)
+            Ad = system.weights * system.project(Qd)
             update(Ad, 1.0, self.reg, d)
-            QAd = self.operator.matvec(Ad)
+            QAd = system.gram(Ad)
             length = rr / float(d @ QAd)
             update(x, 1.0, length, d)
             update(Qx, 1.0, length, Qd)
@@ -310,7 +316,10 @@ class _DualInGramProduct(_Dual):
                 break
             update(d, rr / rr_old, 1.0, r)
             update(Qd, rr / rr_old, 1.0, Qr)
-        return x, Qx
+        if isinstance(system, _WholeSystem):
+            return x, Qx
+        x = system.expand(x)
+        return x, self.operator.matvec(x)
 
     def _square(self, r, Qr):
         """r'Q r; zero where it is no more than rounding, r then being in the null space of Q."""
@@ -331,6 +340,62 @@ class _DualInGramProduct(_Dual):
                 "the kernel of the pairs is not positive semidefinite: use inner_solver='qmr' or "
                 "'minres', or make the kernel matrices positive semidefinite"
             )
+
+
+class _WholeSystem:
+    """Iterations on all pairs: the product with Q, the weights and the projection of H."""
+
+    def __init__(self, gram, weights, project):
+        self.gram, self.weights, self.project = gram, weights, project
+
+    def reduce(self, v):
+        return v
+
+    def expand(self, v):
+        return v
+
+
+class _ActiveSystem:
+    """The same iterations on the active pairs and one coordinate for all others.
+
+    On a pair without curvature H Q + reg I is reg I, so that each Krylov vector of a right-hand
+    side is a multiple of it on those pairs. With B, whose orthonormal columns are the active pairs
+    and the right-hand side on the others, (H Q + reg I) B = B A: right vectors of the iterations
+    are B v. Left vectors of QMR and images under Q occur in inner products with those alone, for
+    which B' w and B' Q B v are enough.
+    """
+
+    def __init__(self, operator, weights, rhs):
+        self._active = active = weights != 0
+        flat = np.where(active, 0, rhs)
+        size = np.linalg.norm(flat)
+        column = np.zeros_like(rhs)
+        if size > 0:
+            flat /= size
+            column = operator.matvec(flat)
+        self._flat, self._column, self._corner = flat, column[active], float(flat @ column)
+        self._inside = operator.restrict(active, active)
+        self.weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
+
+    def project(self, v):
+        return v
+
+    def gram(self, v):
+        """B' Q B v."""
+        inside, last = v[:-1], float(v[-1])
+        Qv = np.empty_like(v)
+        Qv[:-1] = self._inside.matvec(inside)
+        update(Qv[:-1], 1.0, last, self._column)
+        Qv[-1] = self._column @ inside + last * self._corner
+        return Qv
+
+    def reduce(self, v):
+        return np.append(v[self._active], self._flat @ v)
+
+    def expand(self, v):
+        whole = float(v[-1]) * self._flat
+        whole[self._active] = v[:-1]
+        return whole
 
 
 class _Primal(_Form):

@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 STYLE = {
     "font.size": 8,
@@ -39,6 +40,44 @@ def new_figure(n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2
     """
     figure = Figure(figsize=(width, height * n_rows), layout="constrained")
     return figure, figure.subplots(n_rows, n_cols, squeeze=False, **options)
+
+
+def log_ticks(axis) -> None:
+    """At least two labelled ticks on a logarithmic axis, however short: decades, or plain numbers.
+
+    To be called when all is drawn.
+    """
+    low, high = axis.get_view_interval()
+    if high >= 100 * low:
+        axis.set_major_locator(LogLocator(numticks=6))
+    else:
+        narrow = high < 5 * low
+        axis.set_major_locator(MaxNLocator(4) if narrow else LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def coinciding(axes, curves, share=0.01) -> list[list]:
+    """Names of neighbouring curves that no eye tells apart, in groups of two or more.
+
+    ``curves`` maps names to series; two coincide where they differ by no more than this share of
+    the height of the axes at all positions that both have.
+    """
+    axes.autoscale_view()  # else the limits may be those before the last line
+    groups = []
+    for name, curve in curves.items():
+        if groups and _alike(axes, curves[groups[-1][0]], curve, share):
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+    return [group for group in groups if len(group) > 1]
+
+
+def _alike(axes, one, other, share):
+    common = one.index.intersection(other.index)
+    to_axes = axes.transData + axes.transAxes.inverted()
+    heights = [to_axes.transform(np.column_stack([common, c[common]]))[:, 1] for c in (one, other)]
+    return len(common) > 1 and np.abs(heights[0] - heights[1]).max() <= share
 
 
 def stamp(figure: Figure, surrogates: list[str]) -> None:

@@ -7,14 +7,17 @@ from kronbench.report.style import new_figure
 
 
 def draw(frame, item):
-    """One round: the test block, its four training blocks, and the four that stay unused."""
-    figure, axes = new_figure(1, 1, width=4.2, height=3.2)
+    """One round: the test block, its four training blocks, and the four that stay unused.
+
+    Rows are start vertices and columns end vertices (Airola & Pahikkala, figure 2).
+    """
+    figure, axes = new_figure(1, 1, width=3.6, height=3.9)
     axes = axes[0, 0]
-    column_edges = _edges(frame, "row_fold", "row")
-    row_edges = _edges(frame, "col_fold", "col")
+    row_edges = _edges(frame, "row_fold", "row")
+    column_edges = _edges(frame, "col_fold", "col")
     for (row_fold, col_fold), block in frame.groupby(["row_fold", "col_fold"]):
-        left, right = column_edges[row_fold]
-        low, high = row_edges[col_fold]
+        left, right = column_edges[col_fold]
+        low, high = row_edges[row_fold]
         (role,) = block["role"].unique()
         axes.add_patch(
             Rectangle(
@@ -37,8 +40,8 @@ def draw(frame, item):
         )
     axes.set_xlim(0, max(right for _, right in column_edges.values()))
     axes.set_ylim(max(high for _, high in row_edges.values()), 0)
-    axes.set_xlabel("start vertices (drugs), by fold")
-    axes.set_ylabel("end vertices (targets), by fold")
+    axes.set_xlabel("end vertices (targets), by fold")
+    axes.set_ylabel("start vertices (drugs), by fold")
     axes.grid(False)
     return figure
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from kronbench.report.fits import disturbed, span
 from kronbench.report.render import read_printed
-from kronbench.report.style import new_figure
+from kronbench.report.style import coinciding, new_figure
 
 LOOKS = ({"marker": "o", "ls": "-"}, {"marker": "s", "ls": "--"}, {"marker": "^", "ls": ":"})
 
@@ -18,14 +18,17 @@ def draw(frame, item):
     """
     figure, axes = new_figure(1, 3, width=9.2, height=2.9, sharex=True)
     training, prediction, auc = axes[0]
+    printed = read_printed(item)
     methods = list(dict.fromkeys(frame["method"]))
     colours = {method: f"C{position}" for position, method in enumerate(methods)}
+    panels = []
     for panel, task, value in (
         (training, "training", "seconds"),
         (prediction, "prediction", "seconds"),
         (auc, "training", "auc"),
     ):
         part = frame[frame["task"] == task]
+        drawn = {}
         for method in methods:
             curves = part[part["method"] == method].groupby("reg")
             for look, (reg, curve) in zip(_looks(curves.ngroups), curves, strict=True):
@@ -35,27 +38,47 @@ def draw(frame, item):
                 panel.plot(
                     means["n"], means[value], color=colours[method], ms=3, label=label, **look
                 )
+                drawn[label] = means.set_index("n")[value]
                 _mark(panel, curve, value, colours[method])
                 if panel is not auc and ended:
                     end = means.iloc[-1]
                     panel.plot(end["n"], end[value], "x", color=colours[method], ms=7, mew=1.6)
         panel.set_xscale("log")
         panel.set_xlabel("training pairs n")
+        panels.append((panel, drawn))
     for panel, task in ((training, "training"), (prediction, "prediction")):
         panel.set_yscale("log")
         panel.set_ylabel(f"{task}, seconds")
-        _stars(panel, read_printed(item), task, colours)
-    auc.set_ylabel("test AUC")
+        _stars(panel, printed, task, colours)
+    for row in printed.dropna(subset=["gigabytes"]).itertuples():
+        here = frame["peak_mib"].max() * 2**20 / 1e9
+        training.set_title(
+            f"memory: {here:.1f} GB for all of these runs, printed {row.gigabytes:g} GB\n"
+            f"for n = {row.n:,}", fontsize=6, loc="left", color="0.3",
+        )  # fmt: skip
     optimum = item.drawing_options.get("optimum_auc")
+    n_folds = frame["fold"].nunique()
+    unit = "fold" if optimum is None else "board"
+    auc.set_ylabel(f"test AUC, {n_folds} {unit}{'s' if n_folds > 1 else ''}")
     if optimum is not None:
         auc.axhline(optimum, color="0.4", lw=0.8, ls=":")
         auc.annotate("optimum", (frame["n"].min(), optimum), va="bottom")
+    for panel, drawn in panels:
+        _say_coinciding(panel, drawn)
     handles = {}
     for panel in (training, prediction):
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, fontsize=7)
     return figure
+
+
+def _say_coinciding(panel, drawn):
+    groups = coinciding(panel, drawn)
+    if groups:
+        names = ("; ".join(label.split(", $")[0] for label in group) for group in groups)
+        text = "coincide: " + " | ".join(names)
+        panel.set_title(text, fontsize=6, loc="right", color="0.3")
 
 
 def _mark(panel, curve, value, colour):

@@ -8,26 +8,29 @@ COLOURS = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 
 
 def draw(frame, item):
-    """Each labelled pair is a point at its vertices; test pairs share no vertex with training."""
-    figure, axes = new_figure(1, 1, width=4.6, height=2.9)
+    """Each labelled pair is a point; rows are start vertices and columns end vertices (Section 1).
+
+    Test pairs share no vertex with training.
+    """
+    figure, axes = new_figure(1, 1, width=4.6, height=3.8)
     axes = axes[0, 0]
     for role in ("unused", "train", "test"):
         part = frame[frame["role"] == role]
         axes.scatter(
-            part["row"], part["col"], s=1.2, c=COLOURS[role], linewidths=0, rasterized=True
+            part["col"], part["row"], s=1.6, c=COLOURS[role], linewidths=0, rasterized=True
         )
         positive = part[part["label"] > 0]
         if role != "unused":
             axes.scatter(
-                positive["row"],
                 positive["col"],
+                positive["row"],
                 s=7,
                 facecolors="none",
                 edgecolors="black",
                 linewidths=0.5,
             )
-    axes.set_xlabel("start vertices (drugs)")
-    axes.set_ylabel("end vertices (targets)")
+    axes.set_xlabel("end vertices (targets)")
+    axes.set_ylabel("start vertices (drugs)")
     axes.invert_yaxis()
     axes.grid(False)
     handles = [
