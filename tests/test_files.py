@@ -1,5 +1,8 @@
 import errno
+import itertools
+import multiprocessing
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -79,3 +82,35 @@ def test_what_a_killed_writer_left_goes_with_the_next_one(tmp_path):
     os.utime(tmp_path / f".table-1-elsewhere-{pid}-abcd.csv", (old, old))
     write_text(target, "whole")
     assert f".table-1-elsewhere-{pid}-abcd.csv" not in os.listdir(tmp_path)
+
+
+LINES = 20_000
+
+
+def write_on(target, writer):
+    for version in itertools.count():
+        write_text(target, f"{writer} {version}\n" * LINES)
+
+
+def test_a_writer_killed_at_any_moment_leaves_a_whole_file(tmp_path):
+    target = tmp_path / "table-1.csv"
+    moments = random.Random(0)
+    cut = 0
+    for writer in range(30):
+        # A fork: what was imported here need not be imported again.
+        process = multiprocessing.get_context("fork").Process(
+            target=write_on, args=(target, writer), daemon=True
+        )
+        process.start()
+        while not list(tmp_path.glob(f".table-1-*-{process.pid}-*")):
+            time.sleep(1e-4)
+        time.sleep(moments.choice([0, moments.uniform(0, 0.01)]))
+        process.kill()
+        process.join()
+        cut += bool(list(tmp_path.glob(".*")))
+        if target.exists():
+            lines = target.read_text().splitlines()
+            assert len(lines) == LINES and len(set(lines)) == 1
+    assert target.exists() and cut > 3, "the kills came too early or too late to mean anything"
+    write_text(target, "whole")
+    assert os.listdir(tmp_path) == [target.name]
