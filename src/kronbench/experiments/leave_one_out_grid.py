@@ -152,7 +152,7 @@ class _OwnWay:
         )
 
     def compared(self, model, timed):
-        """A point for each weight: its deviation from the shortcut, and its AUC if all is there."""
+        """A point for each weight: deviation from the shortcut, and AUC if all is there."""
         predictions, _ = timed[_BY_SUBMATRICES]
         K, G, Y = self._problem
         rows = np.arange(len(K)) if self._rows is None else self._rows

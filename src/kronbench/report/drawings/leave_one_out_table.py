@@ -32,8 +32,8 @@ def tabulate(frame, item, printed):
     columns with Kronecker ridge regression, measured or extrapolated; with "AUC included" the
     seconds of the AUC are added on both sides (in setting A the shortcut is the paper's way).
     ``loss at weights of A`` is what the weights that are best in setting A cost in another one.
-    ``*`` marks numbers that are no leave-one-out predictions, ``beyond`` a cell that the paper left
-    empty (Stock et al. 2016, table 6.1).
+    ``*`` marks numbers that are no leave-one-out predictions, ``beyond`` a cell that the paper
+    left empty (Stock et al. 2016, table 6.1).
     """
     datasets, performance = printed
     parts = [_characteristics(frame, datasets), _performance(frame, performance)]
