@@ -120,11 +120,16 @@ def test_figures_4_and_5_draw_the_table(grid):
     lines = regularization_curves.draw(frame, item).axes[0].get_lines()
     curve = frame[(frame["method"] == "KK") & (frame["setting"] == "A")]
     np.testing.assert_array_equal(lines[0].get_ydata(), curve["auc"])
+    dot, diamond = lines[1:3]
+    assert dot.get_ydata() == [curve["auc"].max()]
+    assert diamond.get_ydata() == [0.9640] and diamond.get_xdata() == dot.get_xdata()
+    printed = {"A": 0.9644, "B": 0.9256, "C": 0.8695, "D": 0.8270}
     panels = regularization_maps.draw(frame, item).axes[:4]
     for panel, setting in zip(panels, "ABCD", strict=True):
         part = frame[(frame["method"] == "TS") & (frame["setting"] == setting)]
         best = part.loc[part["auc"].idxmax()]
-        assert panel.get_title() == f"e, {setting}: best {best['auc']:.3f}"
+        title = f"e, {setting}: best {best['auc']:.4f}\n(printed {printed[setting]:.4f})"
+        assert panel.get_title() == title
         (cross,) = panel.get_lines()
         assert cross.get_xdata() == np.log10(best["reg"])
         assert cross.get_ydata() == np.log10(best["reg_cols"])

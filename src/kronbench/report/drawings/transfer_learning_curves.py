@@ -48,7 +48,7 @@ def draw(frame, item):
             _draw_panel(panel, part, approaches, {"marker": "."} if labels == BESIDE else {})
             (measure,) = part["measure"].unique()
             panel.set_ylabel(f"{title}\n{measure}" if col == 0 else measure)
-        title = f"ours: {dataset}, labels 1 and 0" if labels == BESIDE else TITLES[dataset]
+        title = "ours: (a) with labels 1 and 0" if labels == BESIDE else TITLES[dataset]
         axes[0, col].set_title(f"{title}\n{part['repetition'].nunique()} repetitions", fontsize=8)
         axes[-1, col].set_xlabel("training proteins")
         if labels == BESIDE:
@@ -58,7 +58,7 @@ def draw(frame, item):
                 each.set_ylim(min(limits), max(limits))
     handles = {}
     for panel in axes.flat:
-        handles |= dict(zip(*panel.get_legend_handles_labels()[::-1], strict=True))
+        handles = dict(zip(*panel.get_legend_handles_labels()[::-1], strict=True)) | handles
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
     return figure
 
