@@ -49,7 +49,7 @@ def draw(frame, item):
             (measure,) = part["measure"].unique()
             panel.set_ylabel(f"{title}\n{measure}" if col == 0 else measure)
         title = "ours: (a) with labels 1 and 0" if labels == BESIDE else TITLES[dataset]
-        axes[0, col].set_title(f"{title}\n{part['repetition'].nunique()} repetitions", fontsize=8)
+        axes[0, col].set_title(f"{title}\nrepetitions: {part['repetition'].nunique()}", fontsize=8)
         axes[-1, col].set_xlabel("training proteins")
         if labels == BESIDE:
             twin = axes[0, columns.index((dataset, "rescaled"))]
@@ -58,7 +58,8 @@ def draw(frame, item):
                 each.set_ylim(min(limits), max(limits))
     handles = {}
     for panel in axes.flat:
-        handles = dict(zip(*panel.get_legend_handles_labels()[::-1], strict=True)) | handles
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
     return figure
 
