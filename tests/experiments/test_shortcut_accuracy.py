@@ -13,6 +13,11 @@ SHORT = {"seed": 5, "time_cap": 1, "regs": [0.5], "retrainings": 3}
 
 def test_shortcuts_agree_with_retraining(nr):
     frame = run_experiment("shortcut_accuracy", SHORT, nr, "nr")
+    others = frame["model"].str.contains(",")
+    assert others.sum() == 3 * 3
+    # what the paper calls valid for every filter holds for ridge regression alone
+    assert frame.loc[others, "deviation"].min() > 0.01
+    frame = frame[~others]
     assert len(frame) == 9
     assert frame["deviation"].max() < 1e-10
     assert frame["reusing_deviation"].max() < 1e-10
@@ -33,7 +38,7 @@ def test_a_shortcut_that_is_wrong_deviates(nr, monkeypatch):
         lambda self, setting: right(self, "B" if setting == "D" else setting),
     )
     frame = run_experiment("shortcut_accuracy", SHORT, nr, "nr")
-    wrong = frame.set_index(["model", "setting"])["deviation"]
+    wrong = frame[frame["seconds"].notna()].set_index(["model", "setting"])["deviation"]
     assert wrong["TS", "D"] > 1e-3
     assert wrong.drop(("TS", "D")).max() < 1e-10
 
@@ -61,7 +66,7 @@ def test_the_table_says_what_was_measured_and_what_was_extrapolated(nr):
     assert table.loc[("KK", "B"), "retraining is"] == "measured"
     sentence = f"extrapolated from {m} of {m * q} retrainings"
     assert table.loc[("TS", "A"), "retraining is"] == sentence
-    assert (table["reusing, ms"] > 0).all()
+    assert (table["reusing, ms"] > 0).sum() == 9
 
 
 def test_seconds_of_a_sample_stand_for_all_that_is_left_out(nr, monkeypatch):
@@ -73,4 +78,5 @@ def test_seconds_of_a_sample_stand_for_all_that_is_left_out(nr, monkeypatch):
 
     monkeypatch.setattr(shortcut_accuracy, "in_turn", in_turn)
     frame = run_experiment("shortcut_accuracy", SHORT, nr, "nr")
-    np.testing.assert_allclose(frame["retraining_seconds"], 2.0 * frame["left_out"] / 3)
+    timed = frame[frame["seconds"].notna()]
+    np.testing.assert_allclose(timed["retraining_seconds"], 2.0 * timed["left_out"] / 3)

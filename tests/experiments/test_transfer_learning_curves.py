@@ -16,7 +16,7 @@ SPEC = {
     "sizes": {"nr": [5, 18]},
     "repetitions": 2,
     "task_folds": 3,
-    "rescaled_labels": False,
+    "binary_sizes": {"nr": [18]},
     "regs": [0.1, 10.0],
     "seed": 3,
     "time_cap": 1,
@@ -82,16 +82,30 @@ def test_with_all_labels_almost_zero_shot_is_independent_task_learning(problem):
 def test_every_curve_has_a_score_for_each_size_and_repetition():
     data = load("nr", policy="surrogate")
     frame = run_experiment("transfer_learning_curves", SPEC, data, "nr")
-    assert len(frame) == 2 * 2 * 11
+    assert len(frame) == 2 * (2 + 1) * 11
+    curves = frame.groupby("labels")
+    assert {name: set(part["size"]) for name, part in curves} == {
+        "rescaled": {5, 18},
+        "1 and 0": {18},
+    }
     assert frame["score"].between(0, 1).all()
     assert set(frame["measure"]) == {"macro AUC"}
     again = run_experiment("transfer_learning_curves", SPEC, data, "nr")
     np.testing.assert_array_equal(frame["score"], again["score"])
 
 
+def test_rescaled_labels_are_an_affine_map_of_ones_and_zeros_that_single_tasks_feel():
+    # negative labels that are not zero: ridge regression without intercept is another model
+    data = load("nr", policy="surrogate")
+    frame = run_experiment("transfer_learning_curves", SPEC, data, "nr")
+    at = frame[(frame["size"] == 18) & (frame["approach"] == "independent-task")]
+    scores = at.set_index(["labels", "repetition"])["score"]
+    assert (scores["rescaled"] - scores["1 and 0"]).abs().min() > 0
+
+
 def test_real_labels_are_scored_by_concordance():
     data = load("davis", policy="surrogate")
     spec = SPEC | {"test": {"davis": 422}, "sizes": {"davis": [10]}, "repetitions": 1}
     frame = run_experiment("transfer_learning_curves", spec, data, "davis")
-    assert set(frame["measure"]) == {"concordance index"}
+    assert set(frame["measure"]) == {"concordance index"} and set(frame["labels"]) == {"real"}
     assert frame["score"].between(0, 1).all()

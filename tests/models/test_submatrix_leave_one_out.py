@@ -27,6 +27,17 @@ def test_the_shortcuts_of_the_model_predict_the_same(setting):
         np.testing.assert_allclose(F[index], expected, atol=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("setting", "BCD")
+def test_a_sample_is_a_block_of_the_whole(setting):
+    K, G, Y = make_problem(6, 9, 7, "full", "clipped")
+    rows, cols = [4, 0, 8], [6, 2]
+    whole = kron_by_submatrices(setting, K, G, Y, [0.5, 2.0])
+    sample = kron_by_submatrices(setting, K, G, Y, [0.5, 2.0], rows=rows, cols=cols)
+    np.testing.assert_allclose(sample, whole[:, rows][:, :, cols], atol=1e-12)
+    none = kron_by_submatrices(setting, K, G, Y, [0.5, 2.0], rows=rows, cols=[])
+    assert none.shape == (2, 3, 0)
+
+
 def test_bad_input_is_refused_before_any_work():
     K, G, Y = make_problem(1, 4, 3, "full", "full")
     with pytest.raises(InputError, match="'B', 'C' or 'D'"):

@@ -125,6 +125,23 @@ def test_gain_compares_best_values_of_groups_that_have_both():
         checks.gain(frame[frame["reg"] == 2], **arguments, bound=0)
 
 
+def test_close_is_about_both_signs():
+    frame = pd.DataFrame(
+        {
+            "size": [1, 1, 2, 2],
+            "method": ["KK", "TS", "KK", "TS"],
+            "auc": [0.5, 0.625, 0.75, 0.5],
+        }
+    )
+    arguments = {"value": "auc", "between": "method", "low": "KK", "high": "TS", "by": ["size"]}
+    found = checks.close(frame, **arguments, tolerance=0.25)
+    assert found == (True, "largest difference -0.25 (one split: no spread) (size 2)")
+    assert not checks.close(frame, **arguments, tolerance=0.2)[0]
+    assert checks.close(frame[frame["size"] == 1], **arguments, tolerance=0.125)[0]
+    with pytest.raises(checks.NotMeasured, match="no group has both"):
+        checks.close(frame[frame["method"] == "KK"], **arguments, tolerance=1)
+
+
 def test_leads():
     frame = pd.DataFrame(
         {

@@ -1,5 +1,6 @@
 """Leave-one-out AUC over a grid of regularization weights, in the four prediction settings."""
 
+import dataclasses
 import itertools
 from functools import partial
 
@@ -16,6 +17,7 @@ from kronbench.models import kron_by_submatrices
 SETTINGS = ("A", "B", "C", "D")
 
 _BY_SUBMATRICES = "KK by submatrices"
+_SHARED = "KK by submatrices, nothing left out"
 _PATIENCE = 4.0  # seconds after which a grid is long enough to be timed once
 
 
@@ -28,10 +30,12 @@ def run(spec, data, rng):
     of their AUC, which is no part of it; every row of the setting has both.
 
     The method "KK by submatrices" is the paper's own way to leave out rows and columns with
-    Kronecker ridge regression (``kron_by_submatrices``), where its eigendecompositions alone take
-    less than ``submatrix_cap`` seconds; ``deviation`` is the largest difference from the shortcut
-    of "KK", relative to the largest prediction. The method "TS*" is no leave-one-out prediction:
-    see ``_printed_setting_d``.
+    Kronecker ridge regression (``kron_by_submatrices``). Where its eigendecompositions alone would
+    take more than ``submatrix_cap`` seconds, ``submatrix_sample`` rows, columns or both are left
+    out, drawn at random: ``extrapolated_from`` says so, ``seconds`` are extrapolated to all, and
+    there is no AUC. ``deviation`` is the largest difference from the shortcut of "KK", relative to
+    the largest prediction. The method "TS*" is no leave-one-out prediction: see
+    ``_printed_setting_d``.
     """
     problem = kernels(data)
     interacts = problem[2] > 0
@@ -50,16 +54,18 @@ def run(spec, data, rng):
     rows = []
     for setting in tqdm(SETTINGS, desc=data.name, unit="setting"):
         ways = {name: partial(_exhaust, setting, problem, *way) for name, way in methods.items()}
+        own_way = None
         if "KK" in methods and setting != "A":
-            reason = _too_long(setting, problem, spec["submatrix_cap"])
-            if reason:
-                skipped.append(f"{_BY_SUBMATRICES} was not run on {data.name}, {reason}")
-            else:
-                ways[_BY_SUBMATRICES] = partial(kron_by_submatrices, setting, *problem, regs)
+            n_sampled = None
+            if _decomposing(setting, problem) > spec["submatrix_cap"]:
+                n_sampled = spec["submatrix_sample"]
+            own_way = _OwnWay(setting, problem, regs, n_sampled, rng)
+            ways |= own_way.pieces
         timed = in_turn(ways, patience=_PATIENCE)
         scored = {name: _scored(setting, problem, *way) for name, way in methods.items()}
-        if _BY_SUBMATRICES in timed:
-            scored[_BY_SUBMATRICES] = _compared(setting, problem, *methods["KK"], timed)
+        if own_way:
+            scored[_BY_SUBMATRICES] = own_way.compared(methods["KK"][0], timed)
+            timed[_BY_SUBMATRICES] = None, own_way.timing(timed)
         for name, points in scored.items():
             labels = {"setting": setting, "method": name}
             rows += [labels | point | timed[name][1].columns() for point in points]
@@ -94,34 +100,90 @@ def _scored(setting, problem, model, grids):
     return [point | {"scoring_seconds": watch.seconds} for point in points]
 
 
-def _compared(setting, problem, model, grids, timed):
-    """The points of the paper's own way, with their deviation from the shortcut."""
-    predictions, _ = timed[_BY_SUBMATRICES]
-    return [
-        {
-            "reg": grids[0][index],
-            "auc": _setting_auc(setting, problem[2] > 0, predictions[index]),
-            "deviation": np.abs(predictions[index] - F).max() / np.abs(F).max(),
+class _OwnWay:
+    """The paper's own way in one setting: all of it, or a sample and what it has to share.
+
+    Of a sample there are two pieces to be timed, with nothing left out and with all of the sample,
+    since what is done once for all (the other kernel's eigenpairs in B and C) or once a row (its
+    eigenpairs in D, for all pairs of the row) must not be multiplied like the rest.
+    """
+
+    def __init__(self, setting, problem, regs, n_sampled, rng):
+        self._setting, self._problem, self._regs = setting, problem, regs
+        m, q = problem[2].shape
+        self._rows = self._cols = None
+        self.pieces = {_BY_SUBMATRICES: self._piece(None, None)}
+        self._sampled = n_sampled is not None
+        if not self._sampled:
+            return
+        if setting in "BD":
+            self._rows = rng.permutation(m)[:n_sampled]
+        if setting in "CD":
+            self._cols = rng.permutation(q)[:n_sampled]
+        nothing = np.empty(0, dtype=int)
+        shared = (nothing, None) if setting == "B" else (self._rows, nothing)
+        self.pieces = {
+            _SHARED: self._piece(*shared),
+            _BY_SUBMATRICES: self._piece(self._rows, self._cols),
         }
-        for index, F in model.fit_matrix(*problem).loo_grid(setting, *grids)
-    ]
+
+    def _piece(self, rows, cols):
+        return partial(
+            kron_by_submatrices, self._setting, *self._problem, self._regs, rows=rows, cols=cols
+        )
+
+    def timing(self, timed):
+        """The timing of all that is left out, extrapolated where a sample was."""
+        timing = timed[_BY_SUBMATRICES][1]
+        if not self._sampled:
+            return timing
+        shared = min(timed[_SHARED][1].seconds, timing.seconds)
+        m, q = self._problem[2].shape
+        rows, cols = (1 if sample is None else len(sample) for sample in (self._rows, self._cols))
+        if self._setting == "D":
+            seconds = (shared + (timing.seconds - shared) * q / cols) * m / rows
+        else:
+            left_out = m if self._setting == "B" else q
+            seconds = shared + (timing.seconds - shared) * left_out / (rows * cols)
+        factor = seconds / timing.seconds
+        spread = ("seconds", "seconds_low", "seconds_high", "cpu_seconds")
+        return dataclasses.replace(
+            timing, **{name: factor * getattr(timing, name) for name in spread}
+        )
+
+    def compared(self, model, timed):
+        """A point for each weight: deviation from the shortcut, and AUC if all is there."""
+        predictions, _ = timed[_BY_SUBMATRICES]
+        K, G, Y = self._problem
+        rows = np.arange(len(K)) if self._rows is None else self._rows
+        cols = np.arange(len(G)) if self._cols is None else self._cols
+        made, of, what = {
+            "B": (len(rows), len(K), "rows"),
+            "C": (len(cols), len(G), "columns"),
+            "D": (len(rows) * len(cols), Y.size, "pairs"),
+        }[self._setting]
+        points = []
+        for index, F in model.fit_matrix(K, G, Y).loo_grid(self._setting, self._regs):
+            difference = np.abs(predictions[index] - F[np.ix_(rows, cols)]).max()
+            point = {"reg": self._regs[index], "deviation": difference / np.abs(F).max()}
+            if self._sampled:
+                point["extrapolated_from"] = f"{made} of {of} {what}"
+            else:
+                point["auc"] = _setting_auc(self._setting, Y > 0, predictions[index])
+            points.append(point)
+        return points
 
 
-def _too_long(setting, problem, cap):
-    """Why its eigendecompositions of submatrices would pass the cap; "" where they do not."""
+def _decomposing(setting, problem):
+    """About the seconds of the eigendecompositions of all submatrices, as the paper makes them."""
     K, G, Y = problem
-    (m, q), at_least = Y.shape, 0.0
+    (m, q), seconds = Y.shape, 0.0
     counts = {"B": (m, 0), "C": (0, q), "D": (m, m * q)}[setting]
     for kernel, count in zip((K, G), counts, strict=True):
         if count:
             _, timing = measure(partial(np.linalg.eigh, kernel[1:, 1:]), patience=1.0)
-            at_least += count * timing.seconds
-    if at_least <= cap:
-        return ""
-    return (
-        f"setting {setting}: its eigendecompositions alone take about {at_least:.0f} s, "
-        f"over the cap of {cap:g} s"
-    )
+            seconds += count * timing.seconds
+    return seconds
 
 
 def _setting_auc(setting, interacts, F):

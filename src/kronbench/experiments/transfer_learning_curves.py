@@ -45,31 +45,36 @@ def run(spec, data, rng):
     one of ``task_folds`` folds the weights of zero-shot models and of the imputation are chosen on
     the tasks of the other folds, so that no label of the target has a part in them.
 
-    Interactions are labelled 1 and 0, or as in section 6.1 with ``rescaled_labels``: the negative
-    label is not zero then, and ridge regression, which has no intercept, orders proteins even
+    ``labels`` are real; or, where they are binary, those of section 6.1, "rescaled", as in the
+    paper, and beside them "1 and 0" at the sizes of ``spec["binary_sizes"]``. The negative label
+    of the former is not zero, and ridge regression, which has no intercept, orders proteins even
     where no training label is positive.
     """
     K, G, Y = kernels(data)
-    if len(np.unique(Y)) == 2 and not spec["rescaled_labels"]:
-        Y = (Y > 0).astype(float)
-    sizes, regs = spec["sizes"][data.name.lower()], np.asarray(spec["regs"], dtype=float)
+    name, regs = data.name.lower(), np.asarray(spec["regs"], dtype=float)
+    binary = len(np.unique(Y)) == 2
+    ways = {"rescaled" if binary else "real": (Y, spec["sizes"][name])}
+    if binary and name in spec["binary_sizes"]:
+        ways["1 and 0"] = (Y > 0).astype(float), spec["binary_sizes"][name]
     rows = []
     for repetition in tqdm(range(spec["repetitions"]), desc=data.name, unit="repetition"):
         split = Split.draw(spec, data, Y.shape, repetition)
-        problem = _Transfer(K, G, Y, split, regs)
-        for size in sizes:
-            for (approach, method, selection), F in problem.predictions(size):
-                rows.append(
-                    {
-                        "repetition": repetition,
-                        "size": size,
-                        "approach": approach,
-                        "method": method,
-                        "selection": selection,
-                        "score": problem.score(F),
-                        "measure": problem.measure,
-                    }
-                )
+        for labels, (values, sizes) in ways.items():
+            problem = _Transfer(K, G, values, split, regs)
+            for size in sizes:
+                for (approach, method, selection), F in problem.predictions(size):
+                    rows.append(
+                        {
+                            "repetition": repetition,
+                            "labels": labels,
+                            "size": size,
+                            "approach": approach,
+                            "method": method,
+                            "selection": selection,
+                            "score": problem.score(F),
+                            "measure": problem.measure,
+                        }
+                    )
     return pd.DataFrame(rows)
 
 
@@ -120,8 +125,9 @@ class _Transfer:
         (reg,) = self._selected(_fitted_kron(K, G, Y), "A", Y, [grid])
         curve = ("multi-task", "KK", "A")
         yield curve, _fitted_kron(K, G, Y, reg).predict_matrix(across, G)
+        model = _fitted_two_step(K, G, Y)
         for setting in "AB":
-            regs = self._selected(_fitted_two_step(K, G, Y), setting, Y, [grid, grid])
+            regs = self._selected(model, setting, Y, [grid, grid])
             curve = ("multi-task", "TS", setting)
             yield curve, _fitted_two_step(K, G, Y, *regs).predict_matrix(across, G)
 
@@ -149,18 +155,19 @@ class _Transfer:
         return list(self._zero_shot(self._K_pool, self._Y_pool, self._K_test))
 
     def _zero_shot(self, K, Y, across):
-        for method, setting, n_weights, fitted, predicted in (
+        for method, settings, n_weights, fitted, predicted in (
             ("KK", "A", 1, _fitted_kron, kron_zero_shot),
-            ("TS", "A", 2, _fitted_two_step, two_step_zero_shot),
-            ("TS", "D", 2, _fitted_two_step, two_step_zero_shot),
+            ("TS", "AD", 2, _fitted_two_step, two_step_zero_shot),
         ):
-            F = np.empty(self._Y_test.shape)
+            F = {setting: np.empty(self._Y_test.shape) for setting in settings}
             for targets, others in self._task_folds():
                 model = fitted(K, self._G[np.ix_(others, others)], Y[:, others])
                 grids = [self._regs] * n_weights
-                regs = self._selected(model, setting, Y[:, others], grids)
-                F[:, targets] = predicted(K, self._G, Y, across, *regs)[:, targets]
-            yield (method, setting), F
+                for setting in settings:
+                    regs = self._selected(model, setting, Y[:, others], grids)
+                    F[setting][:, targets] = predicted(K, self._G, Y, across, *regs)[:, targets]
+            for setting in settings:
+                yield (method, setting), F[setting]
 
     @cached_property
     def _imputed(self):

@@ -7,8 +7,8 @@ import numpy as np
 from kronbench.errors import InputError, check_positive
 
 
-def kron_by_submatrices(setting, K, G, Y, regs) -> np.ndarray:
-    """Predictions of every label by a model without its row (B), column (C) or both (D).
+def kron_by_submatrices(setting, K, G, Y, regs, rows=None, cols=None) -> np.ndarray:
+    """Predictions of labels by a model without their row (B), column (C) or both (D).
 
     Stock et al. 2016, Section 6.1: in settings B and C one eigendecomposition of K (G) without
     row (column) i for each i, those of the other kernel made once; in setting D one of K without
@@ -24,10 +24,13 @@ def kron_by_submatrices(setting, K, G, Y, regs) -> np.ndarray:
     G : (q, q) array
     Y : (m, q) array
     regs : (s,) array of positive numbers
+    rows, cols : integer arrays, optional
+        Predict the labels of these rows and columns alone, a sample of what is to be left out; all
+        where not given. Nothing is decomposed for the others.
 
     Returns
     -------
-    (s, m, q) array
+    (s, m, q) array, or (s, len(rows), len(cols))
 
     Raises
     ------
@@ -46,31 +49,35 @@ def kron_by_submatrices(setting, K, G, Y, regs) -> np.ndarray:
             "(m, q)"
         )
     regs = np.array([check_positive(reg, "regs") for reg in np.atleast_1d(regs).tolist()])
+    rows = np.arange(len(K)) if rows is None else np.asarray(rows, dtype=int)
+    cols = np.arange(len(G)) if cols is None else np.asarray(cols, dtype=int)
     if setting == "C":
-        K, G, Y = G, K, Y.T
-    rows = list(_left_out_rows(K, G, Y, regs, pairwise=setting == "D"))
-    return np.stack(rows, axis=2 if setting == "C" else 1)
+        K, G, Y, rows, cols = G, K, Y.T, cols, rows
+    predicted = np.empty((len(regs), len(rows), len(cols)))
+    for at, F in enumerate(_left_out_rows(K, G, Y, regs, rows, cols, pairwise=setting == "D")):
+        predicted[:, at] = F
+    return predicted.transpose(0, 2, 1) if setting == "C" else predicted
 
 
-def _left_out_rows(K, G, Y, regs, pairwise):
-    """Yield the predictions (s, q) of one row after another, for all weights."""
+def _left_out_rows(K, G, Y, regs, rows, cols, pairwise):
+    """Yield the predictions (s, len(cols)) of one row after another, for all weights."""
     whole = None if pairwise else np.linalg.eigh(G)
-    for i in range(len(K)):
+    for i in rows:
         kept = np.delete(np.arange(len(K)), i)
         x, U = np.linalg.eigh(K[np.ix_(kept, kept)])
         left, Z = K[i, kept] @ U, U.T @ Y[kept]
         if not pairwise:
             s, V = whole
             inner = left[:, None] * (Z @ V)
-            yield np.array([_responses(inner, x, s, reg) for reg in regs]) @ (V * s).T
+            yield np.array([_responses(inner, x, s, reg) for reg in regs]) @ (V[cols] * s).T
             continue
-        F = np.empty((len(regs), len(G)))
-        for j in range(len(G)):
+        F = np.empty((len(regs), len(cols)))
+        for at, j in enumerate(cols):
             others = np.delete(np.arange(len(G)), j)
             s, V = np.linalg.eigh(G[np.ix_(others, others)])
             inner = left[:, None] * (Z[:, others] @ V)
             right = G[j, others] @ V
-            F[:, j] = [_responses(inner, x, s, reg) @ right for reg in regs]
+            F[:, at] = [_responses(inner, x, s, reg) @ right for reg in regs]
         yield F
 
 

@@ -219,19 +219,24 @@ def gain(
     ``spread`` and averaged; with ``over``, each side stands at the position along that column
     where its own mean is largest. ``share`` is the share of the groups of which it must be true.
     """
-    differences = {}
-    for names, group in _groups(frame, by):
-        difference = _paired(group, value, between, low, high, over, _along(spread))
-        if difference is not None:
-            differences[names] = difference
-    if not differences:
-        raise NotMeasured(f"no group has both {low} and {high}")
+    differences = _differences(frame, value, between, low, high, by, over, spread)
     where = min(differences, key=lambda names: differences[names].mean())
     text = f"smallest gain {_stated(differences[where], spread, paired=True)} ({where})"
     if share < 1:
         good = sum(difference.mean() >= bound for difference in differences.values())
         return good >= share * len(differences), f"{good} of {len(differences)} groups; {text}"
     return _all_beyond(differences, bound, spread, significant), text
+
+
+@_judges("value")
+def close(frame, *, value, between, low, high, by, tolerance, spread=None):
+    """For each group that has both, ``value`` at ``high`` and at ``low`` differ by no more than
+    ``tolerance``, as means of what is paired along ``spread``."""
+    differences = _differences(frame, value, between, low, high, by, None, spread)
+    where = max(differences, key=lambda names: abs(differences[names].mean()))
+    largest = differences[where]
+    text = f"largest difference {_stated(largest, spread, paired=True)} ({where})"
+    return abs(largest.mean()) <= tolerance, text
 
 
 @_judges("value")
@@ -359,6 +364,18 @@ def _groups(frame, by):
 def _curves(frame, value, over, by):
     for names, group in _groups(frame, by):
         yield names, _means(group, [over], value)
+
+
+def _differences(frame, value, between, low, high, by, over, spread):
+    """The paired differences of every group that has both sides."""
+    differences = {}
+    for names, group in _groups(frame, by):
+        difference = _paired(group, value, between, low, high, over, _along(spread))
+        if difference is not None:
+            differences[names] = difference
+    if not differences:
+        raise NotMeasured(f"no group has both {low} and {high}")
+    return differences
 
 
 def _paired(group, value, between, low, high, over, along):

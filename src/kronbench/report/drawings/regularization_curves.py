@@ -1,24 +1,33 @@
 """AUC against the weight of Kronecker ridge regression, a panel for each data set."""
 
+from kronbench.report.render import read_printed
 from kronbench.report.style import new_figure
 
 
 def draw(frame, item):
-    """One line for each setting; a dot at the best weight (Stock et al. 2016, figure 4)."""
+    """One line for each setting; a dot at the best weight, a diamond at the printed best AUC.
+
+    The paper prints no weight: its diamond stands at ours (Stock et al. 2016, figure 4).
+    """
     frame = frame[frame["method"] == "KK"]
+    printed = read_printed(item).set_index(["setting", "method"])
     datasets = list(frame["dataset"].unique())
     figure, axes = new_figure(
-        1, len(datasets), width=1.9 * len(datasets) + 0.6, height=2.3, sharey=True
+        1, len(datasets), width=1.9 * len(datasets) + 0.9, height=2.6, sharey=True
     )
     for panel, dataset in zip(axes[0], datasets, strict=True):
         for setting, curve in frame[frame["dataset"] == dataset].groupby("setting"):
             (line,) = panel.plot(curve["reg"], curve["auc"], label=f"setting {setting}")
             best = curve.loc[curve["auc"].idxmax()]
             panel.plot(best["reg"], best["auc"], "o", ms=4, color=line.get_color())
+            theirs = printed.loc[(setting, "KK"), f"auc_{dataset}"]
+            panel.plot(best["reg"], theirs, "D", ms=7, mfc="none", color=line.get_color())
         panel.set_xscale("log")
         panel.set_title(dataset)
         panel.set_xlabel(r"$\lambda$")
     axes[0, 0].set_ylabel("AUC")
+    axes[0, 0].plot([], [], "o", ms=4, color="0.3", label="our best")
+    axes[0, 0].plot([], [], "D", ms=7, mfc="none", color="0.3", label="printed best")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right center")
     return figure

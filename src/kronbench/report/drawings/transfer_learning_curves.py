@@ -1,4 +1,4 @@
-"""Learning curves of transfer learning: three rows of panels, a column for each data set."""
+"""Learning curves of transfer learning: three rows, a column for each data set and labels."""
 
 from kronbench.report.style import new_figure
 
@@ -26,35 +26,51 @@ ROWS = (
 )
 
 
+TITLES = {"e": "(a) Enzyme dataset.", "davis": "(b) Drug-target affinity dataset."}
+BESIDE = "1 and 0"
+
+
 def draw(frame, item):
     """Means over repetitions with a band of one standard deviation (Stock et al. 2016, figure 7).
 
     In the top row the auxiliary tasks have labels for all proteins: zero-shot learning is level.
+    Columns of ours with labels 1 and 0 stand at the right, with the axis of the data set.
     """
-    datasets = list(frame["dataset"].unique())
+    columns = list(frame.groupby(["dataset", "labels"], sort=False).groups)
+    columns.sort(key=lambda column: column[1] == BESIDE)
     figure, axes = new_figure(
-        3, len(datasets), width=3.1 * len(datasets) + 1.9, height=2.1, sharex="col", sharey="col"
+        3, len(columns), width=2.7 * len(columns) + 1.9, height=2.1, sharex="col", sharey="col"
     )
-    for col, dataset in enumerate(datasets):
-        part = frame[frame["dataset"] == dataset]
-        curves = part.groupby(["approach", "method", "selection"])
+    for col, (dataset, labels) in enumerate(columns):
+        part = frame[(frame["dataset"] == dataset) & (frame["labels"] == labels)]
         for row, (title, approaches) in enumerate(ROWS):
             panel = axes[row, col]
-            for key, (label, look) in LOOKS.items():
-                if key[0] not in approaches:
-                    continue
-                curve = curves.get_group(key).groupby("size")["score"].agg(["mean", "std"])
-                low, high = curve["mean"] - curve["std"], curve["mean"] + curve["std"]
-                panel.plot(curve.index, curve["mean"], label=label, **look)
-                panel.fill_between(curve.index, low, high, color=look["color"], alpha=0.12, lw=0)
-            panel.axhline(0.5, color="0.6", lw=0.8, ls=":")
+            _draw_panel(panel, part, approaches, {"marker": "."} if labels == BESIDE else {})
             (measure,) = part["measure"].unique()
             panel.set_ylabel(f"{title}\n{measure}" if col == 0 else measure)
-        repetitions = part["repetition"].nunique()
-        axes[0, col].set_title(f"{dataset}, repetitions: {repetitions}")
+        title = "ours: (a) with labels 1 and 0" if labels == BESIDE else TITLES[dataset]
+        axes[0, col].set_title(f"{title}\nrepetitions: {part['repetition'].nunique()}", fontsize=8)
         axes[-1, col].set_xlabel("training proteins")
+        if labels == BESIDE:
+            twin = axes[0, columns.index((dataset, "rescaled"))]
+            limits = [*twin.get_ylim(), *axes[0, col].get_ylim()]
+            for each in (twin, axes[0, col]):
+                each.set_ylim(min(limits), max(limits))
     handles = {}
     for panel in axes.flat:
-        handles |= dict(zip(*panel.get_legend_handles_labels()[::-1], strict=True))
-    figure.legend(handles.values(), handles.keys(), loc="outside right center")
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
     return figure
+
+
+def _draw_panel(panel, part, approaches, marks):
+    curves = part.groupby(["approach", "method", "selection"])
+    for key, (label, look) in LOOKS.items():
+        if key[0] not in approaches:
+            continue
+        curve = curves.get_group(key).groupby("size")["score"].agg(["mean", "std"])
+        low, high = curve["mean"] - curve["std"], curve["mean"] + curve["std"]
+        panel.plot(curve.index, curve["mean"], label=label, **look, **marks)
+        panel.fill_between(curve.index, low, high, color=look["color"], alpha=0.12, lw=0)
+    panel.axhline(0.5, color="0.6", lw=0.8, ls=":")
