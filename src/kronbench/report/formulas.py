@@ -53,7 +53,8 @@ def _sequence(tokens, formula):
         node = _atom(tokens, formula)
         scripts = {}
         while tokens and tokens[0] in ("_", "^"):
-            scripts[tokens.pop(0)] = _atom(tokens, formula)
+            sign = tokens.pop(0)
+            scripts[sign] = _atom(tokens, formula)
         if scripts:
             kind = "msubsup" if len(scripts) == 2 else "msub" if "_" in scripts else "msup"
             node = f"<{kind}>{node}{scripts.get('_', '')}{scripts.get('^', '')}</{kind}>"

@@ -138,13 +138,12 @@ def _grid(item, panel, table, texts):
             f"the layout of {item.paper} {item.name} does not tell {len(twice)} lines of its "
             f"table apart ({which}): name one more column among its rows or columns"
         )
-    ranks = {key: _ranks(table[key], item) for key in keys}
-    ranks[VALUE] = {name: place for place, name in enumerate(values)}
     records = {
         tuple(map(_hashable, (record[key] for key in keys))): record
         for record in table.to_dict("records")
     }
-    lines, heads = (_labels(names, keys, records, ranks) for names in (down, across))
+    named = [dict(zip(keys, key, strict=True)) for key in records]
+    lines, heads = (_labels(names, named, values, item) for names in (down, across))
     pairs = printed_columns(table.columns)
     cells = {}
     for line, head in itertools.product(lines, heads):
@@ -188,33 +187,38 @@ def _check(item, panel, table, keys, values):
         )
 
 
-def _ranks(column, item):
-    """Places of the entries of a key: data sets in the order of the item, others as they come.
+def _labels(names, lines, values, item):
+    """The labels of lines or heads that occur, each a tuple over ``names``, in their order.
 
-    What comes late stands behind the entry that it follows there: one method more on the last
-    data set has its place among the methods.
+    Data sets have the order of the item, other entries that in which they come, group by group.
+    """
+    if not names:
+        return [()]
+    first, *rest = names
+    if first == VALUE:
+        return [(name, *tail) for name in values for tail in _labels(rest, lines, values, item)]
+    entries = _merged([line[first] for line in lines])
+    if first == "dataset":
+        known = [name for name in item.datasets if name in entries]
+        entries = [*known, *(entry for entry in entries if entry not in known)]
+    return [
+        (entry, *tail)
+        for entry in entries
+        for tail in _labels(rest, [x for x in lines if x[first] == entry], values, item)
+    ]
+
+
+def _merged(column):
+    """The entries of a column once; a late one stands behind the one that it first follows.
+
+    So one method more on the last data set has its place among the methods.
     """
     entries, before = [], None
-    if column.name == "dataset":
-        known = set(map(_hashable, column))
-        entries = [name for name in item.datasets if name in known]
-    for entry in map(_hashable, column):
+    for entry in column:
         if entry not in entries:
-            entries.insert(entries.index(before) + 1 if before in entries else 0, entry)
+            entries.insert(entries.index(before) + 1 if entries else 0, entry)
         before = entry
-    return {entry: place for place, entry in enumerate(entries)}
-
-
-def _labels(names, keys, records, ranks):
-    """The lines (or columns) that occur, each a tuple over ``names``, in the order of ranks."""
-    found = {tuple(key[keys.index(name)] for name in names if name != VALUE) for key in records}
-    if VALUE in names:
-        at = names.index(VALUE)
-        found = {(*key[:at], name, *key[at:]) for key in found for name in ranks[VALUE]}
-    places = [ranks[name] for name in names]
-    return sorted(
-        found, key=lambda label: [place[x] for place, x in zip(places, label, strict=True)]
-    )
+    return entries
 
 
 def _cell(spec, record, named, pairs, texts):

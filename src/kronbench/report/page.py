@@ -28,7 +28,7 @@ from kronbench.report.claims import (
     load_statements,
 )
 from kronbench.report.reference import described, moved_since_accepted
-from kronbench.report.render import read_grids, read_numbers, read_results
+from kronbench.report.render import grids_of, read_numbers, read_results
 from kronbench.report.style import format_cell
 
 _FIRST = (FAILS, DIFFERS, UNTESTED, HOLDS)  # what a reader of the claims looks for
@@ -106,7 +106,8 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
     picture = item.output("png").read_bytes()
     table, grids, texts = None, [], {}
     if record["kind"] == "table":
-        table, grids = read_numbers(item), read_grids(item, record["skipped"])
+        table = read_numbers(item)
+        grids = grids_of(item, table, record["skipped"])
         texts = {kind: item.output(kind).read_text(encoding="utf-8") for kind in ("md", "tex")}
     sidecars = read_results(item).sidecars
     return {

@@ -82,7 +82,7 @@ def render(item: Item) -> None:
     skipped = [line for sidecar in results.sidecars for line in sidecar["skipped"]]
     with matplotlib.rc_context(STYLE):
         if is_table:
-            grids = read_grids(item, skipped)
+            grids = grids_of(item, read_numbers(item), skipped)
             name = f"{item.paper} {item.name}: {item.title}"
             write_text(item.output("md"), typeset.markdown(name, grids))
             write_text(item.output("tex"), typeset.latex(name, f"{item.paper}-{item.name}", grids))
@@ -108,11 +108,11 @@ def render(item: Item) -> None:
     )
 
 
-def read_grids(item: Item, skipped: Sequence[str]) -> list[Grid]:
-    """The tables of an item in its paper's layout, from the numbers that ``render`` wrote."""
+def grids_of(item: Item, numbers: pd.DataFrame, skipped: Sequence[str] = ()) -> list[Grid]:
+    """The tables of an item in its paper's layout, from its numbers as read from its CSV."""
     names = [item.printed] if isinstance(item.printed, str) else item.printed or []
     texts = [pd.read_csv(config_path("paper_values", name), dtype=str) for name in names]
-    return arrange(item, read_numbers(item), texts, skipped)
+    return arrange(item, numbers, texts, skipped)
 
 
 def read_printed(item: Item) -> pd.DataFrame | list[pd.DataFrame] | None:

@@ -109,7 +109,7 @@ def picture(grids: Sequence[Grid]) -> Figure:
     row = 0.19 * scale
     notes = [note for grid in grids for note in grid.notes] + legend(grids)
     below = [line for note in notes for line in textwrap.wrap(note, max(60, int(16 * width)))]
-    n_rows = sum(len(lines) + 1.5 for lines, _ in tables) + len(below)
+    n_rows = sum(1.5 + sum(map(_rows, lines)) for lines, _ in tables) + len(below)
     height = row * n_rows + 0.5
     figure.set_size_inches(max(3.0, width * scale + 0.2), height)
     axes = figure.add_axes((0, 0, 1, 1))
@@ -143,7 +143,7 @@ def picture(grids: Sequence[Grid]) -> Figure:
                     x, y, text, fontsize=size, ha="right" if right else "left",
                     fontweight=weight, color=colour,
                 )  # fmt: skip
-            y += row
+            y += row * _rows(line)
         rule(starts[0], ends[-1])
         y += 0.5 * row
     for line in below:
@@ -218,6 +218,11 @@ def _latex_signs(text):
         f"[{raised}]+", lambda run: f"$^{{{''.join(_RAISED[sign] for sign in run[0])}}}$", text
     )
     return "".join(_SIGNS.get(sign, sign) for sign in text)
+
+
+def _rows(line):
+    """How many rows a line is high: the limits of a sum stand below it."""
+    return 1.6 if any("\\sum" in text for text, *_ in line) else 1
 
 
 def _written(grid, wide):
