@@ -290,11 +290,11 @@ def format_number(value, decimals: int | None = None, digits: int = 3, grouped=T
     if not math.isfinite(value):
         return "∞" if value > 0 else f"{_MINUS}∞"
     if decimals is None and value != 0:
-        size = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
-        if not -3 <= size < 6:
-            mantissa = f"{value / 10.0**size:.{digits - 1}f}"
-            return f"{mantissa}·10{str(size).translate(_SUPERSCRIPTS)}".replace("-", _MINUS)
-        decimals = max(0, digits - 1 - size)
+        mantissa, _, size = f"{value:.{digits - 1}e}".partition("e")
+        if not -3 <= int(size) < 6:
+            raised = str(int(size)).translate(_SUPERSCRIPTS)
+            return f"{mantissa}·10{raised}".replace("-", _MINUS)
+        decimals = max(0, digits - 1 - int(size))
     text = f"{value:,.{decimals or 0}f}" if grouped else f"{value:.{decimals or 0}f}"
     if abs(value) < 10_000:
         text = text.replace(",", "")
