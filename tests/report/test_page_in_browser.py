@@ -142,12 +142,12 @@ def test_a_link_to_a_claim_shows_it_whatever_is_filtered(page):
 
 def test_a_table_is_set_as_in_the_paper_and_copied_as_its_files(page):
     read = """<script>
-    const table = document.querySelector(".layout");
+    const shown = document.querySelector(".layout");
     document.body.dataset.seen = JSON.stringify({
-      heads: [...table.tHead.rows[0].cells].map((cell) => [cell.scope, cell.textContent]),
-      first: [...table.tBodies[0].rows[0].cells].map((cell) => cell.textContent.trim()),
-      marked: table.querySelectorAll("td.far").length,
-      best: [...table.querySelectorAll("b")].map((cell) => cell.textContent),
+      heads: [...shown.tHead.rows[0].cells].map((cell) => [cell.scope, cell.textContent]),
+      first: [...shown.tBodies[0].rows[0].cells].map((cell) => cell.textContent.trim()),
+      marked: shown.querySelectorAll("td.far").length,
+      best: [...shown.querySelectorAll("b")].map((cell) => cell.textContent),
       copies: [...document.querySelectorAll("button[data-copy=md], button[data-copy=tex]")]
         .map(copied),
       folded: !document.querySelector(".numbers").checkVisibility(),
