@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 
+import pandas as pd
 import pytest
 
 from kronbench.report import render
@@ -54,10 +55,12 @@ setTimeout(() => {
 
 @pytest.fixture
 def page(plan, monkeypatch):  # noqa: F811
-    small = plan.item("airola", "figure-3")
-    plan = dataclasses.replace(plan, items=(small,))
-    write_results(small, curves())
-    render.render(small)
+    figure, table = items = plan.item("airola", "figure-3"), plan.item("airola", "table-6")
+    plan = dataclasses.replace(plan, items=items)
+    write_results(figure, curves())
+    write_results(table, scores(), source="surrogate")
+    for item in items:
+        render.render(item)
     judged = [
         claim(kind="at_least", value="auc", bound=0) | {"id": "holds-b", "strictness": "loose"},
         claim(kind="at_least", value="auc", bound=0) | {"id": "holds-a", "strictness": "strict"},
@@ -66,6 +69,13 @@ def page(plan, monkeypatch):  # noqa: F811
     say(monkeypatch, *judged)
     write_report(plan)
     return plan.report / "index.html"
+
+
+def scores():
+    auc = {"KronSVM": [0.6, 0.7], "KNN": [0.5, 0.6], "SGD hinge": [float("nan")]}
+    return pd.DataFrame(
+        [{"method": method, "auc": x, "chosen": 1.0} for method, xs in auc.items() for x in xs]
+    )
 
 
 def seen(page, address="", width=1200, after=AFTER, options=()):
@@ -94,7 +104,7 @@ def opened(address, *options):
 def test_everything_is_there_and_nothing_is_asked_for(page):
     found = seen(page)
     assert found["errors"] == [] and found["requests"] == [] and found["unnamed"] == 0
-    assert found["articles"] == 1 and found["thumbnails"] == 1 and found["pictures"]
+    assert found["articles"] == 2 and found["thumbnails"] == 1 and found["pictures"]
     assert found["said"] == "3 of 3 claims"
 
 
@@ -130,22 +140,28 @@ def test_a_link_to_a_claim_shows_it_whatever_is_filtered(page):
     assert len(found["shown"]) == 3 and found["said"] == "3 of 3 claims"
 
 
-def test_tables_are_copied_as_text_without_the_marks(page):
-    table = (
-        '<table class="numbers"><tr><th>a_b</th><th class="n">x</th></tr>'
-        '<tr><td>1|2</td><td class="n far">3 <small>+1</small></td></tr></table>'
-        '<button data-copy="markdown"></button><button data-copy="latex"></button>'
-    )
-    text = page.read_text().replace("</article>", f"{table}</article>", 1)
-    page.write_text(text)
-    copies = """<script>
-    document.body.dataset.seen = JSON.stringify(
-      [...document.querySelectorAll("button[data-copy=markdown], button[data-copy=latex]")]
-        .map(copied));
+def test_a_table_is_set_as_in_the_paper_and_copied_as_its_files(page):
+    read = """<script>
+    const shown = document.querySelector(".layout");
+    document.body.dataset.seen = JSON.stringify({
+      heads: [...shown.tHead.rows[0].cells].map((cell) => [cell.scope, cell.textContent]),
+      first: [...shown.tBodies[0].rows[0].cells].map((cell) => cell.textContent.trim()),
+      marked: shown.querySelectorAll("td.far").length,
+      best: [...shown.querySelectorAll("b")].map((cell) => cell.textContent),
+      copies: [...document.querySelectorAll("button[data-copy=md], button[data-copy=tex]")]
+        .map(copied),
+      folded: !document.querySelector(".numbers").checkVisibility(),
+    });
     </script>"""
-    markdown, latex = seen(page, after=copies)
-    assert markdown == "| a_b | x |\n| --- | ---: |\n| 1\\|2 | 3 |"
-    assert latex.splitlines()[1:4] == ["a\\_b & x \\\\", "\\hline", "1|2 & 3 \\\\"]
+    found = seen(page, after=read)
+    folder = page.parents[1] / "airola"
+    datasets = [text for _, text in found["heads"][1:]]
+    assert found["heads"][0] == ["col", "method"] and "GPCR" in datasets
+    gpcr = found["first"][1 + datasets.index("GPCR")]
+    assert found["first"][0] == "KronSVM" and re.fullmatch(r"0.650‡ ± 0.\d{3} \(0.62\)", gpcr)
+    assert found["best"] == ["0.650"] * len(datasets) and found["marked"] > 0
+    assert found["copies"] == [(folder / f"table-6.{kind}").read_text() for kind in ("md", "tex")]
+    assert found["folded"]
 
 
 @pytest.mark.skipif(AXE is None, reason="KRONBENCH_AXE names no axe.min.js of axe-core")

@@ -31,7 +31,7 @@ def finished(tmp_path_factory):
     for name in PLAN.datasets:
         made += [PLAN.data_folder(name) / file for file in ("data.npz", "provenance.json")]
     for item in PLAN.items:
-        made += [item.output(suffix) for suffix in ("csv", "pdf", "png", "json")]
+        made += [item.output(suffix) for suffix in item.kinds]
         for part in item.parts:
             made += [item.table(part), item.table(part).with_suffix(".json")]
     for file in made:

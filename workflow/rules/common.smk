@@ -96,11 +96,7 @@ def tables_of(item):
 
 
 def rendered(items):
-    return [
-        item.output(suffix)
-        for item in items
-        for suffix in ("csv", "pdf", "png", "json")
-    ]
+    return [item.output(suffix) for item in items for suffix in item.kinds]
 
 
 def paper_of(wildcards):

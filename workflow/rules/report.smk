@@ -1,6 +1,11 @@
 # Pictures, tables, claims and the page: from result tables alone. They take seconds, and stay
 # beside Snakemake on a cluster.
 
+# An item with a layout is a table: its files are known by their whole path, paper and item.
+TABLES = "|".join(
+    re.escape(f"{item.paper}/{item.name}") for item in PLAN.items if item.layout
+)
+
 
 rule render:
     input:
@@ -19,6 +24,8 @@ rule render:
         ),
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/render.log",
+    wildcard_constraints:
+        paper=rf"(?!(?:{TABLES})\.)[a-z]+",
     localrule: True
     conda:
         "../envs/kronbench.yaml"
@@ -31,6 +38,23 @@ rule render:
     shell:
         "python -m kronbench render {wildcards.paper} {wildcards.item}"
         " --config {params.config} > {log} 2>&1"
+
+
+use rule render as render_table with:
+    output:
+        f"results/{PLAN.scale}/{{paper}}/{{item}}.csv",
+        f"results/{PLAN.scale}/{{paper}}/{{item}}.pdf",
+        f"results/{PLAN.scale}/{{paper}}/{{item}}.json",
+        f"results/{PLAN.scale}/{{paper}}/{{item}}.md",
+        f"results/{PLAN.scale}/{{paper}}/{{item}}.tex",
+        report(
+            f"results/{PLAN.scale}/{{paper}}/{{item}}.png",
+            caption="../report/item.rst",
+            category=paper_of,
+            labels=labels_of,
+        ),
+    wildcard_constraints:
+        paper=rf"(?=(?:{TABLES})\.)[a-z]+",
 
 
 rule report:

@@ -35,6 +35,7 @@ class Item:
     experiment: str
     drawing: str
     drawing_options: Mapping
+    layout: tuple[Mapping, ...]  # the tables of a table item; none of a figure
     datasets: tuple[str, ...]
     parameters: Mapping
     printed: str | list[str] | None
@@ -54,6 +55,11 @@ class Item:
     def table(self, part: str) -> Path:
         """The result table of one job; its sidecar has the suffix ``.json``."""
         return self.folder / "tables" / self.tables_of / f"{part}.csv"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The suffixes of the files that rendering it writes."""
+        return ("csv", "json", "pdf", "png", *(("md", "tex") if self.layout else ()))
 
     def output(self, suffix: str) -> Path:
         """``results/<scale>/<paper>/<item>.<suffix>``."""
@@ -210,6 +216,7 @@ def _item(paper, name, entries, overrides, config):
         experiment=entry["experiment"],
         drawing=entry["drawing"],
         drawing_options=entry.get("drawing_options", {}),
+        layout=tuple(entries[name].get("layout", ())),
         datasets=tuple(datasets),
         parameters=parameters,
         printed=entry.get("printed"),

@@ -40,14 +40,16 @@ _MOST_FILES, _MOST_BYTES = 100_000, 2**32
 _KINDS = {
     ".csv": "text/csv",
     ".json": "application/json",
+    ".md": "text/markdown",
     ".pdf": "application/pdf",
     ".png": "image/png",
+    ".tex": "application/x-tex",
     ".html": "text/html",
     ".txt": "text/plain",
     ".yaml": "application/yaml",
 }
 _SOURCES = ("Snakefile", "workflow", "config", "requirements.lock", "LICENSE", "CITATION.cff")
-_OTHER_KINDS = {".md": "text/markdown", ".cff": "application/yaml"}
+_OTHER_KINDS = {".cff": "application/yaml"}
 
 _PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kronbench.report.claims import TIMED
+from kronbench.report.fits import TIMED
 from kronbench.report.style import format_cell
 
 # Beyond these shares of the printed number a difference is marked, and marked more strongly.
@@ -63,7 +63,7 @@ def cells(table: pd.DataFrame) -> list[list[Cell]]:
             measured, expected = record[ours], record[printed]
             if not (_number(measured) and _number(expected)):
                 continue
-            mark, by = _mark(measured, expected), _signed(measured - expected)
+            mark, by = distance(measured, expected), _signed(measured - expected)
             row[ours] = Cell(row[ours].text, True, mark, "" if told else by)
         rows.append(list(row.values()))
     return rows
@@ -73,7 +73,8 @@ def _number(value):
     return isinstance(value, int | float) and math.isfinite(value)
 
 
-def _mark(measured, printed):
+def distance(measured: float, printed: float) -> str:
+    """How far a number is from the printed one: "" up to ``APART`` of it, "apart", "far"."""
     difference = abs(measured - printed)
     if difference <= APART * abs(printed):
         return ""

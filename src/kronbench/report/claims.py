@@ -12,7 +12,7 @@ import pandas as pd
 from kronbench.bench.items import Plan
 from kronbench.errors import InputError
 from kronbench.report import checks
-from kronbench.report.fits import disturbed
+from kronbench.report.fits import TIMED, disturbed
 from kronbench.report.render import read_numbers, read_results
 from kronbench.report.style import format_cell
 from kronbench.resources import config_path
@@ -20,8 +20,7 @@ from kronbench.settings import read_yaml, validate
 
 HOLDS, DIFFERS, FAILS, UNTESTED = VERDICTS = ("holds", "differs", "fails", "not tested here")
 
-# Columns that depend on a clock, by their names, and those of them that are no ratios.
-TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
+# Of the columns that depend on a clock, those that are no ratios.
 _ABSOLUTE = re.compile(r"((our|cpu|predict|paper|test|update|wall)[ _])?seconds(, .*)?")
 _RELATIVE_CHECKS = {"ratio", "scales"}
 

@@ -9,11 +9,13 @@ import json
 import struct
 
 import jinja2
+import markupsafe
 import pandas as pd
 
 from kronbench.bench.items import Item, Plan
 from kronbench.files import replacing, write_text
-from kronbench.report.beside import APART, FAR, cells, printed_columns
+from kronbench.report import formulas, typeset
+from kronbench.report.beside import APART, FAR, cells
 from kronbench.report.claims import (
     DIFFERS,
     FAILS,
@@ -26,7 +28,7 @@ from kronbench.report.claims import (
     load_statements,
 )
 from kronbench.report.reference import described, moved_since_accepted
-from kronbench.report.render import read_numbers, read_results
+from kronbench.report.render import grids_of, read_numbers, read_results
 from kronbench.report.style import format_cell
 
 _FIRST = (FAILS, DIFFERS, UNTESTED, HOLDS)  # what a reader of the claims looks for
@@ -58,6 +60,8 @@ def write_report(plan: Plan) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["cell"] = format_cell
+    environment.filters["formulas"] = lambda text: markupsafe.Markup(formulas.html(text))
+    environment.globals["signs"] = typeset.SIGNS
     papers = [
         {
             "key": key,
@@ -100,7 +104,11 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
     """All that the page shows of an item."""
     record = json.loads(item.output("json").read_text(encoding="utf-8"))
     picture = item.output("png").read_bytes()
-    table = read_numbers(item) if record["kind"] == "table" else None
+    table, grids, texts = None, [], {}
+    if record["kind"] == "table":
+        table = read_numbers(item)
+        grids = grids_of(item, table, record["skipped"])
+        texts = {kind: item.output(kind).read_text(encoding="utf-8") for kind in ("md", "tex")}
     sidecars = read_results(item).sidecars
     return {
         "item": item,
@@ -108,7 +116,10 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
         "sidecars": sidecars,
         "columns": list(table) if table is not None else None,
         "rows": cells(table) if table is not None else None,
-        "marked": table is not None and bool(printed_columns(table)),
+        "grids": grids,
+        "legend": typeset.legend(grids),
+        "marked": any(cell.mark for grid in grids for line in grid.cells for cell in line),
+        "texts": texts,
         "picture": base64.b64encode(picture).decode(),
         # width and height of a PNG stand in its header; given, the page does not jump as it loads
         "size": struct.unpack(">II", picture[16:24]),

@@ -1,9 +1,10 @@
-"""From the result tables of an item to its ``.csv``, ``.pdf``, ``.png`` and ``.json``."""
+"""From the result tables of an item to its files: numbers, pictures, tables, record."""
 
 from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import pandas as pd
 from kronbench.bench.items import Item
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
-from kronbench.report.style import STYLE, stamp, table_figure
+from kronbench.report import typeset
+from kronbench.report.layout import Grid, arrange
+from kronbench.report.style import STYLE, stamp
 from kronbench.resources import config_path
 
 
@@ -60,16 +63,31 @@ def render(item: Item) -> None:
 
     The module ``kronbench.report.drawings.<drawing>`` has ``draw(frame, item) -> Figure`` for a
     figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table, ``printed`` being the
-    paper's numbers (a list where the item names several files) or None.
+    paper's numbers (a list where the item names several files) or None. What the paper's own
+    table shows of these numbers is in the item's ``layout``.
     """
     results = read_results(item)
     drawing = importlib.import_module(f"kronbench.report.drawings.{item.drawing}")
+    is_table = hasattr(drawing, "tabulate")
+    if is_table != bool(item.layout):
+        raise InputError(
+            f"config/papers/{item.paper}.yaml: {item.name} is a "
+            + ("table: give it a layout" if is_table else "figure: it has no layout")
+        )
+    numbers = results.frame
+    if is_table:
+        numbers = drawing.tabulate(results.frame, item, read_printed(item))
+    with replacing(item.output("csv")) as temporary:
+        numbers.to_csv(temporary, index=False)
+    skipped = [line for sidecar in results.sidecars for line in sidecar["skipped"]]
     with matplotlib.rc_context(STYLE):
-        if hasattr(drawing, "tabulate"):
-            numbers = drawing.tabulate(results.frame, item, read_printed(item))
-            figure = table_figure(numbers)
+        if is_table:
+            grids = grids_of(item, read_numbers(item), skipped)
+            name = f"{item.paper} {item.name}: {item.title}"
+            write_text(item.output("md"), typeset.markdown(name, grids))
+            write_text(item.output("tex"), typeset.latex(name, f"{item.paper}-{item.name}", grids))
+            figure = typeset.picture(grids)
         else:
-            numbers = results.frame
             figure = drawing.draw(results.frame, item)
         stamp(figure, results.surrogates)
         # Fixed dates make pictures of equal numbers equal files.
@@ -80,16 +98,21 @@ def render(item: Item) -> None:
         item.output("json"),
         json.dumps(
             {
-                "kind": "table" if hasattr(drawing, "tabulate") else "figure",
+                "kind": "table" if is_table else "figure",
                 "surrogates": results.surrogates,
-                "skipped": [line for sidecar in results.sidecars for line in sidecar["skipped"]],
+                "skipped": skipped,
                 "seconds": round(sum(sidecar["seconds"] for sidecar in results.sidecars), 1),
             },
             indent=1,
         ),
     )
-    with replacing(item.output("csv")) as temporary:
-        numbers.to_csv(temporary, index=False)
+
+
+def grids_of(item: Item, numbers: pd.DataFrame, skipped: Sequence[str] = ()) -> list[Grid]:
+    """The tables of an item in its paper's layout, from its numbers as read from its CSV."""
+    names = [item.printed] if isinstance(item.printed, str) else item.printed or []
+    texts = [pd.read_csv(config_path("paper_values", name), dtype=str) for name in names]
+    return arrange(item, numbers, texts, skipped)
 
 
 def read_printed(item: Item) -> pd.DataFrame | list[pd.DataFrame] | None:

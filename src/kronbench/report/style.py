@@ -101,37 +101,6 @@ def stamp(figure: Figure, surrogates: list[str]) -> None:
     )
 
 
-def table_figure(table: pd.DataFrame) -> Figure:
-    """A table as a picture, its columns as wide as their text."""
-    cells = [[format_cell(value) for value in row] for row in table.itertuples(index=False)]
-    columns = [str(name) for name in table.columns]
-    widths = [
-        max([len(columns[k]), *(len(row[k]) for row in cells)]) + 2 for k in range(len(columns))
-    ]
-    figure = Figure(
-        figsize=(max(3.0, 0.068 * sum(widths)), 0.22 * (len(cells) + 1) + 0.5),
-        layout="constrained",
-    )
-    axes = figure.subplots()
-    axes.axis("off")
-    drawn = axes.table(
-        cells,
-        colLabels=columns,
-        loc="center",
-        cellLoc="right",
-        colWidths=np.array(widths) / sum(widths),
-    )
-    drawn.auto_set_font_size(False)
-    drawn.set_fontsize(7)
-    for (row, _), cell in drawn.get_celld().items():
-        cell.set_edgecolor("#DDDDDD")
-        cell.set_linewidth(0.5)
-        if row == 0:
-            cell.set_text_props(weight="bold")
-            cell.set_facecolor("#F3F3F3")
-    return figure
-
-
 def format_cell(value) -> str:
     """A number with the digits a reader can use; nothing for a missing one."""
     if isinstance(value, bool | np.bool_):

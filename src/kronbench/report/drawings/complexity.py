@@ -6,18 +6,18 @@ from kronbench.report.fits import disturbed, exponent
 
 # Airola & Pahikkala, tables 3 (dual) and 4 (primal).
 PRINTED = {
-    ("dual", "independent", "baseline"): "n²",
-    ("dual", "independent", "proposed"): "n²",
-    ("dual", "dependent", "baseline"): "n²",
-    ("dual", "dependent", "proposed"): "qn + mn",
-    ("dual", "complete", "baseline"): "m²q²",
-    ("dual", "complete", "proposed"): "m²q + mq²",
-    ("primal", "independent", "baseline"): "ndr",
-    ("primal", "independent", "proposed"): "ndr",
-    ("primal", "dependent", "baseline"): "ndr",
-    ("primal", "dependent", "proposed"): "min(qdr + dn, mdr + rn)",
-    ("primal", "complete", "baseline"): "mqdr",
-    ("primal", "complete", "proposed"): "min(mdr + mqr, drq + dmq)",
+    ("dual", "independent", "baseline"): "n^2",
+    ("dual", "independent", "proposed"): "n^2",
+    ("dual", "dependent", "baseline"): "n^2",
+    ("dual", "dependent", "proposed"): "q n + m n",
+    ("dual", "complete", "baseline"): "m^2 q^2",
+    ("dual", "complete", "proposed"): "m^2 q + m q^2",
+    ("primal", "independent", "baseline"): "n d r",
+    ("primal", "independent", "proposed"): "n d r",
+    ("primal", "dependent", "baseline"): "n d r",
+    ("primal", "dependent", "proposed"): r"\min(q d r + d n, m d r + r n)",
+    ("primal", "complete", "baseline"): "m q d r",
+    ("primal", "complete", "proposed"): r"\min(m d r + m q r, d r q + d m q)",
 }
 
 
@@ -38,7 +38,7 @@ def tabulate(frame, item, printed):
                 {
                     "setting": setting,
                     "method": method,
-                    "O()": PRINTED[item.parameters["form"], setting, method],
+                    "O()": f"$O({PRINTED[item.parameters['form'], setting, method]})$",
                     "n from": n.min(),
                     "n to": n.max(),
                     "operations / O(), least": ratio.min(),

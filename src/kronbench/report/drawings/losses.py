@@ -4,28 +4,34 @@ import pandas as pd
 
 # Name, value, gradient entry, Hessian diagonal, other entries: Airola & Pahikkala, table 2.
 FORMULAS = {
-    "ridge": ("Ridge", "½ Σ (pᵢ - yᵢ)²", "pᵢ - yᵢ", "1", "0"),
-    "l1svm": ("L1-SVM", "Σ max(0, 1 - pᵢyᵢ)", "-yᵢ if pᵢyᵢ < 1, else 0", "0", "0"),
+    "ridge": ("Ridge", r"$\frac{1}{2} \sum_i (p_i - y_i)^2$", "$p_i - y_i$", "$1$", "$0$"),
+    "l1svm": (
+        "L1-SVM",
+        r"$\sum_i \max(0, 1 - p_i y_i)$",
+        "$-y_i$ if $p_i y_i < 1$, else $0$",
+        "$0$",
+        "$0$",
+    ),
     "l2svm": (
         "L2-SVM",
-        "½ Σ max(0, 1 - pᵢyᵢ)²",
-        "pᵢ - yᵢ if pᵢyᵢ < 1, else 0",
-        "1 if pᵢyᵢ < 1, else 0",
-        "0",
+        r"$\frac{1}{2} \sum_i \max(0, 1 - p_i y_i)^2$",
+        "$p_i - y_i$ if $p_i y_i < 1$, else $0$",
+        "$1$ if $p_i y_i < 1$, else $0$",
+        "$0$",
     ),
     "logistic": (
         "Logistic",
-        "Σ log(1 + exp(-yᵢpᵢ))",
-        "-yᵢ / (1 + exp(yᵢpᵢ))",
-        "exp(yᵢpᵢ) / (1 + exp(yᵢpᵢ))²",
-        "0",
+        r"$\sum_i \log(1 + e^{-y_i p_i})$",
+        "$-y_i (1 + e^{y_i p_i})^{-1}$",
+        "$e^{y_i p_i} (1 + e^{y_i p_i})^{-2}$",
+        "$0$",
     ),
     "rankrls": (
         "RankRLS",
-        "¼ ΣΣ (yᵢ - pᵢ - yⱼ + pⱼ)²",
-        "Σⱼ (yⱼ - pⱼ) + n (pᵢ - yᵢ)",
-        "n - 1",
-        "-1",
+        r"$\frac{1}{4} \sum_i \sum_j (y_i - p_i - y_j + p_j)^2$",
+        r"$\sum_j (y_j - p_j) + n (p_i - y_i)$",
+        "$n - 1$",
+        "$-1$",
     ),
 }
 

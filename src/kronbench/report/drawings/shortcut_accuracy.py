@@ -5,16 +5,20 @@ import pandas as pd
 from kronbench.report.fits import disturbed
 
 # H^k and H^g are the hat matrices of rows and columns, d() the diagonal, / by entries (table 5.1).
+_HAT = r"$(\mathbf{H} \, \mathrm{vec}(\mathbf{Y}) - d(\mathbf{H}) \, \mathrm{vec}(\mathbf{Y}))"
+_HAT += r" \, / \, (1 - d(\mathbf{H}))$, "
+_ROWS, _COLS = r"\mathbf{H}^k", r"\mathbf{H}^g"
 FORMULAS = {
-    ("IT", "B"): "(H^k Y - d(H^k) Y) / (1 - d(H^k))",
-    ("KK", "A"): "(H vec(Y) - d(H) vec(Y)) / (1 - d(H)), H = H^KK",
-    ("KK", "B"): "none printed; one ridge for each direction v_b, kernel s_b K",
-    ("KK", "C"): "none printed; one ridge for each direction u_a, kernel x_a G",
-    ("KK", "D"): "none printed; separable expansion of 1 / (x s + reg)",
-    ("TS", "A"): "(H vec(Y) - d(H) vec(Y)) / (1 - d(H)), H = H^g kron H^k",
-    ("TS", "B"): "(H^k - d(H^k)) Y H^g / (1 - d(H^k))",
-    ("TS", "C"): "H^k Y (H^g - d(H^g)) / (1 - d(H^g))",
-    ("TS", "D"): "(H^k - d(H^k)) Y (H^g - d(H^g)) / ((1 - d(H^k)) (1 - d(H^g)))",
+    ("IT", "B"): rf"$({_ROWS} \mathbf{{Y}} - d({_ROWS}) \mathbf{{Y}}) \, / \, (1 - d({_ROWS}))$",
+    ("KK", "A"): rf"{_HAT}$\mathbf{{H}} = \mathbf{{H}}^{{KK}}$",
+    ("KK", "B"): "none printed; one ridge for each direction $v_b$, kernel $s_b \\mathbf{K}$",
+    ("KK", "C"): "none printed; one ridge for each direction $u_a$, kernel $x_a \\mathbf{G}$",
+    ("KK", "D"): r"none printed; separable expansion of $1 / (x s + \lambda)$",
+    ("TS", "A"): rf"{_HAT}$\mathbf{{H}} = {_COLS} \otimes {_ROWS}$",
+    ("TS", "B"): rf"$({_ROWS} - d({_ROWS})) \mathbf{{Y}} {_COLS} \, / \, (1 - d({_ROWS}))$",
+    ("TS", "C"): rf"${_ROWS} \mathbf{{Y}} ({_COLS} - d({_COLS})) \, / \, (1 - d({_COLS}))$",
+    ("TS", "D"): rf"$({_ROWS} - d({_ROWS})) \mathbf{{Y}} ({_COLS} - d({_COLS}))"
+    rf" \, / \, ((1 - d({_ROWS})) (1 - d({_COLS})))$",
 }
 
 

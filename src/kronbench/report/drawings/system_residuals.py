@@ -3,19 +3,26 @@
 import pandas as pd
 
 # With K (m, m) of the instances, G (q, q) of the tasks, A (m, q) the dual coefficients.
+_PAIRS = r"$f(d, t) = \sum_i \sum_j a_{ij} k(d, d_i) g(t, t_j)$"
 PRINTED = {
-    "independent-task": ("f_j(d) = sum_i a_ij k(d, d_i)", "(K + reg_d I) A = Y"),
+    "independent-task": (
+        r"$f_j(d) = \sum_i a_{ij} k(d, d_i)$",
+        r"$(\mathbf{K} + \lambda_d \mathbf{I}) \mathbf{A} = \mathbf{Y}$",
+    ),
     "Kronecker kernel": (
-        "f(d, t) = sum_ij a_ij k(d, d_i) g(t, t_j)",
-        "(G kron K + reg I) vec(A) = vec(Y)",
+        _PAIRS,
+        r"$(\mathbf{G} \otimes \mathbf{K} + \lambda \mathbf{I}) \, \mathrm{vec}(\mathbf{A})"
+        r" = \mathrm{vec}(\mathbf{Y})$",
     ),
     "ordinary Kronecker least squares": (
-        "f(d, t) = sum_ij a_ij k(d, d_i) g(t, t_j)",
-        "(G kron K) vec(A) = vec(Y)",
+        _PAIRS,
+        r"$(\mathbf{G} \otimes \mathbf{K}) \, \mathrm{vec}(\mathbf{A})"
+        r" = \mathrm{vec}(\mathbf{Y})$",
     ),
     "two-step": (
-        "f(d, t) = sum_ij a_ij k(d, d_i) g(t, t_j)",
-        "(K + reg_d I) A (G + reg_t I) = Y",
+        _PAIRS,
+        r"$(\mathbf{K} + \lambda_d \mathbf{I}) \mathbf{A} (\mathbf{G} + \lambda_t \mathbf{I})"
+        r" = \mathbf{Y}$",
     ),
 }
 # What is said of the two-step method: one side, the other.

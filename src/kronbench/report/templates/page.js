@@ -11,7 +11,7 @@ for (const thumb of document.querySelectorAll(".thumb")) {
     thumb.append(image);
   } else {
     const corner = document.createElement("table");
-    for (const row of [...article.querySelector(".numbers").rows].slice(0, 9)) {
+    for (const row of [...article.querySelector(".layout").rows].slice(0, 9)) {
       const copy = corner.insertRow();
       copy.append(...[...row.cells].slice(0, 6).map((cell) => cell.cloneNode(true)));
     }
@@ -109,32 +109,11 @@ filter();
 recall();
 
 // A table in the text forms that papers and issues take, or a line of code as it stands.
-const latex = { "\\": "\\textbackslash{}", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}" };
-const text = {
-  markdown: (cells, numeric) => {
-    const line = (row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-    const rule = line(numeric.map((right) => (right ? "---:" : "---")));
-    return [line(cells[0]), rule, ...cells.slice(1).map(line)].join("\n");
-  },
-  latex: (cells, numeric) => {
-    const escaped = (cell) => cell.replace(/[%&_#${}\\^~]/g, (sign) => latex[sign] || `\\${sign}`);
-    const line = (row) => `${row.map(escaped).join(" & ")} \\\\`;
-    const columns = numeric.map((right) => (right ? "r" : "l")).join("");
-    return [`\\begin{tabular}{${columns}}`, line(cells[0]), "\\hline",
-      ...cells.slice(1).map(line), "\\end{tabular}"].join("\n");
-  },
-};
 function copied(button) {
   if (button.dataset.copy === "code") {
     return button.parentElement.querySelector("code").textContent.replace(/\s+/g, " ");
   }
-  const lines = [...button.closest("article").querySelector(".numbers").rows];
-  // without the differences, which stand in the cells as <small>
-  const cells = lines.map((row) => [...row.cells].map(
-    (cell) => (cell.firstChild ? cell.firstChild.textContent.trim() : "")));
-  const numeric = cells[0].map((_, column) => (
-    lines.slice(1).some((row) => row.cells[column].classList.contains("n"))));
-  return text[button.dataset.copy](cells, numeric);
+  return button.closest("article").querySelector(`[data-text=${button.dataset.copy}]`).textContent;
 }
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {

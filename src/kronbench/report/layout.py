@@ -1,0 +1,346 @@
+"""The numbers of an item as its paper lays them out: methods by data sets, settings by data sets.
+
+The long table of an item (``tabulate`` of its drawing) has one line for each number. The key
+``layout`` of the item in ``config/papers/<paper>.yaml`` says which of its columns name the lines
+and the columns of the paper's table, and which of them stand in a cell.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from kronbench.bench.items import Item
+from kronbench.errors import InputError
+from kronbench.report.beside import distance, printed_columns
+
+# Stands among ``rows`` or ``columns`` of a layout for the names of its values.
+VALUE = "value"
+_MINUS = "\N{MINUS SIGN}"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: ours ± spread (printed).
+
+    Attributes
+    ----------
+    text, spread, printed : str
+        As they are shown; empty where there is none. Formulas stand between dollar signs.
+    best : bool
+        Whether it is the best of those that it is compared with.
+    mark : {"", "apart", "far"}
+        How far ours is from the printed number.
+    stamps : tuple of str
+        "surrogate" (data), "busy" (machine), "not run".
+    numeric : bool
+    """
+
+    text: str = ""
+    spread: str = ""
+    printed: str = ""
+    best: bool = False
+    mark: str = ""
+    stamps: tuple[str, ...] = ()
+    numeric: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One table: ``labels`` (lines) by ``heads`` (columns), each a tuple from the outermost."""
+
+    title: str
+    stub: tuple[str, ...]
+    labels: list[tuple[str, ...]]
+    heads: list[tuple[str, ...]]
+    cells: list[list[Cell]]
+    notes: tuple[str, ...] = ()
+
+    def numeric(self) -> list[bool]:
+        """For each column, whether it holds numbers."""
+        columns = zip(*self.cells, strict=True)
+        return [any(cell.numeric and cell.text for cell in column) for column in columns]
+
+    def names(self) -> list[list[str]]:
+        """The labels of each line, without those that the line above has too."""
+        shown, before = [], ()
+        for label in self.labels:
+            same = [old == new for old, new in zip(before, label, strict=False)]
+            first = same.index(False) if False in same else 0
+            shown.append([*[""] * first, *label[first:]])
+            before = label
+        return shown
+
+    def spans(self, level: int) -> list[tuple[str, int]]:
+        """The heads of one level and how many columns each is above, never across an outer one."""
+        return _runs([head[: level + 1] for head in self.heads])
+
+    def stubs(self) -> list[list[tuple[str, int]]]:
+        """The labels that begin in each line, with the lines that each is beside."""
+        stubs = [[] for _ in self.labels]
+        for level in range(len(self.stub)):
+            at = 0
+            for text, n_lines in _runs([label[: level + 1] for label in self.labels]):
+                stubs[at].append((text, n_lines))
+                at += n_lines
+        return stubs
+
+
+def arrange(
+    item: Item, table: pd.DataFrame, printed: Sequence[pd.DataFrame], skipped: Sequence[str] = ()
+) -> list[Grid]:
+    """The tables of an item, as its ``layout`` says; those without a line are left out.
+
+    Parameters
+    ----------
+    item : Item
+        With a ``layout``.
+    table : DataFrame
+        Its long table.
+    printed : sequence of DataFrames of str
+        The paper's numbers as they are printed, for their digits.
+    skipped : sequence of str
+        What its jobs did not do; said below the tables.
+
+    Raises
+    ------
+    InputError
+        The layout names a column that the table lacks, or does not tell two of its lines apart.
+    """
+    texts = _texts(printed)
+    grids = [_grid(item, panel, table, texts) for panel in item.layout]
+    grids = [grid for grid in grids if grid is not None]
+    if grids and skipped:
+        said = f"Not run: {'; '.join(dict.fromkeys(skipped))}."
+        grids[-1] = replace(grids[-1], notes=(*grids[-1].notes, said))
+    return grids
+
+
+def _grid(item, panel, table, texts):
+    down, across = panel.get("rows", []), panel["columns"]
+    keys = [key for key in (*down, *across) if key != VALUE]
+    values = {name: {"ours": name, **spec} for name, spec in panel["values"].items()}
+    _check(item, panel, table, keys, values)
+    for column, wanted in panel.get("where", {}).items():
+        wanted = wanted if isinstance(wanted, list) else [wanted]
+        table = table[table[column].isin(wanted)]
+    if table.empty:
+        return None
+    twice = table[table.duplicated(keys, keep=False)]
+    if len(twice):
+        which = ", ".join(f"{key} {twice[key].iloc[0]}" for key in keys)
+        raise InputError(
+            f"the layout of {item.paper} {item.name} does not tell {len(twice)} lines of its "
+            f"table apart ({which}): name one more column among its rows or columns"
+        )
+    records = {
+        tuple(map(_hashable, (record[key] for key in keys))): record
+        for record in table.to_dict("records")
+    }
+    named = [dict(zip(keys, key, strict=True)) for key in records]
+    lines, heads = (_labels(names, named, values, item) for names in (down, across))
+    pairs = printed_columns(table.columns)
+    cells = {}
+    for line, head in itertools.product(lines, heads):
+        named = dict(zip((*down, *across), (*line, *head), strict=True))
+        name = named.pop(VALUE, next(iter(values)))
+        record = records.get(tuple(named[key] for key in keys))
+        cells[line, head] = _cell(values[name], record, named, pairs, texts)
+    _mark_best(cells, (*down, *across), values, records, keys)
+    notes = [panel["note"]] if "note" in panel else []
+    if "notes" in panel:
+        notes += [
+            f"{', '.join(map(_label, key))}: {record[panel['notes']]}."
+            for key, record in records.items()
+            if not _missing(record[panel["notes"]])
+        ]
+    return Grid(
+        title=panel.get("title", ""),
+        stub=tuple("" if key == VALUE else key for key in down),
+        labels=[tuple(map(_label, line)) for line in lines],
+        heads=[tuple(map(_label, head)) for head in heads],
+        cells=[[cells[line, head] for head in heads] for line in lines],
+        notes=tuple(notes),
+    )
+
+
+def _check(item, panel, table, keys, values):
+    named = [*keys, *panel.get("where", {}), *([panel["notes"]] if "notes" in panel else [])]
+    for spec in values.values():
+        named += [spec[use] for use in ("ours", "spread", "printed", "at_least") if use in spec]
+        named += [spec["among"]] if spec.get("among", VALUE) != VALUE else []
+    for column in named:
+        if column not in table:
+            raise InputError(
+                f"the layout of {item.paper} {item.name} names the column '{column}'; "
+                f"its table has: {', '.join(table)}"
+            )
+    if len(values) > 1 and VALUE not in (*panel.get("rows", []), *panel["columns"]):
+        raise InputError(
+            f"the layout of {item.paper} {item.name} has {len(values)} values in a cell: "
+            f"name '{VALUE}' among its rows or columns"
+        )
+
+
+def _labels(names, lines, values, item):
+    """The labels of lines or heads that occur, each a tuple over ``names``, in their order.
+
+    Data sets have the order of the item, other entries that in which they come, group by group.
+    """
+    if not names:
+        return [()]
+    first, *rest = names
+    if first == VALUE:
+        return [(name, *tail) for name in values for tail in _labels(rest, lines, values, item)]
+    entries = _merged([line[first] for line in lines])
+    if first == "dataset":
+        known = [name for name in item.datasets if name in entries]
+        entries = [*known, *(entry for entry in entries if entry not in known)]
+    return [
+        (entry, *tail)
+        for entry in entries
+        for tail in _labels(rest, [x for x in lines if x[first] == entry], values, item)
+    ]
+
+
+def _merged(column):
+    """The entries of a column once; a late one stands behind the one that it first follows.
+
+    So one method more on the last data set has its place among the methods.
+    """
+    entries, before = [], None
+    for entry in column:
+        if entry not in entries:
+            entries.insert(entries.index(before) + 1 if entries else 0, entry)
+        before = entry
+    return entries
+
+
+def _cell(spec, record, named, pairs, texts):
+    if record is None:
+        return Cell(stamps=("not run",))
+    ours = record[spec["ours"]]
+    column = spec.get("printed", pairs.get(spec["ours"]))
+    expected = record[column] if column else None
+    decimals = spec.get("decimals")
+    if isinstance(decimals, Mapping):
+        decimals = next((decimals[label] for label in named.values() if label in decimals), 0)
+    digits = spec.get("digits", 3)
+    shown = {"decimals": decimals, "digits": digits, "grouped": column is None}
+    text = format_number(ours, **shown)
+    if text and "at_least" in spec and record[spec["at_least"]] in (True, "True"):
+        text = f"≥ {text}"
+    spread = record[spec["spread"]] if "spread" in spec else None
+    stamps = []
+    if text and record.get("source") == "surrogate":
+        stamps.append("surrogate")
+    if text and spec.get("timed") and record.get("busy") in (True, "True"):
+        stamps.append("busy")
+    told = pairs.get(spec["ours"]) == column and _number(ours) and _number(expected)
+    return Cell(
+        text=text,
+        spread="" if _missing(spread) else format_number(spread, **shown),
+        printed=_as_printed(expected, shown, {} if spec.get("derived") else texts),
+        mark=distance(ours, expected) if column and told else "",
+        stamps=tuple(stamps),
+        numeric=_number(ours) or _missing(ours),
+    )
+
+
+def _mark_best(cells, names, values, records, keys):
+    """Mark the best in each group of cells that differ in the key ``among`` alone.
+
+    Equal as shown is equal: none is better by digits that nobody sees.
+    """
+    groups = {}
+    for place in cells:
+        named = dict(zip(names, itertools.chain(*place), strict=True))
+        record = records.get(tuple(named[key] for key in keys))
+        name = named.setdefault(VALUE, next(iter(values)))
+        spec = values[name]
+        if "best" in spec and record is not None and _number(record[spec["ours"]]):
+            signed = record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
+            del named[spec["among"]]
+            groups.setdefault(tuple(named.items()), []).append((signed, place))
+    for group in groups.values():
+        _, best = max(group, key=lambda entry: entry[0])
+        for _, place in group:
+            if len(group) > 1 and cells[place].text == cells[best].text:
+                cells[place] = replace(cells[place], best=True)
+
+
+def format_number(value, decimals: int | None = None, digits: int = 3, grouped=True) -> str:
+    """A value as it is shown: fixed ``decimals``, or so many significant ``digits``.
+
+    Texts stay what they are; nothing stands for a missing value. Digits left of the point are
+    never dropped; beyond 10^-3 and 10^6 a number with significant digits is written with a power
+    of ten. ``grouped`` sets thin spaces between thousands of numbers from 10,000 on.
+    """
+    if _missing(value):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float):
+        return str(value)
+    if not math.isfinite(value):
+        return "∞" if value > 0 else f"{_MINUS}∞"
+    if decimals is None and value != 0:
+        mantissa, _, size = f"{value:.{digits - 1}e}".partition("e")
+        if not -3 <= int(size) < 6:
+            raised = str(int(size)).translate(_SUPERSCRIPTS)
+            return f"{mantissa}·10{raised}".replace("-", _MINUS)
+        decimals = max(0, digits - 1 - int(size))
+    text = f"{value:,.{decimals or 0}f}" if grouped else f"{value:.{decimals or 0}f}"
+    if abs(value) < 10_000:
+        text = text.replace(",", "")
+    if float(text.replace(",", "")) == 0:
+        text = text.lstrip("-")
+    return text.replace(",", "\u2009").replace("-", _MINUS)
+
+
+def _texts(printed):
+    """The ways in which each number of the paper is printed."""
+    texts = {}
+    for frame in printed:
+        for text in frame.to_numpy().ravel():
+            try:
+                texts.setdefault(float(text), []).append(text)
+            except (TypeError, ValueError):
+                continue  # a name or a note
+    return texts
+
+
+def _as_printed(value, shown, texts):
+    """The digits that the paper prints; with those of ours where it prints the value twice."""
+    if not _number(value):
+        return "" if _missing(value) else str(value)
+    ways = dict.fromkeys(texts.get(float(value), ()))
+    if not ways:
+        return format_number(value, **shown)
+    alike = [text for text in ways if len(text.partition(".")[2]) == (shown["decimals"] or 0)]
+    return (alike or list(ways))[0]
+
+
+def _runs(labels):
+    return [(key[-1], len(list(run))) for key, run in itertools.groupby(labels)]
+
+
+def _label(entry):
+    return f"{entry:g}" if isinstance(entry, float) else format_number(entry)
+
+
+def _hashable(entry):
+    return None if _missing(entry) else entry
+
+
+def _missing(value):
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
+def _number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,213 @@
+"""Long tables set as the paper sets them: each number in its cell, once, as it is printed."""
+
+import collections
+import dataclasses
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kronbench.bench.items import load_plan
+from kronbench.errors import InputError
+from kronbench.report.layout import VALUE, arrange, format_number
+from kronbench.report.render import grids_of, read_table
+from kronbench.resources import checkout_path
+from tests.helpers import merged
+
+PLAN = load_plan(merged("smoke"))
+TABLES = [item for item in PLAN.items if item.layout]
+LONG = pd.DataFrame(
+    {
+        "method": ["svm", "svm", "knn", "knn"],
+        "dataset": ["b", "a", "b", "a"],
+        "ours": [0.7512, 0.6, 0.75149, float("nan")],
+        "paper": [0.8, 0.601, 0.7, 0.5],
+        "±": [0.01, float("nan"), 0.02, float("nan")],
+        "source": ["mirror", "surrogate", "mirror", "mirror"],
+        "busy": [False, True, False, False],
+    }
+)
+AUC = {"ours": "ours", "spread": "±", "decimals": 3, "best": "highest", "among": "method"}
+
+
+def laid_out(panel, table=LONG, printed=(), datasets=("a", "b"), skipped=()):
+    item = dataclasses.replace(TABLES[0], layout=(panel,), datasets=datasets)
+    return arrange(item, table, printed, skipped)
+
+
+def test_methods_by_data_sets_as_a_hand_would_set_them():
+    printed = pd.DataFrame(
+        {"method": ["svm", "knn"], "a": ["0.601", "0.50"], "b": ["0.80", "0.7"]}
+    )
+    (grid,) = laid_out(
+        {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC | {"timed": True}}},
+        printed=[printed],
+        skipped=["knn was not run on a: too long"],
+    )
+    assert grid.stub == ("method",) and grid.heads == [("a",), ("b",)]  # the order of the item
+    assert grid.labels == [("svm",), ("knn",)]
+    (svm_a, svm_b), (knn_a, knn_b) = grid.cells
+    assert (svm_b.text, svm_b.spread, svm_b.printed, svm_b.mark) == (
+        "0.751",
+        "0.010",
+        "0.80",
+        "apart",
+    )
+    assert (knn_b.text, knn_b.printed, knn_b.mark) == ("0.751", "0.7", "apart")
+    assert svm_b.best and knn_b.best  # equal as shown
+    assert (svm_a.text, svm_a.spread, svm_a.printed, svm_a.mark) == ("0.600", "", "0.601", "")
+    assert svm_a.stamps == ("surrogate", "busy") and not svm_a.best  # nothing to be better than
+    assert (knn_a.text, knn_a.printed, knn_a.stamps) == ("", "0.50", ())
+    assert grid.notes == ("Not run: knn was not run on a: too long.",)
+
+
+def test_values_are_heads_or_labels_and_absent_lines_are_said():
+    values = {"here": {"ours": "ours", "decimals": 1}, "there": {"ours": "paper", "decimals": 1}}
+    (grid,) = laid_out(
+        {"rows": ["method"], "columns": ["dataset", VALUE], "values": values}, LONG.drop(index=3)
+    )
+    assert grid.heads == [("a", "here"), ("a", "there"), ("b", "here"), ("b", "there")]
+    assert grid.spans(0) == [("a", 2), ("b", 2)] and len(grid.spans(1)) == 4
+    assert [cell.stamps for cell in grid.cells[1]] == [("not run",)] * 2 + [()] * 2
+    (grid,) = laid_out({"rows": [VALUE, "method"], "columns": ["dataset"], "values": values})
+    assert grid.labels == [("here", "svm"), ("here", "knn"), ("there", "svm"), ("there", "knn")]
+    assert grid.names()[1] == ["", "knn"] and grid.stubs()[0] == [("here", 2), ("svm", 1)]
+
+
+def test_a_method_that_comes_late_stands_where_it_follows():
+    table = pd.DataFrame(
+        {"method": ["x", "z", "x", "y", "z"], "dataset": list("aabbb"), "ours": 1.0}
+    )
+    (grid,) = laid_out({"rows": ["method"], "columns": ["dataset"], "values": {"ours": {}}}, table)
+    assert grid.labels == [("x",), ("y",), ("z",)]
+    # a group has its own order
+    panel = {"rows": ["dataset", "method"], "columns": [VALUE], "values": {"ours": {}}}
+    (grid,) = laid_out(panel, table.iloc[::-1])
+    assert grid.labels == [("a", "z"), ("a", "x"), ("b", "z"), ("b", "y"), ("b", "x")]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"rows": ["source"]}, r"tell 2 lines of its table apart \(source mirror, dataset b\)"),
+        ({"rows": ["setting"]}, "names the column 'setting'; its table has: method, dataset"),
+        ({"values": {"x": {"ours": "hers"}}}, "names the column 'hers'"),
+        ({"values": {"ours": {}, "paper": {}}}, "has 2 values in a cell: name 'value' among"),
+    ],
+)  # fmt: skip
+def test_a_layout_that_cannot_be_set_is_refused(change, sentence):
+    panel = {"rows": ["method"], "columns": ["dataset"], "values": {"ours": {}}}
+    with pytest.raises(InputError, match=sentence):
+        laid_out(panel | change)
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "text"),
+    [
+        (0.942, {"decimals": 4}, "0.9420"),
+        (-0.0004, {"decimals": 3}, "0.000"),
+        (12345.6, {"decimals": 0}, "12\u2009346"),
+        (12345.6, {"decimals": 0, "grouped": False}, "12346"),
+        (0.09996, {}, "0.100"),
+        (27.82, {}, "27.8"),
+        (89531.2, {"grouped": False}, "89531"),
+        (-1.234e-15, {"digits": 2}, "\N{MINUS SIGN}1.2·10⁻¹⁵"),
+        (9.996e-5, {}, "1.00·10⁻⁴"),
+        (0.0, {}, "0"),
+        (5e-324, {}, "4.94·10⁻³²⁴"),
+        (float("nan"), {}, ""),
+        ("7.81s", {}, "7.81s"),
+    ],
+)
+def test_numbers_have_the_digits_that_were_asked_for(value, options, text):
+    assert format_number(value, **options) == text
+
+
+def test_a_value_printed_in_two_ways_has_the_digits_of_ours():
+    table = pd.DataFrame({"quantity": ["degree", "%"], "dataset": "a", "ours": 3.0, "paper": 3.0})
+    values = {"ours": {"decimals": {"%": 2}}}
+    (grid,) = laid_out(
+        {"rows": ["quantity"], "columns": ["dataset"], "values": values},
+        table,
+        printed=[pd.DataFrame({"a": ["3", "3.00"]})],
+    )
+    assert [line[0].printed for line in grid.cells] == ["3", "3.00"]
+    assert [line[0].text for line in grid.cells] == ["3", "3.00"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    lines=st.dictionaries(
+        st.tuples(st.sampled_from("ABC"), st.sampled_from(["x", "y"]), st.sampled_from("uvw")),
+        st.tuples(st.floats(allow_nan=False, allow_infinity=False), st.integers(-9, 9)),
+        min_size=1,
+    ),
+    order=st.permutations(["setting", "method", "dataset", VALUE]),
+    down=st.integers(1, 3),
+)
+def test_each_number_stands_in_one_cell_whatever_the_layout(lines, order, down):
+    keys = ["setting", "method", "dataset"]
+    table = pd.DataFrame([[*key, *pair] for key, pair in lines.items()], columns=[*keys, "f", "k"])
+    panel = {"rows": order[:down], "columns": order[down:], "values": {"f": {}, "k": {}}}
+    (grid,) = laid_out(panel, table, datasets=())
+    found = {}
+    for label, cells in zip(grid.labels, grid.cells, strict=True):
+        for head, cell in zip(grid.heads, cells, strict=True):
+            place = dict(zip(order, (*label, *head), strict=True))
+            if cell.stamps != ("not run",):
+                found[*(place[key] for key in keys), place[VALUE]] = cell.text
+    expected = {}
+    for key, (f, k) in lines.items():
+        expected |= {(*key, "f"): format_number(f), (*key, "k"): format_number(k)}
+    assert found == expected
+
+
+@pytest.mark.parametrize("item", TABLES, ids=lambda item: f"{item.paper}-{item.name}")
+def test_every_table_shows_the_numbers_of_the_accepted_run_once(item):
+    file = checkout_path(PLAN.accepted / item.paper / f"{item.name}.csv")
+    if not file.exists():
+        pytest.skip("the accepted run keeps no numbers of it")
+    table = read_table(file)
+    grids = grids_of(item, table)
+    assert len(grids) > 0
+    for panel in item.layout:
+        part = table
+        for column, wanted in panel.get("where", {}).items():
+            part = part[part[column].isin(wanted if isinstance(wanted, list) else [wanted])]
+        if part.empty:
+            continue
+        grid = grids.pop(0)
+        shown = collections.Counter(
+            cell.text.removeprefix("≥ ") for line in grid.cells for cell in line if cell.text
+        )
+        n_shown = sum(
+            part[spec.get("ours", name)].notna().sum() for name, spec in panel["values"].items()
+        )
+        assert shown.total() == n_shown
+        for name, spec in panel["values"].items():
+            for value in part[spec.get("ours", name)].dropna():
+                text = _nearest(value, shown)
+                shown[text] -= 1
+        assert not +shown
+    assert not grids
+
+
+def _nearest(value, shown):
+    """The text among those left that says this value."""
+    if not isinstance(value, int | float):
+        assert shown[str(value)] > 0, value
+        return str(value)
+    left = [text for text, number in shown.items() if number > 0]
+    closest = min(left, key=lambda text: abs(_said(text) - value))
+    assert abs(_said(closest) - value) <= max(0.051 * abs(value), 0.051), (value, closest)
+    return closest
+
+
+def _said(text):
+    plain = text.replace("\u2009", "").replace("\N{MINUS SIGN}", "-").replace("·10", "e")
+    raised = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    try:
+        return float(plain.translate(raised))
+    except ValueError:
+        return float("inf")
