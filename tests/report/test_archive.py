@@ -333,13 +333,16 @@ def test_who_made_the_run_is_said_where_it_is_known(run, archived, tmp_path):
     assert "#author" not in contents(archived)[CRATE].decode()
 
 
-# What is recommended and not so here: the project has no public address and no publisher of its
-# own, and the identifier of a workflow is its path in the archive, which the profile itself asks
-# for. Whoever gives --author meets those on author and agent.
+# What is recommended and not so here. The project has no public address and no publisher; the
+# identifier of a workflow is its path in the archive, as the profile itself wants it; and of
+# whoever made the run only the name is asked for.
 NOT_MET = {
     "Application url",
     "SoftwareApplication id",
     "Root Data Entity: `publisher` property",
+    "CreativeWork Author: RECOMMENDED affiliation property",
+    "CreativeWork Author: RECOMMENDED Contextual Entity linked for the organizational "
+    "`affiliation` property",
 }
 
 
@@ -358,11 +361,14 @@ def test_the_crate_is_valid(run, tmp_path):
     for offline in (True, False):  # contexts out of its cache, else from w3id.org
         try:
             result = services.validate(ValidationSettings(offline=offline, **settings))
-            break
         except Exception as error:
             reason = error
+            continue
+        reason = [str(issue.message) for issue in result.get_issues()]
+        if not any("Unable to retrieve the JSON-LD context" in text for text in reason):
+            break
     else:
         pytest.skip(f"the JSON-LD contexts were not to be had: {reason}")
-    issues = {(issue.severity.name, issue.check.name) for issue in result.get_issues()}
-    assert issues == {("RECOMMENDED", name) for name in NOT_MET}
+    issues = {issue.check.name: issue.message for issue in result.get_issues()}
+    assert set(issues) <= NOT_MET, issues
     assert len(result.executed_checks) > 50
