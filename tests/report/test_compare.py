@@ -54,6 +54,14 @@ def test_equal_runs_and_other_seconds_are_no_difference(tmp_path):
     assert main(["compare", str(a), str(b)]) == 0
 
 
+@pytest.mark.parametrize("name", ["learning_waiting", "shortcut, ms", "retraining, s", "high"])
+def test_clocks_by_other_names_are_not_compared(tmp_path, name):
+    a, b = (
+        folder(tmp_path / str(value), frame=FRAME | {name: [value] * 4}) for value in (1.5, 2.5)
+    )
+    assert differences(a, b) == []
+
+
 def test_a_last_bit_is_found_and_a_tolerance_lets_it_pass(tmp_path, capsys):
     a = folder(tmp_path / "a")
     b = folder(tmp_path / "b", frame=changed("auc", [0.5, 0.6, 0.7, 0.8000000000000002]))

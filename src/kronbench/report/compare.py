@@ -16,7 +16,10 @@ from kronbench.report.render import read_table
 from kronbench.settings import read_yaml, validate
 
 # Columns that say how a row was measured, beside those that depend on a clock.
-_ABOUT = ("busy", "waiting", "processors", "repeats", "threads", "peak*", "rate", "*gflop*", "ms")
+_ABOUT = (
+    *("busy", "*waiting", "processors", "repeats", "threads", "peak*", "rate", "*gflop*"),
+    *("ms", "*, ms", "*, s", "low", "high"),  # the last two of repeats, in tables of speed
+)
 
 # Folders of a run that hold no numbers that are shown.
 _NO_NUMBERS = {"tables", "report", "data", "logs"}
