@@ -5,6 +5,7 @@
 # make lint                          style
 # make check                         the smoke scale, beside the accepted numbers (results/reference/smoke)
 # make compare [SCALE=...]           what a finished run has not in common with the accepted one
+# make tolerances [SCALE=...]        how far numbers may be apart on other machines, by five whole runs
 # make archive [SCALE=...]           a finished run as one file: results/kronbench-<scale>.zip
 # make crate-test                    whether an archive's description is valid (installs roc-validator)
 # make cluster                       the slurm profile on a SLURM of its own (root; installs the executor plugin)
@@ -21,9 +22,18 @@ VENV := .venv
 BIN := $(abspath $(VENV))/bin
 CONFIGFILE := $(if $(filter-out default,$(SCALE)),--configfile config/$(SCALE).yaml)
 
-TOLERANCES := $(addprefix --tolerances ,$(wildcard config/tolerances.yaml))
+TOLERANCES := $(addprefix --tolerances ,$(wildcard config/tolerances/$(SCALE).yaml))
 
-.PHONY: figures test fuzz faults lint check compare archive crate-test cluster audit dist lock
+# Runs whose numbers ought to agree: a processor, and threads. The first two are the same, so that
+# they are equal to the bit. The others do with the instructions of older processors, in OpenBLAS,
+# in numba's and numpy's own code, and in exp and log of the C library (docs/comparing.md).
+EVIDENCE := native-2 again-2 native-1 haswell-2 sandybridge-1
+LIKE_haswell := OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES= \
+	NPY_DISABLE_CPU_FEATURES=X86_V4
+LIKE_sandybridge := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=sandybridge NUMBA_CPU_FEATURES= \
+	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA
+
+.PHONY: figures test fuzz faults lint check compare tolerances archive crate-test cluster audit dist lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
@@ -48,6 +58,16 @@ check:
 compare: $(VENV)/ready
 	@$(BIN)/kronbench compare results/reference/$(SCALE) results/$(SCALE) $(TOLERANCES) \
 		> results/$(SCALE)/compared.md; status=$$?; cat results/$(SCALE)/compared.md; exit $$status
+
+tolerances: $(addprefix evidence-,$(EVIDENCE))
+	@$(BIN)/kronbench tolerances -o config/tolerances/$(SCALE).yaml \
+		$(foreach run,$(EVIDENCE),results/evidence/$(run)/results/$(SCALE))
+
+# A folder for each, beside the results; a run that was broken off goes on.
+evidence-%: $(VENV)/ready
+	@PATH="$(BIN):$$PATH" $(LIKE_$(firstword $(subst -, ,$*))) snakemake \
+		--cores $(lastword $(subst -, ,$*)) --directory results/evidence/$* \
+		--configfile config/config.yaml $(filter-out --configfile,$(CONFIGFILE))
 
 archive: $(VENV)/ready
 	@$(BIN)/kronbench archive results/$(SCALE) -o results/kronbench-$(SCALE).zip

@@ -84,6 +84,12 @@ def _parser():
     compare.add_argument("a", type=Path, help="results/<scale>, or results/reference/<scale>")
     compare.add_argument("b", type=Path)
     compare.add_argument("--tolerances", type=Path, help="without, numbers are equal to the bit")
+    tolerances = commands.add_parser(
+        "tolerances", help="how far the numbers of runs are apart that ought to agree"
+    )
+    tolerances.set_defaults(command=_tolerances)
+    tolerances.add_argument("runs", type=Path, nargs="+", help="results/<scale> of finished runs")
+    tolerances.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.yaml")
     archive = commands.add_parser("archive", help="a finished run as one file, to keep or publish")
     archive.set_defaults(command=_archive)
     archive.add_argument("results", type=Path, help="results/<scale>")
@@ -91,6 +97,7 @@ def _parser():
     archive.add_argument(
         "--limit", type=int, default=256, help="MiB; beyond it the largest files are left out"
     )
+    archive.add_argument("--author", metavar="NAME", help="who made the run, for its description")
     costs = commands.add_parser("costs", help="keep what the jobs of a finished run cost")
     costs.set_defaults(command=_costs)
     costs.add_argument("results", type=Path, help="results/<scale>")
@@ -167,10 +174,19 @@ def _compare(arguments):
     return int(moved(differences))
 
 
+def _tolerances(arguments):
+    from kronbench.report.tolerances import write_tolerances
+
+    complaints = write_tolerances(arguments.runs, arguments.out)
+    for complaint in complaints:
+        print(complaint)
+    return int(bool(complaints))
+
+
 def _archive(arguments):
     from kronbench.report.archive import archive
 
-    print(archive(arguments.results, arguments.out, arguments.limit))
+    print(archive(arguments.results, arguments.out, arguments.limit, arguments.author))
 
 
 def _costs(arguments):

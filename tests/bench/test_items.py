@@ -2,11 +2,13 @@ import copy
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kronbench.bench import items
 from kronbench.bench.items import load_plan
 from kronbench.bench.provenance import sources_of, table_sources
 from kronbench.bench.solvers import SolverMissing, make_solver
+from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml
@@ -76,6 +78,23 @@ def change(path, value):
 def test_bad_configuration_is_named(path, value, sentence):
     with pytest.raises(InputError, match=sentence):
         load_plan(change(path, value))
+
+
+@pytest.mark.parametrize(
+    "mirror", ["https://me:secret@example.org/data", "http://example.org/data?key=secret"]
+)
+def test_a_password_does_not_get_beside_the_results(mirror, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("own.yaml").write_text(yaml.safe_dump(change(("mirror",), mirror)))
+    assert main(["run", "airola", "figure-1", "GPCR", "--config", "own.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "mirror: " in said and "KRONBENCH_MIRROR" in said and "secret" not in said
+    assert [path.name for path in tmp_path.rglob("*")] == ["own.yaml"]
+
+
+@pytest.mark.parametrize("mirror", ["/a/folder", "https://example.org/data", "odd?name", None])
+def test_a_mirror_without_a_password_is_kept(mirror):
+    assert load_plan(change(("mirror",), mirror)).config["mirror"] == mirror
 
 
 def test_a_solver_of_another_package_may_be_missing():

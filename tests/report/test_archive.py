@@ -42,7 +42,7 @@ def small_run(folder):
                 "cpu": "a cpu",
                 "cores": 2,
             },
-            "data": {"files": [{"sha256": "0f"}]},
+            "data": {"name": part, "source": "mirror", "files": [{"sha256": "0f"}]},
         }
         write(folder / f"airola/tables/figure-1/{part}.json", json.dumps(sidecar))
         write(folder / f"airola/tables/figure-1/{part}.csv", "x,y\n1,2\n")
@@ -323,22 +323,52 @@ def test_the_crate_describes_every_file_and_points_nowhere_else(archived):
     )
 
 
-def test_the_crate_is_valid(archived):
+def test_who_made_the_run_is_said_where_it_is_known(run, archived, tmp_path):
+    command = ["archive", str(run), "-o", str(tmp_path / "x.zip"), "--author", "A. Name"]
+    assert main(command) == 0
+    graph = json.loads(contents(tmp_path / "x.zip")[CRATE])["@graph"]
+    entities = {entity["@id"]: entity for entity in graph}
+    assert entities["#author"] == {"@id": "#author", "@type": "Person", "name": "A. Name"}
+    assert entities["./"]["author"] == entities["#run"]["agent"] == {"@id": "#author"}
+    assert "#author" not in contents(archived)[CRATE].decode()
+
+
+# What is recommended and not so here. The project has no public address and no publisher; the
+# identifier of a workflow is its path in the archive, as the profile itself wants it; and of
+# whoever made the run only the name is asked for.
+NOT_MET = {
+    "Application url",
+    "SoftwareApplication id",
+    "Root Data Entity: `publisher` property",
+    "CreativeWork Author: RECOMMENDED affiliation property",
+    "CreativeWork Author: RECOMMENDED Contextual Entity linked for the organizational "
+    "`affiliation` property",
+}
+
+
+def test_the_crate_is_valid(run, tmp_path):
     services = pytest.importorskip(
         "rocrate_validator.services", reason="roc-validator is not installed"
     )
     from rocrate_validator.models import ValidationSettings
 
-    settings = {"rocrate_uri": archived, "profile_identifier": "workflow-run-crate-0.5"}
+    archive(run, tmp_path / "x.zip", author="A. Name")
+    settings = {
+        "rocrate_uri": tmp_path / "x.zip",
+        "profile_identifier": "workflow-run-crate-0.5",
+        "requirement_severity": "RECOMMENDED",
+    }
     for offline in (True, False):  # contexts out of its cache, else from w3id.org
         try:
-            result = services.validate(
-                ValidationSettings(requirement_severity="REQUIRED", offline=offline, **settings)
-            )
-            break
+            result = services.validate(ValidationSettings(offline=offline, **settings))
         except Exception as error:
             reason = error
+            continue
+        reason = [str(issue.message) for issue in result.get_issues()]
+        if not any("Unable to retrieve the JSON-LD context" in text for text in reason):
+            break
     else:
         pytest.skip(f"the JSON-LD contexts were not to be had: {reason}")
-    assert result.passed(), [issue.message for issue in result.get_issues()]
+    issues = {issue.check.name: issue.message for issue in result.get_issues()}
+    assert set(issues) <= NOT_MET, issues
     assert len(result.executed_checks) > 50

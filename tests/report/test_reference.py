@@ -10,6 +10,7 @@ from kronbench.bench.items import load_plan
 from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.report import render
+from kronbench.report.compare import compare, read_run
 from kronbench.report.page import write_report
 from kronbench.report.reference import BEGIN, END, accept, update_readme
 from tests.helpers import merged
@@ -66,6 +67,25 @@ def test_what_is_accepted_is_small_and_says_its_machine(plan):
     assert (machine["cpu"], machine["cores"], machine["first"]) == ("a cpu", 2, "now")
     files = sorted(path.relative_to(plan.accepted) for path in plan.accepted.rglob("*.csv"))
     assert [path.as_posix() for path in files] == ["airola/figure-3.csv", "verdicts.csv"]
+
+
+def test_a_run_beside_the_accepted_one_tells_what_else_changed(plan):
+    measured(plan, auc=0.6)
+    accept(plan, write=True)
+    (item,) = plan.items
+    accepted, run = read_run(plan.accepted), read_run(plan.report.parent)
+    assert compare(accepted, run) == []
+    assert accepted.surroundings == run.surroundings
+    for part in item.parts:
+        file = item.table(part).with_suffix(".json")
+        sidecar = json.loads(file.read_text())
+        sidecar["environment"] |= {"cpu": "another cpu", "revision": "abc"}
+        sidecar["data"]["source"] = "surrogate" if part == "Ki" else "download"
+        file.write_text(json.dumps(sidecar))
+    found = compare(accepted, read_run(plan.report.parent))
+    assert [(d.kind, d.place) for d in found] == [
+        ("surroundings", place) for place in ("data ki", "revision", "cpu")
+    ]
 
 
 def test_new_and_lost_claims_are_moves(plan, monkeypatch):

@@ -43,6 +43,7 @@ def write_results(item, frame, source="mirror", skipped=()):
                 "time": "now",
             },
             "data": {
+                "name": part,
                 "source": source,
                 "title": f"data {part}",
                 "citation": "C.",

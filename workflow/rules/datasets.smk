@@ -15,10 +15,12 @@ rule dataset:
         "../envs/kronbench.yaml"
     params:
         config=CONFIG,
-        # Another policy, mirror or registry entry makes the data set stale; a mirror's password is
-        # not kept with the job.
+        # Another policy, mirror or registry entry makes the data set stale; a mirror's password and
+        # query are not kept with the job.
         policy=PLAN.config["data"],
-        mirror=shown(os.environ.get("KRONBENCH_MIRROR", PLAN.config["mirror"]) or ""),
+        mirror=shown(
+            os.environ.get("KRONBENCH_MIRROR", PLAN.config["mirror"]) or ""
+        ).partition("?")[0],
         entry=lambda wildcards: data_settings(wildcards.name),
     message:
         "data {wildcards.name}"

@@ -16,6 +16,7 @@ import yaml
 
 from kronbench.bench.modules import read_module
 from kronbench.bench.solvers import check_import_path, import_paths
+from kronbench.datasets.transfer import shown
 from kronbench.errors import InputError
 from kronbench.files import write_text
 from kronbench.resources import config_path
@@ -140,12 +141,13 @@ def load_plan(config: Mapping | str | Path) -> Plan:
     Raises
     ------
     InputError
-        An unknown key, paper, item or parameter, or a solver path that leads nowhere inside the
-        package: named, before any work.
+        An unknown key, paper, item or parameter, a solver path that leads nowhere inside the
+        package, or a mirror with a password: named, before any work.
     """
     if isinstance(config, str | Path):
         config = read_yaml(config)
     validate(config, "config", "the configuration")
+    _check_mirror(config["mirror"] or "")
     papers, items = {}, []
     for paper, overrides in config["papers"].items():
         file = config_path("papers", f"{paper}.yaml")
@@ -247,6 +249,15 @@ def _kind(value):
     if isinstance(value, int | float):
         return "a number"
     return "a text" if isinstance(value, str) else "a list or mapping"
+
+
+def _check_mirror(mirror):
+    # The configuration is kept beside the results, and goes with them into archives.
+    if shown(mirror) != mirror or ("://" in mirror and "?" in mirror):
+        raise InputError(
+            "mirror: an address with a user name, a password or a query would be kept with the "
+            "results; give it in the variable KRONBENCH_MIRROR, which is not"
+        )
 
 
 def _check_module(package, name, where):

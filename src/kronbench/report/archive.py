@@ -23,8 +23,7 @@ from urllib.parse import quote
 
 from kronbench.errors import InputError
 from kronbench.files import replacing
-from kronbench.report.compare import surroundings
-from kronbench.report.reference import read_verdicts
+from kronbench.report.reference import read_verdicts, surroundings
 from kronbench.resources import checkout_path
 from kronbench.settings import read_yaml
 
@@ -69,6 +68,7 @@ _BROKEN = (
 _LICENCE = "https://spdx.org/licenses/BSD-3-Clause"
 _SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 _RUN = "#run"
+_AUTHOR = "#author"
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,9 @@ class Verified:
     complaints: tuple[str, ...]
 
 
-def archive(folder: str | Path, target: str | Path, limit: int = LIMIT) -> str:
+def archive(
+    folder: str | Path, target: str | Path, limit: int = LIMIT, author: str | None = None
+) -> str:
     """Write a finished run into one zip file; the same files give the same bytes.
 
     Order and dates are fixed: the date of every file is that of the last measurement. Bytes may
@@ -94,6 +96,8 @@ def archive(folder: str | Path, target: str | Path, limit: int = LIMIT) -> str:
         The file to write, whole or not at all.
     limit : int
         MiB before compression. Beyond it the largest files are left out, and named.
+    author : str, optional
+        Who made the run, for the description.
 
     Returns
     -------
@@ -106,7 +110,7 @@ def archive(folder: str | Path, target: str | Path, limit: int = LIMIT) -> str:
         The folder is no finished run, or the checkout with its workflow is not at hand.
     """
     folder, target = Path(folder), Path(target)
-    run = _read(folder)
+    run = _read(folder) | {"author": author}
     files, left_out = _chosen(folder, run, limit)
     try:
         with replacing(target) as temporary:
@@ -462,6 +466,11 @@ def _crate(run, sizes):
                 "version": version,
             }
         graph.append(entity)
+    if run["author"]:
+        graph.append({"@id": _AUTHOR, "@type": "Person", "name": run["author"]})
+        for entity in graph:
+            if entity["@id"] in ("./", _RUN):
+                entity["author" if entity["@id"] == "./" else "agent"] = _to(_AUTHOR)
     context = [
         "https://w3id.org/ro/crate/1.1/context",
         "https://w3id.org/ro/terms/workflow-run/context",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,17 +11,18 @@ import pandas as pd
 
 from kronbench.errors import InputError
 from kronbench.report.claims import FAILS, TIMED
-from kronbench.report.reference import distinct, read_machine, read_verdicts
+from kronbench.report.reference import read_verdicts, surroundings
 from kronbench.report.render import read_table
 from kronbench.settings import read_yaml, validate
 
 # Columns that say how a row was measured, beside those that depend on a clock.
-_ABOUT = ("busy", "waiting", "processors", "repeats", "threads", "peak*", "rate", "*gflop*", "ms")
+_ABOUT = (
+    *("busy", "*waiting", "processors", "repeats", "threads", "peak*", "rate", "*gflop*"),
+    *("ms", "*, ms", "*, s", "low", "high"),  # the last two of repeats, in tables of speed
+)
 
 # Folders of a run that hold no numbers that are shown.
 _NO_NUMBERS = {"tables", "report", "data", "logs"}
-
-_SURROUNDINGS = ("revision", "cpu", "cores", "python", "packages", "blas", "threads")
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,7 @@ def compare(a: Run, b: Run, tolerances: list[dict] | None = None) -> list[Differ
         elif _whole(a) and _whole(b):
             where = a.folder if name in a.numbers else b.folder
             found.append(Difference("table", name, f"only in {where}"))
-    found += [
-        Difference("surroundings", key, f"{a.surroundings.get(key)} | {b.surroundings.get(key)}")
-        for key in sorted({*a.surroundings, *b.surroundings})
-        if a.surroundings.get(key) != b.surroundings.get(key)
-    ]
+    found += _around(a.surroundings, b.surroundings)
     order = ["verdict", "table", "rows", "number", "surroundings"]
     return sorted(found, key=lambda d: (order.index(d.kind), -d.weight, d.place))
 
@@ -140,27 +136,22 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
     return "\n".join(lines)
 
 
-def surroundings(folder: Path) -> dict:
-    """Revision, versions and machine of a run: one value each, or all that its parts name.
+def _around(a, b):
+    """What both sides tell of their surroundings and is not the same."""
+    order = ["data", "revision", "packages", "blas", "cpu", "threads"]
+    for key in (key for key in a if key in b):
+        before, now = a[key], b[key]
+        if not (isinstance(before, dict) and isinstance(now, dict)):
+            before, now = ({"": value} for value in (before, now))
+        for part in before:
+            if part in now and before[part] != now[part]:
+                text = f"{_listed(before[part])} | {_listed(now[part])}"
+                weight = 1.0 / (1 + order.index(key)) if key in order else 0.0
+                yield Difference("surroundings", f"{key} {part}".strip(), text, weight)
 
-    An accepted run keeps them in one file.
-    """
-    if (folder / "machine.json").exists():
-        machine = read_machine(folder)
-        return {key: machine[key] for key in _SURROUNDINGS if key in machine}
-    sidecars = [
-        json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted(folder.glob("*/tables/**/*.json"))
-    ]
-    found = {
-        key: [sidecar["environment"].get(key) for sidecar in sidecars] for key in _SURROUNDINGS
-    }
-    found["data"] = [
-        [file["sha256"] for file in sidecar["data"]["files"]]
-        for sidecar in sidecars
-        if sidecar["data"]
-    ]
-    return {key: distinct(values) for key, values in found.items() if values}
+
+def _listed(value):
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _verdicts(a, b):
@@ -176,7 +167,21 @@ def _verdicts(a, b):
             yield Difference("verdict", name, text, 2.0 if now == FAILS else 1.0)
 
 
-def _numbers(name, a, b, tolerances):
+def rows_of_both(
+    a: pd.DataFrame, b: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, list[tuple]]:
+    """The untimed numbers of the rows that two tables share, and the rows that only one has.
+
+    Rows are told apart by their texts, and by as few columns of whole numbers as are needed.
+
+    Returns
+    -------
+    left, right : DataFrame
+        Equal index and columns.
+    lost : list of (side, rows, of, place)
+        At most one entry for each side that has more: "A" or "B", how many rows of how many, and
+        where the first is.
+    """
     untimed = [column for column in a if column in b and not _of_the_clock(column)]
     keys = [c for c in untimed if not _numeric(a[c]) or not _numeric(b[c])]
     whole = [c for c in untimed if c not in keys and _integers(a[c]) and _integers(b[c])]
@@ -193,12 +198,25 @@ def _numbers(name, a, b, tolerances):
         frame["_again"] = frame.groupby(keys).cumcount() if keys else range(len(frame))
         sides.append(frame.set_index([*keys, "_again"]))
     both = sides[0].index.intersection(sides[1].index)
-    for side, frame in zip("AB", sides, strict=True):
-        if len(frame) > len(both):
-            place = _place(frame.index.difference(both)[0])
-            text = f"{len(frame) - len(both)} of {len(frame)} rows only in {side} ({place})"
-            yield Difference("rows", name, text, (len(frame) - len(both)) / len(frame))
-    left, right = (side.loc[both] for side in sides)
+    lost = [
+        (side, len(frame) - len(both), len(frame), _place(frame.index.difference(both)[0]))
+        for side, frame in zip("AB", sides, strict=True)
+        if len(frame) > len(both)
+    ]
+    return sides[0].loc[both], sides[1].loc[both], lost
+
+
+def deviations(a: pd.Series, b: pd.Series) -> pd.Series:
+    """Absolute differences: 0 where both are equal or missing, infinite where one is missing."""
+    a, b = a.astype(float), b.astype(float)
+    return (a - b).abs().mask((a == b) | (a.isna() & b.isna()), 0.0).fillna(np.inf)
+
+
+def _numbers(name, a, b, tolerances):
+    left, right, lost = rows_of_both(a, b)
+    for side, rows, of, place in lost:
+        text = f"{rows} of {of} rows only in {side} ({place})"
+        yield Difference("rows", name, text, rows / of)
     for column in left:
         found = _moved_numbers(name, column, left[column], right[column], tolerances)
         if found is not None:
@@ -212,7 +230,7 @@ def _moved_numbers(name, column, a, b, tolerances):
         if fnmatch.fnmatch(name, entry["table"]) and fnmatch.fnmatch(column, entry["column"]):
             allowed |= {key: entry[key] for key in allowed if key in entry}
             break
-    difference = (a - b).abs().mask((a == b) | (a.isna() & b.isna()), 0.0).fillna(np.inf)
+    difference = deviations(a, b)
     bound = allowed["absolute"] + allowed["relative"] * a.abs().fillna(0)
     beyond = difference > bound
     if not beyond.any():

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterable
@@ -23,6 +24,9 @@ from kronbench.report.render import read_numbers, read_results
 # The scale whose verdicts stand in README.md, between these two lines.
 README_SCALE = "default"
 BEGIN, END = "<!-- verdicts: written by kronbench accept -->", "<!-- end of the verdicts -->"
+
+# What is told of a run, beside its data and packages.
+_SURROUNDINGS = ("revision", "blas", "cpu", "threads", "cores", "python", "system")
 
 _LARGEST = 200  # rows of a table that is worth a place in the repository
 _COLUMNS = ["id", "paper", "timing", "verdict", "measured"]
@@ -47,6 +51,54 @@ def read_verdicts(path: str | Path) -> pd.DataFrame:
 def read_machine(target: Path) -> dict:
     """What an accepted run says of its surroundings."""
     return json.loads((target / "machine.json").read_text(encoding="utf-8"))
+
+
+def surroundings(folder: Path) -> dict:
+    """What the numbers of a run rest on beside its seed, from its sidecars or ``machine.json``.
+
+    Data by their names, each as in :func:`_content`; revision, versions and machine. Where parts
+    of the run differ a value is the list of all; what nothing tells is not there.
+    """
+    if (folder / "machine.json").exists():
+        known = ("data", "packages", *_SURROUNDINGS)
+        return {key: value for key, value in read_machine(folder).items() if key in known}
+    return _described(
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("*/tables/**/*.json"))
+    )
+
+
+def _described(sidecars):
+    data, packages, found = {}, {}, {}
+    for sidecar in sidecars:
+        if sidecar["data"]:
+            data.setdefault(sidecar["data"]["name"].lower(), []).append(_content(sidecar["data"]))
+        environment = sidecar["environment"]
+        for name, version in environment.get("packages", {}).items():
+            packages.setdefault(name, []).append(version)
+        for key in _SURROUNDINGS:
+            if key in environment:
+                found.setdefault(key, []).append(environment[key])
+    # One for each copy of the library (numpy and scipy bring their own), without its threads.
+    found["blas"] = [
+        " ".join(pool[key] for key in ("internal_api", "version", "architecture") if key in pool)
+        for pools in found.get("blas", [])
+        for pool in pools
+    ]
+    described = {
+        "data": {name: distinct(data[name]) for name in sorted(data)},
+        "packages": {name: distinct(versions) for name, versions in packages.items()},
+    }
+    return described | {key: distinct(values) for key, values in found.items() if values}
+
+
+def _content(data):
+    """What a data set is made of: 12 digits of a sum over those of its files, if it has any."""
+    sums = sorted(file["sha256"] for file in data["files"])
+    digits = hashlib.sha256("".join(sums).encode()).hexdigest()[:12] if sums else ""
+    if data["source"] in ("surrogate", "generated"):
+        return f"{data['source']} {digits}".strip()
+    return digits
 
 
 def distinct(values: Iterable):
@@ -173,11 +225,7 @@ def _write(plan, verdicts, target):
 
 
 def _machine(plan):
-    """What the parts of the run say of their surroundings; several values where they differ."""
-    surroundings = [
-        sidecar["environment"] for item in plan.items for sidecar in read_results(item).sidecars
-    ]
-    keys = ("revision", "cpu", "cores", "python", "packages")
-    found = {key: distinct(surrounding.get(key) for surrounding in surroundings) for key in keys}
-    times = sorted(str(surrounding.get("time")) for surrounding in surroundings)
-    return found | {"first": times[0], "last": times[-1]}
+    """What the parts of the run say of their surroundings, and when they were measured."""
+    sidecars = [sidecar for item in plan.items for sidecar in read_results(item).sidecars]
+    times = sorted(str(sidecar["environment"].get("time")) for sidecar in sidecars)
+    return _described(sidecars) | {"first": times[0], "last": times[-1]}
