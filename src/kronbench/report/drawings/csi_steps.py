@@ -1,5 +1,7 @@
 """Seconds of the steps of CSI, and of the whole against the number of points, beside Cholesky."""
 
+from matplotlib.ticker import NullFormatter
+
 from kronbench.report.fits import disturbed, exponent
 from kronbench.report.style import new_figure
 
@@ -32,6 +34,7 @@ def draw(frame, item):
         )
     remark = ", busy machine" if disturbed(timed) else ""
     axes[0, 1].set_title(f"whole decomposition{remark}")
+    axes[0, 1].xaxis.set_minor_formatter(NullFormatter())  # small ranges: labels would overlap
     axes[0, 1].set_xlabel("points n")
     axes[0, 1].set_ylabel("seconds")
     axes[0, 1].legend()
