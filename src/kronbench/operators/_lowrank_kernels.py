@@ -1,6 +1,6 @@
 """Passes over the n points for the low-rank decompositions.
 
-G, Q and the targets are stored with one column of the mathematics in each contiguous row of the
+G and the targets are stored with one column of the mathematics in each contiguous row of the
 array, and every pass goes through the points in blocks: a block of all columns stays in cache
 while everything that needs it is done. Sums over the points are left as one row per block and
 added by the caller, so that the result does not depend on the number of threads.
@@ -65,15 +65,15 @@ def _inner_products(columns, n_columns, low, high, vector, out):
 
 
 @njit(parallel=True, fastmath=_REASSOCIATE, cache=True)
-def cholesky_step(G, t, weights, root, residual, floor, largest, Q, n_dots, sums):
+def cholesky_step(G, t, weights, root, residual, floor, largest, n_dots, targets, sums):
     """Column t of G from the kernel column in its place: G[t] = (G[t] + weights @ G[:t]) / root.
 
     The residual diagonal loses G[t]**2. Points whose residual is not above their floor are
     exhausted: it becomes zero, and so does their entry of every later column. sums[block]
-    receives Q[:n_dots] @ G[t], the sum of G[t], its squared norm, and how far below zero residuals
-    would fall. Of an exhausted point the floor is left, and it only loses the square of what
-    remains of the kernel value over the ``largest`` diagonal entry: the division by ``root``
-    would blow up rounding errors.
+    receives G[:n_dots] @ G[t], targets @ G[t], the sum of G[t], its squared norm, and how far
+    below zero residuals would fall. Of an exhausted point the floor is left, and it only loses
+    the square of what remains of the kernel value over the ``largest`` diagonal entry: the
+    division by ``root`` would blow up rounding errors.
     """
     n = len(residual)
     scale = 1.0 / root
@@ -96,35 +96,70 @@ def cholesky_step(G, t, weights, root, residual, floor, largest, Q, n_dots, sums
             g[i] = x
             total += x
             square += x * x
-        _inner_products(Q, n_dots, low, high, g, sums[block])
-        sums[block, n_dots] = total
-        sums[block, n_dots + 1] = square
-        sums[block, n_dots + 2] = lowest
+        _inner_products(G, n_dots, low, high, g, sums[block])
+        _inner_products(targets, len(targets), low, high, g, sums[block, n_dots:])
+        sums[block, -3] = total
+        sums[block, -2] = square
+        sums[block, -1] = lowest
 
 
 @njit(parallel=True, fastmath=_REASSOCIATE, cache=True)
-def orthogonalize(source, mean, Q, t, weights, targets, sums):
-    """Q[t] = source - mean + weights @ Q[:t].
+def project_out(G, t, weights, shift, targets, sums):
+    """Inner products of h = G[t] - shift + weights @ G[:t], which is not kept.
 
-    sums[block] receives Q[:t] @ Q[t], targets @ Q[t], the sum of Q[t] and its squared norm.
+    sums[block] receives G[:t] @ h, targets @ h, the sum of h and its squared norm.
     """
-    n = len(source)
-    d = len(targets)
+    n = G.shape[1]
     for block in prange((n + BLOCK - 1) // BLOCK):
         low = block * BLOCK
         high = min(n, low + BLOCK)
-        h = Q[t, low:high]
-        for i in range(high - low):
-            h[i] = source[low + i] - mean
-        _add(Q, t, low, high, weights, h)
-        _inner_products(Q, t, low, high, h, sums[block])
-        _inner_products(targets, d, low, high, h, sums[block, t:])
+        h = G[t, low:high] - shift
+        _add(G, t, low, high, weights, h)
+        _inner_products(G, t, low, high, h, sums[block])
+        _inner_products(targets, len(targets), low, high, h, sums[block, t:])
         total = square = 0.0
         for i in range(high - low):
             total += h[i]
             square += h[i] * h[i]
-        sums[block, t + d] = total
-        sums[block, t + d + 1] = square
+        sums[block, -2] = total
+        sums[block, -1] = square
+
+
+@njit(fastmath=_REASSOCIATE, cache=True)
+def largest_quotient(a, b):
+    """The largest a / b where b is positive; 0 if it is nowhere."""
+    largest = 0.0
+    for i in range(len(a)):
+        if a[i] > largest * b[i] and b[i] > 0.0:
+            largest = a[i] / b[i]
+    return largest
+
+
+@njit(cache=True)
+def solve_transposed(R, dead, b):
+    """x with R^T x = b for an upper triangular R; zero at the dead positions."""
+    x = b.copy()
+    for i in range(len(b)):
+        if dead[i]:
+            x[i] = 0.0
+            continue
+        x[i] /= R[i, i]
+        for j in range(i + 1, len(b)):
+            x[j] -= R[i, j] * x[i]
+    return x
+
+
+@njit(fastmath=_REASSOCIATE, cache=True)
+def solve(R, dead, b):
+    """x with R x = b for an upper triangular R; zero at the dead positions."""
+    x = np.zeros(len(b))
+    for i in range(len(b) - 1, -1, -1):
+        if not dead[i]:
+            left = b[i]
+            for j in range(i + 1, len(b)):
+                left -= R[i, j] * x[j]
+            x[i] = left / R[i, i]
+    return x
 
 
 @njit(cache=True)
@@ -134,16 +169,16 @@ def rotate_triangle(R, projections, means, dead, vectors, row, k, q, t, turns, n
     ``row`` is G(pivot, k:q+1); reflections of neighbouring columns (q-1, q), ..., (k, k+1) move
     all of it into position k (Bach & Jordan 2005, appendix A). Each leaves one entry below the
     diagonal of R, which a reflection of two rows of R, hence of two columns of Q, removes.
-    ``turns`` (2, t, 2) receives the cosines and sines, for the columns of G and of Q; ``vectors``
-    are turned as a row of G. A dead column of Q is zero, and so is its row of R: it belongs to a
-    column of G that, once centred, lies in the span of the ones before.
+    ``turns`` (t, 2) receives the cosines and sines for the columns of G; ``vectors`` are turned
+    as a row of G. A dead column of Q is zero, and so is its row of R: it belongs to a column of G
+    that, once centred, lies in the span of the ones before.
     """
     last = row[q - k]
     for j in range(q - 1, k - 1, -1):
         radius = math.hypot(row[j - k], last)
         c, s = row[j - k] / radius, last / radius
         last = radius
-        turns[0, j, 0], turns[0, j, 1] = c, s
+        turns[j, 0], turns[j, 1] = c, s
         for i in range(j + 2):
             x, y = R[i, j], R[i, j + 1]
             R[i, j], R[i, j + 1] = c * x + s * y, s * x - c * y
@@ -168,7 +203,6 @@ def rotate_triangle(R, projections, means, dead, vectors, row, k, q, t, turns, n
             c, s = (R[j, j] / radius, R[j + 1, j] / radius) if radius > 0.0 else (1.0, 0.0)
         if c == 0.0:
             dead[j], dead[j + 1] = dead[j + 1], dead[j]
-        turns[1, j, 0], turns[1, j, 1] = c, s
         for i in range(j, t):
             x, y = R[j, i], R[j + 1, i]
             R[j, i], R[j + 1, i] = c * x + s * y, s * x - c * y
@@ -180,13 +214,65 @@ def rotate_triangle(R, projections, means, dead, vectors, row, k, q, t, turns, n
 
 @njit(fastmath=_REASSOCIATE)
 def _reflect(columns, first, last, low, high, turns):
-    for j in range(last - 1, first - 1, -1):
-        a, b = columns[j, low:high], columns[j + 1, low:high]
+    size = high - low
+    for j in range(last - 1, first, -2):  # two at once: the column that moves is loaded once
+        a, b, x = columns[j - 1, low:high], columns[j, low:high], columns[j + 1, low:high]
         c, s = turns[j, 0], turns[j, 1]
-        for i in range(high - low):
-            x, y = a[i], b[i]
-            a[i] = c * x + s * y
-            b[i] = s * x - c * y
+        e, f = turns[j - 1, 0], turns[j - 1, 1]
+        for i in range(size):
+            moving = c * b[i] + s * x[i]
+            x[i] = s * b[i] - c * x[i]
+            b[i] = f * a[i] - e * moving
+            a[i] = e * a[i] + f * moving
+    if (last - first) % 2:
+        a, x = columns[first, low:high], columns[first + 1, low:high]
+        c, s = turns[first, 0], turns[first, 1]
+        for i in range(size):
+            moving = c * a[i] + s * x[i]
+            x[i] = s * a[i] - c * x[i]
+            a[i] = moving
+
+
+@njit(fastmath=_REASSOCIATE)
+def _combine(columns, first, last, low, high, weights, out, squares):
+    """out += weights[j] * columns[j] for six combinations, and squares += columns[j]^2.
+
+    Four columns at once: the blocks of the sums are loaded once for them.
+    """
+    size = high - low
+    o0, o1, o2, o3, o4, o5 = out[0], out[1], out[2], out[3], out[4], out[5]
+    for j in range(first, last - 3, 4):
+        a, b = columns[j, low:high], columns[j + 1, low:high]
+        c, d = columns[j + 2, low:high], columns[j + 3, low:high]
+        aw = weights[j]
+        a0, a1, a2 = aw[0], aw[1], aw[2]
+        a3, a4, a5 = aw[3], aw[4], aw[5]
+        bw = weights[j + 1]
+        b0, b1, b2 = bw[0], bw[1], bw[2]
+        b3, b4, b5 = bw[3], bw[4], bw[5]
+        cw = weights[j + 2]
+        c0, c1, c2 = cw[0], cw[1], cw[2]
+        c3, c4, c5 = cw[3], cw[4], cw[5]
+        dw = weights[j + 3]
+        d0, d1, d2 = dw[0], dw[1], dw[2]
+        d3, d4, d5 = dw[3], dw[4], dw[5]
+        for i in range(size):
+            w, x, y, z = a[i], b[i], c[i], d[i]
+            o0[i] += a0 * w + b0 * x + c0 * y + d0 * z
+            o1[i] += a1 * w + b1 * x + c1 * y + d1 * z
+            o2[i] += a2 * w + b2 * x + c2 * y + d2 * z
+            o3[i] += a3 * w + b3 * x + c3 * y + d3 * z
+            o4[i] += a4 * w + b4 * x + c4 * y + d4 * z
+            o5[i] += a5 * w + b5 * x + c5 * y + d5 * z
+            squares[i] += w * w + x * x + y * y + z * z
+    for j in range(last - (last - first) % 4, last):
+        a = columns[j, low:high]
+        for m in range(6):
+            o, w = out[m], weights[j, m]
+            for i in range(size):
+                o[i] += w * a[i]
+        for i in range(size):
+            squares[i] += a[i] * a[i]
 
 
 @njit(fastmath=_REASSOCIATE)
@@ -202,15 +288,15 @@ def _squared_norm(matrix, vector):
 
 @njit(parallel=True, fastmath=_REASSOCIATE, cache=True)
 def advance(
-    G, Q, k, q, t, tail, turns, added, coefs, squares, gram, triangle, projected,
+    G, k, q, t, tail, turns, added, coefs, squares, gram, triangle, projected,
     residual, floor, hazy, costs, weights, best, best_index,
 ):  # fmt: skip
-    """Turn columns k..q of G and Q, update the costs of all points and find the best gain.
+    """Turn columns k..q of G, update the costs of all points and find the best gain.
 
     ``costs`` holds for each point A, B and C of Eqs. 9-10, the residual diagonal D before the
     look-ahead when they were last computed afresh, and the largest B since. They belong to the
     look-ahead part E = T T^T of the approximation, T being the columns from ``tail`` on: the new
-    column, if one was ``added``, first adds to E, then column k leaves it. ``coefs`` (6, t - k)
+    column, if one was ``added``, first adds to E, then column k leaves it. ``coefs`` (t - k, 6)
     are the inner products in both updates as combinations of the columns from k on, ``squares``
     (5,) the squared norms. ``gram``, ``triangle`` and ``projected`` are M, S and V such that A is
     x^T M x, B is |S x|^2 and C is |V x|^2 for x = T(i, :). ``weights`` is lambda, mu and the
@@ -218,59 +304,64 @@ def advance(
     left; a residual below ``hazy`` times the floor but not zero rules a point out.
     """
     n = len(residual)
-    width, depth = t - k, t - tail
+    depth = t - tail
     new_a, new_b, new_c, old_a, old_c = squares
     for block in prange((n + BLOCK - 1) // BLOCK):
         low = block * BLOCK
         high = min(n, low + BLOCK)
         size = high - low
         sums = np.zeros((6, size))
-        D = residual[low:high].copy()
+        D = np.empty(size)
         column = G[t - 1, low:high].copy() if added else np.zeros(size)
         x = np.empty(depth)
-        _reflect(G, k, q, low, high, turns[0])
-        _reflect(Q, k, q, low, high, turns[1])
-        for j in range(6):
-            _add(G[k:t], width, low, high, coefs[j], sums[j])
-        for j in range(tail, t):
-            g = G[j, low:high]
-            for i in range(size):
-                D[i] += g[i] * g[i]
+        _reflect(G, k, q, low, high, turns)
+        _combine(G[k:t], 0, tail - k, low, high, coefs, sums, D)
+        D[:] = residual[low:high]  # of the columns from tail on alone
+        _combine(G[k:t], tail - k, t - k, low, high, coefs, sums, D)
+        A, B, C, since, largest = costs[:, low:high]
+        W = G[k, low:high] if tail > k else np.zeros(size)
+        for i in range(size):
+            v, w, e = column[i], W[i], sums[4, i]
+            b = B[i] + v * (2.0 * sums[1, i] + v * new_b)
+            largest[i] = max(largest[i], b)
+            A[i] += v * (2.0 * sums[0, i] + v * new_a) - w * (2.0 * sums[3, i] + w * old_a)
+            B[i] = b - e * e
+            C[i] += v * (2.0 * sums[2, i] + v * new_c) - e * (2.0 * sums[5, i] + e * old_c)
+        if tail == 0:  # the first pass: all points at once
+            y = np.empty(size)
+            for j in range(depth):
+                y[:] = 0.0
+                _add(G, t, low, high, gram[j], y)
+                A += G[j, low:high] * y
+            for matrix, cost in ((triangle, B), (projected, C)):
+                for j in range(len(matrix)):
+                    y[:] = 0.0
+                    _add(G, t, low, high, matrix[j], y)
+                    cost += y * y
+            since[:], largest[:] = D, B
         best[block], best_index[block] = -1.0, -1
         for i in range(size):
-            row = low + i
-            d = D[i]
+            row, d = low + i, D[i]
             if d <= floor[row]:
-                costs[3, row] = np.inf
+                since[i] = np.inf
                 continue
-            v = column[i]
-            a = costs[0, row] + v * (2.0 * sums[0, i] + v * new_a)
-            b = costs[1, row] + v * (2.0 * sums[1, i] + v * new_b)
-            c = costs[2, row] + v * (2.0 * sums[2, i] + v * new_c)
-            costs[4, row] = max(costs[4, row], b)
-            w = G[k, row] if width > 0 else 0.0
-            e = sums[4, i]
-            a -= w * (2.0 * sums[3, i] + w * old_a)
-            b -= e * e
-            c -= e * (2.0 * sums[5, i] + e * old_c)
-            if d < _REFRESH * costs[3, row] or b < _REFRESH * costs[4, row]:
+            if d < _REFRESH * since[i] or B[i] < _REFRESH * largest[i]:
                 for j in range(depth):
                     x[j] = G[tail + j, row]
-                a = 0.0
+                A[i] = 0.0
                 for j in range(depth):
                     y = 0.0
                     for m in range(depth):
                         y += gram[j, m] * x[m]
-                    a += x[j] * y
-                b = _squared_norm(triangle, x)
-                c = _squared_norm(projected, x)
-                costs[3, row], costs[4, row] = d, b
-            costs[0, row], costs[1, row], costs[2, row] = a, b, c
+                    A[i] += x[j] * y
+                B[i] = _squared_norm(triangle, x)
+                C[i] = _squared_norm(projected, x)
+                since[i], largest[i] = d, B[i]
             left = residual[row]
             if 0.0 < left < hazy * floor[row]:
                 continue
-            gain = weights[0] * (max(a, 0.0) + left * (2.0 * d - left)) / d
-            if b > DEPENDENT * DEPENDENT * a:
-                gain += weights[1] * min(max(c, 0.0) / b, weights[2])
+            gain = weights[0] * (max(A[i], 0.0) + left * (2.0 * d - left)) / d
+            if B[i] > DEPENDENT * DEPENDENT * A[i]:
+                gain += weights[1] * min(max(C[i], 0.0) / B[i], weights[2])
             if gain > best[block]:
                 best[block], best_index[block] = gain, row

@@ -19,8 +19,11 @@ from kronbench.operators._lowrank_kernels import (
     DEPENDENT,
     advance,
     cholesky_step,
-    orthogonalize,
+    largest_quotient,
+    project_out,
     rotate_triangle,
+    solve,
+    solve_transposed,
 )
 from kronbench.operators._threads import at_most_threads
 from kronbench.operators.gram import gram
@@ -37,8 +40,12 @@ _HAZY = 1e-2
 # A kernel whose residual diagonal falls below this multiple of its largest entry is indefinite.
 _INDEFINITE = -1e-6
 
-# Largest inner product of a new column of Q with the others before it is orthogonalized again.
-_ORTHOGONAL = 1e-13
+# Rounding error of a combination of columns of G, relative to the lengths of its terms.
+_NOISE = 4 * np.finfo(float).eps
+
+# The squared part of a column of G outside the span of others is the difference of its squared
+# norm and that of its projection; where less than this is left of it, it is computed by itself.
+_CANCELLED = 1e-2
 
 
 @dataclass(frozen=True)
@@ -182,7 +189,7 @@ def csi(
         (1 - kappa) tr(K - G G^T) / tr K  +  kappa min_b ||Y - G b||^2 / ||Y||^2
 
     where kernel columns not yet asked for are replaced by their look-ahead approximation (Bach &
-    Jordan 2005, Eqs. 2 and 5-10, figure 1). Costs O((k + lookahead)^2 n + k d n) time, twice
+    Jordan 2005, Eqs. 2 and 5-10, figure 1). Costs O((k + lookahead)^2 n + k d n) time,
     (k + lookahead) n numbers of memory and at most k + lookahead kernel columns.
 
     Parameters
@@ -285,7 +292,7 @@ class _Cholesky:
     def add(self, pivot):
         """One step with this pivot."""
         self._reserve()
-        self._cholesky(pivot, self.G[:0])
+        self._cholesky(pivot, 0, self.G[:0])
         self.t += 1
 
     def take(self, k):
@@ -293,16 +300,17 @@ class _Cholesky:
         self.G.resize((k, self.n), refcheck=False)
         return self.G.T
 
-    def _cholesky(self, pivot, Q):
-        t, n_dots = self.t, len(Q)
+    def _cholesky(self, pivot, n_dots, targets):
+        """Column t of G; returns its products with columns and targets, and its mean."""
+        t, d = self.t, len(targets)
         column = np.asarray(self.columns.column(pivot))
         _check_column(column, pivot, self.n)
         self.G[t] = column
         root = math.sqrt(self.residual[pivot])
-        sums = np.empty((-(-self.n // BLOCK), n_dots + 3))
+        sums = np.empty((-(-self.n // BLOCK), n_dots + d + 3))
         cholesky_step(
             self.G, t, -self.G[:t, pivot], root,
-            self.residual, self.floor, self.largest, Q, n_dots, sums,
+            self.residual, self.floor, self.largest, n_dots, targets, sums,
         )  # fmt: skip
         lowest = sums[:, -1].min()
         if lowest < _INDEFINITE * self.largest:
@@ -313,8 +321,9 @@ class _Cholesky:
         self.G[t, pivot] = root
         self.residual[pivot] = 0.0
         self.pivots.append(pivot)
-        self.squares.append(sums[:, -2].sum())
-        return sums[:, :n_dots].sum(axis=0), sums[:, -3].sum() / self.n
+        sums = sums.sum(axis=0)
+        self.squares.append(sums[-2])
+        return sums[:n_dots], sums[n_dots : n_dots + d], sums[-3] / self.n
 
     def _reserve(self):
         if self.t == len(self.G):
@@ -324,50 +333,60 @@ class _Cholesky:
 
 
 class _CholeskyQR(_Cholesky):
-    """Columns of G with Pi G = Q R beside them: the chosen ones, then those that look ahead."""
+    """Columns of G with R of Pi G = Q R beside them: the chosen ones, then those that look ahead.
+
+    Q, which would double memory and time, is not kept: where it is needed it is Pi G R^-1, by the
+    semi-normal equations, whose residual is taken into account where digits are lost.
+    """
 
     def __init__(self, columns, diagonal, targets, capacity, weights, center):
         super().__init__(columns, diagonal, capacity)
         rows, d = len(self.G), len(targets)
         self.targets, self.weights, self.center = targets, weights, center
-        self.Q = np.empty_like(self.G)
         self.R = np.zeros((rows, rows))
         self.means = np.zeros(rows)  # of the columns of G; zero without centring
         self.dead = np.zeros(rows, dtype=bool)  # zero columns of Q, see rotate_triangle
         self.projections = np.zeros((rows, d))  # Q^T Y
-        self.costs = np.zeros((5, self.n))
-        self.costs[3] = np.inf  # so that the first pass computes them afresh
+        self.costs = np.zeros((5, self.n))  # see advance; the first pass sets them
 
     def add(self, pivot):
         """One step of Cholesky and of QR with this pivot."""
         self._reserve()
         t, n, d = self.t, self.n, len(self.targets)
-        products, mean = self._cholesky(pivot, self.Q[:t])
-        source, dependent = self.G[t], DEPENDENT * math.sqrt(self.squares[-1])
-        for _ in range(4):  # twice is enough, but for rounding
-            mean *= self.center
-            self.R[:t, t] += products
-            self.means[t] += mean
-            sums = np.empty((-(-n // BLOCK), t + d + 2))
-            orthogonalize(source, mean, self.Q, t, -products, self.targets, sums)
-            sums = sums.sum(axis=0)
-            source, products, mean = self.Q[t], sums[:t], sums[-2] / n
-            norm = math.sqrt(sums[-1])
-            error = math.hypot(np.linalg.norm(products), mean * math.sqrt(n) * self.center)
-            if norm <= dependent or error <= _ORTHOGONAL * norm:
+        R, dead, means = self.R[:t, :t], self.dead[:t], self.means[:t]
+        products, left, mean = self._cholesky(pivot, t, self.targets)
+        mean *= self.center
+        square = self.squares[-1]
+        parts = solve_transposed(R, dead, products - n * mean * means)  # Q^T g
+        norm = math.sqrt(max(square - n * mean**2 - parts @ parts, 0.0))
+        left -= parts @ self.projections[:t]  # Y^T (g - Q Q^T g)
+        noise = DEPENDENT * math.sqrt(square)
+        for _ in range(3):
+            if norm**2 > _CANCELLED * square:
                 break
-        self.dead[t] = norm <= dependent
-        if self.dead[t]:
-            self.Q[t] = 0.0
-        else:
-            self.Q[t] /= norm
+            weights = solve(R, dead, parts)
+            lengths = np.sqrt(np.einsum("ij,ij->j", R, R) + n * means**2)
+            noise = max(noise, _NOISE * (abs(weights) @ lengths))
+            sums = np.empty((-(-n // BLOCK), t + d + 2))
+            project_out(self.G, t, -weights, mean - weights @ means, self.targets, sums)
+            sums = sums.sum(axis=0)
+            rest = sums[-2] / n * self.center
+            more = solve_transposed(R, dead, sums[:t] - n * rest * means)
+            parts += more
+            norm = math.sqrt(max(sums[-1] - n * rest**2 - more @ more, 0.0))
+            left = sums[t : t + d] - more @ self.projections[:t]
+            if norm <= noise or np.linalg.norm(more) <= 0.1 * norm:
+                break
+        self.R[:t, t], self.means[t] = parts, mean
+        self.dead[t] = norm <= noise
+        if not self.dead[t]:
             self.R[t, t] = norm
-            self.projections[t] = sums[t : t + d] / norm
+            self.projections[t] = left / norm
         self.t += 1
 
     def first_candidate(self):
         """The point with the largest estimated gain, None when none is left."""
-        return self._pass(0, 0, 0, np.zeros((2, 0, 2)), False, np.zeros((6, self.t)), np.zeros(5))
+        return self._pass(0, 0, 0, np.zeros((0, 2)), False, np.zeros((6, self.t)), np.zeros(5))
 
     def choose(self, pivot, k, added):
         """Exact gain of the pivot, whose kernel column the columns span, at position k.
@@ -391,7 +410,7 @@ class _CholeskyQR(_Cholesky):
         if q == k and row[0] < 0.0:
             for column in (self.G[k], R[: k + 1, k], means[k : k + 1], coefs[:, 0]):
                 column *= -1.0
-        turns = np.zeros((2, t, 2))
+        turns = np.zeros((t, 2))
         rotate_triangle(R, P, means, self.dead, coefs[:3], row, k, q, t, turns, n)
         squares[3] = R[: k + 1, k] @ R[: k + 1, k] + n * means[k] ** 2
         squares[4] = P[k] @ P[k]
@@ -414,12 +433,11 @@ class _CholeskyQR(_Cholesky):
         R, means = self.R, self.means[tail:t]
         triangle = R[tail:t, tail:t].copy()
         gram = R[:t, tail:t].T @ R[:t, tail:t] + self.n * np.outer(means, means)
-        relative = np.divide(self.residual, self.floor, out=np.zeros(self.n), where=self.floor > 0)
-        hazy = _HAZY * relative.max()
+        hazy = _HAZY * largest_quotient(self.residual, self.floor)
         best = np.empty(-(-self.n // BLOCK))
         best_index = np.empty(len(best), dtype=np.intp)
         advance(
-            self.G, self.Q, k, q, t, tail, turns, added, coefs, squares,
+            self.G, k, q, t, tail, turns, added, np.ascontiguousarray(coefs.T), squares,
             gram, triangle, self.projections[tail:t].T @ triangle,
             self.residual, self.floor, hazy, self.costs, self.weights, best, best_index,
         )  # fmt: skip
@@ -429,8 +447,7 @@ class _CholeskyQR(_Cholesky):
     def _reserve(self):
         super()._reserve()
         rows = len(self.G)
-        if rows > len(self.Q):
-            self.Q.resize(self.G.shape, refcheck=False)
+        if rows > len(self.R):
             extra = (0, rows - len(self.R))
             self.R = np.pad(self.R, (extra, extra))
             self.means, self.dead = np.pad(self.means, extra), np.pad(self.dead, extra)

@@ -1,26 +1,41 @@
-"""Seconds of the steps of CSI, stacked, and of the whole against the number of points."""
+"""Seconds of the steps of CSI, and of the whole against the number of points, beside Cholesky."""
+
+from matplotlib.ticker import NullFormatter
 
 from kronbench.report.fits import disturbed, exponent
 from kronbench.report.style import new_figure
 
+_WHOLES = {"total": "CSI", "incomplete Cholesky": "incomplete Cholesky"}
+_OTHER_ROWS = {"total, by rank", "look-ahead", "identity"}
+
 
 def draw(frame, item):
-    """Left: shares at the largest n; right: the whole on logarithmic axes with its exponent."""
-    figure, axes = new_figure(1, 2, width=7.2, height=2.5)
-    total = frame[frame["step"] == "total"].sort_values("n")
-    steps = frame[frame["step"] != "total"]
-    largest = steps[steps["n"] == steps["n"].max()]
-    shares = 100 * largest["seconds"] / largest["seconds"].sum()
-    axes[0, 0].barh(largest["step"], shares)
+    """Left: seconds of each step at the largest n, and of incomplete Cholesky; right: the whole
+    of both on logarithmic axes with their exponents."""
+    figure, axes = new_figure(1, 2, width=7.2, height=2.7)
+    timed = frame[~frame["step"].isin(_OTHER_ROWS)]
+    largest = timed[timed["n"] == timed["n"].max()].set_index("step")
+    steps = largest[~largest.index.isin(_WHOLES)]
+    axes[0, 0].barh(steps.index, steps["seconds"], color="C0")
+    for step, color in {"total": "C0", "incomplete Cholesky": "C1"}.items():
+        label = {"total": "CSI, whole"}.get(step, f"{step}, whole")
+        axes[0, 0].barh(label, largest.loc[step, "seconds"], color=color)
     axes[0, 0].invert_yaxis()
-    axes[0, 0].set_xlabel("share of the time (%)")
-    axes[0, 0].set_title(f"n = {largest['n'].iloc[0]:,}, rank {largest['rank'].iloc[0]}")
-    axes[0, 1].loglog(total["n"], total["seconds"], "o-")
-    if "seconds_low" in total:
-        axes[0, 1].vlines(total["n"], total["seconds_low"], total["seconds_high"], lw=0.8)
-    power = exponent(total["n"], total["seconds"])
-    remark = ", busy machine" if disturbed(total) else ""
-    axes[0, 1].set_title(f"whole decomposition: $n^{{{power:.2f}}}${remark}")
+    axes[0, 0].set_xlabel("seconds")
+    axes[0, 0].set_title(f"n = {largest['n'].iloc[0]:,.0f}, rank {largest['rank'].iloc[0]:.0f}")
+    for (step, name), marker in zip(_WHOLES.items(), "os", strict=True):
+        whole = timed[timed["step"] == step].sort_values("n")
+        power = exponent(whole["n"], whole["seconds"])
+        (line,) = axes[0, 1].loglog(
+            whole["n"], whole["seconds"], marker + "-", label=f"{name}, $n^{{{power:.2f}}}$"
+        )
+        axes[0, 1].vlines(
+            whole["n"], whole["seconds_low"], whole["seconds_high"], lw=0.8, color=line.get_color()
+        )
+    remark = ", busy machine" if disturbed(timed) else ""
+    axes[0, 1].set_title(f"whole decomposition{remark}")
+    axes[0, 1].xaxis.set_minor_formatter(NullFormatter())  # small ranges: labels would overlap
     axes[0, 1].set_xlabel("points n")
     axes[0, 1].set_ylabel("seconds")
+    axes[0, 1].legend()
     return figure
