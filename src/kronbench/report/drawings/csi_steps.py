@@ -33,7 +33,7 @@ def draw(frame, item):
             whole["n"], whole["seconds_low"], whole["seconds_high"], lw=0.8, color=line.get_color()
         )
     remark = ", busy machine" if disturbed(timed) else ""
-    axes[0, 1].set_title(f"whole decomposition{remark}")
+    axes[0, 1].set_title(f"the whole{remark}")
     axes[0, 1].xaxis.set_minor_formatter(NullFormatter())  # small ranges: labels would overlap
     axes[0, 1].set_xlabel("points n")
     axes[0, 1].set_ylabel("seconds")
