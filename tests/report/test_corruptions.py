@@ -37,6 +37,10 @@ EXAMPLES = {
     "reaches": (AREAS, {"value": "auc", "bound": 0.8}),
     "mostly_at_least": (AREAS, {"value": "auc", "bound": 0.65, "share": 0.75}),
     "gain": (AREAS, OLD | {"between": "method", "low": "KNN", "high": "SVM", "bound": 0.1 - 1e-9}),
+    "close": (
+        AREAS,
+        OLD | {"between": "method", "low": "KNN", "high": "SVM", "tolerance": 0.16},
+    ),
     "leads": (AREAS, OLD | {"among": "method", "leader": "SVM"}),
     "led": (AREAS, OLD | {"among": "method", "name": "KNN"}),
     "level": (AREAS, OLD | {"over": "method", "bound": 0.16}),
