@@ -84,9 +84,11 @@ def serving():
         running.url = f"http://{running.host}"
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
+        try:
+            yield running
+        finally:  # its thread would keep a process from its end
+            running.shutdown()
+            thread.join()
 
 
 @pytest.fixture
