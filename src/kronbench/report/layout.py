@@ -161,7 +161,7 @@ def _grid(item, panel, table, texts):
         ]
     return Grid(
         title=panel.get("title", ""),
-        stub=tuple("" if key == VALUE else key for key in down),
+        stub=tuple(panel.get("stub", ["" if key == VALUE else key for key in down])),
         labels=[tuple(map(_label, line)) for line in lines],
         heads=[tuple(map(_label, head)) for head in heads],
         cells=[[cells[line, head] for head in heads] for line in lines],

@@ -28,12 +28,24 @@ PRINTED = {
 # What is said of the two-step method: one side, the other.
 STATEMENTS = {
     "order of the steps": ("instances first", "tasks first"),
-    "Theorem 1": ("f^TS(., t_j), reg_t = 0, G of full rank", "f_j^IT"),
-    "Theorem 1, singular G": ("f^TS(., t_j), reg_t = 0", "f^IT projected on the range of G"),
-    "Theorem 2": ("F^TS, setting A", "pairwise kernel Xi, reg = 1"),
-    "Theorem 3": ("f^TS, setting D", "f^OKKLS, kernels k + reg_d delta, g + reg_t delta"),
-    "Theorem 5": ("(z / reg)^(1/2) |1 - z phi(z)|", "2 a b"),
-    "Theorem 5, beyond 1/2": ("(z / reg)^(3/4) |1 - z phi(z)|", "2 a b"),
+    "Theorem 1": (
+        r"$f^{TS}(\cdot, t_j)$, $\lambda_t = 0$, $\mathbf{G}$ of full rank",
+        r"$f_j^{IT}$",
+    ),
+    "Theorem 1, singular G": (
+        r"$f^{TS}(\cdot, t_j)$, $\lambda_t = 0$",
+        r"$f^{IT}$ projected on the range of $\mathbf{G}$",
+    ),
+    "Theorem 2": (
+        r"$\mathbf{F}^{TS}$, setting A",
+        r"pairwise kernel $\Xi$, $\lambda = 1$",
+    ),
+    "Theorem 3": (
+        r"$f^{TS}$, setting D",
+        r"$f^{OKKLS}$, kernels $k + \lambda_d \delta$, $g + \lambda_t \delta$",
+    ),
+    "Theorem 5": (r"$(z / \lambda)^{1/2} |1 - z \varphi(z)|$", "$2 a b$"),
+    "Theorem 5, beyond 1/2": (r"$(z / \lambda)^{3/4} |1 - z \varphi(z)|$", "$2 a b$"),
     "Algorithm 1, l < d": ("batches of new instances", "training anew"),
     "Algorithm 1, l > d": ("batches of new instances", "training anew"),
     "Algorithm 2, l < r": ("batches of new tasks", "training anew"),
