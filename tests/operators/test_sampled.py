@@ -586,3 +586,22 @@ def test_no_pairs_at_all(method):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("method", ["sparse", "dense"])
+def test_subnormal_numbers_of_single_precision_are_zero(method):
+    """They slow every product down; the matrices that were given stay as they are."""
+    distances = np.subtract.outer(np.arange(12.0), np.arange(12.0))
+    given = np.exp(-(distances**2)).astype(np.float32)
+    tiny = np.finfo(np.float32).tiny
+    subnormal = (given > 0) & (given < tiny)
+    assert subnormal.any()
+    before = given.copy()
+    rows, cols = np.nonzero(np.ones((12, 12)))
+    product, expected = (
+        SampledKroneckerOperator(matrix, matrix, rows, cols, method=method)
+        for matrix in (given, np.where(subnormal, 0, given))
+    )
+    v = np.random.default_rng(0).standard_normal(len(rows)).astype(np.float32)
+    np.testing.assert_array_equal(product @ v, expected @ v)
+    np.testing.assert_array_equal(given, before)
