@@ -18,7 +18,7 @@ def corrupted(frame, column, rows=slice(None)):
         "all 0.01": np.full_like(numbers, 0.01),
         "all zero": np.zeros_like(numbers),
         "a hundred times": 100 * numbers,
-        "every other one zero": np.where(np.arange(len(numbers)) % 2, 0, numbers),
+        "every third one zero": np.where(np.arange(len(numbers)) % 3 == 1, 0, numbers),
         "reversed": numbers[::-1],
         "shuffled": shuffled,
     }.items():
