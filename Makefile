@@ -38,8 +38,20 @@ LIKE_sandybridge := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=sandybridge NUM
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
 
+# Runs of the workflow wait for their jobs, the other tests compute: side by side they take little
+# more than half the time. With ARGS (-k, a file) it is one run of pytest.
 test: $(VENV)/ready
+ifdef ARGS
 	@PATH="$(BIN):$$PATH" pytest $(ARGS)
+else
+	@PATH="$(BIN):$$PATH"; log=$$(mktemp); \
+	pytest tests/workflow > $$log 2>&1 & beside=$$!; \
+	trap 'kill $$beside; rm -f $$log; exit 130' INT TERM; \
+	pytest --ignore=tests/workflow; others=$$?; \
+	wait $$beside; workflow=$$?; \
+	echo "Tests of the workflow:"; cat $$log; rm -f $$log; \
+	test $$others -eq 0 && test $$workflow -eq 0
+endif
 
 lint: $(VENV)/ready
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow

@@ -27,7 +27,7 @@ def test_every_scale_makes_every_item(scale):
 
 def test_smoke_has_few_jobs():
     plan = load_plan(merged("smoke"))
-    tables = sum(len(item.parts) for item in plan.items if item.tables_of == item.name)
+    tables = sum(len(item.parts) for item in plan.items if item.measures)
     jobs = tables + len(plan.items) + len(plan.datasets) + 3
     assert jobs < 120
 
@@ -110,6 +110,31 @@ def test_an_item_may_draw_the_tables_of_another():
     assert (second.parts, second.parameters) == (("GPCR",), source.parameters)
     with pytest.raises(InputError, match="table-7 draws the tables of table-6: give the keys to"):
         load_plan(change(("papers", "airola", "table-7"), {"folds": [0]}))
+
+
+def test_an_item_may_bring_the_numbers_of_others_together(monkeypatch):
+    plan = load_plan(merged())
+    item = plan.item("performance", "figure-3")
+    assert not item.measures and item.parts == ()
+    assert plan.item("airola", "table-7") in item.numbers_of
+    assert item.drawn_from == tuple(other.output("csv") for other in item.numbers_of)
+    with pytest.raises(InputError, match=r"give the keys to those \(airola/figure-7, "):
+        load_plan(change(("papers", "performance", "figure-3"), {"datasets": ["Ki"]}))
+
+    alone = load_plan(merged() | {"papers": {"performance": {}}})
+    taken = {other.paper for other in alone.item("performance", "figure-3").numbers_of}
+    assert taken == {"performance"}
+
+    def read(path):
+        content = read_yaml(path)
+        if path.name == "performance.yaml":
+            content["items"]["figure-3"]["numbers_of"].append(wrong)
+        return content
+
+    monkeypatch.setattr(items, "read_yaml", read)
+    for wrong in ("airola/figure-70", "performance/figure-3"):
+        with pytest.raises(InputError, match=f"figure-3 takes the numbers of '{wrong}': give an"):
+            load_plan(merged())
 
 
 def test_the_counterpart_of_another_version_is_an_item(monkeypatch):

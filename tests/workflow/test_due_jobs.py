@@ -59,14 +59,16 @@ def due(folder):
 
 def measured(wanted):
     """Jobs of the items that a function of the item picks, with all that rests on them."""
-    picked = [item for item in PLAN.items if wanted(item) and item.tables_of == item.name]
+    picked = [item for item in PLAN.items if wanted(item) and item.measures]
     tables = {(item.paper, item.name) for item in picked}
     jobs = {f"{item.paper} {item.name}: {part}" for item in picked for part in item.parts}
     return jobs | drawn(lambda item: (item.paper, item.tables_of) in tables)
 
 
 def drawn(wanted):
-    return PAGE | {f"draw {item.paper} {item.name}" for item in PLAN.items if wanted(item)}
+    """Renderings of items, of those that take their numbers, and the page."""
+    due = [item for item in PLAN.items if any(map(wanted, (item, *item.numbers_of)))]
+    return PAGE | {f"draw {item.paper} {item.name}" for item in due}
 
 
 def of_data(*names):

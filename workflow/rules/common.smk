@@ -91,10 +91,6 @@ def prepared(wildcards):
     return PLAN.data_folder(wildcards.part) / "data.npz"
 
 
-def tables_of(item):
-    return [item.table(part) for part in item.parts]
-
-
 def rendered(items):
     return [item.output(suffix) for item in items for suffix in item.kinds]
 

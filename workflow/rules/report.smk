@@ -9,7 +9,7 @@ TABLES = "|".join(
 
 rule render:
     input:
-        tables=lambda wildcards: tables_of(item_of(wildcards)),
+        tables=lambda wildcards: item_of(wildcards).drawn_from,
         sources=lambda wildcards: drawing_sources(item_of(wildcards)),
     output:
         f"results/{PLAN.scale}/{{paper}}/{{item}}.csv",

@@ -162,7 +162,7 @@ def capacity_table(plan: Plan, cores: int) -> str:
 
 def measurements(plan: Plan) -> list[tuple[Item, str]]:
     """The jobs of a plan that measure: each part of each item that has tables of its own."""
-    own = [item for item in plan.items if item.tables_of == item.name]
+    own = [item for item in plan.items if item.measures]
     return [(item, part) for item in own for part in item.parts]
 
 

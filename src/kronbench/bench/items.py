@@ -7,6 +7,7 @@ nothing of what an experiment does.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ class Item:
     timed: bool
     scale: str
     tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
+    numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
 
     @property
     def folder(self) -> Path:
@@ -51,7 +53,19 @@ class Item:
     @property
     def parts(self) -> tuple[str, ...]:
         """One result table each: the data sets, or ``("all",)`` where none is needed."""
-        return self.datasets or ("all",)
+        return () if self.numbers_of else self.datasets or ("all",)
+
+    @property
+    def measures(self) -> bool:
+        """Whether it has result tables of its own."""
+        return self.tables_of == self.name and not self.numbers_of
+
+    @property
+    def drawn_from(self) -> tuple[Path, ...]:
+        """The result tables, or the numbers of other items, from which it is rendered."""
+        if self.numbers_of:
+            return tuple(other.output("csv") for other in self.numbers_of)
+        return tuple(self.table(part) for part in self.parts)
 
     def table(self, part: str) -> Path:
         """The result table of one job; its sidecar has the suffix ``.json``."""
@@ -169,7 +183,26 @@ def load_plan(config: Mapping | str | Path) -> Plan:
                     f"papers.{paper}: there is no item '{name}'; known are: {', '.join(entries)}"
                 )
         items += [_item(paper, name, entries, overrides, config) for name in entries]
-    return Plan(config=config, papers=papers, items=tuple(items))
+    return Plan(config=config, papers=papers, items=_gathered(items, papers))
+
+
+def _gathered(items, papers):
+    """The items, with those whose numbers each brings together, as far as the run has them."""
+    known = {(item.paper, item.name): item for item in items}
+    whole = []
+    for item in items:
+        sources = []
+        for there in papers[item.paper]["items"][item.name].get("numbers_of", ()):
+            paper, _, name = there.partition("/")
+            entries = papers[paper]["items"] if paper in papers else {name: {}}
+            if "numbers_of" in entries.get(name, {"numbers_of": ()}):
+                raise InputError(
+                    f"config/papers/{item.paper}.yaml: {item.name} takes the numbers of "
+                    f"'{there}': give an item that has some of its own"
+                )
+            sources += [known[paper, name]] if paper in papers else []
+        whole.append(dataclasses.replace(item, numbers_of=tuple(sources)))
+    return tuple(whole)
 
 
 def _item(paper, name, entries, overrides, config):
@@ -186,6 +219,11 @@ def _item(paper, name, entries, overrides, config):
                 f"papers.{paper}.{name} draws the tables of {source}: give the keys to {source}"
             )
         entry, override = {**entries[source], **entry}, overrides.get(source, {})
+    if "numbers_of" in entry and override:
+        raise InputError(
+            f"papers.{paper}.{name} brings the numbers of other items together: "
+            f"give the keys to those ({', '.join(entry['numbers_of'])})"
+        )
     base = entry.get("parameters", {})
     datasets = override.get("datasets", entry.get("datasets", ()))
     changes = {key: _from_text(value) for key, value in override.items() if key != "datasets"}
@@ -200,7 +238,8 @@ def _item(paper, name, entries, overrides, config):
                 f"papers.{paper}.{name}: {key} is {reprlib.repr(value)}; "
                 f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
             )
-    _check_module("experiments", entry["experiment"], f"{paper} {name}")
+    if "numbers_of" not in entry:
+        _check_module("experiments", entry["experiment"], f"{paper} {name}")
     _check_module("report.drawings", entry["drawing"], f"{paper} {name}")
     parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
     for path in import_paths(parameters):
@@ -215,7 +254,7 @@ def _item(paper, name, entries, overrides, config):
         name=name,
         title=entry["title"],
         caption=" ".join(entry["caption"].split()),
-        experiment=entry["experiment"],
+        experiment=entry.get("experiment", ""),
         drawing=entry["drawing"],
         drawing_options=entry.get("drawing_options", {}),
         layout=tuple(entries[name].get("layout", ())),

@@ -86,8 +86,12 @@ def drawing_sources(item: Item) -> list[str]:
 
 
 def drawing_settings(item: Item) -> dict:
-    """All that is known of an item but its words, which only the page shows."""
-    entry = dataclasses.asdict(item)
+    """All that is known of an item but its words, which only the page shows.
+
+    Of the items whose numbers it takes, where these are.
+    """
+    entry = dataclasses.asdict(dataclasses.replace(item, numbers_of=()))
+    entry["numbers_of"] = [str(path) for path in item.drawn_from if item.numbers_of]
     return {key: value for key, value in entry.items() if key not in _WORDS}
 
 

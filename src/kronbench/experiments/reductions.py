@@ -37,7 +37,7 @@ def run(spec, data, rng):
     Model H1, learned on two thirds of the documents. ``calls`` counts evaluations of Psi and its
     gradient, fits of a fold, Newton systems (those of the gradient included), products with the
     Hessian, and kernel products for all classes. ``kind`` is "level" or "time"; the rows of the
-    latter hold ``seconds`` and the ``share`` of all seconds of the learning; "the rest" are sums
+    latter hold ``seconds`` and the ``share of seconds`` of the learning; "the rest" are sums
     of vectors, line searches and the search itself.
     """
     tree = Tree(data["parents"])
@@ -80,6 +80,6 @@ def run(spec, data, rng):
     timing = watch.timing().columns()
     common = {key: timing[key] for key in ("threads", "waiting", "busy")}
     for name, seconds in spent.items():
-        time = {"seconds": seconds, "share": seconds / watch.seconds}
+        time = {"seconds": seconds, "share of seconds": seconds / watch.seconds}
         rows.append({"kind": "time", "name": name, **time, **common})
     return pd.DataFrame(rows).assign(**shape)

@@ -28,7 +28,7 @@ from kronbench.report.claims import (
     load_statements,
 )
 from kronbench.report.reference import described, moved_since_accepted
-from kronbench.report.render import grids_of, read_numbers, read_results
+from kronbench.report.render import grids_of, read_numbers, read_sidecars
 from kronbench.report.style import format_cell
 
 _FIRST = (FAILS, DIFFERS, UNTESTED, HOLDS)  # what a reader of the claims looks for
@@ -88,11 +88,7 @@ def write_report(plan: Plan) -> str:
         skipped=_skipped(entries),
         surroundings=entries[0]["sidecars"][0]["environment"],
         origins=_origins(entries),
-        seconds=sum(
-            entry["record"]["seconds"]
-            for entry in entries
-            if entry["item"].tables_of == entry["item"].name
-        ),
+        seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
     )
     write_text(plan.report / "index.html", page)
     summary = _summary(plan, entries, verdicts, moved)
@@ -109,7 +105,7 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
         table = read_numbers(item)
         grids = grids_of(item, table, record["skipped"])
         texts = {kind: item.output(kind).read_text(encoding="utf-8") for kind in ("md", "tex")}
-    sidecars = read_results(item).sidecars
+    sidecars = read_sidecars(item)
     return {
         "item": item,
         "record": record,

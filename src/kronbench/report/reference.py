@@ -19,7 +19,7 @@ from kronbench.bench.items import Plan
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
 from kronbench.report.claims import VERDICTS
-from kronbench.report.render import read_numbers, read_results
+from kronbench.report.render import read_numbers, read_sidecars
 
 # The scale whose verdicts stand in README.md, between these two lines.
 README_SCALE = "default"
@@ -226,6 +226,6 @@ def _write(plan, verdicts, target):
 
 def _machine(plan):
     """What the parts of the run say of their surroundings, and when they were measured."""
-    sidecars = [sidecar for item in plan.items for sidecar in read_results(item).sidecars]
+    sidecars = [sidecar for item in plan.items for sidecar in read_sidecars(item)]
     times = sorted(str(sidecar["environment"].get("time")) for sidecar in sidecars)
     return _described(sidecars) | {"first": times[0], "last": times[-1]}

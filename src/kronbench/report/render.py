@@ -27,23 +27,34 @@ class Results:
     frame: pd.DataFrame
     sidecars: list[dict]
 
-    @property
-    def surrogates(self) -> list[str]:
-        """Data sets that were not the real ones."""
-        frame = self.frame
-        return sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
+
+def surrogates_of(frame: pd.DataFrame) -> list[str]:
+    """Data sets that were not the real ones."""
+    return sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
 
 
 def read_results(item: Item) -> Results:
-    """All parts of an item: tables below each other, and their sidecars."""
-    frames, sidecars = [], []
+    """All parts of an item: tables below each other, and their sidecars.
+
+    Of an item that brings others together: their numbers, and in the column ``of`` (paper/item)
+    whose.
+    """
+    frames = [
+        read_numbers(other).assign(of=f"{other.paper}/{other.name}") for other in item.numbers_of
+    ]
     for part in item.parts:
         table = item.table(part)
         if not table.exists():
             raise InputError(f"{table} is missing; make it with: {item.command(part)}")
         frames.append(read_table(table))
-        sidecars.append(json.loads(table.with_suffix(".json").read_text(encoding="utf-8")))
-    return Results(pd.concat(frames, ignore_index=True), sidecars)
+    return Results(pd.concat(frames, ignore_index=True), read_sidecars(item))
+
+
+def read_sidecars(item: Item) -> list[dict]:
+    """How each part of an item, or of those that it brings together, was measured."""
+    files = [item.table(part).with_suffix(".json") for part in item.parts]
+    own = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return own + [sidecar for other in item.numbers_of for sidecar in read_sidecars(other)]
 
 
 def read_numbers(item: Item) -> pd.DataFrame:
@@ -64,22 +75,25 @@ def render(item: Item) -> None:
     The module ``kronbench.report.drawings.<drawing>`` has ``draw(frame, item) -> Figure`` for a
     figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table, ``printed`` being the
     paper's numbers (a list where the item names several files) or None. What the paper's own
-    table shows of these numbers is in the item's ``layout``.
+    table shows of these numbers is in the item's ``layout``. With both functions it is a figure
+    of the numbers that are tabulated.
     """
     results = read_results(item)
     drawing = importlib.import_module(f"kronbench.report.drawings.{item.drawing}")
-    is_table = hasattr(drawing, "tabulate")
+    is_table = not hasattr(drawing, "draw")
     if is_table != bool(item.layout):
         raise InputError(
             f"config/papers/{item.paper}.yaml: {item.name} is a "
             + ("table: give it a layout" if is_table else "figure: it has no layout")
         )
     numbers = results.frame
-    if is_table:
+    if hasattr(drawing, "tabulate"):
         numbers = drawing.tabulate(results.frame, item, read_printed(item))
     with replacing(item.output("csv")) as temporary:
         numbers.to_csv(temporary, index=False)
-    skipped = [line for sidecar in results.sidecars for line in sidecar["skipped"]]
+    surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
+    own = () if item.numbers_of else results.sidecars  # the others say theirs themselves
+    skipped = [line for sidecar in own for line in sidecar["skipped"]]
     with matplotlib.rc_context(STYLE):
         if is_table:
             grids = grids_of(item, read_numbers(item), skipped)
@@ -88,8 +102,8 @@ def render(item: Item) -> None:
             write_text(item.output("tex"), typeset.latex(name, f"{item.paper}-{item.name}", grids))
             figure = typeset.picture(grids)
         else:
-            figure = drawing.draw(results.frame, item)
-        stamp(figure, results.surrogates)
+            figure = drawing.draw(numbers, item)
+        stamp(figure, surrogates, across=not getattr(drawing, "MARKS_SURROGATES", False))
         # Fixed dates make pictures of equal numbers equal files.
         for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
             with replacing(item.output(suffix)) as temporary:
@@ -99,9 +113,9 @@ def render(item: Item) -> None:
         json.dumps(
             {
                 "kind": "table" if is_table else "figure",
-                "surrogates": results.surrogates,
+                "surrogates": surrogates,
                 "skipped": skipped,
-                "seconds": round(sum(sidecar["seconds"] for sidecar in results.sidecars), 1),
+                "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),
             },
             indent=1,
         ),

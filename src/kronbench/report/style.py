@@ -80,13 +80,15 @@ def _alike(axes, one, other, share):
     return len(common) > 1 and np.abs(heights[0] - heights[1]).max() <= share
 
 
-def stamp(figure: Figure, surrogates: list[str]) -> None:
-    """Write across the picture that it rests on surrogate data, and on which."""
+def stamp(figure: Figure, surrogates: list[str], across: bool = True) -> None:
+    """Write above the picture, and ``across`` it, on which surrogate data it rests."""
     if not surrogates:
         return
     figure.suptitle(
         f"SURROGATE DATA ({', '.join(surrogates)})", color=ALARM, weight="bold", fontsize=10
     )
+    if not across:
+        return
     figure.text(
         0.5,
         0.5,

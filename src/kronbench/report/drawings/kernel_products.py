@@ -7,7 +7,7 @@ OVER_BOUND = "seconds ratio over P/C"
 
 
 def tabulate(frame, item, printed):
-    """One row for each comparison and way; ``times the first`` within a data set."""
+    """One row for each comparison and way; ``seconds over the first`` within a data set."""
     rows = []
     for (dataset, comparison), part in frame.groupby(["dataset", "comparison"], sort=False):
         first = part.iloc[0]
@@ -20,7 +20,7 @@ def tabulate(frame, item, printed):
                 else measured["way"],
                 "classes": measured["classes"],
                 "ms": 1000 * measured["seconds"],
-                "times the first": ratio,
+                "seconds over the first": ratio,
                 "P / C": measured["bound"],
             }
             if comparison == "tree" and measured["way"] == "tree":

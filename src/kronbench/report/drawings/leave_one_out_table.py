@@ -96,7 +96,7 @@ def _performance(frame, printed):
                     "seconds of AUC over those of predictions": best["scoring_seconds"]
                     / best["seconds"],
                     "paper took": took,
-                    "times faster": _seconds(took) / (best["seconds"] + best["scoring_seconds"]),
+                    "times faster": seconds_of(took) / (best["seconds"] + best["scoring_seconds"]),
                     "busy": disturbed(part),
                     "beyond": "beyond the paper" if pd.isna(paper) else "",
                 }
@@ -137,6 +137,6 @@ def _how(own_way):
     return f"extrapolated from {sampled.iloc[0]}" if len(sampled) else "measured"
 
 
-def _seconds(printed):
+def seconds_of(printed):
     """Seconds of a printed time such as 7.81s, 2.14h or >3d."""
     return float(printed.strip(">sdh")) * SECONDS[printed[-1]]

@@ -55,7 +55,7 @@ def _ladder(panel, levels):
 def _bar(panel, times):
     left = 0.0
     for _, time in times.iterrows():
-        share = 100 * time["share"]
+        share = 100 * time["share of seconds"]
         panel.barh(0, share, left=left, color=COLORS[time["name"]], label=time["name"])
         if share > 6:
             panel.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center")

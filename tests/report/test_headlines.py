@@ -1,0 +1,124 @@
+"""The figure that brings the numbers of other items together."""
+
+import dataclasses
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+from kronbench.bench.items import load_plan
+from kronbench.errors import InputError
+from kronbench.report import render
+from kronbench.report.drawings import headlines
+from kronbench.report.style import STYLE
+from tests.helpers import merged
+
+ITEM = load_plan(merged("smoke")).item("performance", "figure-3")
+BLAS = {"item": "p/rates", "ours": {"where": "method == 'gemm'"}, "value": "gflops"}
+FAST = {
+    "name": "fast",
+    "quantity": "seconds",
+    "item": "p/table",
+    "where": "n == 100",
+    "value": "took",
+    "printed": 40,
+    "theirs": {"where": "way == 'slow'"},
+    "ours": {"where": "way == 'fast'"},
+    "operations": "1e9 * n",
+}
+NUMBERS = pd.DataFrame(
+    {
+        "of": ["p/table"] * 4 + ["p/rates"],
+        "way": ["slow", "fast", "slow", "fast", None],
+        "n": [100, 100, 400, 400, None],
+        "took": [20.0, 5.0, 160.0, 20.0, None],
+        "auc, s": [1.0, 2.0, 1.0, 2.0, None],
+        "said": [None, ">3d", None, None, None],
+        "method": [None] * 4 + ["gemm"],
+        "gflops": [None] * 4 + [50.0],
+        "busy": False,
+        "dataset": "e",
+        "source": "mirror",
+    }
+)
+
+
+def tabulate(*entries, numbers=NUMBERS):
+    options = {"rate": BLAS, "headlines": list(entries)}
+    item = dataclasses.replace(ITEM, drawing_options=options)
+    return headlines.tabulate(numbers, item, None), item
+
+
+def test_theirs_ours_and_the_limit():
+    (row,) = tabulate(FAST)[0].to_dict("records")
+    assert row["seconds, printed"] == 40
+    assert row["seconds, by the paper's method"] == 20
+    assert row["seconds, by our best"] == 5
+    assert row["times faster than printed"] == 8
+    assert row["times faster than the paper's method"] == 4
+    assert row["seconds at the BLAS rate"] == pytest.approx(2)  # 100 GFlop at 50 GFlop/s
+    assert row["seconds over these"] == pytest.approx(2.5)
+
+
+def test_printed_bounds_sums_expressions_and_exponents():
+    bound = FAST | {"printed": "said", "ours": {**FAST["ours"], "value": "took + `auc, s`"}}
+    growth = FAST | {"quantity": "exponent of seconds", "over": "n", "printed": 1.5}
+    del growth["where"], growth["operations"]
+    total = FAST | {"theirs": None, "ours": {}, "rows": 2}
+    table, item = tabulate(bound, growth, total)
+    assert table["seconds, printed"].tolist()[0] == 3 * 86400
+    assert table["printed is a bound"].tolist() == [True, False, False]
+    assert table["seconds, by our best"].tolist()[::2] == [7, 25]
+    assert table["exponent of seconds, by our best"][1] == pytest.approx(1)
+    assert table["exponent of seconds, by the paper's method"][1] == pytest.approx(1.5)
+    with matplotlib.rc_context(STYLE):
+        figure = headlines.draw(table, item)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts[0].startswith("> 37000 times") or texts[0].startswith("> 37\u2009000 times")
+
+
+def test_what_was_not_measured_is_missing_and_doubts_are_said():
+    without = NUMBERS[NUMBERS["way"] != "slow"].assign(busy=True, source="surrogate")
+    table, item = tabulate(FAST, FAST | {"where": "n == 7"}, numbers=without)
+    (row,) = table.to_dict("records")  # the second has nothing of ours
+    assert np.isnan(row["seconds, by the paper's method"])
+    assert (row["busy"], row["source"], row["dataset"]) == (True, "surrogate", "e")
+    with matplotlib.rc_context(STYLE):
+        panel = headlines.draw(table, item).axes[0]
+    assert panel.get_yticklabels()[0].get_text() == "fast (surrogate data, busy machine)"
+
+
+def test_an_entry_that_does_not_fit_its_tables_is_refused():
+    with pytest.raises(InputError, match="'fast' selects 2 rows of p/table where 1 are added up"):
+        tabulate({key: FAST[key] for key in FAST if key != "where"})
+    with pytest.raises(InputError, match="takes 'hours', which is neither a column of p/table"):
+        tabulate(FAST | {"value": "hours"})
+
+
+def test_it_is_rendered_from_the_numbers_of_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    paths = {"p/table": "a.csv", "p/rates": "b.csv"}
+
+    class Other:
+        paper, parts, numbers_of = "p", (), ()
+
+        def __init__(self, name):
+            self.name = name
+
+        def output(self, suffix):
+            return tmp_path / paths[f"p/{self.name}"]
+
+    for name, path in paths.items():
+        rows = NUMBERS[NUMBERS["of"] == name].drop(columns="of")
+        rows.dropna(axis=1, how="all").to_csv(tmp_path / path, index=False)
+    item = dataclasses.replace(
+        ITEM,
+        numbers_of=(Other("table"), Other("rates")),
+        drawing_options={"rate": BLAS, "headlines": [FAST]},
+    )
+    render.render(item)
+    assert render.read_numbers(item)["times faster than printed"].tolist() == [8]
+    assert {path.suffix for path in item.folder.glob("figure-3.*")} == {
+        f".{kind}" for kind in item.kinds
+    }
