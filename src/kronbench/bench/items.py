@@ -201,6 +201,11 @@ def _gathered(items, papers):
                     f"'{there}': give an item that has some of its own"
                 )
             sources += [known[paper, name]] if paper in papers else []
+        if "numbers_of" in papers[item.paper]["items"][item.name] and not sources:
+            raise InputError(
+                f"{item.paper} {item.name} brings the numbers of other papers together, and the "
+                "run has none of them"
+            )
         whole.append(dataclasses.replace(item, numbers_of=tuple(sources)))
     return tuple(whole)
 
