@@ -19,6 +19,9 @@ from kronbench.models.spectral import as_filter
 
 PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 
+# 1 - d(H) is known to about the number of vertices times the rounding error.
+_FITTED = 1e-12
+
 _PATIENCE = 3.0  # seconds after which retraining is long enough to be timed once
 
 
@@ -35,7 +38,8 @@ def run(spec, data, rng):
     take turns; ``waiting`` is that of the most disturbed.
 
     Two-step regression with another spectral filter on both sides has rows of its own, without
-    times: the formulas of Corollaries 3 to 5 with its hat matrices, against retraining with it.
+    times: the formulas of Corollaries 3 to 5 with its hat matrices, against retraining with it;
+    ``retrained`` are those of the draw where the formula is defined, see ``_filter_cases``.
     """
     K, G, Y = kernels(data)
     largest = np.abs(Y).max()
@@ -74,7 +78,11 @@ def run(spec, data, rng):
             )
         for name, setting, F, retrain in _filter_cases(K, G, Y, reg):
             places = _places(setting, Y.shape)
-            kept = places[rng.permutation(len(places))[: spec["retrainings"]]]
+            drawn = places[rng.permutation(len(places))[: spec["retrainings"]]]
+            kept = [p for p in drawn if np.isfinite(_predicted(F, setting, *p)).all()]
+            if not kept:
+                continue
+            deviation = _deviation(F, setting, kept, _all_retrained(retrain, kept))
             rows.append(
                 {
                     "model": name,
@@ -82,8 +90,7 @@ def run(spec, data, rng):
                     "reg": reg,
                     "left_out": len(places),
                     "retrained": len(kept),
-                    "deviation": _deviation(F, setting, kept, _all_retrained(retrain, kept))
-                    / largest,
+                    "deviation": deviation / largest,
                     "waiting": 0.0,
                     "busy": False,
                 }
@@ -156,10 +163,18 @@ def _cases(K, G, Y, reg):
 
 
 def _filter_cases(K, G, Y, reg):
-    """Yield (model, setting, values of the formula, retrain) for filters that are not ridge."""
+    """Yield (model, setting, values of the formula, retrain) for filters that are not ridge.
+
+    A filter that fits a vertex whatever its label is has d(H) = 1 there, and the formula is 0 / 0:
+    NaN, also where rounding would make a number of it.
+    """
     for name in ("cutoff", "iterated-tikhonov", "landweber"):
         H_k, H_g = (_filtered(kernel, name, reg) for kernel in (K, G))
-        held_out = [_without_diagonal(H) / (1 - np.diag(H))[:, None] for H in (H_k, H_g)]
+        held_out = [
+            _without_diagonal(H)
+            / np.where(1 - np.diag(H) > _FITTED, 1 - np.diag(H), np.nan)[:, None]
+            for H in (H_k, H_g)
+        ]
         make = partial(TwoStepRidge, reg, reg, row_filter=name, col_filter=name, **PRECOMPUTED)
         for setting in "BCD":
             left = H_k if setting == "C" else held_out[0]

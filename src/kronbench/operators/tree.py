@@ -97,7 +97,7 @@ class Tree:
         functions = _as_block(functions, self.n_nodes)
         out = np.empty((len(functions), self.n_classes), functions.dtype)
         with self._threads(out):
-            _down(functions, self._order, self._up, self._leaf_at, out)
+            _down(functions, self._position[1:], self._up, self._leaf_at, out)
         return out
 
     def adjoint(self, block) -> np.ndarray:
@@ -105,7 +105,7 @@ class Tree:
         block = _as_block(block, self.n_classes)
         out = np.empty((len(block), self.n_nodes), block.dtype)
         with self._threads(block):
-            _up(block, self._order, self._up, self._leaf_at, out)
+            _up(block, self._position[1:], self._up, self._leaf_at, out)
         return out
 
     def couple(self, block, variance) -> np.ndarray:
@@ -154,47 +154,83 @@ class Tree:
             )
 
 
+# Rows of a block that pass the tree together, side by side in vectors.
+_TOGETHER = 16
+
+
 @njit(cache=True)
-def _sums_below(row, up, leaf_at):
+def _take_rows(block, low, places, sums):
+    """sums[places[c], r] = block[low + r, c], four rows at once."""
+    size = min(_TOGETHER, len(block) - low)
+    for r in range(0, size - 3, 4):
+        a, b, c, d = block[low + r], block[low + r + 1], block[low + r + 2], block[low + r + 3]
+        for i in range(len(places)):
+            four = sums[places[i], r : r + 4]
+            four[0], four[1], four[2], four[3] = a[i], b[i], c[i], d[i]
+    for r in range(size - size % 4, size):
+        for i in range(len(places)):
+            sums[places[i], r] = block[low + r, i]
+
+
+@njit(cache=True)
+def _give_rows(sums, places, low, out):
+    """out[low + r, c] = sums[places[c], r], four rows at once."""
+    size = min(_TOGETHER, len(out) - low)
+    for r in range(0, size - 3, 4):
+        a, b, c, d = out[low + r], out[low + r + 1], out[low + r + 2], out[low + r + 3]
+        for i in range(len(places)):
+            four = sums[places[i], r : r + 4]
+            a[i], b[i], c[i], d[i] = four[0], four[1], four[2], four[3]
+    for r in range(size - size % 4, size):
+        for i in range(len(places)):
+            out[low + r, i] = sums[places[i], r]
+
+
+@njit(cache=True)
+def _add_to_parents(sums, up):
     """For each node, in the order of the depths, the sum over its leaves (Algorithm 2)."""
-    sums = np.zeros(len(up), row.dtype)
-    for c in range(len(leaf_at)):
-        sums[leaf_at[c]] = row[c]
     for k in range(len(up) - 1, 0, -1):
-        sums[up[k]] += sums[k]
-    return sums
+        above, here = sums[up[k]], sums[k]
+        for r in range(_TOGETHER):
+            above[r] += here[r]
 
 
 @njit(parallel=True, cache=True)
 def _couple(block, weights, up, leaf_at, out):
-    n_nodes = len(up)
-    for i in prange(len(block)):
-        sums = _sums_below(block[i], up, leaf_at)
+    for part in prange(-(-len(block) // _TOGETHER)):
+        low = part * _TOGETHER
+        sums = np.zeros((len(up), _TOGETHER), block.dtype)
+        _take_rows(block, low, leaf_at, sums)
+        _add_to_parents(sums, up)
         sums[0] = 0
-        for k in range(1, n_nodes):
-            sums[k] = sums[k] * weights[k] + sums[up[k]]
-        for c in range(len(leaf_at)):
-            out[i, c] = sums[leaf_at[c]]
+        for k in range(1, len(up)):
+            above, here, weight = sums[up[k]], sums[k], weights[k]
+            for r in range(_TOGETHER):
+                here[r] = here[r] * weight + above[r]
+        _give_rows(sums, leaf_at, low, out)
 
 
 @njit(parallel=True, cache=True)
-def _up(block, order, up, leaf_at, out):
-    n_nodes = len(up)
-    for i in prange(len(block)):
-        sums = _sums_below(block[i], up, leaf_at)
-        for k in range(1, n_nodes):
-            out[i, order[k] - 1] = sums[k]
+def _up(block, nodes_at, up, leaf_at, out):
+    for part in prange(-(-len(block) // _TOGETHER)):
+        low = part * _TOGETHER
+        sums = np.zeros((len(up), _TOGETHER), block.dtype)
+        _take_rows(block, low, leaf_at, sums)
+        _add_to_parents(sums, up)
+        _give_rows(sums, nodes_at, low, out)
 
 
 @njit(parallel=True, cache=True)
-def _down(functions, order, up, leaf_at, out):
-    n_nodes = len(up)
-    for i in prange(len(functions)):
-        sums = np.zeros(n_nodes, functions.dtype)
-        for k in range(1, n_nodes):
-            sums[k] = sums[up[k]] + functions[i, order[k] - 1]
-        for c in range(len(leaf_at)):
-            out[i, c] = sums[leaf_at[c]]
+def _down(functions, nodes_at, up, leaf_at, out):
+    for part in prange(-(-len(functions) // _TOGETHER)):
+        low = part * _TOGETHER
+        sums = np.zeros((len(up), _TOGETHER), functions.dtype)
+        _take_rows(functions, low, nodes_at, sums)
+        for k in range(1, len(up)):
+            above, here = sums[up[k]], sums[k]
+            for r in range(_TOGETHER):
+                here[r] += above[r]
+        _give_rows(sums, leaf_at, low, out)
 
 
 def _checked(parents):
