@@ -11,7 +11,7 @@ import pytest
 from kronbench.errors import InputError
 from kronbench.report import typeset
 from kronbench.report.drawings import complexity, losses, shortcut_accuracy, system_residuals
-from kronbench.report.formulas import apart, html, mathml
+from kronbench.report.formulas import apart, html, mathml, plain
 from kronbench.report.layout import Cell, Grid
 
 GRID = Grid(
@@ -131,6 +131,11 @@ def test_every_formula_is_set_on_the_page_and_in_the_picture(formula):
     bold = {chr(0x1D400 + k): chr(ord("A") + k) for k in range(26)}
     assert kept.translate(str.maketrans({**bold, "\N{MINUS SIGN}": "-"})) == plain
     matplotlib.mathtext.MathTextParser("path").parse(f"${formula}$")
+
+
+def test_formulas_in_plain_text():
+    text = r"$\mathbf{H}^k$ divides by $1 - H^k_{ii}$, $\sigma^2$ for 5 $ or {less}"
+    assert plain(text) == "H^k divides by 1 - H^k_ii, sigma^2 for 5 $ or {less}"
 
 
 def test_formulas_as_mathml():

@@ -10,6 +10,7 @@ from kronbench.datasets import describe
 from kronbench.datasets.transfer import shown
 from kronbench.errors import InputError
 from kronbench.files import refusal
+from kronbench.report.formulas import plain
 from kronbench.bench.costs import memory_mb, minutes
 from kronbench.bench.items import load_plan
 from kronbench.bench.lifetime import lead_jobs
@@ -110,4 +111,4 @@ def caption_of(wildcards, output):
     What depends on ``output`` is not among the settings that Snakemake remembers: other words make
     no picture stale.
     """
-    return re.sub(r"([\\*`|_])", r"\\\1", item_of(wildcards).caption)
+    return re.sub(r"([\\*`|_])", r"\\\1", plain(item_of(wildcards).caption))

@@ -1,4 +1,4 @@
-"""Formulas between the dollar signs of a text, as MathML for the page.
+"""Formulas between the dollar signs of a text, as MathML for the page, or as plain text.
 
 They are written in the part of LaTeX that the mathtext of matplotlib reads too: letters, numbers,
 scripts, ``\\frac``, ``\\sum``, Greek, ``\\mathbf`` and the like.
@@ -28,6 +28,15 @@ def html(text: str) -> str:
     pieces = apart(text)
     pieces[0::2] = map(escape, pieces[0::2])
     pieces[1::2] = [f"<math>{mathml(formula)}</math>" for formula in pieces[1::2]]
+    return "".join(pieces)
+
+
+def plain(text: str) -> str:
+    """A text for readers of plain text: formulas by their letters alone, ``H^k_ii``."""
+    pieces = apart(text)
+    pieces[1::2] = [
+        re.sub(r"\\(mathbf|mathcal|mathrm) ?|[\\{}]", "", formula) for formula in pieces[1::2]
+    ]
     return "".join(pieces)
 
 

@@ -61,6 +61,7 @@ def write_report(plan: Plan) -> str:
     )
     environment.filters["cell"] = format_cell
     environment.filters["formulas"] = lambda text: markupsafe.Markup(formulas.html(text))
+    environment.filters["plain"] = formulas.plain
     environment.globals["signs"] = typeset.SIGNS
     papers = [
         {
