@@ -460,7 +460,7 @@ def _threads(n):
 
     OpenBLAS threads spin after each call and take the cores from numba's: up to 30 times slower.
     """
-    with at_most_threads(n // 16384), _thread_pools().limit(limits=1, user_api="blas"):
+    with at_most_threads(n // 4096), _thread_pools().limit(limits=1, user_api="blas"):
         yield
 
 
