@@ -121,7 +121,7 @@ def draw(numbers, item):
     for panel, kind in zip(axes[:, 0], kinds, strict=True):
         _panel(panel, numbers[numbers["quantity"] == kind].reset_index(drop=True), kind)
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure
 
 
