@@ -189,10 +189,9 @@ def verdict_matrix(target: Path) -> str:
     """The accepted verdicts by paper as a Markdown table, with machine and date."""
     verdicts, machine = read_verdicts(target / "verdicts.csv"), read_machine(target)
     counts = pd.crosstab(verdicts["paper"], verdicts["verdict"])
-    counts = counts.reindex(verdicts["paper"].unique())
-    columns = [name for name in VERDICTS if name in counts]
-    lines = [f"| paper | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
-    for paper, row in counts[columns].iterrows():
+    counts = counts.reindex(index=verdicts["paper"].unique(), columns=VERDICTS, fill_value=0)
+    lines = [f"| paper | {' | '.join(VERDICTS)} |", "|---|" + "---|" * len(VERDICTS)]
+    for paper, row in counts.iterrows():
         lines.append(f"| `{paper}` | {' | '.join(map(str, row))} |")
     cpu = machine["cpu"] if isinstance(machine["cpu"], str) else " and ".join(machine["cpu"])
     lines += [
