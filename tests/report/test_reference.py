@@ -126,7 +126,7 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(plan):
     readme.write_text(f"before\n{BEGIN}\nprevious\n{END}\nafter\n")
     update_readme(readme, target)
     text = readme.read_text()
-    assert "| `airola` | 1 | 1 |" in text and "2026-11-21, a cpu, 2 cores" in text
+    assert "| `airola` | 1 | 0 | 1 | 0 |" in text and "2026-11-21, a cpu, 2 cores" in text
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "previous" not in text
     update_readme(readme, target)
     assert readme.read_text() == text
