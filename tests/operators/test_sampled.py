@@ -87,6 +87,30 @@ def test_equals_the_dense_formula(problem, method):
     assert_close(operator.rmatvec(w), matrix.T, w, dtype)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("zeros", [0.0, 0.5])
+def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros, monkeypatch):
+    rng = np.random.default_rng(7)
+    n = 400
+    A, B = (np.asarray(rng.standard_normal((n, n + 9)), dtype, order=order) for _ in range(2))
+    pairs = [rng.permutation(size)[:n] for size in (n, n, n + 9, n + 9)]
+    matrix = dense_formula(A, B, *pairs)
+    v, w = (rng.standard_normal(n) * (rng.random(n) >= zeros) for _ in range(2))
+    operator = SampledKroneckerOperator(A, B, *pairs, method="sparse")
+    assert isinstance(operator._route, _routes.DoubleSum)
+    X = np.column_stack([v, 2 * v, np.zeros(n)])
+    assert_close(operator.matvec(v), matrix, v, dtype)
+    assert_close(operator.rmatvec(w), matrix.T, w, dtype)
+    np.testing.assert_array_equal(operator.matmat(X)[:, 0], operator.matvec(v))
+    assert not operator.matmat(X)[:, 2].any()
+    more = SampledKroneckerOperator(A, B, *(np.tile(p, 2) for p in pairs), method="sparse")
+    assert_close(more.matvec(np.tile(v, 2)), np.tile(matrix, (2, 2)), np.tile(v, 2), dtype)
+    many = np.concatenate([np.roll(pairs[0], k) for k in range(3)]), np.tile(pairs[1], 3)
+    thrice = SampledKroneckerOperator(A, B, *many, *pairs[2:], method="sparse")
+    assert isinstance(thrice._route, _routes.PairRoute)
+
+
 @both_carriers
 @given(problems(), st.sampled_from(METHODS), st.integers(1, 6))
 @settings(max_examples=40, deadline=None)

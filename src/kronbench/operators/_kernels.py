@@ -563,6 +563,22 @@ def contract(
             first += length
 
 
+@njit(parallel=True, fastmath=_REASSOCIATE, cache=True)
+def sums_over_pairs(row_matrix, col_matrix, rows, cols, in_rows, in_cols, x, out):
+    """out[h, v] = sum_e row_matrix[rows[h], in_rows[e]] col_matrix[cols[h], in_cols[e]] x[v, e].
+
+    Indices are unsigned, which keeps numba from looking for negative ones.
+    """
+    for h in prange(len(rows)):
+        a, b = row_matrix[rows[h]], col_matrix[cols[h]]
+        for v in range(len(x)):
+            weights = x[v]
+            total = weights.dtype.type(0)
+            for e in range(len(in_rows)):
+                total += a[in_rows[e]] * b[in_cols[e]] * weights[e]
+            out[h, v] = total
+
+
 @njit(parallel=True, cache=True)
 def block_starts(minor, bounds, block_rows, starts):
     """Where the pairs of each major vertex begin in each block of minor vertices."""

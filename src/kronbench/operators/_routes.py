@@ -18,6 +18,7 @@ from kronbench.operators._kernels import (
     scatter,
     scatter_pairs,
     select,
+    sums_over_pairs,
 )
 
 # Rows of the dense product that are held at a time: its (m, q) result is never whole in memory.
@@ -155,6 +156,36 @@ class Middle:
                 between = between @ (right if len(majors) == len(right) else right[majors])
             np.matmul(between, left.T, out=inner[:, v, :n_out])
         return inner
+
+
+class DoubleSum:
+    """Every output as a sum over all coefficients, without anything between them.
+
+    Where pairs are as few as vertices (the "independent" setting), Algorithm 1 would copy both
+    matrices to use each row once; this reads a row of each for an output.
+
+    Parameters
+    ----------
+    in_index, out_index : row and column vertices of the pairs
+    row_matrix, col_matrix : A (a, b) and B (c, d)
+    """
+
+    def __init__(self, in_index, out_index, row_matrix, col_matrix):
+        self._in, self._out = (
+            tuple(np.asarray(index).view(np.uint32) for index in pairs)
+            for pairs in (in_index, out_index)
+        )
+        self._matrices = tuple(np.ascontiguousarray(m) for m in (row_matrix, col_matrix))
+
+    def __call__(self, x):
+        """(e, w) coefficients -> (f, w) outputs."""
+        in_index = self._in
+        used = (x != 0).any(axis=1)
+        if not used.all():
+            x, in_index = x[used], tuple(index[used] for index in in_index)
+        sums = np.empty((len(self._out[0]), x.shape[1]), x.dtype)
+        sums_over_pairs(*self._matrices, *self._out, *in_index, np.ascontiguousarray(x.T), sums)
+        return sums
 
 
 class DenseRoute:

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from kronbench.errors import InputError
 from kronbench.operators._cost_model import Operations, Rates, Sizes, machine_rates
 from kronbench.operators._factors import thin_factors
-from kronbench.operators._routes import DenseRoute, Middle, PairRoute
+from kronbench.operators._routes import DenseRoute, DoubleSum, Middle, PairRoute
 from kronbench.operators._sampling import Sampling
 from kronbench.operators._threads import WORTH_A_THREAD, at_most_threads
 from kronbench.operators.gram import dense
@@ -20,6 +20,9 @@ METHODS = ("auto", "sparse", "dense", "lowrank")
 
 # Below this many operations (about two milliseconds) methods are compared by operations alone.
 _WORTH_MEASURING = 5e7
+
+# Terms of a double sum below which all ways take microseconds.
+_WORTH_A_ROUTE = 100_000
 
 # Pairs and vertices are numbered in 32 bits; sums over them and places in arrays in 64.
 _MOST = np.iinfo(np.int32).max
@@ -50,7 +53,8 @@ class SampledKroneckerOperator(LinearOperator):
         The same for each coefficient: columns of the two matrices. The output pairs when None.
     method : {"auto", "sparse", "dense", "lowrank"}
         "sparse": Algorithm 1 of Airola & Pahikkala (2018), the cheaper of its two branches, in
-        O(min(a e + d f, c e + b f)), where only coefficients other than zero count in e.
+        O(min(a e + d f, c e + b f)), where only coefficients other than zero count in e; where e f
+        is no more than a b + c d ("independent" pairs), the double sum itself.
         "dense": two matrix products of the BLAS, O(min(a d (b + c), b c (a + d))).
         "lowrank": O(k (e + f)) with factors of rank k that reproduce every entry of a matrix to
         1e-11 of its largest (1e-6 in float32); where they would cost more than an exact method,
@@ -202,6 +206,8 @@ class SampledKroneckerOperator(LinearOperator):
     def _route(self):
         if self.method == "dense":
             return DenseRoute(self._in_pairs.sorted(0), self._out_pairs.sorted(0), *self._matrices)
+        if self.method == "sparse" and self._independent():
+            return DoubleSum(self._in_pairs.index, self._out_pairs.index, *self._matrices)
         if self.method == "sparse":
             _, side = self._sizes.sparse()
             in_pairs, out_pairs = self._in_pairs.sorted(1 - side), self._out_pairs.sorted(side)
@@ -212,6 +218,11 @@ class SampledKroneckerOperator(LinearOperator):
         P, Q = self._factors[side]
         between = self._factors[1 - side] or self._matrices[1 - side]
         return PairRoute(in_pairs, out_pairs, Q, P, middle=Middle(between, out_pairs.majors))
+
+    def _independent(self):
+        """Whether a sum over all pairs of pairs reads less than Algorithm 1 would copy."""
+        terms = len(self._in_pairs) * len(self._out_pairs)
+        return _WORTH_A_ROUTE <= terms <= sum(matrix.size for matrix in self._matrices)
 
     @cached_property
     def _adjoint_operator(self):
