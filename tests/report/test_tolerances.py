@@ -21,7 +21,7 @@ def runs(path, *frames, **options):
         run = folder(path / f"run-{number}", frame=frame)
         sidecar = run / "airola" / "tables" / "t" / "all.json"
         content = json.loads(sidecar.read_text())
-        content["environment"] |= {"cpu": number} | options
+        content["environment"] |= {"cpu": number, "instructions": "numba znver5"} | options
         sidecar.write_text(json.dumps(content))
         (run / "config.yaml").write_text("scale: small\n")
         folders.append(run)
@@ -140,3 +140,12 @@ def test_all_pairs_of_the_evidence_pass(tmp_path_factory, columns):
     largest = max(abs(x - y) for a in columns for b in columns for x, y in zip(a, b, strict=True))
     for entry in tolerances:
         assert entry.get("absolute", 0.0) <= 2.5 * FACTOR * largest * (1 + 1e-9)
+
+
+def test_other_instructions_on_one_machine_are_other_surroundings(tmp_path):
+    kinds = [{"instructions": name} for name in ("numba znver5", "numba haswell")]
+    folders = [
+        runs(tmp_path / str(number), frame, cpu="one", **kind)[0]
+        for number, (frame, kind) in enumerate(zip(EVIDENCE[:2], kinds, strict=True))
+    ]
+    assert written(tmp_path, folders)[0] == 0

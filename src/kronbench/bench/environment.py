@@ -9,6 +9,8 @@ import platform
 import subprocess
 from pathlib import Path
 
+import llvmlite.binding
+import numba
 import threadpoolctl
 
 _PACKAGES = ("kronbench", "numpy", "scipy", "numba", "scikit-learn", "pandas", "matplotlib")
@@ -23,6 +25,7 @@ def describe(threads: int) -> dict:
         "packages": {name: _version(name) for name in _PACKAGES},
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": _cpu(),
+        "instructions": _instructions(),
         "cores": os.cpu_count(),
         "threads": threads,
         "blas": [
@@ -58,6 +61,13 @@ def _revision():
     except (OSError, subprocess.SubprocessError):
         return None
     return revision or None
+
+
+def _instructions():
+    """The processor that numba compiles for, and what numpy was told to leave out."""
+    name = numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name()
+    without = os.environ.get("NPY_DISABLE_CPU_FEATURES")
+    return f"numba {name}" + (f", numpy without {without}" if without else "")
 
 
 def _cpu():

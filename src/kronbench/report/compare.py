@@ -19,6 +19,7 @@ from kronbench.settings import read_yaml, validate
 _ABOUT = (
     *("busy", "*waiting", "processors", "repeats", "threads", "peak*", "rate", "*gflop*"),
     *("ms", "*, ms", "*, s", "low", "high"),  # the last two of repeats, in tables of speed
+    *("* is", "the same, auc included"),  # measured or extrapolated; a ratio of seconds
 )
 
 # Folders of a run that hold no numbers that are shown.

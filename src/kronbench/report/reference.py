@@ -26,7 +26,9 @@ README_SCALE = "default"
 BEGIN, END = "<!-- verdicts: written by kronbench accept -->", "<!-- end of the verdicts -->"
 
 # What is told of a run, beside its data and packages.
-_SURROUNDINGS = ("revision", "blas", "cpu", "threads", "cores", "python", "system")
+_SURROUNDINGS = (
+    *("revision", "blas", "cpu", "instructions", "threads", "cores", "python", "system"),
+)
 
 _LARGEST = 200  # rows of a table that is worth a place in the repository
 _COLUMNS = ["id", "paper", "timing", "verdict", "measured"]
