@@ -273,8 +273,9 @@ def _headline_row(entry, row):
         "surrogate data": row["source"] == "surrogate",
         "busy machine": row.get("busy") in (True, "True"),
     }
+    of = ", ".join(format_cell(row[column]) for column in entry["of"])
     return HeadlineRow(
-        of=", ".join(format_cell(row[column]) for column in entry["of"]),
+        of=of.replace("\N{THIN SPACE}", "\N{NARROW NO-BREAK SPACE}"),
         theirs=theirs,
         ours=f"{_three_digits(row[entry['ours']])} s",
         # a printed time such as ">3d" is the least that it can have been
