@@ -45,12 +45,13 @@ function wanted() {
 
 function filter() {
   const parameters = wanted();
-  const text = (parameters.get("q") || "").toLowerCase();
+  const words = (parameters.get("q") || "").toLowerCase().split(/\s+/); // all of them, in any order
   parameters.delete("q");
   let shown = 0;
   for (const row of rows) {
     const fits = [...parameters].every(([key, value]) => row.dataset[key] === value);
-    row.hidden = !(fits && row.textContent.toLowerCase().includes(text));
+    const text = `${row.id} ${row.textContent}`.toLowerCase();
+    row.hidden = !(fits && words.every((word) => text.includes(word)));
     shown += !row.hidden;
   }
   document.getElementById("shown").textContent = `${shown} of ${rows.length} claims`;
