@@ -29,8 +29,8 @@ def test_extensions():
     coupling = frame[frame["extension"] == "coupling"]
     assert coupling["training"].tolist() == [60, 60, 120, 120]
     psi = coupling.pivot(index="training", columns="variant", values="psi")
-    # Of 60 points variances of ten thousands are learned, at which fits of both parametrizations tell
-    # the criterion to about 1e-4: on one processor the learned one ends below, on another above.
+    # Of 60 points variances of ten thousands are learned, at which the fits of both tell the
+    # criterion to about 1e-4: on one processor the learned one ends below, on another above.
     assert (psi["learned"] <= psi["none"] * (1 + 2e-4)).all()
     assert psi["learned"][120] < 0.95 * psi["none"][120]
     frame = run_experiment("model_extensions", spec, documents(), "ipc-d")
