@@ -15,6 +15,7 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 
 from kronbench.bench.items import load_plan
 from kronbench.report.claims import load_statements, rows_of
+from kronbench.report import formulas
 from kronbench.report.reference import described, moves, read_verdicts
 from tests.helpers import merged
 from tests.report.corruptions import NOT_FINITE, SOME, moved_by
@@ -77,7 +78,7 @@ def test_smoke_scale_makes_every_item_and_the_page(checkout):
         for suffix in item.kinds:
             file = checkout / item.output(suffix)
             assert file.stat().st_size > 0
-        assert item.caption in page
+        assert html.unescape(formulas.html(item.caption)) in page
     results = checkout / "results"
     assert not [path for path in results.rglob(".*")], "temporary files were left"
     assert f"{len(plan.items)} items rendered at scale 'smoke'" in run.stdout
