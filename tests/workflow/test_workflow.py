@@ -14,8 +14,8 @@ import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 from kronbench.bench.items import load_plan
-from kronbench.report.claims import load_statements, rows_of
 from kronbench.report import formulas
+from kronbench.report.claims import load_statements, rows_of
 from kronbench.report.reference import described, moves, read_verdicts
 from tests.helpers import merged
 from tests.report.corruptions import NOT_FINITE, SOME, moved_by
