@@ -90,7 +90,7 @@ def test_equals_the_dense_formula(problem, method):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("zeros", [0.0, 0.5])
-def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros, monkeypatch):
+def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros):
     rng = np.random.default_rng(7)
     n = 400
     A, B = (np.asarray(rng.standard_normal((n, n + 9)), dtype, order=order) for _ in range(2))

@@ -183,31 +183,28 @@ def load_plan(config: Mapping | str | Path) -> Plan:
                     f"papers.{paper}: there is no item '{name}'; known are: {', '.join(entries)}"
                 )
         items += [_item(paper, name, entries, overrides, config) for name in entries]
-    return Plan(config=config, papers=papers, items=_gathered(items, papers))
+    return Plan(config=config, papers=papers, items=tuple(_gathered(items, papers)))
 
 
 def _gathered(items, papers):
     """The items, with those whose numbers each brings together, as far as the run has them."""
-    known = {(item.paper, item.name): item for item in items}
-    whole = []
-    for item in items:
-        sources = []
-        for there in papers[item.paper]["items"][item.name].get("numbers_of", ()):
-            paper, _, name = there.partition("/")
-            entries = papers[paper]["items"] if paper in papers else {name: {}}
-            if "numbers_of" in entries.get(name, {"numbers_of": ()}):
+    known = {f"{item.paper}/{item.name}": item for item in items}
+    entries = {key: papers[item.paper]["items"][item.name] for key, item in known.items()}
+    for key, item in known.items():
+        wanted = entries[key].get("numbers_of", ())
+        sources = [there for there in wanted if there.partition("/")[0] in papers]
+        for there in sources:
+            if there not in known or "numbers_of" in entries[there]:
                 raise InputError(
                     f"config/papers/{item.paper}.yaml: {item.name} takes the numbers of "
                     f"'{there}': give an item that has some of its own"
                 )
-            sources += [known[paper, name]] if paper in papers else []
-        if "numbers_of" in papers[item.paper]["items"][item.name] and not sources:
+        if wanted and not sources:
             raise InputError(
                 f"{item.paper} {item.name} brings the numbers of other papers together, and the "
                 "run has none of them"
             )
-        whole.append(dataclasses.replace(item, numbers_of=tuple(sources)))
-    return tuple(whole)
+        yield dataclasses.replace(item, numbers_of=tuple(known[there] for there in sources))
 
 
 def _item(paper, name, entries, overrides, config):

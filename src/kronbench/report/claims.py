@@ -12,7 +12,7 @@ import pandas as pd
 from kronbench.bench.items import Plan
 from kronbench.errors import InputError
 from kronbench.report import checks
-from kronbench.report.fits import TIMED, disturbed
+from kronbench.report.fits import TIMED, disturbed, doubts
 from kronbench.report.render import read_numbers, read_results
 from kronbench.report.style import format_cell
 from kronbench.resources import config_path
@@ -269,10 +269,6 @@ def _headline_row(entry, row):
     if not isinstance(theirs, str):
         theirs = f"{format_cell(theirs)} s"
     times = _three_digits(row[entry["times"]])
-    doubts = {
-        "surrogate data": row["source"] == "surrogate",
-        "busy machine": row.get("busy") in (True, "True"),
-    }
     of = ", ".join(format_cell(row[column]) for column in entry["of"])
     return HeadlineRow(
         of=of.replace("\N{THIN SPACE}", "\N{NARROW NO-BREAK SPACE}"),
@@ -280,7 +276,7 @@ def _headline_row(entry, row):
         ours=f"{_three_digits(row[entry['ours']])} s",
         # a printed time such as ">3d" is the least that it can have been
         times=f"> {times}" if theirs.startswith(">") else times,
-        doubts=", ".join(doubt for doubt, applies in doubts.items() if applies),
+        doubts=doubts(row),
     )
 
 

@@ -63,3 +63,12 @@ def span(frame: pd.DataFrame, value: str = "seconds") -> tuple[float, float]:
     if low not in frame or high not in frame:
         return np.nan, np.nan
     return float(frame[low].min()), float(frame[high].max())
+
+
+def doubts(row) -> str:
+    """What a reader must know before quoting a row: surrogate data, a busy machine."""
+    found = {
+        "surrogate data": row["source"] == "surrogate",
+        "busy machine": row.get("busy") in (True, "True"),
+    }
+    return ", ".join(doubt for doubt, applies in found.items() if applies)

@@ -5,7 +5,7 @@ import pandas as pd
 
 from kronbench.errors import InputError
 from kronbench.report.drawings.leave_one_out_table import seconds_of
-from kronbench.report.fits import disturbed, exponent
+from kronbench.report.fits import disturbed, doubts, exponent
 from kronbench.report.layout import format_number
 from kronbench.report.style import ALARM, new_figure
 
@@ -45,17 +45,18 @@ def _row(frame, item, entry, rate):
     if np.isnan(list(found.values())).all():
         return None
     best = found["ours"]
+    printed, bound = _printed(rows, entry)
     row = {
         "paper": entry["item"].partition("/")[0],
         "headline": entry["name"],
         "quantity": entry["quantity"],
-        **{f"{entry['quantity']}, {PRINTED}": _printed(rows, entry)[0]},
-        "printed is a bound": _printed(rows, entry)[1],
+        f"{entry['quantity']}, {PRINTED}": printed,
+        "printed is a bound": bound,
         f"{entry['quantity']}, {THEIR_WAY}": found["theirs"],
         f"{entry['quantity']}, {OUR_WAY}": best,
     }
     if entry["quantity"] == "seconds":
-        row["times faster than printed"] = row[f"seconds, {PRINTED}"] / best
+        row["times faster than printed"] = printed / best
         row["times faster than the paper's method"] = found["theirs"] / best
     if "operations" in entry and len(sides["ours"]):
         row[_LIMIT] = float(sides["ours"].eval(entry["operations"]).sum()) / rate
@@ -150,7 +151,7 @@ def _panel(panel, rows, kind):
             )  # fmt: skip
     else:
         panel.set_xlim(0, 1.05 * rows[columns].astype(float).max(axis=None))
-    panel.set_yticks(places, [f"{row['headline']}{_doubts(row)}" for _, row in rows.iterrows()])
+    panel.set_yticks(places, [_named(row) for _, row in rows.iterrows()])
     for label, surrogate in zip(
         panel.get_yticklabels(), rows["source"] == "surrogate", strict=True
     ):
@@ -176,7 +177,5 @@ def _two_digits(value):
     return format_number(float(f"{value:.2g}"), digits=2)
 
 
-def _doubts(row):
-    doubts = {"surrogate data": row["source"] == "surrogate", "busy machine": row["busy"]}
-    named = [doubt for doubt, applies in doubts.items() if applies]
-    return f" ({', '.join(named)})" if named else ""
+def _named(row):
+    return f"{row['headline']} ({doubts(row)})" if doubts(row) else row["headline"]
