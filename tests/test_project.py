@@ -19,7 +19,7 @@ from kronbench.report.register import accepted_register
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
-GROUND = {"errors", "pairs", "files", "resources", "settings"}
+GROUND = {"errors", "pairs", "files", "modules", "resources", "settings"}
 # What each floor may import from inside the package, beside itself and the ground.
 FLOORS = {
     "operators": set(),

@@ -23,6 +23,9 @@ def main(argv: list[str] | None = None) -> int:
 
     So are a file that cannot be written and too little memory, with exit status 1.
     """
+    # A process of our own, before it loads a BLAS: threads that spin for 26 ms after each call of
+    # it would stand in the way of numba's, and rows would count as disturbed by others.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "12")  # 2^12 cycles, its default is 2^26
     follow_workflow()
     arguments = _parser().parse_args(argv)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
@@ -215,7 +218,7 @@ def _verify(arguments):
 
 def _prepare(arguments):
     from kronbench.bench.items import load_plan
-    from kronbench.bench.job import prepare
+    from kronbench.bench.prepared import prepare
 
     prepare(load_plan(arguments.config), arguments.name)
 

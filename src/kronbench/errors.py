@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from numbers import Real
-
-import numpy as np
 
 
 class InputError(ValueError):
@@ -17,7 +16,7 @@ class InputError(ValueError):
 
 def check_positive(value, name, *, or_zero=False) -> float:
     """``value`` as a float; InputError unless it is finite and positive, or zero where allowed."""
-    if not (isinstance(value, Real) and np.isfinite(value)) or value < 0 or not (value or or_zero):
+    if not (isinstance(value, Real) and isfinite(value)) or value < 0 or not (value or or_zero):
         wanted = "nonnegative" if or_zero else "positive"
         raise InputError(f"{name}={value}: give a {wanted} number")
     return float(value)

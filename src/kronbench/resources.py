@@ -5,6 +5,7 @@ inside the package.
 """
 
 import os
+import re
 from pathlib import Path
 
 import platformdirs
@@ -38,6 +39,11 @@ def package_path(*parts: str) -> Path:
 def schema_path(name: str) -> Path:
     """Path of ``<name>.schema.yaml`` below ``workflow/schemas/``."""
     return _find("schemas", _CHECKOUT / "workflow" / "schemas") / f"{name}.schema.yaml"
+
+
+def shown(url: str) -> str:
+    """An address for messages and notes, without user name and password."""
+    return re.sub(r"(?<=://)[^/?#]*@", "", url)
 
 
 def _find(installed: str, checkout: Path) -> Path:

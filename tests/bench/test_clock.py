@@ -125,3 +125,18 @@ def test_pieces_of_work_add_up():
     assert (both.seconds, both.seconds_low, both.seconds_high) == (3.0, 2.9, 3.2)
     assert both.waiting == pytest.approx(0.4)
     assert both.busy and not first.busy
+
+
+def test_the_peak_of_a_process_is_not_that_of_its_parent():
+    held = bytearray(b"x" * 2**28)
+    parent = clock.peak_mib()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        child = pool.apply(clock.peak_mib)
+        pool.apply(_hold, (2**28,))
+        after = pool.apply(clock.peak_mib)
+    assert parent > len(held) / 2**20 > child
+    assert after > child + 200
+
+
+def _hold(size):
+    return len(bytearray(b"x" * size))

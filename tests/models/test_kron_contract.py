@@ -24,6 +24,7 @@ MODELS = [
     KronRidge(form="primal"),
     KronSVM(),
     KronSVM(form="primal", inner_solver="cg"),
+    KronSVM(form="primal", inner_solver="pcg", row_kernel="gaussian", row_gamma=0.3),
     *(KronNewton(loss=loss) for loss in ("ridge", "l1svm", "logistic", "rankrls")),
 ]
 WITHOUT_DATA = [

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from kronbench import PairData
@@ -55,6 +56,121 @@ def test_primal_is_the_dual_with_linear_kernels(loss, inner_solver, size, seed):
     np.testing.assert_allclose(
         dual.decision_function(new), primal.decision_function(new), atol=1e-5
     )
+
+
+def wave(A, B):
+    """A kernel that is neither linear nor Gaussian."""
+    return np.cos(A[:, :1] - B[:, :1].T)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(SMOOTH), st.sampled_from([*SOLVERS, "pcg"]), sizes, seeds)
+def test_primal_is_the_dual_with_features_of_any_kernels(loss, inner_solver, size, seed):
+    X, y = random_pairs(*size, seed), random_labels(size[2], seed)
+    new = random_pairs(4, 3, 7, seed + 1)
+    options = dict(loss=loss, reg=0.5, outer_iter=40, inner_iter=100, tol=1e-10)
+    options |= dict(row_kernel="gaussian", row_gamma=0.5, col_kernel=wave)
+    dual = KronNewton(**options).fit(X, y)
+    primal = KronNewton(inner_solver=inner_solver, form="primal", **options).fit(X, y)
+    assert len(primal.coef_) <= len(np.unique(X.rows)) * 2  # the wave has two features
+    np.testing.assert_allclose(
+        dual.decision_function(new), primal.decision_function(new), atol=1e-5
+    )
+
+
+def test_a_precomputed_kernel_has_features_too():
+    X, y = random_pairs(7, 6, 30, seed=0), random_labels(30, seed=0)
+    new = random_pairs(4, 3, 7, seed=1)
+    options = dict(form="primal", inner_solver="pcg", reg=0.5, outer_iter=20, inner_iter=50)
+    kernel = gaussian(0.5)
+    expected = KronSVM(row_kernel="gaussian", row_gamma=0.5, **options).fit(X, y)
+    given = PairData(kernel(X.row_features, X.row_features), X.col_features, X.rows, X.cols)
+    others = PairData(kernel(new.row_features, X.row_features), *new_cols(new))
+    model = KronSVM(row_kernel="precomputed", **options).fit(given, y)
+    np.testing.assert_allclose(
+        model.decision_function(others), expected.decision_function(new), atol=1e-8
+    )
+
+
+def new_cols(X):
+    return X.col_features, X.rows, X.cols
+
+
+def test_another_kernel_or_training_set_makes_other_features():
+    X, y = random_pairs(7, 6, 30, seed=0), random_labels(30, seed=0)
+    model = KronSVM(form="primal", row_kernel="gaussian", row_gamma=0.5).fit(X, y)
+    model.set_params(row_gamma=2.0).fit(X, y)
+    again = KronSVM(form="primal", row_kernel="gaussian", row_gamma=2.0).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, again.coef_)
+    model.fit(X[:12], y[:12])
+    again = KronSVM(form="primal", row_kernel="gaussian", row_gamma=2.0).fit(X[:12], y[:12])
+    np.testing.assert_array_equal(model.coef_, again.coef_)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from([*SOLVERS, "pcg"]), sizes, seeds)
+def test_iterated_ridge_filters_the_residual_once_a_step(inner_solver, size, seed):
+    """y - p after t steps is (reg (Q + reg I)^-1)^t y."""
+    X, y = random_pairs(*size, seed), random_labels(size[2], seed)
+    form = "primal" if inner_solver == "pcg" else "dual"
+    model = KronNewton(
+        loss="ridge", form=form, reg=2.0, inner_solver=inner_solver, iterated=True, outer_iter=3,
+        inner_iter=100, tol=0, line_search=False,
+    ).fit(X, y)  # fmt: skip
+    Q = dense_gram(X, X, linear, linear)
+    left = y
+    for _ in range(3):
+        left = 2.0 * np.linalg.solve(Q + 2.0 * np.eye(len(y)), left)
+    np.testing.assert_allclose(y - model.decision_function(X), left, atol=1e-6)
+    for objective in model.objective_path_[-1:]:  # none where y is in the null space of Q
+        np.testing.assert_allclose(objective, left @ left / 2, atol=1e-6)
+
+
+def test_one_preconditioned_iteration_solves_complete_data():
+    rng = np.random.default_rng(0)
+    X = PairData.complete(rng.standard_normal((9, 4)), rng.standard_normal((8, 3)))
+    y = rng.standard_normal(72)
+    model = KronNewton(loss="ridge", form="primal", inner_solver="pcg", reg=0.3, outer_iter=1,
+                       inner_iter=1, tol=0).fit(X, y)  # fmt: skip
+    features = np.kron(X.row_features, X.col_features)
+    exact = np.linalg.solve(features.T @ features + 0.3 * np.eye(12), features.T @ y)
+    np.testing.assert_allclose(model.coef_, exact, atol=1e-12)
+
+
+def test_sparse_features_have_others_for_their_kernels():
+    X, y = random_pairs(7, 6, 30, seed=0), random_labels(30, seed=0)
+    thin = PairData(sparse.csr_array(X.row_features), sparse.csr_array(X.col_features),
+                    X.rows, X.cols)  # fmt: skip
+    model = KronSVM(form="primal", inner_solver="pcg", row_kernel="gaussian", row_gamma=0.5)
+    expected = model.fit(X, y).decision_function(X)
+    np.testing.assert_allclose(model.fit(thin, y).decision_function(thin), expected, atol=1e-8)
+
+
+def test_whole_numbers_are_features_too():
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 5, (9, 4)), rng.integers(0, 5, (8, 3))
+    y = rng.standard_normal(72)
+    model = KronNewton(loss="ridge", form="primal", inner_solver="pcg", outer_iter=1, inner_iter=1,
+                       tol=0)  # fmt: skip
+    coef = model.fit(PairData.complete(*counts), y).coef_
+    floats = PairData.complete(*(side.astype(float) for side in counts))
+    np.testing.assert_array_equal(coef, model.fit(floats, y).coef_)
+
+
+def test_the_preconditioner_saves_most_iterations():
+    """On two thirds of the pairs at random, a fifth of the labels wrong: within 20 products."""
+    rng = np.random.default_rng(0)
+    features = rng.uniform(0, 10, (60, 1)), rng.uniform(0, 10, (50, 1))
+    X = PairData(*features, *np.divmod(rng.permutation(3000)[:2000], 50))
+    y = np.where(np.sin(features[0][X.rows, 0]) > np.cos(features[1][X.cols, 0]), 1.0, -1.0)
+    y[rng.permutation(2000)[:400]] *= -1
+    options = dict(form="primal", reg=0.01, line_search=True, outer_iter=30, tol=1e-7)
+    options |= dict(row_kernel="gaussian", col_kernel="gaussian", row_gamma=0.2, col_gamma=0.2)
+    optimum = KronSVM(inner_solver="cg", inner_iter=300, **options).fit(X, y).objective_path_[-1]
+    options.update(outer_iter=4, inner_iter=5, tol=0)
+    with_it = KronSVM(inner_solver="pcg", **options).fit(X, y).objective_path_[-1]
+    without = KronSVM(inner_solver="cg", **options).fit(X, y).objective_path_[-1]
+    assert with_it - optimum < 1e-3 * (without - optimum)
 
 
 @settings(deadline=None, max_examples=40)
@@ -143,7 +259,13 @@ def test_clear_errors():
         (lambda: KronNewton(loss="ridge").fit(X, y * np.inf), "infinite"),
         (lambda: KronSVM(inner_solver="lu").fit(X, y), "qmr, minres, cg"),
         (lambda: KronSVM(reg=-1).fit(X, y), "reg=-1"),
-        (lambda: KronSVM(form="primal", col_kernel="gaussian").fit(X, y), "col_kernel"),
+        (lambda: KronSVM(form="primal", col_kernel="gaussian").fit(X, y), "gamma"),
+        (lambda: KronSVM(form="primal", col_kernel="cubic").fit(X, y), "'cubic'"),
+        (
+            lambda: KronSVM(form="primal", col_kernel=lambda A, B: -linear(A, B)).fit(X, y),
+            "positive semidefinite",
+        ),
+        (lambda: KronSVM(inner_solver="pcg").fit(X, y), "inner_solver='pcg' needs form='primal'"),
     ]
     for call, message in cases:
         with pytest.raises(InputError, match=message):

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from kronbench.datasets import describe
-from kronbench.datasets.transfer import shown
 from kronbench.errors import InputError
 from kronbench.files import refusal
 from kronbench.report.formulas import plain
+from kronbench.resources import shown
 from kronbench.bench.costs import memory_mb, minutes
 from kronbench.bench.items import load_plan
 from kronbench.bench.lifetime import lead_jobs

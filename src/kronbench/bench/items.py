@@ -15,12 +15,11 @@ from pathlib import Path
 
 import yaml
 
-from kronbench.bench.modules import read_module
 from kronbench.bench.solvers import check_import_path, import_paths
-from kronbench.datasets.transfer import shown
 from kronbench.errors import InputError
 from kronbench.files import write_text
-from kronbench.resources import config_path
+from kronbench.modules import file_of
+from kronbench.resources import config_path, shown
 from kronbench.settings import read_yaml, validate
 
 RESULTS = Path("results")
@@ -302,7 +301,7 @@ def _check_mirror(mirror):
 
 
 def _check_module(package, name, where):
-    if read_module(f"kronbench.{package}.{name}") is None:
+    if file_of(f"kronbench.{package}.{name}") is None:
         raise InputError(
             f"{where}: there is no module kronbench/{package.replace('.', '/')}/{name}.py"
         )

@@ -13,19 +13,11 @@ import threadpoolctl
 from kronbench.bench import environment
 from kronbench.bench.clock import Stopwatch, peak_mib
 from kronbench.bench.items import Item, Plan
+from kronbench.bench.prepared import prepared
 from kronbench.bench.seeds import generator
-from kronbench.bench.warm_up import compile_kernels
-from kronbench.datasets import Dataset, load
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
 from kronbench.operators import rates_used
-
-
-def prepare(plan: Plan, name: str) -> Path:
-    """Put a data set into the results of a run, by the policy of its configuration."""
-    data = load(name, policy=plan.config["data"], mirror=plan.config["mirror"])
-    data.save(plan.data_folder(name))
-    return plan.data_folder(name)
 
 
 def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
@@ -40,10 +32,12 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         raise InputError(
             f"{item.paper} {item.name} has no part '{part}'; it has: {', '.join(item.parts)}"
         )
-    data = None
-    if item.datasets:
-        folder = plan.data_folder(part)
-        data = Dataset.open(folder if folder.exists() else prepare(plan, part))
+    data = prepared(plan, part) if item.datasets else None
+    # Before the watch starts, and before threads are limited: those of libraries that are loaded.
+    importlib.import_module(f"kronbench.experiments.{item.experiment}")
+    if item.timed:
+        # Here, because other jobs have no use for all these solvers, which take half a second.
+        from kronbench.bench.warm_up import compile_kernels
     threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
     numba.set_num_threads(threads)
     watch = Stopwatch()

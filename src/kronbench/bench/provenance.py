@@ -14,14 +14,14 @@ from pathlib import Path
 
 from kronbench import datasets
 from kronbench.bench.items import Item, Plan
-from kronbench.bench.modules import defining_module, imported_modules, read_module
 from kronbench.bench.solvers import find_module, import_paths
+from kronbench.modules import defining_module, file_of, imported_modules
 from kronbench.resources import config_path, package_path
 
 # They carry names, paths and sentences. What they decide about a job is among its parameters.
 _CARRIERS = frozenset(
     f"kronbench.{name}"
-    for name in ("bench.items", "bench.modules", "errors", "files", "resources", "settings")
+    for name in ("bench.items", "errors", "files", "modules", "resources", "settings")
 )
 # Warm-up and calibration come before the clock, and no untimed column may depend on them; they
 # use something of every floor. The data of a job come from its data file, which has a rule.
@@ -41,7 +41,7 @@ def table_sources(item: Item) -> list[str]:
     foreign = set()
     for path in import_paths(item.parameters):
         module, _, name = path.rpartition(".")
-        if read_module(module):
+        if file_of(module):
             modules.append(defining_module(module, name))
         elif file := find_module(module):
             foreign.add(_shown(file))
@@ -64,7 +64,7 @@ def data_sources(name: str) -> list[str]:
         *datasets.modules_of(name),
     ]
     # It imports every format.
-    package = _shown(read_module("kronbench.datasets").file)
+    package = _shown(file_of("kronbench.datasets"))
     return sorted({package, *sources_of(*modules, but=_CARRIERS)})
 
 
@@ -128,7 +128,7 @@ def sources_of(*modules: str, but: Iterable[str] = ()) -> list[str]:
         if name in seen:
             continue
         seen.add(name)
-        files.add(_shown(read_module(name).file))
+        files.add(_shown(file_of(name)))
         waiting += imported_modules(name)
     return sorted(files)
 

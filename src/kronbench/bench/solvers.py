@@ -6,8 +6,8 @@ import importlib
 import importlib.util
 from collections.abc import Mapping
 
-from kronbench.bench.modules import read_module
 from kronbench.errors import InputError
+from kronbench.modules import read_module
 
 
 class SolverMissing(Exception):
@@ -24,14 +24,19 @@ def make_solver(path: str, **parameters):
     InputError
         The path leads nowhere, or the estimator does not know a parameter.
     """
-    try:
-        solver = import_object(path)
-    except ModuleNotFoundError as error:
-        raise SolverMissing(f"{path} was skipped: {error.name} is not installed") from None
+    solver = import_solver(path)
     try:
         return solver(**parameters)
     except TypeError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def import_solver(path: str):
+    """What :func:`import_object` finds; SolverMissing where the package is not installed."""
+    try:
+        return import_object(path)
+    except ModuleNotFoundError as error:
+        raise SolverMissing(f"{path} was skipped: {error.name} is not installed") from None
 
 
 def check_import_path(path: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import optimize
 
 from kronbench.datasets.drug_target import MOLAR, label_matrix
 
@@ -127,7 +126,10 @@ def _similarity(rng, n, median, inheritance):
         bits = frequency(log_scale)
         return bits @ bits / (2 * bits.sum() - bits @ bits) - 0.9 * median
 
-    bits = frequency(optimize.brentq(excess, -8, 12))
+    # Here: only a stand-in needs scipy.optimize, which takes a quarter of a second.
+    from scipy.optimize import brentq
+
+    bits = frequency(brentq(excess, -8, 12))
     n_families = max(2, round(n**0.75 / 2))
     weights = (np.arange(n_families) + 1.0) ** -0.7
     subfamily = 3 * rng.choice(n_families, n, p=weights / weights.sum()) + rng.integers(3, size=n)

@@ -23,10 +23,9 @@ from urllib.request import url2pathname
 from kronbench.datasets.archives import member_bytes, zip_archive
 from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry, Member
-from kronbench.datasets.transfer import NoAnswerError, TooLargeError, shown, transfer
 from kronbench.errors import InputError
 from kronbench.files import sweep, temporary_prefix, write_text
-from kronbench.resources import cache_folder
+from kronbench.resources import cache_folder, shown
 
 ARCHIVE = 1 << 26  # bytes of an archive of which one member is wanted
 
@@ -260,6 +259,9 @@ def _note(cached):
 
 def _download(entry, addresses, cached, tried, damaged):
     """The first good copy among the addresses, moved into the cache in place of damaged ones."""
+    # Most files are at hand, and requests takes an eighth of a second.
+    from kronbench.datasets.transfer import NoAnswerError
+
     wrong = None
     sweep(cached.parent, "download")
     for address in addresses:
@@ -292,6 +294,8 @@ def _download(entry, addresses, cached, tried, damaged):
 
 def _fetch(address, scratch, entry):
     """Download one address, and say whether it came as gzip."""
+    from kronbench.datasets.transfer import TooLargeError, transfer  # as in _download
+
     limit = ARCHIVE if address.member else entry.limit
     expected = entry.bytes if entry.bytes is not None else ARCHIVE
     _log.info("fetching %s", address.name)

@@ -22,7 +22,7 @@ import requests
 import urllib3
 
 from kronbench.files import write_text
-from kronbench.resources import cache_folder
+from kronbench.resources import cache_folder, shown
 
 CONNECT = 3.0  # seconds a host has to accept a connection
 READ = 8.0  # seconds a connected host may stay silent
@@ -44,11 +44,6 @@ class NoAnswerError(Exception):
 
 class TooLargeError(Exception):
     """An address sent more bytes than it may."""
-
-
-def shown(url: str) -> str:
-    """An address for messages and notes, without user name and password."""
-    return re.sub(r"(?<=://)[^/?#]*@", "", url)
 
 
 def transfer(url: str, target: Path, limit: int, expected: int) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import numba
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
@@ -25,7 +29,9 @@ def run(spec, data, rng):
     - ``checkerboard``, further parameters there; ``only_checkerboards``;
     - ``select``, a parameter whose value comes from ``grids`` by the mean AUC over three inner
       folds, each vertex-disjoint from its training pairs and each vertex tested once;
-    - ``costly``, which keeps a method to ``costly_folds`` of the first repeat;
+    - ``costly``, which keeps a method to ``costly_folds`` of the first repeat, and lets the
+      candidates of its selection, which use one thread each, run side by side where data are
+      small, that is not on a checkerboard;
     - ``time_cap``, in place of the spec's: a method that two small checkerboards predict to pass
       its cap is not run on a large one.
 
@@ -117,6 +123,7 @@ class _Method:
             self.parameters |= entry.get("checkerboard", {})
         self.selected = entry.get("select")
         self.costly = entry.get("costly", False)
+        self.side_by_side = self.costly and not is_checkerboard
         self.grid = grids[self.selected] if self.selected else [None]
 
     def make(self, seed, value=None):
@@ -149,17 +156,26 @@ class _Method:
         if len(self.grid) == 1:
             return self.grid[0]
         splits = list(VertexDisjointKFold(3, 3, random_state=seed).split(pairs, y))
-        areas = np.array([self.inner_areas(pairs, y, *splits[block], seed) for block in (0, 4, 8)])
+        blocks = [splits[block] for block in (0, 4, 8)]
+        if hasattr(self.make(seed, self.grid[0]), "decision_path"):
+            areas = [self.path_areas(pairs, y, *block, seed) for block in blocks]
+        else:
+            with ThreadPoolExecutor(
+                numba.get_num_threads() if self.side_by_side else 1
+            ) as threads:
+                areas = threads.map(
+                    lambda job: self.inner_area(pairs, y, *job[0], seed, job[1]),
+                    itertools.product(blocks, self.grid),
+                )
+        areas = np.reshape(list(areas), (len(blocks), len(self.grid)))
         return self.grid[int(np.argmax(np.nanmean(areas, axis=0)))]
 
-    def inner_areas(self, pairs, y, train, test, seed):
-        path = getattr(self.make(seed, self.grid[0]), "decision_path", None)
-        if path:  # all numbers of neighbours from one search
-            model = self.make(seed, self.grid[0]).fit(pairs[train], y[train])
-            scores = model.decision_path(pairs[test], self.grid).T
-        else:
-            scores = [
-                self.make(seed, value).fit(pairs[train], y[train]).decision_function(pairs[test])
-                for value in self.grid
-            ]
+    def path_areas(self, pairs, y, train, test, seed):
+        """For all numbers of neighbours, from one search."""
+        model = self.make(seed, self.grid[0]).fit(pairs[train], y[train])
+        scores = model.decision_path(pairs[test], self.grid).T
         return [roc_auc(y[test], score) for score in scores]
+
+    def inner_area(self, pairs, y, train, test, seed, value):
+        model = self.make(seed, value).fit(pairs[train], y[train])
+        return roc_auc(y[test], model.decision_function(pairs[test]))

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import importlib.metadata
 import os
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch, TimeCap, in_turn, measure, peak_mib
+from kronbench.bench.processes import one_process
+from kronbench.bench.solvers import SolverMissing, import_solver
 from kronbench.operators import SampledKroneckerOperator, gram
 
 _PLAIN = "KRONBENCH_PLAIN_NUMBA"
 
-METHODS = ("matrix product", "sparse", "plain numba", "dense", "lowrank", "auto", "scipy")
+METHODS = (
+    "matrix product", "sparse", "plain numba", "dense", "lowrank", "auto", "scipy", "RLScore",
+)  # fmt: skip
+
+_VEC_TRICK = "rlscore.utilities.sampled_kronecker_products.sampled_vec_trick"
 
 
 def run(spec, data, rng):
@@ -26,30 +31,40 @@ def run(spec, data, rng):
     (gamma 1) on one feature, uniform on (0, 100). "matrix product" is the BLAS on two square
     matrices of its order m: the rate of the machine. "scipy" is a sparse matrix product and
     gathered inner products; "plain numba" is the sparse method without the vector instructions of
-    its innermost loops. A process for each point, because threads of BLAS and numba that wait
-    for each other would be measured with it. ``seconds`` is a median; ``gflops`` counts the
-    operations of the sparse method for every route but "matrix product", so that rates compare;
-    ``setup_seconds`` is the time to the end of the first product; ``chosen`` is what "auto" took;
-    ``deviation`` is the largest of some outputs from sums over all coefficients in double
-    precision, relative to the largest of them; ``blas_share`` is the rate relative to a matrix
-    product of order ``order`` in the same precision, in turn with it; ``speed_up`` is over the
-    sparse method.
+    its innermost loops; "RLScore" is the product of the papers' authors, in double precision
+    alone, left out with a reason where rlscore is not installed. A process for each point, because
+    threads of BLAS and numba that wait for each other would be measured with it. ``seconds`` is a
+    median; ``gflops`` counts the operations of the sparse method for every route but "matrix
+    product", so that rates compare; ``setup_seconds`` is the time to the end of the first product;
+    ``chosen`` is what "auto" took, and the version of RLScore; ``deviation`` is the largest of
+    some outputs from sums over all coefficients in double precision, relative to the largest of
+    them; ``blas_share`` is the rate relative to a matrix product of order ``order`` in the same
+    precision, in turn with it; ``speed_up`` is over the sparse method.
     """
-    rows, capped = [], []
+    # Here: on import it makes a lock, which is not for the copies of a process to remove.
+    from tqdm import tqdm
+
+    rows, capped, skipped = [], [], []
+    methods = dict(spec["methods"])
+    if "RLScore" in methods:
+        try:
+            import_solver(_VEC_TRICK)
+        except SolverMissing as reason:
+            skipped.append(str(reason))
+            del methods["RLScore"]
     points = [
         (method, dtype, threads)
-        for method in spec["methods"]
+        for method in methods
         for dtype in spec["dtypes"]
         for threads in spec["threads"]
     ]
-    context = multiprocessing.get_context("spawn")
     for method, dtype, threads in tqdm(points, unit="curve"):
         cap = TimeCap(spec["time_cap"])
-        for m in spec["methods"][method]:
+        for m in methods[method]:
             if not cap.allows(m):
                 capped.append(f"{method} m = {m}")
                 break
-            with _loops_of(method), context.Pool(1) as pool:
+            with _process_for(method) as pool:
                 row = pool.apply(
                     _measure, (method, m, spec["fraction"], dtype, threads, spec["order"])
                 )
@@ -57,20 +72,23 @@ def run(spec, data, rng):
             cap.record(m, row["setup_seconds"] + 3 * row["seconds"])
     frame = _compared(pd.DataFrame(rows))
     if capped:
-        frame.attrs["skipped"] = ["products past the time cap were not run: " + ", ".join(capped)]
+        skipped.append("products past the time cap were not run: " + ", ".join(capped))
+    frame.attrs["skipped"] = skipped
     return frame
 
 
 @contextlib.contextmanager
-def _loops_of(method):
-    """The environment of a process that runs this method: the loops are chosen at import."""
+def _process_for(method):
+    """A process that runs this method: its environment at import chooses the loops."""
     if method != "plain numba":
-        yield
+        with one_process(__name__) as pool:
+            yield pool
         return
     before = os.environ.get(_PLAIN)
     os.environ[_PLAIN] = "1"
     try:
-        yield
+        with one_process(__name__, afresh=True) as pool:
+            yield pool
     finally:
         if before is None:
             del os.environ[_PLAIN]
@@ -92,6 +110,8 @@ def _measure(method, m, fraction, dtype, threads, order):
     import numba
     import threadpoolctl
 
+    # Before the threads are limited, so that those of its loops are, where it was built with them
+    vec_trick = import_solver(_VEC_TRICK) if method == "RLScore" else None
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
     point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
     rng = np.random.default_rng(m)
@@ -124,6 +144,9 @@ def _measure(method, m, fraction, dtype, threads, order):
             if method == "scipy":
                 product = _scipy_product(G, K, rows, cols)
                 chosen = ""
+            elif method == "RLScore":
+                product = _reference_product(vec_trick, G, K, rows, cols)
+                chosen = importlib.metadata.version("rlscore")
             else:
                 operator = SampledKroneckerOperator(G, K, rows, cols, method=kind)
                 product, chosen = operator.matvec, operator.method
@@ -167,3 +190,9 @@ def _scipy_product(G, K, rows, cols):
         return u
 
     return product
+
+
+def _reference_product(vec_trick, G, K, rows, cols):
+    """Algorithm 1 of its authors: both matrices in C order, pairs in 32 bits on either side."""
+    pairs = rows.astype(np.int32), cols.astype(np.int32)
+    return lambda v: vec_trick(v, G, K, *pairs, *pairs)

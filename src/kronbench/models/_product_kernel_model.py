@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.models._pair_labels import check_pairs
-from kronbench.operators import SampledKroneckerOperator, dense, gram
+from kronbench.models._vertex_features import VertexFeatures
+from kronbench.models._vertex_kernel import check_precomputed
+from kronbench.operators import SampledKroneckerOperator, gram
 from kronbench.pairs import used_vertices
 
 _STOPS = {
@@ -67,7 +69,7 @@ class ProductKernelModel(BaseEstimator):
             X_fit are.
         """
         if self.form == "primal":
-            return self._design_operator(X_fit, X_fit if X is None else X)
+            return self._design_operator(*self._design(X_fit, X_fit if X is None else X))
         if self.form != "dual":
             raise InputError(f"form={self.form!r} is unknown: give 'dual' or 'primal'")
         dtype = _precision(X_fit)
@@ -88,24 +90,29 @@ class ProductKernelModel(BaseEstimator):
             in_pairs = None, None
         return SampledKroneckerOperator(*matrices, *out_pairs, *in_pairs, method=self.method)
 
-    def _design_operator(self, X_fit, X):
-        for side in ("row", "col"):
-            kernel = getattr(self, f"{side}_kernel")
-            if kernel != "linear":
-                raise InputError(
-                    f"{side}_kernel={kernel!r} in the primal form: give 'linear', whose features "
-                    "are known, or form='dual'"
-                )
-            given, fitted = (getattr(Z, f"{side}_features").shape[1] for Z in (X, X_fit))
-            if given != fitted:
-                raise InputError(
-                    f"{side}_features has {given} columns and the training set {fitted}: give the "
-                    "same features to both"
-                )
+    def _design(self, X_fit, X):
+        """T (a, d), D (b, r) and the rows of them (t,) of each pair: X = R (T kron D)."""
+        row_map, col_map = self._feature_maps(X_fit)
         used_rows, rows = used_vertices(X.rows, X.n_rows)
         used_cols, cols = used_vertices(X.cols, X.n_cols)
-        row_features = dense(X.row_features[used_rows])
-        col_features = dense(X.col_features[used_cols])
+        return row_map(X.row_features[used_rows]), col_map(X.col_features[used_cols]), rows, cols
+
+    def _feature_maps(self, X_fit):
+        kernels = {
+            "row": (self.row_kernel, self.row_gamma),
+            "col": (self.col_kernel, self.col_gamma),
+        }
+        maps = getattr(self, "feature_maps_", ())
+        if not maps or not all(
+            known.fits(X_fit, *kernel)
+            for known, kernel in zip(maps, kernels.values(), strict=True)
+        ):
+            dtype = _precision(X_fit)
+            maps = tuple(VertexFeatures(X_fit, side, *kernels[side], dtype) for side in kernels)
+            self.feature_maps_ = maps
+        return maps
+
+    def _design_operator(self, row_features, col_features, rows, cols):
         d, r = row_features.shape[1], col_features.shape[1]
         in_rows, in_cols = np.repeat(np.arange(d), r), np.tile(np.arange(r), d)
         return SampledKroneckerOperator(
@@ -116,14 +123,14 @@ class ProductKernelModel(BaseEstimator):
             in_rows,
             in_cols,
             method=self.method,
-            dtype=_precision(X_fit),
         )
 
     def _set_fitted(self, X, coef, objective_path, stop):
         self.X_fit_ = X
-        name, other = ("coef_", "dual_coef_")[:: 1 if self.form == "primal" else -1]
-        self.__dict__.pop(other, None)  # of an earlier fit in the other form
-        setattr(self, name, coef)
+        primal = self.form == "primal"
+        for other in ("dual_coef_",) if primal else ("coef_", "feature_maps_"):
+            self.__dict__.pop(other, None)  # of an earlier fit in the other form
+        setattr(self, "coef_" if primal else "dual_coef_", coef)
         self.objective_path_ = objective_path
         self.n_iter_ = len(objective_path)
         self.stop_reason_ = stop
@@ -173,11 +180,7 @@ def _kernel_between_used(features, index, other, side, kernel, gamma):
     precomputed = isinstance(kernel, str) and kernel == "precomputed"
     if precomputed:
         source = features if other is None else other[0]
-        if source.shape[1] != features.shape[0]:
-            raise InputError(
-                f"{side}_features is a precomputed kernel of shape {source.shape}: give one "
-                f"column for each of the {features.shape[0]} training vertices"
-            )
+        check_precomputed(source, features.shape[0], side)
     if other is None:
         selected = features[used][:, used] if precomputed else features[used]
         return gram(selected, kernel=kernel, gamma=gamma), in_index, in_index

@@ -11,6 +11,24 @@ from kronbench.operators import dense, gram
 from kronbench.operators.eigen import check_symmetric, feature_spectrum, kernel_spectrum
 
 
+def check_precomputed(matrix, n_training, side):
+    """InputError unless a kernel matrix has a column for each training vertex of its side."""
+    if matrix.shape[1] != n_training:
+        raise InputError(
+            f"{side}_features is a precomputed kernel of shape {matrix.shape}: give one "
+            f"column for each of the {n_training} training vertices"
+        )
+
+
+def check_width(features, width, side):
+    """InputError unless features have as many columns as those of the training set."""
+    if features.shape[1] != width:
+        raise InputError(
+            f"{side}_features has {features.shape[1]} columns and the training set "
+            f"{width}: give the same features to both"
+        )
+
+
 class VertexKernel:
     """Training vertices of one side and their kernel.
 
@@ -32,11 +50,7 @@ class VertexKernel:
         self.vertices = np.arange(self.n_given) if vertices is None else vertices
         everything = len(self.vertices) == self.n_given
         if self.precomputed:
-            if features.shape[1] != self.n_given:
-                raise InputError(
-                    f"{name}_features is a precomputed kernel of shape {features.shape}: give one "
-                    f"column for each of the {self.n_given} training vertices"
-                )
+            check_precomputed(features, self.n_given, name)
             features = dense(features)
             self.features = features if everything else features[np.ix_(vertices, vertices)]
         else:
@@ -64,22 +78,14 @@ class VertexKernel:
     def cross(self, features):
         """Kernel values (p, n) of other vertices with the training vertices."""
         if self.precomputed:
-            if features.shape[1] != self.n_given:
-                raise InputError(
-                    f"{self.name}_features is a precomputed kernel of shape {features.shape}: "
-                    f"give one column for each of the {self.n_given} training vertices"
-                )
+            check_precomputed(features, self.n_given, self.name)
             block = features if self.n == self.n_given else features[:, self.vertices]
             return dense(block)
         self.check_width(features)
         return gram(features, self.features, kernel=self.kernel, gamma=self.gamma)
 
     def check_width(self, features):
-        if features.shape[1] != self.features.shape[1]:
-            raise InputError(
-                f"{self.name}_features has {features.shape[1]} columns and the training set "
-                f"{self.features.shape[1]}: give the same features to both"
-            )
+        check_width(features, self.features.shape[1], self.name)
 
     @cached_property
     def spectrum(self):

@@ -5,9 +5,17 @@ from __future__ import annotations
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 
+from kronbench.errors import InputError
 from kronbench.models._pair_labels import check_targets, encode_two_classes
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.optim import LOSSES, get_loss, newton_dual, newton_primal
+from kronbench.operators import one_blas_thread
+from kronbench.optim import (
+    LOSSES,
+    MarginPreconditioner,
+    get_loss,
+    newton_dual,
+    newton_primal,
+)
 
 
 class KronNewton(ProductKernelModel):
@@ -23,7 +31,9 @@ class KronNewton(ProductKernelModel):
     loss : {"ridge", "l1svm", "l2svm", "logistic", "rankrls"}
         "l1svm" has no curvature: use it with the line search, and expect slow progress.
     form : {"dual", "primal"}
-        The primal form needs linear kernels; its features are made dense.
+        The primal form has the features of linear kernels, made dense, and for others those of
+        pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
+        precision): for kernels of small numerical rank.
     reg : float
         lambda > 0.
     row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable
@@ -33,9 +43,13 @@ class KronNewton(ProductKernelModel):
     outer_iter, inner_iter : int
         Newton steps and Krylov iterations for each. With tol=0 fewer regularize more; else a
         ConvergenceWarning says that ``outer_iter`` steps did not reach ``tol``.
-    inner_solver : {"qmr", "minres", "cg"}
+    inner_solver : {"qmr", "minres", "cg", "pcg"}
         "qmr" is the papers' choice. "cg" makes half of its products and always finds a direction
         of descent; "minres" works on the active set alone and drops the other coefficients.
+        "pcg", for the primal form, is "cg" with a :class:`MarginPreconditioner`: a few iterations
+        reach the optimum where the pairs are a random part of all of them.
+    iterated : bool
+        Regularize the steps, not the coefficients: see ``newton_dual``.
     line_search : bool
         Step length by line search; else 1.
     tol : float
@@ -48,12 +62,14 @@ class KronNewton(ProductKernelModel):
     dual_coef_ : (n,) array, dual form
     coef_ : (d*r,) array, primal form
         ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
+    feature_maps_ : two functions, primal form
+        From given features of row and of column vertices to those of the product.
     classes_ : (2,) array, classifiers
         Positive scores mean ``classes_[1]``.
     n_iter_ : int
         Newton steps made.
     objective_path_ : (n_iter_,) array
-        Regularized risk after each step.
+        Regularized risk after each step; the risk alone where ``iterated``.
     stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
         See ``kronbench.optim.NewtonResult``.
     X_fit_ : PairData
@@ -71,6 +87,7 @@ class KronNewton(ProductKernelModel):
         outer_iter=100,
         inner_iter=100,
         inner_solver="qmr",
+        iterated=False,
         line_search=True,
         tol=1e-4,
         method="auto",
@@ -85,9 +102,14 @@ class KronNewton(ProductKernelModel):
         self.outer_iter = outer_iter
         self.inner_iter = inner_iter
         self.inner_solver = inner_solver
+        self.iterated = iterated
         self.line_search = line_search
         self.tol = tol
         self.method = method
+
+    @property
+    def _iterations_regularize(self):
+        return self.iterated
 
     @property
     def _is_classifier(self):
@@ -125,20 +147,30 @@ class KronNewton(ProductKernelModel):
             self.classes_, y = encode_two_classes(X, y)
         else:
             y = check_targets(X, y)
-        operator = self.prediction_operator(X)
-        minimize = newton_primal if self.form == "primal" else newton_dual
-        result = minimize(
-            operator,
-            loss,
-            y.astype(operator.dtype, copy=False),
-            self.reg,
-            outer_iter=self.outer_iter,
-            inner_iter=self.inner_iter,
-            inner_solver=self.inner_solver,
-            line_search=self.line_search,
-            tol=self.tol,
-            callback=callback,
-        )
+        preconditioned = self.inner_solver == "pcg"
+        if preconditioned and self.form != "primal":
+            raise InputError(f"form={self.form!r}: inner_solver='pcg' needs form='primal'")
+        design = self._design(X, X) if self.form == "primal" else None
+        operator = self._design_operator(*design) if design else self.prediction_operator(X)
+        # Between products the threads of the BLAS would go on spinning beside those of numba
+        with one_blas_thread:
+            options = {"inner_solver": "cg" if preconditioned else self.inner_solver}
+            if preconditioned:
+                options["preconditioner"] = MarginPreconditioner(*design)
+            minimize = newton_primal if design else newton_dual
+            result = minimize(
+                operator,
+                loss,
+                y.astype(operator.dtype, copy=False),
+                self.reg,
+                **options,
+                outer_iter=self.outer_iter,
+                inner_iter=self.inner_iter,
+                iterated=self.iterated,
+                line_search=self.line_search,
+                tol=self.tol,
+                callback=callback,
+            )
         self._set_fitted(X, result.coef, result.objective_path, result.stop)
         return self
 

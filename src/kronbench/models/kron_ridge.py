@@ -24,7 +24,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     Parameters
     ----------
     form : {"dual", "primal"}
-        The primal form needs linear kernels; its features are made dense.
+        The primal form has the features of linear kernels, made dense, and for others those of
+        pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
+        precision): for kernels of small numerical rank.
     reg : float
         lambda > 0.
     row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable
@@ -43,6 +45,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     dual_coef_ : (n,) array, dual form
     coef_ : (d*r,) array, primal form
         ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
+    feature_maps_ : two functions, primal form
+        From given features of row and of column vertices to those of the product.
     n_iter_ : int
     objective_path_ : (n_iter_,) array
         Regularized risk after each iteration.

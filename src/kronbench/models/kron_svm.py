@@ -29,6 +29,7 @@ class KronSVM(KronNewton):
         outer_iter=10,
         inner_iter=10,
         inner_solver="qmr",
+        iterated=False,
         line_search=False,
         tol=1e-8,
         method="auto",
@@ -42,6 +43,7 @@ class KronSVM(KronNewton):
         self.outer_iter = outer_iter
         self.inner_iter = inner_iter
         self.inner_solver = inner_solver
+        self.iterated = iterated
         self.line_search = line_search
         self.tol = tol
         self.method = method

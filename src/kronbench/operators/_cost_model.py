@@ -17,11 +17,15 @@ import threadpoolctl
 
 from kronbench.errors import InputError
 from kronbench.files import write_text
+from kronbench.operators._matrix_products import multiply
 from kronbench.operators._routes import PairRoute, dense_flops
 from kronbench.operators._sampling import Sampling
 from kronbench.operators.gram import gram
 from kronbench.operators.lowrank import incomplete_cholesky
 from kronbench.resources import cache_folder
+
+# Coefficients for an output, or outputs for a coefficient, from which the order of the many counts
+_MOST_PAIRS = 8
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,13 @@ class Sizes:
 
         2 min(a e + d f, c e + b f): Theorem 1 of Airola & Pahikkala (2018), a multiplication and
         an addition each. Of equal branches the one with the cheaper second half, which zero
-        coefficients leave as it is.
+        coefficients leave as it is; of nearly equal ones, where most pairs are on one side, the
+        one that takes these by their row vertices, the order in which they mostly come.
         """
-        branches = [
-            (self.a * self.e + self.d * self.f, self.d * self.f, 0),
-            (self.c * self.e + self.b * self.f, self.b * self.f, 1),
-        ]
+        totals = self.a * self.e + self.d * self.f, self.c * self.e + self.b * self.f
+        if max(self.e, self.f) > _MOST_PAIRS * min(self.e, self.f) and _near(*totals):
+            return 2 * min(totals), int(self.e > self.f)
+        branches = [(totals[0], self.d * self.f, 0), (totals[1], self.b * self.f, 1)]
         total, _, first = min(branches)
         return 2 * total, first
 
@@ -65,13 +70,18 @@ class Sizes:
         return over_pairs, 2 * rank * middle_rank * (rows + columns)
 
 
+def _near(u, v):
+    """Whether the operations of two branches differ by less than it costs to permute pairs."""
+    return max(u, v) <= 1.1 * min(u, v)
+
+
 @dataclass(frozen=True)
 class Rates:
     """What this machine does in a second.
 
     Attributes
     ----------
-    matrix_product : operations a second of the BLAS
+    matrix_product : operations a second of the BLAS, on the threads of numba
     pair_product : operations a second of the loops over pairs
     pair_overhead : seconds a pair costs whatever the length of its rows
     factorization : operations a second of incomplete Cholesky, counted as n k^2
@@ -165,7 +175,7 @@ def calibrate(dtype, n_threads) -> Rates:
     ----------
     dtype : float32 or float64
     n_threads : int
-        Threads of numba and of the BLAS.
+        Threads of numba, which call the BLAS too.
     """
     path = _rates_file(dtype, n_threads)
     rates, processors = _kept(path) or (None, 0.0)
@@ -220,12 +230,7 @@ def _least_disturbed(dtype, n_threads, attempts) -> tuple[Rates, float]:
     return max(measured, key=lambda pair: pair[1])
 
 
-_THREAD_SETTINGS = (
-    "OPENBLAS_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "OMP_WAIT_POLICY",
-    "OPENBLAS_THREAD_TIMEOUT",
-)
+_THREAD_SETTINGS = ("OMP_NUM_THREADS", "OMP_WAIT_POLICY")
 
 
 def _rates_file(dtype, n_threads) -> Path:
@@ -260,14 +265,13 @@ def _measure(dtype) -> tuple[Rates, float]:
     long = PairRoute(by_col, by_row, matrix, matrix)
     thin = np.ascontiguousarray(matrix[:, :_SHORT])
     short = PairRoute(by_row, by_row, thin, thin, middle=_turn)
-    # Before the BLAS is called, whose threads go on spinning beside the loops over pairs
     long_seconds, share = _seconds(long, v)
     pair_product = 4 * size * len(rows) / long_seconds
     overhead = _seconds(short, v)[0] / (2 * len(rows)) - 2 * _SHORT / pair_product
     spectrum = gram(np.linspace(0, 40, size)[:, None], kernel="gaussian", gamma=1.0)
     rank = incomplete_cholesky(spectrum).rank
     rates = Rates(
-        matrix_product=2 * size**3 / _seconds(np.matmul, matrix, matrix)[0],
+        matrix_product=2 * size**3 / _seconds(multiply, matrix, matrix)[0],
         pair_product=pair_product,
         pair_overhead=max(overhead, 0.0),
         factorization=size * rank**2 / _seconds(incomplete_cholesky, spectrum)[0],

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import svdvals
 
 from kronbench.errors import InputError
+from kronbench.operators._matrix_products import one_blas_thread
 from kronbench.operators.lowrank import incomplete_cholesky
 
 # Largest error of an entry of the approximation, relative to the largest entry of the matrix.
@@ -19,13 +21,15 @@ def thin_factors(matrix, max_rank):
 
     Pivoted Cholesky in O(a k^2) for a positive semidefinite matrix; for others, prediction
     matrices among them, a randomized range finder in O(a b k). Either is checked against every
-    entry of the matrix, in O(a b k).
+    entry of the matrix, in O(a b k). None too for a matrix of full rank.
     """
     tolerance = TOLERANCE[matrix.dtype]
     factors = None
     if matrix.shape[0] == matrix.shape[1]:
         factors = _cholesky(matrix, max_rank, tolerance)
     if factors is None:
+        if _full_rank(matrix, tolerance):
+            return None
         factors = _range(matrix, max_rank, tolerance)
     if not _reproduces(*factors, matrix, tolerance):
         return None
@@ -49,6 +53,21 @@ def _symmetric(matrix):
         np.array_equal(matrix[first : first + _ROWS], matrix[:, first : first + _ROWS].T)
         for first in range(0, len(matrix), _ROWS)
     )
+
+
+def _full_rank(matrix, tolerance):
+    """Whether a matrix much longer on one side has no factors thinner than its other side.
+
+    Factors to the tolerance leave a residual of at most so much in the Frobenius norm, and no
+    factors of lower rank leave less than the smallest singular value.
+    """
+    a, b = matrix.shape
+    if max(a, b) < 4 * min(a, b):
+        return False
+    with one_blas_thread:  # others would go on spinning beside the products
+        triangle = np.linalg.qr(matrix if a > b else matrix.T, mode="r")
+    residual = tolerance * np.abs(matrix).max() * np.sqrt(a * b)
+    return svdvals(triangle)[-1] > residual
 
 
 def _range(matrix, max_rank, tolerance):

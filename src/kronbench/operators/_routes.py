@@ -20,6 +20,10 @@ from kronbench.operators._kernels import (
     select,
     sums_over_pairs,
 )
+from kronbench.operators._matrix_products import multiply
+
+# Share of coefficients other than zero from which it costs more to leave the others out.
+_FULL = 0.8
 
 # Rows of the dense product that are held at a time: its (m, q) result is never whole in memory.
 _DENSE_ROWS = 512
@@ -87,7 +91,7 @@ class PairRoute:
     def _nonzero(self, x):
         """Coefficients other than zero in sorted order, minor vertices, where blocks begin."""
         pairs = self._in
-        if pairs.in_order and x.all():
+        if pairs.in_order and np.count_nonzero(x) > _FULL * x.size:
             return x, pairs.minor, pairs.starts
         values = np.empty_like(x, order="C")
         indices = np.empty(len(x), np.int32)
@@ -153,8 +157,9 @@ class Middle:
             between = rows[:, v].T
             if self._right is not None:
                 right = self._right
-                between = between @ (right if len(majors) == len(right) else right[majors])
-            np.matmul(between, left.T, out=inner[:, v, :n_out])
+                used = right if len(majors) == len(right) else right[majors]
+                between = multiply(between, used)
+            multiply(between, left.T, out=inner[:, v, :n_out])
         return inner
 
 
@@ -216,12 +221,12 @@ class DenseRoute:
         V = np.zeros((len(source.majors), B.shape[1]), x.dtype)
         scatter_pairs(source.order, source.minor, source.bounds, x, V)
         if not self._rows_first:
-            V = V @ B.T
+            V = multiply(V, B.T)
         result = np.empty(len(target.order), x.dtype)
         for first in range(0, len(A), _DENSE_ROWS):
-            U = A[first : first + _DENSE_ROWS] @ V
+            U = multiply(A[first : first + _DENSE_ROWS], V)
             if self._rows_first:
-                U = U @ B.T
+                U = multiply(U, B.T)
             gather_pairs(target.order, target.minor, target.bounds, first, U, result)
         return result
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from kronbench.errors import InputError
+from kronbench.operators._matrix_products import multiply
 
 
 class Coupling:
@@ -33,10 +34,10 @@ class Coupling:
         self.n_classes, self.n_nodes = self.matrix.shape
 
     def scores(self, functions):
-        return functions @ self.matrix.T.astype(functions.dtype)
+        return multiply(functions, self.matrix.T.astype(functions.dtype))
 
     def adjoint(self, block):
-        return block @ self.matrix.astype(block.dtype)
+        return multiply(block, self.matrix.astype(block.dtype))
 
     def couple(self, block, variance):
         return self.scores(self.adjoint(block) * np.asarray(variance, block.dtype))
@@ -180,11 +181,11 @@ class FeatureCovariance:
 
     def gather(self, block):
         self.n_products += 0.5
-        return self.features.T @ block
+        return multiply(self.features.T, block)
 
     def scores(self, image):
         self.n_products += 0.5
-        return self.features @ image
+        return multiply(self.features, image)
 
     def image(self, vector):
         out = np.empty_like(vector)

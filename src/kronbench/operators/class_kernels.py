@@ -17,11 +17,11 @@ from functools import cached_property
 import numpy as np
 from numba import njit, prange
 from scipy import sparse
-from sklearn.metrics.pairwise import euclidean_distances
 
 from kronbench.errors import InputError
+from kronbench.operators._matrix_products import multiply
 from kronbench.operators._threads import at_most_threads
-from kronbench.operators.gram import gram
+from kronbench.operators.gram import gram, squared_distances
 from kronbench.operators.lowrank import KernelColumns, LowRankFactor, incomplete_cholesky
 from kronbench.operators.sparse_features import SparseProducts
 
@@ -48,8 +48,8 @@ class DenseFeatures:
 
     def product(self, block, which=None):
         if self.n_rows < 2 * self.features.shape[1]:
-            return self._gram @ block
-        return self.features @ (self.features.T @ block)
+            return multiply(self._gram, block)
+        return multiply(self.features, multiply(self.features.T, block))
 
     @cached_property
     def _gram(self):
@@ -152,7 +152,7 @@ class GaussianKernels(StoredKernels):
     def __init__(self, X, gamma, dtype=np.float64, distances=None):
         self.gamma, self._storage = np.asarray(gamma, float), np.dtype(dtype)
         if distances is None:
-            distances = euclidean_distances(X, squared=True).astype(dtype)
+            distances = squared_distances(X).astype(dtype)
             np.fill_diagonal(distances, 0)
         self._distances = distances
         super().__init__([_exponential(distances, g) for g in self.gamma], X)
@@ -230,7 +230,7 @@ class LowRankKernel:
 
     def product(self, block, which=None):
         L = self.features
-        out = L @ (L.T @ block)
+        out = multiply(L, multiply(L.T, block))
         if self.corrected:
             out += self.gap[:, None] * block
         return out
@@ -244,7 +244,7 @@ class LowRankKernel:
         pivots = self.factor.pivots
         L, triangle = self.features, self.features[pivots]
         R = np.linalg.solve(triangle.T, L.T).T
-        distances = euclidean_distances(self.X, self.X[pivots], squared=True)
+        distances = squared_distances(self.X, self.X[pivots])
         slope = -self.gamma * distances * (L @ triangle.T)
         inner = R.T @ block
         out = slope @ inner + R @ (slope.T @ block - slope[pivots].T @ inner)
@@ -296,11 +296,11 @@ def _product(matrix, block):
         with at_most_threads(matrix.size * block.shape[1] / _WORTH_A_THREAD):
             return _few_columns(matrix, np.ascontiguousarray(block.T)).T
     if matrix.dtype == block.dtype:
-        return matrix @ block
+        return multiply(matrix, block)
     out = np.empty((len(matrix), block.shape[1]))
     for start in range(0, len(matrix), _BLOCK_ROWS):
         rows = slice(start, start + _BLOCK_ROWS)
-        np.matmul(matrix[rows].astype(block.dtype), block, out=out[rows])
+        multiply(matrix[rows].astype(block.dtype), block, out=out[rows])
     return out
 
 
@@ -309,7 +309,7 @@ def _weighted_product(distances, matrix, block):
     for start in range(0, len(matrix), _BLOCK_ROWS):
         rows = slice(start, start + _BLOCK_ROWS)
         weighted = distances[rows].astype(np.float64) * matrix[rows]
-        np.matmul(weighted, block, out=out[rows])
+        multiply(weighted, block, out=out[rows])
     return out
 
 

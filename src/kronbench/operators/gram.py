@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import euclidean_distances
 
 from kronbench.errors import InputError
 
@@ -61,6 +60,14 @@ def gram(X, Y=None, *, kernel="linear", gamma=None):
     return _gaussian(X, Y, float(gamma))
 
 
+def squared_distances(X, Y=None):
+    """scikit-learn's, by ||x||^2 + ||y||^2 - 2 x'y: (m, p), or (m, m) where Y is None."""
+    # Here: scikit-learn takes half a second, and products of given matrices need none of it.
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    return euclidean_distances(X, Y, squared=True)
+
+
 def dense(matrix):
     """An array or a sparse matrix as an array."""
     return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
@@ -74,7 +81,7 @@ def _linear(X, Y):
 def _gaussian(X, Y, gamma):
     if sparse.issparse(X) or sparse.issparse(Y) or X.shape[1] > _FEW_FEATURES:
         X, Y = (None if Z is None else Z.astype(np.float64, copy=False) for Z in (X, Y))
-        K = euclidean_distances(X, Y, squared=True)
+        K = squared_distances(X, Y)
     else:
         K = cdist(X, X if Y is None else Y, "sqeuclidean")
     K *= -gamma

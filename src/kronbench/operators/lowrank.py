@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
-from threadpoolctl import ThreadpoolController
 
 from kronbench.errors import InputError
 from kronbench.operators._lowrank_kernels import (
@@ -25,6 +23,7 @@ from kronbench.operators._lowrank_kernels import (
     solve,
     solve_transposed,
 )
+from kronbench.operators._matrix_products import one_blas_thread
 from kronbench.operators._threads import at_most_threads
 from kronbench.operators.gram import gram
 
@@ -460,11 +459,8 @@ def _threads(n):
 
     OpenBLAS threads spin after each call and take the cores from numba's: up to 30 times slower.
     """
-    with at_most_threads(n // 4096), _thread_pools().limit(limits=1, user_api="blas"):
+    with at_most_threads(n // 4096), one_blas_thread:
         yield
-
-
-_thread_pools = functools.cache(ThreadpoolController)
 
 
 def _open_kernel(kernel):

@@ -82,7 +82,8 @@ class SampledKroneckerOperator(LinearOperator):
     ``scipy.sparse.linalg.LinearOperator``. Pairs that occur several times are merged for the
     product (Airola & Pahikkala 2016, Remark 1): their coefficients are summed, and an output is
     formed once and repeated. Results are bitwise the same for the same method and
-    number of BLAS threads.
+    number of threads: those of numba, which call the BLAS too. It is limited to one thread of its
+    own meanwhile, in the whole process.
     """
 
     def __init__(

@@ -154,7 +154,7 @@ class Tree:
             )
 
 
-# Rows of a block that pass the tree together, side by side in vectors.
+# Rows of a block that pass the tree together, so that each node is looked up once for all of them.
 _TOGETHER = 16
 
 

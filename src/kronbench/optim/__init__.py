@@ -9,12 +9,14 @@ from kronbench.optim.krylov import (
     qmr,
 )
 from kronbench.optim.losses import LOSSES, Loss, get_loss
+from kronbench.optim.margin_preconditioner import MarginPreconditioner
 from kronbench.optim.newton import Iterate, NewtonResult, newton_dual, newton_primal
 
 __all__ = [
     "LOSSES",
     "Iterate",
     "Loss",
+    "MarginPreconditioner",
     "NewtonResult",
     "ShiftedSolutions",
     "Solution",

@@ -9,6 +9,8 @@ second thread pays are not given to parallel functions, a call of which takes 20
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from numba import njit, prange
 
@@ -26,6 +28,11 @@ def inner(u, v) -> float:
     with _threads(u):
         _inner(u, v, sums)
     return float(sums.sum())
+
+
+def norm(u) -> float:
+    """Root of the sum of squares of a block, in double precision."""
+    return sqrt(inner(u, u))
 
 
 def add(y, factor, x):

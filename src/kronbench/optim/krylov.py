@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
+from kronbench.optim.blocks import inner, norm
 
 # Entries updated at a time: 128 KiB of doubles, so that temporaries stay in the L2 cache
 _BLOCK = 2**14
@@ -63,7 +64,7 @@ def _solver(solve):
         if not verify or found.stop != "tol" or found.n_iter == 0 or options.get("overwrite_b"):
             return found
         residual = b - A.matvec(found.x) - options.get("shift", 0.0) * found.x
-        size, whole = np.linalg.norm(residual / scale), np.linalg.norm(b / scale)
+        size, whole = norm(residual / scale), norm(b / scale)
         # twice: the recurrence and the product may differ by their last digits
         attained = max(2 * options.get("tol", _TOL), _ROUNDING * np.finfo(b.dtype).eps)
         stop = "tol" if size <= attained * whole else "rounding"
@@ -97,7 +98,7 @@ def minres(A, b, *, shift=0.0, tol=_TOL, max_iter=100, callback=None) -> Solutio
     """
     x, residual = np.zeros_like(b), b.copy()
     w, w_old = np.zeros_like(b), np.zeros_like(b)
-    rotations = _Rotations(float(np.linalg.norm(b)), shift)
+    rotations = _Rotations(norm(b), shift)
     first, target = rotations.phi, tol * rotations.phi
     n_iter, stop = 0, "tol" if first == 0 else "max_iter"
     for v, alpha, beta, v_next in _lanczos(A, b, max_iter):
@@ -129,19 +130,19 @@ def cg(A, b, *, tol=_TOL, max_iter=100, callback=None) -> Solution:
     Parameters, errors: as for :func:`minres`. It also stops at a direction of no curvature.
     """
     x, residual, p = np.zeros_like(b), b.copy(), b.copy()
-    rr = float(residual @ residual)
+    rr = inner(residual, residual)
     target = tol**2 * rr
     n_iter, stop = 0, "max_iter" if rr > 0 else "tol"
     while n_iter < max_iter and rr > 0:
         Ap = A.matvec(p)
-        curvature = float(p @ Ap)
+        curvature = inner(p, Ap)
         if not curvature > 0:
             stop = "breakdown"
             break
         step = rr / curvature
         update(x, 1.0, step, p)
         update(residual, 1.0, -step, Ap)
-        rr, rr_old = float(residual @ residual), rr
+        rr, rr_old = inner(residual, residual), rr
         n_iter += 1
         if not np.isfinite(rr):
             stop = "breakdown"
@@ -169,7 +170,7 @@ def qmr(A, b, *, tol=_TOL, max_iter=100, callback=None, overwrite_b=False) -> So
     x, v, w = np.zeros_like(b), b.copy(), b.copy()
     p, q, d, s = (np.zeros_like(b) for _ in range(4))
     tiny = 10 * np.finfo(b.dtype).eps
-    rho = xi = float(np.linalg.norm(b))
+    rho = xi = norm(b)
     target = tol * rho
     epsilon, gamma, eta, theta = 1.0, 1.0, -1.0, 0.0
     n_iter, stop = 0, "max_iter" if rho > 0 else "tol"
@@ -179,21 +180,21 @@ def qmr(A, b, *, tol=_TOL, max_iter=100, callback=None, overwrite_b=False) -> So
             break
         v /= rho
         w /= xi
-        delta = float(w @ v)
+        delta = inner(w, v)
         if not abs(delta) > tiny:
             stop = "breakdown"
             break
         update(p, -xi * delta / epsilon, 1.0, v)
         update(q, -rho * delta / epsilon, 1.0, w)
         Ap = A.matvec(p)
-        epsilon = float(q @ Ap)
+        epsilon = inner(q, Ap)
         # no more than the rounding of the product: what follows would divide by noise
-        if not abs(epsilon) > tiny * float(np.linalg.norm(q)) * float(np.linalg.norm(Ap)):
+        if not abs(epsilon) > tiny * norm(q) * norm(Ap):
             stop = "breakdown"
             break
         beta = epsilon / delta
         update(v, -beta, 1.0, Ap)
-        rho, rho_old = float(np.linalg.norm(v)), rho
+        rho, rho_old = norm(v), rho
         if not (gamma * abs(beta) > 0 and rho < np.inf):
             stop = "breakdown"
             break
@@ -209,13 +210,13 @@ def qmr(A, b, *, tol=_TOL, max_iter=100, callback=None, overwrite_b=False) -> So
         if callback is not None and callback(x, residual):
             stop = "callback"
             break
-        if np.linalg.norm(residual) <= target:
+        if norm(residual) <= target:
             stop = "tol"
             break
         if n_iter == max_iter:
             break
         update(w, -beta, 1.0, A.rmatvec(q))
-        xi = float(np.linalg.norm(w))
+        xi = norm(w)
     return Solution(x, residual, n_iter, stop)
 
 
@@ -300,7 +301,7 @@ def multishift_minres(A, b, shifts, *, tol=1e-8, max_iter=100) -> ShiftedSolutio
     tridiagonal = np.zeros((max_iter + 1, max_iter))
     directions = np.zeros((max_iter + 2, len(shifts), max_iter))  # two zero ones come first
     steps, residual_norms = np.zeros((2, max_iter, len(shifts)))
-    b_norm = float(np.linalg.norm(b))
+    b_norm = norm(b)
     rotations = _Rotations(b_norm, shifts)
     k = 0
     for v, alpha, beta, v_next in _lanczos(A, b, max_iter):
@@ -342,17 +343,17 @@ def _lanczos(A, b, max_iter):
     A v_k = beta_{k+1} v_{k+1} + alpha_k v_k + beta_k v_{k-1}, v_1 = b / ||b||. The vectors are
     buffers: v_k is overwritten two steps later.
     """
-    norm = float(np.linalg.norm(b))
-    if norm == 0:
+    size = norm(b)
+    if size == 0:
         return
-    v, v_next = b / norm, np.zeros_like(b)
+    v, v_next = b / size, np.zeros_like(b)
     beta = scale = 0.0
     for _ in range(max_iter):
         # v_next holds v_{k-1}
         update(v_next, -beta, 1.0, A.matvec(v))
-        alpha = float(v @ v_next)
+        alpha = inner(v, v_next)
         update(v_next, 1.0, -alpha, v)
-        beta = float(np.linalg.norm(v_next))
+        beta = norm(v_next)
         scale = max(scale, abs(alpha), beta)
         if beta <= 10 * np.finfo(b.dtype).eps * scale:
             v_next[:] = 0

@@ -15,9 +15,12 @@ from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError, check_positive
-from kronbench.optim.krylov import cg, minres, qmr, update
+from kronbench.optim.blocks import add, inner, norm
+from kronbench.optim.krylov import minres, qmr, update
 
-_KRYLOV = {"qmr": qmr, "minres": minres, "cg": cg}
+# Conjugate gradients are written for each form, with the images of the vectors carried along.
+_KRYLOV = {"qmr": qmr, "minres": minres}
+_INNER_SOLVERS = (*_KRYLOV, "cg")
 
 # Pairs whose curvature is this far below the largest are taken as flat in the symmetric system,
 # whose right-hand side divides by its root; the optimum is the same
@@ -71,7 +74,9 @@ class NewtonResult:
         return len(self.objective_path)
 
 
-def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonResult:
+def newton_dual(
+    gram, loss, y, reg, *, inner_solver="qmr", iterated=False, **options
+) -> NewtonResult:
     """Algorithm 2: truncated Newton method for the dual coefficients a (n,).
 
     Parameters
@@ -102,6 +107,11 @@ def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonR
         The products of "qmr" and "cg" are of the size of the active set too, with the same
         iterates, where that saves more than the two products of all pairs that it takes ("cg":
         and where no more than half of the pairs are active).
+    iterated : bool
+        Iterated Tikhonov regularization (Engl, Hanke & Neubauer 1996, section 5.1): what a step
+        minimizes has reg/2 ||x||^2, the norm of the step, in place of reg/2 ||f||^2, so that the
+        objective of the path is L alone, and the number of steps regularizes. The more of them,
+        the less the early ones hold back what data say clearly, which no single reg does.
     line_search : bool
         delta minimizes J along x, at O(n) an evaluation without further products, and the method
         ends where x is no direction of descent; else delta = 1.
@@ -118,10 +128,12 @@ def newton_dual(gram, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonR
         negative curvature: then Q is not positive semidefinite.
     """
     form = _DualInGramProduct if inner_solver == "cg" else _Dual
-    return _minimize(form(gram, reg, inner_solver), loss, y, **options)
+    return _minimize(form(gram, reg, inner_solver, iterated), loss, y, **options)
 
 
-def newton_primal(design, loss, y, reg, *, inner_solver="qmr", **options) -> NewtonResult:
+def newton_primal(
+    design, loss, y, reg, *, inner_solver="qmr", preconditioner=None, iterated=False, **options
+) -> NewtonResult:
     """Algorithm 3: truncated Newton method for the primal coefficients w (d,).
 
     Solves (X' H X + reg I) x = X' g + reg w, symmetric positive definite, in each step.
@@ -130,11 +142,15 @@ def newton_primal(design, loss, y, reg, *, inner_solver="qmr", **options) -> New
     ----------
     design : (n, d) LinearOperator, array or sparse matrix
         X = R (T kron D), with ``rmatvec``.
+    preconditioner : function of the weights (n,) and reg, optional
+        Returns a function of (d,) vectors near the inverse of X' H X + reg I; for "cg".
 
     Other parameters, errors: as for :func:`newton_dual`. A step takes k products with X and as
-    many with X' (qmr: 2 k), and one of each besides.
+    many with X' (qmr: 2 k), and one of each besides ("cg": one with X').
     """
-    return _minimize(_Primal(design, reg, inner_solver), loss, y, **options)
+    return _minimize(
+        _Primal(design, reg, inner_solver, iterated, preconditioner), loss, y, **options
+    )
 
 
 def _minimize(
@@ -165,10 +181,10 @@ def _minimize(
         if delta != 1:
             x *= delta
             Bx *= delta
-        z -= x
-        p -= Bx
+        add(z, -1.0, x)
+        add(p, -1.0, Bx)
         del x, Bx
-        objectives.append(loss.value(p, y) + 0.5 * form.reg * float(form.inner(z, z, p)))
+        objectives.append(loss.value(p, y) + 0.5 * form.pull * form.inner(z, z, p))
         if callback is not None and callback(Iterate(len(objectives), z, p, objectives[-1])):
             stop = "callback"
             break
@@ -184,30 +200,32 @@ class _Form:
     A step may overwrite the residual.
     """
 
-    def __init__(self, operator, reg, inner_solver):
+    def __init__(self, operator, reg, inner_solver, iterated):
         self.reg = check_positive(reg, "reg")
-        if inner_solver not in _KRYLOV:
+        self.pull = 0.0 if iterated else self.reg  # towards zero; reg holds back a step
+        if inner_solver not in _INNER_SOLVERS:
             raise InputError(
-                f"inner_solver={inner_solver!r} is unknown: give one of {', '.join(_KRYLOV)}"
+                f"inner_solver={inner_solver!r} is unknown: give one of "
+                f"{', '.join(_INNER_SOLVERS)}"
             )
         self.operator = aslinearoperator(operator)
         self.inner_solver = inner_solver
 
 
 class _Dual(_Form):
-    def __init__(self, gram, reg, inner_solver):
-        super().__init__(gram, reg, inner_solver)
+    def __init__(self, gram, reg, inner_solver, iterated):
+        super().__init__(gram, reg, inner_solver, iterated)
         if self.operator.shape[0] != self.operator.shape[1]:
             raise InputError(f"gram has shape {self.operator.shape}: give a square operator")
 
     def inner(self, u, v, Bv):
         """<f_u, f_v> of the functions with coefficients u and v."""
-        return u @ Bv
+        return inner(u, Bv)
 
     def residual(self, g, a):
         """g + reg a, the gradient of J without its factor Q (Eq. 8), and its norm."""
-        residual = g + self.reg * a
-        return residual, np.linalg.norm(residual)
+        residual = g + self.pull * a
+        return residual, norm(residual)
 
     def step(self, loss, y, p, rhs, **options):
         solve = self._symmetric_step if self.inner_solver == "minres" else self._plain_step
@@ -288,12 +306,12 @@ class _DualInGramProduct(_Dual):
     rounding = 0.0  # of Q r
 
     def residual(self, g, a):
-        r = g + self.reg * a
+        r = g + self.pull * a
         Qr = self.operator.matvec(r)
-        norm = np.linalg.norm(r)
-        if norm > 0:
-            self.gram_norm = max(self.gram_norm, np.linalg.norm(Qr) / norm)
-        self.rounding = 10 * np.finfo(r.dtype).eps * self.gram_norm * norm
+        size = norm(r)
+        if size > 0:
+            self.gram_norm = max(self.gram_norm, norm(Qr) / size)
+        self.rounding = 10 * np.finfo(r.dtype).eps * self.gram_norm * size
         return (r, Qr), np.sqrt(self._square(r, Qr))
 
     def step(self, loss, y, p, residual, tol, max_iter):
@@ -305,7 +323,7 @@ class _DualInGramProduct(_Dual):
             Ad = system.weights * system.project(Qd)
             update(Ad, 1.0, self.reg, d)
             QAd = system.gram(Ad)
-            length = rr / float(d @ QAd)
+            length = rr / inner(d, QAd)
             update(x, 1.0, length, d)
             update(Qx, 1.0, length, Qd)
             update(r, 1.0, -length, Ad)
@@ -323,18 +341,18 @@ class _DualInGramProduct(_Dual):
 
     def _square(self, r, Qr):
         """r'Q r; zero where it is no more than rounding, r then being in the null space of Q."""
-        square = float(r @ Qr)
-        norm = np.linalg.norm(r)
-        if abs(square) <= self.rounding * norm:
+        square = inner(r, Qr)
+        size = norm(r)
+        if abs(square) <= self.rounding * size:
             return 0.0
         if square < 0:
-            self._check_semidefinite(square / norm**2)
+            self._check_semidefinite(square / size**2)
             return 0.0
         return square
 
     def _check_semidefinite(self, curvature):
         v = np.random.default_rng(0).standard_normal(self.operator.shape[0])
-        gram_norm = np.linalg.norm(self.operator.matvec(v)) / np.linalg.norm(v)
+        gram_norm = norm(self.operator.matvec(v)) / norm(v)
         if curvature < -np.sqrt(np.finfo(self.operator.dtype).eps) * gram_norm:
             raise InputError(
                 "the kernel of the pairs is not positive semidefinite: use inner_solver='qmr' or "
@@ -368,12 +386,12 @@ class _ActiveSystem:
     def __init__(self, operator, weights, rhs):
         self._active = active = weights != 0
         flat = np.where(active, 0, rhs)
-        size = np.linalg.norm(flat)
+        size = norm(flat)
         column = np.zeros_like(rhs)
         if size > 0:
             flat /= size
             column = operator.matvec(flat)
-        self._flat, self._column, self._corner = flat, column[active], float(flat @ column)
+        self._flat, self._column, self._corner = flat, column[active], inner(flat, column)
         self._inside = operator.restrict(active, active)
         self.weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
 
@@ -386,11 +404,11 @@ class _ActiveSystem:
         Qv = np.empty_like(v)
         Qv[:-1] = self._inside.matvec(inside)
         update(Qv[:-1], 1.0, last, self._column)
-        Qv[-1] = self._column @ inside + last * self._corner
+        Qv[-1] = inner(self._column, inside) + last * self._corner
         return Qv
 
     def reduce(self, v):
-        return np.append(v[self._active], self._flat @ v)
+        return np.append(v[self._active], v.dtype.type(inner(self._flat, v)))
 
     def expand(self, v):
         whole = float(v[-1]) * self._flat
@@ -399,16 +417,25 @@ class _ActiveSystem:
 
 
 class _Primal(_Form):
+    def __init__(self, design, reg, inner_solver, iterated, preconditioner):
+        super().__init__(design, reg, inner_solver, iterated)
+        if preconditioner is not None and inner_solver != "cg":
+            raise InputError(f"inner_solver is {inner_solver!r}: a preconditioner needs 'cg'")
+        self.preconditioner = preconditioner
+
     def inner(self, u, v, Bv):
-        return u @ v
+        return inner(u, v)
 
     def residual(self, g, w):
         """The gradient of J and its norm."""
-        residual = self.operator.rmatvec(g) + self.reg * w
-        return residual, np.linalg.norm(residual)
+        residual = self.operator.rmatvec(g) + self.pull * w
+        return residual, norm(residual)
 
     def step(self, loss, y, p, rhs, **options):
-        X, weights = self.operator, loss.weights(p, y)
+        weights = loss.weights(p, y)
+        if self.inner_solver == "cg":
+            return self._conjugate_step(loss, weights, rhs, **options)
+        X = self.operator
 
         def product(v):
             return X.rmatvec(weights * loss.project(X.matvec(v))) + self.reg * v
@@ -418,14 +445,39 @@ class _Primal(_Form):
         x = _KRYLOV[self.inner_solver](system, rhs, verify=False, **options).x
         return x, X.matvec(x)
 
+    def _conjugate_step(self, loss, weights, r, tol, max_iter):
+        """Conjugate gradients that carry X x along, which saves a product for each step."""
+        X = self.operator
+        solve = self.preconditioner(weights, self.reg) if self.preconditioner else lambda v: v
+        better = solve(r)
+        x, Xx, d = np.zeros_like(r), np.zeros(X.shape[0], r.dtype), better.copy()
+        rz, target = inner(r, better), tol * norm(r)
+        for _ in range(max_iter):
+            Xd = X.matvec(d)
+            Ad = X.rmatvec(weights * loss.project(Xd))
+            update(Ad, 1.0, self.reg, d)
+            curvature = inner(d, Ad)
+            if not curvature > 0:  # rounding left nothing of the residual
+                break
+            length = rz / curvature
+            update(x, 1.0, length, d)
+            add(Xx, length, Xd)
+            update(r, 1.0, -length, Ad)
+            if norm(r) <= target:
+                break
+            better = solve(r)
+            rz, rz_old = inner(r, better), rz
+            update(d, rz / rz_old, 1.0, better)
+        return x, Xx
+
 
 def _line_minimum(form, loss, y, p, z, x, Bx):
     """delta >= 0 that minimizes J(z - delta x); 0 where x is no direction of descent."""
     linear, quadratic = form.inner(x, z, p), form.inner(x, x, Bx)
 
     def slope(delta):
-        penalty = form.reg * float(delta * quadratic - linear)
-        return penalty - float(Bx @ loss.gradient(p - delta * Bx, y))
+        penalty = form.reg * delta * quadratic - form.pull * linear
+        return penalty - inner(Bx, loss.gradient(p - delta * Bx, y))
 
     start = slope(0.0)
     if not start < 0:

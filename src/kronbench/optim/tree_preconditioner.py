@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from kronbench.errors import InputError
+from kronbench.operators import multiply
 from kronbench.operators.class_covariance import FeatureCovariance
 from kronbench.operators.tree import Tree
 
@@ -132,7 +133,7 @@ class CoarsePreconditioner:
         elimination = _Elimination(self._tree, self._prior, curvatures)
 
         def inverse(vector, image):
-            y, _ = elimination.solve(elimination.curve(self._basis.T @ image))
+            y, _ = elimination.solve(elimination.curve(multiply(self._basis.T, image)))
             bias = self._covariance.bias_variance * (self._bias @ y)
             coupled = np.vstack([self._tree.couple(y, self._covariance.variance), bias])
             return _minus(vector, self._basis, y), _minus(image, self._images, coupled)
@@ -214,7 +215,7 @@ def _minus(block, left, right):
     step = max(1, _CACHED // max(1, block.shape[1]))
     for start in range(0, len(block), step):
         rows = slice(start, start + step)
-        np.matmul(left[rows], right, out=out[rows])
+        multiply(left[rows], right, out=out[rows])
         np.subtract(block[rows], out[rows], out=out[rows])
     return out
 

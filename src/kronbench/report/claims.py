@@ -14,7 +14,7 @@ from kronbench.errors import InputError
 from kronbench.report import checks
 from kronbench.report.fits import TIMED, disturbed, doubts
 from kronbench.report.render import read_numbers, read_results
-from kronbench.report.style import format_cell
+from kronbench.report.style import as_count, format_cell
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml, validate
 
@@ -269,7 +269,7 @@ def _headline_row(entry, row):
     if not isinstance(theirs, str):
         theirs = f"{format_cell(theirs)} s"
     times = _three_digits(row[entry["times"]])
-    of = ", ".join(format_cell(row[column]) for column in entry["of"])
+    of = ", ".join(format_cell(as_count(row[column])) for column in entry["of"])
     return HeadlineRow(
         of=of.replace("\N{THIN SPACE}", "\N{NARROW NO-BREAK SPACE}"),
         theirs=theirs,

@@ -17,6 +17,7 @@ import pandas as pd
 from kronbench.bench.items import Item
 from kronbench.errors import InputError
 from kronbench.report.beside import distance, printed_columns
+from kronbench.report.style import as_count
 
 # Stands among ``rows`` or ``columns`` of a layout for the names of its values.
 VALUE = "value"
@@ -331,7 +332,10 @@ def _runs(labels):
 
 
 def _label(entry):
-    return f"{entry:g}" if isinstance(entry, float) else format_number(entry)
+    entry = as_count(entry)
+    if isinstance(entry, float):
+        return f"{entry:g}"
+    return format_number(entry, decimals=0 if isinstance(entry, int) else None)
 
 
 def _hashable(entry):

@@ -117,3 +117,9 @@ def format_cell(value) -> str:
             return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}".replace(",", "\u2009")
         return f"{value:.2e}"
     return "" if value is None or value is pd.NA else str(value)
+
+
+def as_count(entry):
+    """A large whole number as an integer: counts in a column with gaps are read as floats."""
+    whole = isinstance(entry, float) and entry.is_integer() and abs(entry) >= 10_000
+    return int(entry) if whole else entry

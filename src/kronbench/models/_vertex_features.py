@@ -1,0 +1,88 @@
+"""Features of the vertices of one side whose inner products are their kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbench.models._vertex_kernel import check_precomputed, check_width
+from kronbench.operators import (
+    TOLERANCE,
+    KernelColumns,
+    LowRankFactor,
+    dense,
+    gram,
+    incomplete_cholesky,
+    one_blas_thread,
+)
+from kronbench.pairs import used_vertices
+
+
+class VertexFeatures:
+    """A map to features phi of vertices with phi(x)'phi(x') = k(x, x'), from training vertices.
+
+    For the linear kernel the given features, made dense. For any other the rows of a pivoted
+    Cholesky factor of its matrix over the v training vertices: k features where k of its columns
+    reproduce the matrix to 1e-11 (1e-6 in single precision), in O(v k^2).
+
+    Parameters
+    ----------
+    pairs : PairData
+        The training pairs, whose vertices are those in use.
+    side : {"row", "col"}
+    kernel, gamma
+        As in ``kronbench.operators.gram.gram``.
+    dtype : {float64, float32}
+
+    Raises
+    ------
+    InputError
+        The kernel is not positive semidefinite, or a precomputed one is not square.
+    """
+
+    def __init__(self, pairs, side, kernel, gamma, dtype):
+        features, index = getattr(pairs, f"{side}_features"), getattr(pairs, f"{side}s")
+        self._pairs, self._shape = pairs, features.shape
+        self._side, self._kernel, self._gamma = side, kernel, gamma
+        self._dtype = np.dtype(dtype)
+        if self._is("linear"):
+            return
+        used, _ = used_vertices(index, features.shape[0])
+        if self._is("precomputed"):
+            self._check(features)
+            vertices = np.arange(features.shape[0])[used]
+            columns = dense(features)[np.ix_(vertices, vertices)]
+        else:
+            vertices = features[used]
+            columns = KernelColumns(vertices, kernel, gamma)
+        factor = incomplete_cholesky(columns, tol=TOLERANCE[self._dtype] / 2)
+        self._pivots = vertices[factor.pivots]
+        self._factor = LowRankFactor(
+            factor.factor[factor.pivots], np.arange(factor.rank), factor.gains
+        )
+
+    def fits(self, pairs, kernel, gamma):
+        """Whether it is the map of these training pairs and this kernel."""
+        same = (self._kernel is kernel or self._kernel == kernel) and self._gamma == gamma
+        return self._pairs is pairs and same
+
+    def __call__(self, features):
+        """Features (p, k) of p vertices, given as those of the training set are; O(p k^2)."""
+        self._check(features)
+        if self._is("linear"):
+            return dense(features).astype(self._dtype, copy=False)
+        if self._is("precomputed"):
+            values = dense(features)[:, self._pivots]
+        else:
+            values = gram(features, self._pivots, kernel=self._kernel, gamma=self._gamma)
+        with one_blas_thread:  # others would go on spinning beside the products
+            return np.ascontiguousarray(self._factor.transform(values), self._dtype)
+
+    def _is(self, kernel):
+        return isinstance(self._kernel, str) and self._kernel == kernel
+
+    def _check(self, features):
+        n_training, width = self._shape
+        if self._is("precomputed"):
+            check_precomputed(features, n_training, self._side)
+        else:
+            check_width(features, width, self._side)
