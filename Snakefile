@@ -5,7 +5,7 @@ snakemake --cores N [--configfile config/smoke.yaml] [airola ...]
 
 from snakemake.utils import min_version
 
-min_version("9.20")
+min_version("9.27")
 
 
 configfile: "config/config.yaml"

@@ -1,5 +1,7 @@
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -96,6 +98,13 @@ def _spin(processor, seconds):
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_processor_seconds_of_programs_that_ended_count():
+    spin = "import time\nwhile time.process_time() < 0.3: pass"
+    with Stopwatch() as watch:
+        subprocess.run([sys.executable, "-c", spin], check=True)
+    assert 0.3 <= watch.cpu_seconds < watch.seconds + 0.1
+
+
 def test_a_row_says_that_another_program_had_the_processor():
     """Two programs bound to one processor: each gets half, and the row says so."""
     own, processor = os.sched_getaffinity(0), min(os.sched_getaffinity(0))

@@ -92,7 +92,7 @@ def test_equals_the_dense_formula(problem, method):
 @pytest.mark.parametrize("zeros", [0.0, 0.5])
 def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros):
     rng = np.random.default_rng(7)
-    n = 400
+    n = 403  # the last sums are three, not four
     A, B = (np.asarray(rng.standard_normal((n, n + 9)), dtype, order=order) for _ in range(2))
     pairs = [rng.permutation(size)[:n] for size in (n, n, n + 9, n + 9)]
     matrix = dense_formula(A, B, *pairs)
@@ -106,9 +106,14 @@ def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros):
     assert not operator.matmat(X)[:, 2].any()
     more = SampledKroneckerOperator(A, B, *(np.tile(p, 2) for p in pairs), method="sparse")
     assert_close(more.matvec(np.tile(v, 2)), np.tile(matrix, (2, 2)), np.tile(v, 2), dtype)
-    many = np.concatenate([np.roll(pairs[0], k) for k in range(3)]), np.tile(pairs[1], 3)
-    thrice = SampledKroneckerOperator(A, B, *many, *pairs[2:], method="sparse")
-    assert isinstance(thrice._route, _routes.PairRoute)
+    for times, route in ((3, _routes.DoubleSum), (5, _routes.PairRoute)):
+        many = (
+            np.concatenate([np.roll(pairs[0], k) for k in range(times)]),
+            np.tile(pairs[1], times),
+        )
+        more = SampledKroneckerOperator(A, B, *many, *pairs[2:], method="sparse")
+        assert isinstance(more._route, route)
+        assert_close(more.matvec(v), dense_formula(A, B, *many, *pairs[2:]), v, dtype)
 
 
 @both_carriers

@@ -1,6 +1,7 @@
 """Products leave the settings of their host as they found them."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kronbench.operators._matrix_products import _parts, multiply, one_blas_thread
+from kronbench.operators._threads import processors
 
 # In a process of its own: pytest's has other limits and has imported everything
 _HOST = """
@@ -85,6 +87,33 @@ def test_imports_and_products_change_no_setting_of_their_host(monkeypatch):
     assert list(found) == moments
     unchanged = {"environment": [], "pools": [], "numba": 0}
     assert found == dict.fromkeys(moments, unchanged)
+
+
+@pytest.mark.parametrize(
+    ("quota", "share"),
+    [("50000 100000", 1), ("150000 100000", 1), ("100000000 100000", None), ("max 100000", None)],
+)
+def test_a_container_keeps_to_its_quota_of_processors(tmp_path, quota, share):
+    file = tmp_path / "cpu.max"
+    file.write_text(quota + "\n")
+    every = processors(tmp_path / "nowhere")
+    assert processors(file) == min(every, share or every)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_threads_beyond_the_processors_are_not_used(monkeypatch):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "8")
+    program = """
+import os
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+import numba
+from kronbench.operators._threads import at_most_threads
+with at_most_threads(1e9):
+    print(numba.get_num_threads())
+print(numba.get_num_threads())
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stdout.split() == ["1", "8"], run.stderr
 
 
 @pytest.fixture

@@ -159,10 +159,14 @@ def test_trees_are_passed_by_sixteen_rows(held, kernel):
             assert loop["stores"] * in_a_store >= 16, f"{kernel} ({dtypes}): {loop}"
 
 
-def test_sums_over_pairs_are_in_vectors(held):
+def test_sums_over_pairs_share_what_they_read_of_a_pair(held):
+    """Four outputs: two numbers for each, and one coefficient for all, in eight operations."""
+    assert set(held["_kernels.sums_over_pairs"]) == {"float32", "float64"}
     for dtypes, found in held["_kernels.sums_over_pairs"].items():
-        (loop,) = (x for x in found["loops"].values() if x["packed"])
-        assert loop["bits"] >= 256 and loop["scalar"] == loop["stores"] == 0, dtypes
+        assert found["loops"]
+        for loop in found["loops"].values():
+            assert loop["packed"] == loop["stores"] == loop["spills"] == 0, dtypes
+            assert 9 * loop["scalar"] == 8 * loop["loads"] > 0, dtypes
 
 
 class Cache:

@@ -1,5 +1,6 @@
 """The workflow itself, run by Snakemake in a clean folder."""
 
+import base64
 import html
 import inspect
 import json
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
+from kronbench.bench.costs import cost
 from kronbench.bench.items import load_plan
 from kronbench.report import formulas
 from kronbench.report.claims import load_statements, rows_of
@@ -86,6 +88,22 @@ def test_smoke_scale_makes_every_item_and_the_page(checkout):
     assert len(run.stdout.splitlines()) < 60, "pages of output"
     again = snakemake(checkout, "--dry-run")
     assert "Nothing to be done" in again.stdout, again.stdout
+
+
+def test_the_longest_jobs_that_share_the_cores_begin_first(checkout):
+    """With the seconds of config/costs.csv, as soon as their data are there."""
+    plan = load_plan(merged("smoke"))
+    begun = {}
+    for item in plan.items:
+        for part in item.parts if item.measures and not item.timed else ():
+            name = base64.b64encode(str(item.table(part)).encode()).decode()
+            record = json.loads((checkout / ".snakemake" / "metadata" / name).read_text())
+            begun[record["starttime"]] = cost(item, part).seconds
+    seconds = [begun[start] for start in sorted(begun)]
+    # Two that begin at once may come in either order.
+    assert all(
+        late <= max(early) for *early, late in zip(seconds, seconds[1:], seconds[2:], strict=False)
+    )
 
 
 @pytest.fixture

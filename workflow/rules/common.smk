@@ -11,7 +11,7 @@ from kronbench.errors import InputError
 from kronbench.files import refusal
 from kronbench.report.formulas import plain
 from kronbench.resources import shown
-from kronbench.bench.costs import memory_mb, minutes
+from kronbench.bench.costs import cost, memory_mb, minutes
 from kronbench.bench.items import load_plan
 from kronbench.bench.lifetime import lead_jobs
 from kronbench.bench.provenance import (
@@ -72,6 +72,10 @@ os.environ.update(
         [os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]
     )
 )
+
+
+# The priority of what experiments wait for; theirs are their seconds.
+FIRST = 1_000_000
 
 
 wildcard_constraints:

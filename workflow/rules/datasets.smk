@@ -9,6 +9,7 @@ rule dataset:
         provenance=f"results/{PLAN.scale}/data/{{name}}/provenance.json",
     log:
         f"results/{PLAN.scale}/logs/data/{{name}}.log",
+    priority: FIRST
     # Beside Snakemake, also on a cluster: nodes seldom see the network, and would draw surrogates.
     localrule: True
     conda:

@@ -10,6 +10,7 @@ rule compile:
         f"results/{PLAN.scale}/compiled.json",
     log:
         f"results/{PLAN.scale}/logs/compile.log",
+    priority: FIRST
     conda:
         "../envs/kronbench.yaml"
     threads: lambda wildcards: workflow.cores
@@ -32,6 +33,8 @@ rule experiment:
         sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
+    # The longest first, so that no core waits in the end for one that began late.
+    priority: lambda wildcards: cost(item_of(wildcards), wildcards.part).seconds
     conda:
         "../envs/kronbench.yaml"
     # A timed job takes all cores and the resource, so that nothing runs beside it.

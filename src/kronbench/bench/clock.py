@@ -89,7 +89,8 @@ class Stopwatch:
     Attributes
     ----------
     seconds, cpu_seconds, waited_seconds : float
-        Wall seconds, processor seconds, and those for which a thread waited, of all blocks so far.
+        Wall seconds, processor seconds (those of programs that were started and ended there with
+        them), and seconds for which a thread of this process waited, of all blocks so far.
     """
 
     def __init__(self):
@@ -97,12 +98,12 @@ class Stopwatch:
 
     def __enter__(self):
         self._waited = _waited()
-        self._wall, self._cpu = time.perf_counter(), time.process_time()
+        self._wall, self._cpu = time.perf_counter(), _processor_seconds()
         return self
 
     def __exit__(self, *exception):
         self.seconds += time.perf_counter() - self._wall
-        self.cpu_seconds += time.process_time() - self._cpu
+        self.cpu_seconds += _processor_seconds() - self._cpu
         before = self._waited  # a thread that is new since then has waited for the host at most
         self.waited_seconds += max(
             now - before.get(thread, before[_HOST]) for thread, now in _waited().items()
@@ -169,6 +170,11 @@ def _timing(watches):
         waiting=sum(watch.waited_seconds for watch in watches) / (sum(seconds) or 1.0),
         threads=numba.get_num_threads(),
     )
+
+
+def _processor_seconds() -> float:
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 def _waited() -> dict[str, float]:

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+
+# Keeps one processor busy, without memory, and ends with the process that holds its input.
+_BUSY = """
+import os, sys, threading
+
+def end():
+    sys.stdin.read()
+    os._exit(0)
+
+threading.Thread(target=end, daemon=True).start()
+print(end=".", flush=True)
+while True:
+    pass
+"""
 
 
 @contextmanager
-def one_process(module, *, afresh=False, initializer=None, initargs=()):
+def one_process(module, *, environment=None, initializer=None, initargs=()):
     """A pool of one new process, which ends with the block.
 
     It is a copy of a process that has imported ``module`` and called nothing, so that no thread of
@@ -19,16 +35,55 @@ def one_process(module, *, afresh=False, initializer=None, initargs=()):
     ----------
     module : str
         Import path of the module that the work is from.
-    afresh : bool
-        Import it anew instead, in the environment of now.
+    environment : dict of str, optional
+        Variables that are read on import: with any, the process is no copy and imports anew.
     initializer, initargs
         Called in the process before anything else.
     """
-    context = multiprocessing.get_context("spawn" if afresh else "forkserver")
-    if not afresh:
+    context = multiprocessing.get_context("spawn" if environment else "forkserver")
+    if not environment:
         context.set_forkserver_preload([module])
-    with context.Pool(1, _begin, (initializer, initargs)) as pool:
+    with ExitStack() as block:
+        with _environment(environment or {}):
+            pool = block.enter_context(context.Pool(1, _begin, (initializer, initargs)))
         yield pool
+        # Not killed, as the end of its context does: it gives back the locks of numba's threads.
+        pool.close()
+        pool.join()
+
+
+@contextmanager
+def busy_programs(count):
+    """So many programs, one thread each, that compute for as long as the block runs.
+
+    They take processors from the work beside them, and neither memory nor its bandwidth.
+    """
+    with ExitStack() as block:
+        programs = []
+        for _ in range(count):
+            program = subprocess.Popen(
+                [sys.executable, "-I", "-c", _BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            block.enter_context(program)
+            block.callback(program.kill)  # before the end of its context waits for it
+            programs.append(program)
+        for program in programs:
+            program.stdout.read(1)
+        yield
+
+
+@contextmanager
+def _environment(variables):
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _begin(initializer, initargs):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
-import os
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,8 @@ from kronbench.bench.processes import one_process
 from kronbench.bench.solvers import SolverMissing, import_solver
 from kronbench.operators import SampledKroneckerOperator, gram
 
-_PLAIN = "KRONBENCH_PLAIN_NUMBA"
+# The loops are chosen on import.
+_ENVIRONMENTS = {"plain numba": {"KRONBENCH_PLAIN_NUMBA": "1"}}
 
 METHODS = (
     "matrix product", "sparse", "plain numba", "dense", "lowrank", "auto", "scipy", "RLScore",
@@ -64,7 +63,7 @@ def run(spec, data, rng):
             if not cap.allows(m):
                 capped.append(f"{method} m = {m}")
                 break
-            with _process_for(method) as pool:
+            with one_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
                 row = pool.apply(
                     _measure, (method, m, spec["fraction"], dtype, threads, spec["order"])
                 )
@@ -75,25 +74,6 @@ def run(spec, data, rng):
         skipped.append("products past the time cap were not run: " + ", ".join(capped))
     frame.attrs["skipped"] = skipped
     return frame
-
-
-@contextlib.contextmanager
-def _process_for(method):
-    """A process that runs this method: its environment at import chooses the loops."""
-    if method != "plain numba":
-        with one_process(__name__) as pool:
-            yield pool
-        return
-    before = os.environ.get(_PLAIN)
-    os.environ[_PLAIN] = "1"
-    try:
-        with one_process(__name__, afresh=True) as pool:
-            yield pool
-    finally:
-        if before is None:
-            del os.environ[_PLAIN]
-        else:
-            os.environ[_PLAIN] = before
 
 
 def _compared(frame):

@@ -54,7 +54,7 @@ class SampledKroneckerOperator(LinearOperator):
     method : {"auto", "sparse", "dense", "lowrank"}
         "sparse": Algorithm 1 of Airola & Pahikkala (2018), the cheaper of its two branches, in
         O(min(a e + d f, c e + b f)), where only coefficients other than zero count in e; where e f
-        is no more than a b + c d ("independent" pairs), the double sum itself.
+        is no more than 2 (a b + c d) ("independent" pairs), the double sum itself.
         "dense": two matrix products of the BLAS, O(min(a d (b + c), b c (a + d))).
         "lowrank": O(k (e + f)) with factors of rank k that reproduce every entry of a matrix to
         1e-11 of its largest (1e-6 in float32); where they would cost more than an exact method,
@@ -221,9 +221,12 @@ class SampledKroneckerOperator(LinearOperator):
         return PairRoute(in_pairs, out_pairs, Q, P, middle=Middle(between, out_pairs.majors))
 
     def _independent(self):
-        """Whether a sum over all pairs of pairs reads less than Algorithm 1 would copy."""
+        """Whether a sum over all pairs of pairs reads less than Algorithm 1 would copy.
+
+        To copy a number takes as long as two to four terms.
+        """
         terms = len(self._in_pairs) * len(self._out_pairs)
-        return _WORTH_A_ROUTE <= terms <= sum(matrix.size for matrix in self._matrices)
+        return _WORTH_A_ROUTE <= terms <= 2 * sum(matrix.size for matrix in self._matrices)
 
     @cached_property
     def _adjoint_operator(self):

@@ -323,7 +323,10 @@ class _DualInGramProduct(_Dual):
             Ad = system.weights * system.project(Qd)
             update(Ad, 1.0, self.reg, d)
             QAd = system.gram(Ad)
-            length = rr / inner(d, QAd)
+            curvature = inner(d, QAd)
+            if not curvature > 0:  # rounding left nothing of the residual
+                break
+            length = rr / curvature
             update(x, 1.0, length, d)
             update(Qx, 1.0, length, Qd)
             update(r, 1.0, -length, Ad)
@@ -467,6 +470,8 @@ class _Primal(_Form):
                 break
             better = solve(r)
             rz, rz_old = inner(r, better), rz
+            if not rz > 0:  # squares of what is left are too small for a number
+                break
             update(d, rz / rz_old, 1.0, better)
         return x, Xx
 

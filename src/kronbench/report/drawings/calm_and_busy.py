@@ -1,0 +1,19 @@
+"""Ways to the same end, alone on the machine and beside other programs."""
+
+
+def tabulate(frame, item, printed):
+    """One row for each line and way, as measured; half ranges are of all its repeats."""
+    frame = frame.assign(
+        half=(frame["seconds_high"] - frame["seconds_low"]) / 2,
+        beside_half=(frame["beside_high"] - frame["beside_low"]) / 2,
+    )
+    columns = {
+        "dataset": "dataset", "line": "line", "work": "work", "way": "way", "threads": "threads",
+        "seconds": "seconds", "half": "half range",
+        "cpu_seconds": "cpu seconds", "times_faster": "times faster", "programs": "programs",
+        "beside_seconds": "beside seconds", "beside_half": "beside half range",
+        "beside_cpu_seconds": "beside cpu seconds",
+        "beside_times_faster": "beside times faster", "slow_down": "slow-down",
+        "deviation": "deviation", "busy": "busy", "source": "source",
+    }  # fmt: skip
+    return frame[[name for name in columns if name in frame]].rename(columns=columns)
