@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
+import signal
 import threading
 import time
 
@@ -10,6 +13,7 @@ import psutil
 
 _VARIABLE = "KRONBENCH_WORKFLOW"
 _PERIOD = 0.5  # seconds between two looks
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 def lead_jobs() -> None:
@@ -25,7 +29,14 @@ def follow_workflow() -> None:
     """
     workflow, _, names = os.environ.get(_VARIABLE, "").partition(" ")
     if workflow and names == _names():  # a container may count its processes anew
+        _end_with_shell()
         threading.Thread(target=_watch, args=(int(workflow), os.getppid()), daemon=True).start()
+
+
+def _end_with_shell():
+    """On Linux at once: Snakemake takes away what a failed job wrote, and writes must not follow."""
+    with contextlib.suppress(AttributeError):  # another system
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _watch(workflow, shell):

@@ -34,7 +34,8 @@ def run(spec, data, rng):
     - "product": R (G kron K) R' v with ``pairs`` random pairs of m = q = ``vertices`` and Gaussian
       kernels (gamma 1) of one uniform feature on (0, 100); ways are names of its methods;
     - "threads": the same by ``method``; ways have numbers of threads, 0 for those of the job;
-    - "fit": of ``solver`` on a checkerboard of m = q = ``vertices``; ways have its parameters;
+    - "fit": of ``solver`` with ``parameters`` on a checkerboard of m = q = ``vertices``; ways have
+      further parameters, which come before these;
     - "factor": of ``rank`` columns, of the Gaussian kernel of ``points`` uniform points with eight
       features; ways are "incomplete Cholesky" and "CSI" (40 look-ahead steps);
     - "import": a program of its own, from its start to its end, that makes twenty products by
@@ -138,10 +139,10 @@ def _operator(method, problem):
 def _fits(line, rng):
     pairs, y = checkerboard(line["vertices"], rng)
 
-    def fit(parameters):
-        make_solver(line["solver"], **parameters).fit(pairs, y)
+    def fit(further):
+        make_solver(line["solver"], **line["parameters"] | further).fit(pairs, y)
 
-    return {way: partial(fit, parameters) for way, parameters in line["ways"].items()}
+    return {way: partial(fit, further) for way, further in line["ways"].items()}
 
 
 def _factors(line, rng):
