@@ -21,8 +21,8 @@ def family():
     """Starts a workflow; gives it, its shell and its job."""
     started = []
 
-    def start(leads="leads"):
-        job = JOB + "print('ready', flush=True); time.sleep(60)"
+    def start(leads="leads", job=JOB):
+        job += "print('ready', flush=True); time.sleep(60)"
         run = psutil.Popen(
             [sys.executable, "-c", WORKFLOW, job, leads], stdout=subprocess.PIPE, text=True
         )
@@ -42,6 +42,14 @@ def test_a_job_ends_with_its_workflow_and_with_its_shell(family, killed):
     processes = family()
     job = processes[2]
     processes[killed].send_signal(signal.SIGKILL)  # not waited for: it is a zombie
+    job.wait(5)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a signal of Linux")
+def test_a_job_does_not_look_for_its_shell_to_end_with_it(family):
+    seldom = "import kronbench.bench.lifetime; kronbench.bench.lifetime._PERIOD = 100; "
+    _, shell, job = family(job=seldom + JOB)
+    shell.kill()
     job.wait(5)
 
 

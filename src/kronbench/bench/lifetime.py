@@ -34,7 +34,7 @@ def follow_workflow() -> None:
 
 
 def _end_with_shell():
-    """On Linux at once: Snakemake takes away what a failed job wrote, and writes must not follow."""
+    """On Linux at once: Snakemake takes away what a failed job wrote, and no write may follow."""
     with contextlib.suppress(AttributeError):  # another system
         ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
