@@ -289,7 +289,7 @@ def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch
 
 
 def test_mixed_revisions_and_machines_are_named_at_each_item(plan, monkeypatch):
-    items = (plan.item("airola", "figure-3"), plan.item("airola", "figure-4"))
+    items = (plan.item("airola", "figure-4"), plan.item("airola", "figure-3"))
     plan = dataclasses.replace(plan, items=items)
     for item in items:
         write_results(item, curves())
