@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
+from kronbench.classes import Tree
 from kronbench.datasets.dataset import Dataset
-from kronbench.operators import Tree
 
 # Two children of the root, two subclasses each, three leaves each.
 PARENTS = np.array([-1, 0, 0, 1, 1, 2, 2, *np.repeat([3, 4, 5, 6], 3)])

@@ -163,13 +163,13 @@ def _report(arguments):
 
 def _accept(arguments):
     from kronbench.bench.items import load_plan
-    from kronbench.report.reference import accept
+    from kronbench.runs.reference import accept
 
     print(accept(load_plan(arguments.config), write=arguments.yes))
 
 
 def _compare(arguments):
-    from kronbench.report.compare import compare, markdown, moved, read_run, read_tolerances
+    from kronbench.runs.compare import compare, markdown, moved, read_run, read_tolerances
 
     a, b = read_run(arguments.a), read_run(arguments.b)
     differences = compare(a, b, read_tolerances(arguments.tolerances))
@@ -178,7 +178,7 @@ def _compare(arguments):
 
 
 def _tolerances(arguments):
-    from kronbench.report.tolerances import write_tolerances
+    from kronbench.runs.tolerances import write_tolerances
 
     complaints = write_tolerances(arguments.runs, arguments.out)
     for complaint in complaints:
@@ -187,26 +187,26 @@ def _tolerances(arguments):
 
 
 def _archive(arguments):
-    from kronbench.report.archive import archive
+    from kronbench.runs.archive import archive
 
     print(archive(arguments.results, arguments.out, arguments.limit, arguments.author))
 
 
 def _costs(arguments):
-    from kronbench.bench.costs import write_costs
+    from kronbench.runs.costs import write_costs
 
     print(write_costs(arguments.results))
 
 
 def _capacity(arguments):
-    from kronbench.bench.costs import capacity_table
     from kronbench.bench.items import load_plan
+    from kronbench.runs.costs import capacity_table
 
     print(capacity_table(load_plan(arguments.config), arguments.cores))
 
 
 def _verify(arguments):
-    from kronbench.report.archive import verify
+    from kronbench.runs.archive import verify
 
     found = verify(arguments.archive)
     for complaint in found.complaints:
@@ -225,7 +225,7 @@ def _prepare(arguments):
 
 def _manual(arguments):
     from kronbench.files import write_text
-    from kronbench.manual import manual
+    from kronbench.report.config_manual import manual
     from kronbench.report.register import accepted_register
     from kronbench.resources import checkout_path, config_path
 

@@ -162,8 +162,10 @@ def test_broken_yaml_is_one_sentence(tmp_path):
 
 
 def test_sources_follow_imports_down_the_floors():
-    names = {Path(file).name for file in sources_of("kronbench.experiments.characteristics")}
-    assert {"characteristics.py", "drug_target.py", "pairs.py", "seeds.py"} <= names
+    names = {
+        Path(file).name for file in sources_of("kronbench.experiments.airola.characteristics")
+    }
+    assert {"characteristics.py", "drug_target.py", "data.py", "seeds.py"} <= names
     assert "page.py" not in names
     item = load_plan(merged()).item("airola", "figure-3")
     assert any(file.endswith("kron_ridge.py") for file in table_sources(item))

@@ -14,7 +14,7 @@ from kronbench.bench.job import run_experiment
 from kronbench.datasets import load
 from kronbench.datasets.checkerboard import generate
 from kronbench.datasets.dataset import Dataset
-from kronbench.operators import SampledKroneckerOperator
+from kronbench.pairs import SampledKroneckerOperator
 from tests.helpers import merged
 
 # One machine multiplies dense matrices at no cost, the other goes over pairs at none.
@@ -70,20 +70,20 @@ def test_the_two_machines_choose_differently(two_machines, board):
 def test_scaling(two_machines):
     spec = parameters("airola", "figure-7", sizes=[420])
     spec["solvers"] = only_kron(spec["solvers"])
-    same(*two_machines(lambda: run_experiment("scaling", spec, None, "all")))
+    same(*two_machines(lambda: run_experiment("airola.scaling", spec, None, "all")))
 
 
 def test_method_comparison(two_machines, board):
     spec = parameters("airola", "table-6", test_vertices=60)
     spec["methods"] = only_kron(spec["methods"])
-    same(*two_machines(lambda: run_experiment("method_comparison", spec, board, "Board")))
+    same(*two_machines(lambda: run_experiment("airola.method_comparison", spec, board, "Board")))
 
 
 @pytest.mark.parametrize("item", ["figure-3", "figure-4"])
 def test_early_stopping(two_machines, item):
     data = load("ki", policy="surrogate")
     spec = parameters("airola", item, folds=[0], regs=[1.0], iterations=3)
-    same(*two_machines(lambda: run_experiment("early_stopping", spec, data, "Ki")))
+    same(*two_machines(lambda: run_experiment("airola.early_stopping", spec, data, "Ki")))
 
 
 def same(first, second):

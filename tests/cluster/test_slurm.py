@@ -12,9 +12,9 @@ import pandas as pd
 import psutil
 import pytest
 
-from kronbench.bench.costs import ABOVE_MIB, cost, memory_mb, minutes
 from kronbench.bench.items import load_plan
-from kronbench.report.compare import _of_the_clock as of_the_clock
+from kronbench.runs.compare import _of_the_clock as of_the_clock
+from kronbench.runs.costs import ABOVE_MIB, cost, memory_mb, minutes
 from tests import helpers
 from tests.cluster.private_slurm import CPUS, jobs, private_slurm, why_not
 from tests.helpers import merged

@@ -12,8 +12,8 @@ import pandas as pd
 import psutil
 import yaml
 
-from kronbench.report.compare import Run, compare
-from kronbench.report.render import read_table
+from kronbench.bench.results import read_table
+from kronbench.runs.compare import Run, compare
 
 ROOT = Path(__file__).parents[2]
 SCALE = Path("results/faults")

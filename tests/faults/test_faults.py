@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from kronbench import datasets
-from kronbench.report.render import read_table
+from kronbench.bench.results import read_table
 from tests.datasets.conftest import serving
 from tests.faults import kills
 from tests.faults.checkout import COMPILED, LOCKED, ROOT, SCALE, Checkout

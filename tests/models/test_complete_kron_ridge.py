@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV
 from kronbench.errors import InputError
 from kronbench.models.complete_kron_ridge import CompleteKronRidge
 from kronbench.models.kron_ridge import KronRidge
-from kronbench.models.spectral import FILTERS, as_filter
 from kronbench.pairs import PairData
+from kronbench.pairs.spectral_filters import FILTERS, as_filter
 from tests.models.complete_problems import (
     condition,
     make_kernel,
@@ -79,7 +79,7 @@ def test_sides_of_very_different_size(setting):
 def test_setting_d_in_several_chunks(monkeypatch):
     K, G, Y = make_problem(13, 9, 6, "clipped", "full")
     whole = fitted(K, G, Y, reg=0.01).loo("D")
-    monkeypatch.setattr("kronbench.models._leave_one_out._CHUNK_BYTES", 8 * 5 * 171)
+    monkeypatch.setattr("kronbench.pairs.leave_one_out._CHUNK_BYTES", 8 * 5 * 171)
     np.testing.assert_allclose(fitted(K, G, Y, reg=0.01).loo("D"), whole, atol=1e-11)
 
 

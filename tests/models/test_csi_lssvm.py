@@ -14,9 +14,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kronbench.errors import InputError
+from kronbench.linalg.gram_matrix import gram
+from kronbench.linalg.lowrank import csi, incomplete_cholesky
 from kronbench.models.csi_lssvm import CSILSSVM, LSSVMPath, PrefixPath
-from kronbench.operators.gram import gram
-from kronbench.operators.lowrank import csi, incomplete_cholesky
 
 regs = st.sampled_from([1e-6, 1e-3, 1.0])
 seeds = st.integers(0, 2**32 - 1)

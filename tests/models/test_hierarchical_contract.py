@@ -10,8 +10,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kronbench.errors import InputError
+from kronbench.linalg import gram
 from kronbench.models import HierarchicalNewtonClassifier, OneAgainstRest
-from kronbench.operators import gram
 from tests.models.hierarchical_problems import PARENTS, clouds
 
 MODELS = [

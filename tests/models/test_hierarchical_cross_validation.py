@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from kronbench.classes import Tree
+from kronbench.classes.covariance import DualCovariance
+from kronbench.classes.cross_validation import CrossValidation
+from kronbench.classes.kernels import GaussianKernels
 from kronbench.errors import InputError
+from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models import HierarchicalNewtonClassifier, sharing_pattern
-from kronbench.models.cross_validation_likelihood import CrossValidation
 from kronbench.models.hierarchical_newton import _HyperparameterSearch
-from kronbench.operators import Tree
-from kronbench.operators.class_covariance import DualCovariance
-from kronbench.operators.class_kernels import GaussianKernels
-from kronbench.optim.quasi_newton import capped_bfgs
 from tests.models.hierarchical_problems import PARENTS, clouds
 
 FOLDS = np.random.default_rng(0).permutation(40) % 4

@@ -9,24 +9,25 @@ from scipy.linalg import block_diag
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from kronbench.classes import Tree
+from kronbench.classes import tree_preconditioner as tree_preconditioners
+from kronbench.classes.covariance import DualCovariance, FeatureCovariance
+from kronbench.classes.exact_mode import exact_flat_mode
+from kronbench.classes.kernels import DenseFeatures, GaussianKernels, SparseFeatures
+from kronbench.classes.posterior_mode import posterior_mode, run
+from kronbench.classes.softmax import SoftmaxLoss
+from kronbench.classes.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.evaluation import taxo_decision
+from kronbench.linalg import gram
 from kronbench.models import HierarchicalNewtonClassifier
-from kronbench.operators import Tree, gram
-from kronbench.operators.class_covariance import DualCovariance, FeatureCovariance
-from kronbench.operators.class_kernels import DenseFeatures, GaussianKernels, SparseFeatures
-from kronbench.optim import tree_preconditioner as tree_preconditioners
-from kronbench.optim.exact_mode import exact_flat_mode
-from kronbench.optim.posterior_mode import posterior_mode, run
-from kronbench.optim.softmax import SoftmaxLoss
-from kronbench.optim.tree_preconditioner import tree_preconditioner
+from tests.classes.test_tree import path_matrix
 from tests.models.hierarchical_problems import (
     PARENTS,
     UNEVEN,
     clouds,
     weight_space_mode,
 )
-from tests.operators.test_tree import path_matrix
 
 TIGHT = {"tol": 1e-13, "max_inner": 1000}
 

@@ -5,9 +5,9 @@ import pytest
 from sklearn.base import clone
 
 from kronbench.errors import InputError
+from kronbench.linalg import gram
 from kronbench.models import LSSVM
 from kronbench.models.csi_lssvm import LSSVMPath
-from kronbench.operators import gram
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
+from kronbench.classes.tree_kernel import path_features
 from kronbench.errors import InputError
 from kronbench.models import TaskRidge, TwoStepRidge
-from kronbench.models.class_tree import path_features
 
 
 def random_tree(seed, size):

@@ -14,12 +14,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from kronbench.errors import InputError
+from kronbench.linalg import gram
 from kronbench.models.complete_kron_ridge import CompleteKronRidge
 from kronbench.models.independent_ridge import IndependentRidge
-from kronbench.models.spectral import FILTERS, as_filter
 from kronbench.models.two_step_ridge import TwoStepRidge
-from kronbench.operators import gram
 from kronbench.pairs import PairData
+from kronbench.pairs.spectral_filters import FILTERS, as_filter
 from tests.models.complete_problems import (
     make_kernel,
     make_problem,

@@ -10,7 +10,7 @@ import pytest
 from kronbench.bench.items import load_plan
 from kronbench.errors import InputError
 from kronbench.report import render
-from kronbench.report.drawings import headlines
+from kronbench.report.drawings.performance import headlines
 from kronbench.report.style import STYLE
 from tests.helpers import merged
 

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kronbench.bench.items import load_plan
+from kronbench.bench.results import read_table
 from kronbench.errors import InputError
 from kronbench.report.layout import VALUE, arrange, format_number
-from kronbench.report.render import grids_of, read_table
+from kronbench.report.render import grids_of
 from kronbench.resources import checkout_path
 from tests.helpers import merged
 

@@ -10,7 +10,8 @@ import pytest
 
 from kronbench.errors import InputError
 from kronbench.report import typeset
-from kronbench.report.drawings import complexity, losses, shortcut_accuracy, system_residuals
+from kronbench.report.drawings.airola import complexity, losses
+from kronbench.report.drawings.stock import shortcut_accuracy, system_residuals
 from kronbench.report.formulas import apart, html, mathml, plain
 from kronbench.report.layout import Cell, Grid
 

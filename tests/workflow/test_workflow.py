@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from kronbench.bench.costs import cost
 from kronbench.bench.items import load_plan
 from kronbench.report import formulas
 from kronbench.report.claims import load_statements, rows_of
-from kronbench.report.reference import described, moves, read_verdicts
+from kronbench.runs.costs import cost
+from kronbench.runs.reference import described, moves, read_verdicts
 from tests.helpers import merged
 from tests.report.corruptions import NOT_FINITE, SOME, moved_by
 

@@ -11,7 +11,7 @@ from kronbench.errors import InputError
 from kronbench.files import refusal
 from kronbench.report.formulas import plain
 from kronbench.resources import shown
-from kronbench.bench.costs import cost, memory_mb, minutes
+from kronbench.runs.costs import cost, memory_mb, minutes
 from kronbench.bench.items import load_plan
 from kronbench.bench.lifetime import lead_jobs
 from kronbench.bench.provenance import (

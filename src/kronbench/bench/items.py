@@ -16,9 +16,9 @@ from pathlib import Path
 import yaml
 
 from kronbench.bench.solvers import check_import_path, import_paths
+from kronbench.bench.source_imports import file_of
 from kronbench.errors import InputError
 from kronbench.files import write_text
-from kronbench.modules import file_of
 from kronbench.resources import config_path, shown
 from kronbench.settings import read_yaml, validate
 
@@ -44,6 +44,16 @@ class Item:
     scale: str
     tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
     numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
+
+    @property
+    def experiment_module(self) -> str:
+        """The import path of its experiment, in the folder of its paper."""
+        return f"kronbench.experiments.{self.paper}.{self.experiment}"
+
+    @property
+    def drawing_module(self) -> str:
+        """The import path of its drawing, in the folder of its paper."""
+        return f"kronbench.report.drawings.{self.paper}.{self.drawing}"
 
     @property
     def folder(self) -> Path:
@@ -240,8 +250,8 @@ def _item(paper, name, entries, overrides, config):
                 f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
             )
     if "numbers_of" not in entry:
-        _check_module("experiments", entry["experiment"], f"{paper} {name}")
-    _check_module("report.drawings", entry["drawing"], f"{paper} {name}")
+        _check_module(f"experiments.{paper}", entry["experiment"], f"{paper} {name}")
+    _check_module(f"report.drawings.{paper}", entry["drawing"], f"{paper} {name}")
     parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
     for path in import_paths(parameters):
         try:

@@ -17,7 +17,7 @@ from kronbench.bench.prepared import prepared
 from kronbench.bench.seeds import generator
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
-from kronbench.operators import rates_used
+from kronbench.pairs import rates_used
 
 
 def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
@@ -34,7 +34,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         )
     data = prepared(plan, part) if item.datasets else None
     # Before the watch starts, and before threads are limited: those of libraries that are loaded.
-    importlib.import_module(f"kronbench.experiments.{item.experiment}")
+    importlib.import_module(item.experiment_module)
     if item.timed:
         # Here, because other jobs have no use for all these solvers, which take half a second.
         from kronbench.bench.warm_up import compile_kernels
@@ -45,7 +45,9 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         if item.timed:  # code that was edited since the run began would be compiled on the clock
             compile_kernels(threads)
         with watch:
-            frame = run_experiment(item.experiment, dict(item.parameters), data, part)
+            frame = run_experiment(
+                f"{item.paper}.{item.experiment}", dict(item.parameters), data, part
+            )
         surroundings = environment.describe(threads) | {"rates": rates_used()}
     table = item.table(part)
     sidecar = {
@@ -69,13 +71,15 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
 
 
 def run_experiment(experiment: str, spec: dict, data, dataset: str) -> pd.DataFrame:
-    """Run ``kronbench.experiments.<experiment>`` and say in each row where its numbers come from.
+    """Run an experiment, ``<paper>.<name>``, and say in each row where its numbers come from.
 
     Adds the columns ``dataset`` (as the paper spells it), ``source``, ``seed`` and ``peak_mib``
     (largest resident set of the process so far, MiB).
     """
     module = importlib.import_module(f"kronbench.experiments.{experiment}")
-    rng = generator(spec["seed"], experiment, data.name if data is not None else "")
+    rng = generator(
+        spec["seed"], experiment.rpartition(".")[2], data.name if data is not None else ""
+    )
     frame = module.run(spec, data, rng)
     attrs = frame.attrs
     if "dataset" not in frame:

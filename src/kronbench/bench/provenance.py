@@ -15,13 +15,13 @@ from pathlib import Path
 from kronbench import datasets
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.solvers import find_module, import_paths
-from kronbench.modules import defining_module, file_of, imported_modules
+from kronbench.bench.source_imports import defining_module, file_of, imported_modules
 from kronbench.resources import config_path, package_path
 
 # They carry names, paths and sentences. What they decide about a job is among its parameters.
 _CARRIERS = frozenset(
     f"kronbench.{name}"
-    for name in ("bench.items", "errors", "files", "modules", "resources", "settings")
+    for name in ("bench.items", "bench.source_imports", "errors", "files", "resources", "settings")
 )
 # Warm-up and calibration come before the clock, and no untimed column may depend on them; they
 # use something of every floor. The data of a job come from its data file, which has a rule.
@@ -37,7 +37,7 @@ def table_sources(item: Item) -> list[str]:
     settings of threads in ``kronbench/__init__.py``. A solver of another package counts with the
     file of its module.
     """
-    modules = ["kronbench", "kronbench.bench.job", f"kronbench.experiments.{item.experiment}"]
+    modules = ["kronbench", "kronbench.bench.job", item.experiment_module]
     foreign = set()
     for path in import_paths(item.parameters):
         module, _, name = path.rpartition(".")
@@ -79,7 +79,7 @@ def data_settings(name: str) -> dict:
 
 def drawing_sources(item: Item) -> list[str]:
     """Files whose change makes the picture of an item stale, the paper's numbers among them."""
-    modules = ("kronbench.report.render", f"kronbench.report.drawings.{item.drawing}")
+    modules = ("kronbench.report.render", item.drawing_module)
     printed = [item.printed] if isinstance(item.printed, str) else item.printed or ()
     values = [_shown(config_path("paper_values", name)) for name in printed]
     return sorted({*sources_of(*modules, but=_CARRIERS), *values})

@@ -6,8 +6,8 @@ import importlib
 import importlib.util
 from collections.abc import Mapping
 
+from kronbench.bench.source_imports import read_module
 from kronbench.errors import InputError
-from kronbench.modules import read_module
 
 
 class SolverMissing(Exception):

@@ -6,15 +6,15 @@ import numba
 import numpy as np
 
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc, roc_auc
+from kronbench.linalg import csi, incomplete_cholesky
 from kronbench.models import CompleteKronRidge, PairKNN, PairLibSVM, PairSGD, PairSklearnKNN
-from kronbench.operators import SampledKroneckerOperator, calibrate, csi, incomplete_cholesky
-from kronbench.pairs import PairData
+from kronbench.pairs import PairData, SampledKroneckerOperator, calibrate
 
 
 def compile_kernels(threads: int | None = None) -> None:
     """Run each compiled product, factorization, solver and metric once, then calibrate.
 
-    numba keeps the code in its cache and :func:`kronbench.operators.calibrate` the rates in
+    numba keeps the code in its cache and :func:`kronbench.pairs.calibrate` the rates in
     Kronbench's, for one thread and for ``threads`` (all of numba's when None), in both
     precisions; a kernel that is missing here only makes its first job slower.
     """

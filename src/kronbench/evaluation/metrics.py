@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from kronbench.classes import Tree
 from kronbench.errors import InputError
-from kronbench.operators import Tree
 
 
 def precision(y, proba) -> float:

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
+from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs, check_targets
-from kronbench.models.spectral import tikhonov
-from kronbench.operators import dense
 from kronbench.pairs import PairData
+from kronbench.pairs.spectral_filters import tikhonov
 
 SETTINGS = ("A", "B", "C", "D")
 

@@ -7,9 +7,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
+from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs, encode_two_classes
-from kronbench.operators import dense
-from kronbench.pairs import PairData, used_vertices
+from kronbench.pairs import PairData
+from kronbench.pairs.data import used_vertices
 
 
 class PairClassifier(ClassifierMixin, BaseEstimator):

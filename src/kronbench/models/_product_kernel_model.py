@@ -10,11 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
+from kronbench.linalg import gram
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed
-from kronbench.operators import SampledKroneckerOperator, gram
-from kronbench.pairs import used_vertices
+from kronbench.pairs import SampledKroneckerOperator
+from kronbench.pairs.data import used_vertices
 
 _STOPS = {
     "max_iter": "its number of iterations",

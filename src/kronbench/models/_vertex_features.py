@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.models._vertex_kernel import check_precomputed, check_width
-from kronbench.operators import (
-    TOLERANCE,
+from kronbench.linalg import (
     KernelColumns,
     LowRankFactor,
     dense,
@@ -14,7 +12,9 @@ from kronbench.operators import (
     incomplete_cholesky,
     one_blas_thread,
 )
-from kronbench.pairs import used_vertices
+from kronbench.linalg.thin_factors import TOLERANCE
+from kronbench.models._vertex_kernel import check_precomputed, check_width
+from kronbench.pairs.data import used_vertices
 
 
 class VertexFeatures:
@@ -30,7 +30,7 @@ class VertexFeatures:
         The training pairs, whose vertices are those in use.
     side : {"row", "col"}
     kernel, gamma
-        As in ``kronbench.operators.gram.gram``.
+        As in ``kronbench.linalg.gram``.
     dtype : {float64, float32}
 
     Raises

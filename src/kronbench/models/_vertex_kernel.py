@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from kronbench.errors import InputError
-from kronbench.operators import dense, gram
-from kronbench.operators.eigen import check_symmetric, feature_spectrum, kernel_spectrum
+from kronbench.linalg import dense, gram
+from kronbench.linalg.eigen import check_symmetric, feature_spectrum, kernel_spectrum
 
 
 def check_precomputed(matrix, n_training, side):
@@ -38,7 +38,7 @@ class VertexKernel:
     vertices : (n,) integer array or None
         The vertices to train on; None for all v.
     kernel, gamma
-        As in ``kronbench.operators.gram.gram``.
+        As in ``kronbench.linalg.gram``.
     name : {"row", "col"}
         For messages.
     """

@@ -17,11 +17,11 @@ from scipy.linalg import (
 )
 
 from kronbench.errors import InputError
+from kronbench.linalg import dense, gram
+from kronbench.linalg.eigen import check_symmetric
 from kronbench.models._label_matrix_model import stacked
 from kronbench.models._vertex_kernel import VertexKernel
-from kronbench.models.spectral import tikhonov
-from kronbench.operators import dense, gram
-from kronbench.operators.eigen import check_symmetric
+from kronbench.pairs.spectral_filters import tikhonov
 
 # A product of the batch with the old inverse that is larger than this costs Woodbury's identity so
 # many digits that the 1e-8 of an exact update is at risk: then the system is factorized afresh.

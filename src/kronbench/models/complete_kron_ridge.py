@@ -13,9 +13,9 @@ from kronbench.models._label_matrix_model import (
     check_setting,
     warn_if_ill_conditioned,
 )
-from kronbench.models._leave_one_out import kron_leave_one_out
 from kronbench.models._vertex_kernel import VertexKernel
-from kronbench.models.spectral import as_filter, joint_filter, tikhonov
+from kronbench.pairs.leave_one_out import kron_leave_one_out
+from kronbench.pairs.spectral_filters import as_filter, joint_filter, tikhonov
 
 
 class CompleteKronRidge(LabelMatrixModel):
@@ -33,7 +33,7 @@ class CompleteKronRidge(LabelMatrixModel):
     row_gamma, col_gamma : float, optional
         Widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
     filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
-        Applied to the products of eigenvalues (Eq. 21); see ``kronbench.models.spectral``.
+        Applied to the products of eigenvalues (Eq. 21); see ``kronbench.pairs.spectral_filters``.
 
     Attributes
     ----------

@@ -29,8 +29,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError, check_positive
-from kronbench.operators.gram import gram
-from kronbench.operators.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
+from kronbench.linalg.gram_matrix import gram
+from kronbench.linalg.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class PrefixPath:
     Parameters
     ----------
     factor : (n, k) array
-        G, such as :attr:`kronbench.operators.LowRankFactor.factor`.
+        G, such as :attr:`kronbench.linalg.LowRankFactor.factor`.
     targets : (n, d) array
         Y.
     """

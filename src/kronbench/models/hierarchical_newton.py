@@ -12,24 +12,24 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kronbench.errors import InputError
-from kronbench.evaluation import parent_decision, taxo_decision
-from kronbench.models.cross_validation_likelihood import CrossValidation
-from kronbench.operators.class_covariance import Coupling, DualCovariance, FeatureCovariance
-from kronbench.operators.class_kernels import (
+from kronbench.classes.covariance import Coupling, DualCovariance, FeatureCovariance
+from kronbench.classes.cross_validation import CrossValidation
+from kronbench.classes.kernels import (
     DenseFeatures,
     GaussianKernels,
     LowRankKernel,
     SparseFeatures,
     StoredKernels,
 )
-from kronbench.operators.gram import dense, gram
-from kronbench.operators.tree import Tree
-from kronbench.optim.posterior_mode import posterior_mode, run
-from kronbench.optim.quasi_newton import capped_bfgs
-from kronbench.optim.softmax import SoftmaxLoss, softmax
-from kronbench.optim.symmetrized_mode import symmetrized_mode
-from kronbench.optim.tree_preconditioner import tree_preconditioner
+from kronbench.classes.posterior_mode import posterior_mode, run
+from kronbench.classes.printed_mode import symmetrized_mode
+from kronbench.classes.softmax import SoftmaxLoss, softmax
+from kronbench.classes.tree import Tree
+from kronbench.classes.tree_preconditioner import tree_preconditioner
+from kronbench.errors import InputError
+from kronbench.evaluation import parent_decision, taxo_decision
+from kronbench.linalg.gram_matrix import dense, gram
+from kronbench.linalg.quasi_newton import capped_bfgs
 
 _COUNTS = ("n_products", "n_iter", "n_inner", "n_adjoint", "converged")
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}

@@ -19,10 +19,10 @@ from kronbench.models._label_matrix_model import (
     stacked,
     warn_if_ill_conditioned,
 )
-from kronbench.models._leave_one_out import ridge_leave_one_out
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._vertex_ridge import VertexRidge
-from kronbench.models.spectral import as_filter, tikhonov
+from kronbench.pairs.leave_one_out import ridge_leave_one_out
+from kronbench.pairs.spectral_filters import as_filter, tikhonov
 
 
 class IndependentRidge(LabelMatrixModel):
@@ -39,7 +39,7 @@ class IndependentRidge(LabelMatrixModel):
     row_gamma : float, optional
         Width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
     filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
-        See ``kronbench.models.spectral``.
+        See ``kronbench.pairs.spectral_filters``.
     keep_data : bool
         False frees past rows and labels where explicit features need them no more
         (``partial_fit_rows`` in a stream); leave-one-out predictions are then unknown.

@@ -6,16 +6,10 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 
 from kronbench.errors import InputError
+from kronbench.linalg import one_blas_thread
 from kronbench.models._pair_labels import check_targets, encode_two_classes
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.operators import one_blas_thread
-from kronbench.optim import (
-    LOSSES,
-    MarginPreconditioner,
-    get_loss,
-    newton_dual,
-    newton_primal,
-)
+from kronbench.pairs import LOSSES, MarginPreconditioner, get_loss, newton_dual, newton_primal
 
 
 class KronNewton(ProductKernelModel):
@@ -71,7 +65,7 @@ class KronNewton(ProductKernelModel):
     objective_path_ : (n_iter_,) array
         Regularized risk after each step; the risk alone where ``iterated``.
     stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
-        See ``kronbench.optim.NewtonResult``.
+        See ``kronbench.pairs.NewtonResult``.
     X_fit_ : PairData
     """
 

@@ -9,9 +9,10 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 
 from kronbench.errors import InputError, check_positive
+from kronbench.linalg import ShiftedSolutions, minres, multishift_minres
 from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.optim import Iterate, ShiftedSolutions, minres, multishift_minres
+from kronbench.pairs import Iterate
 
 
 class KronRidge(RegressorMixin, ProductKernelModel):
@@ -51,7 +52,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     objective_path_ : (n_iter_,) array
         Regularized risk after each iteration.
     stop_reason_ : {"tol", "max_iter", "callback", "breakdown", "rounding"}
-        See ``kronbench.optim.Solution``; the last two come with a ConvergenceWarning.
+        See ``kronbench.linalg.Solution``; the last two come with a ConvergenceWarning.
     X_fit_ : PairData
     """
 

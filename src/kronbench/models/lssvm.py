@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
-from kronbench.operators import gram
+from kronbench.linalg import gram
 
 
 class LSSVM(RegressorMixin, BaseEstimator):

@@ -11,9 +11,9 @@ from numba import njit
 from scipy import sparse
 
 from kronbench.errors import check_positive
+from kronbench.linalg import gram
 from kronbench.models._pair_classifier import PairClassifier
-from kronbench.operators import SampledKroneckerOperator, gram
-from kronbench.pairs import PairData
+from kronbench.pairs import PairData, SampledKroneckerOperator
 
 
 class PairLibSVM(PairClassifier):

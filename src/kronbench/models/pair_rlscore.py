@@ -10,8 +10,8 @@ import numpy as np
 from rlscore.learner.kron_svm import KronSVM as ReferenceKronSVM
 
 from kronbench.errors import check_positive
+from kronbench.linalg import gram
 from kronbench.models._pair_classifier import PairClassifier
-from kronbench.operators import gram
 from kronbench.pairs import PairData
 
 

@@ -16,7 +16,7 @@ class TaskRidge(BaseEstimator):
 
     Predictions F (n, C) of a first step for the training tasks become F (G + reg I)^-1 G' for any
     tasks (Stock et al. 2016, Eqs. 10 and 11), by the inverse of Psi'Psi + reg I. For the features
-    of :func:`kronbench.models.class_tree.path_features` nothing fills in, eliminated from the
+    of :func:`kronbench.classes.tree_kernel.path_features` nothing fills in, eliminated from the
     leaves up, and a row of F costs O(P).
 
     Parameters

@@ -19,13 +19,13 @@ from kronbench.models._label_matrix_model import (
     stacked,
     warn_if_ill_conditioned,
 )
-from kronbench.models._leave_one_out import (
+from kronbench.models._vertex_ridge import VertexRidge
+from kronbench.pairs.leave_one_out import (
     held_out_by_column,
     held_out_pairs,
     two_step_leave_one_out,
 )
-from kronbench.models._vertex_ridge import VertexRidge
-from kronbench.models.spectral import as_filter, tikhonov
+from kronbench.pairs.spectral_filters import as_filter, tikhonov
 
 
 class TwoStepRidge(LabelMatrixModel):
@@ -43,7 +43,7 @@ class TwoStepRidge(LabelMatrixModel):
     row_gamma, col_gamma : float, optional
         Widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
     row_filter, col_filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable
-        Filters of the eigenvalues of each side (Eq. 24); see ``kronbench.models.spectral``.
+        Filters of the eigenvalues of each side (Eq. 24); see ``kronbench.pairs.spectral_filters``.
     keep_data : bool
         False frees what mini-batches of the same kind need no more: past features of a side in its
         primal form, and labels. Leave-one-out predictions are then unknown, and new columns cannot

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kronbench.report.fits import TIMED
+from kronbench.bench.results import TIMED
 from kronbench.report.style import format_cell
 
 # Beyond these shares of the printed number a difference is marked, and marked more strongly.

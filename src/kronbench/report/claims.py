@@ -10,15 +10,14 @@ from dataclasses import dataclass
 import pandas as pd
 
 from kronbench.bench.items import Plan
+from kronbench.bench.results import TIMED, read_numbers, read_results
 from kronbench.errors import InputError
 from kronbench.report import checks
-from kronbench.report.fits import TIMED, disturbed, doubts
-from kronbench.report.render import read_numbers, read_results
+from kronbench.report.fits import disturbed, doubts
 from kronbench.report.style import as_count, format_cell
 from kronbench.resources import config_path
+from kronbench.runs.verdicts import DIFFERS, FAILS, HOLDS, UNTESTED
 from kronbench.settings import read_yaml, validate
-
-HOLDS, DIFFERS, FAILS, UNTESTED = VERDICTS = ("holds", "differs", "fails", "not tested here")
 
 # Of the columns that depend on a clock, those that are no ratios.
 _ABSOLUTE = re.compile(r"((our|cpu|predict|paper|test|update|wall)[ _])?seconds(, .*)?")

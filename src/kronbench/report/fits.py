@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
-
-# Columns that depend on a clock, by their names.
-TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
 
 
 def exponent(sizes, values) -> float:

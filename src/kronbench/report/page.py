@@ -13,23 +13,15 @@ import markupsafe
 import pandas as pd
 
 from kronbench.bench.items import Item, Plan
+from kronbench.bench.results import read_numbers, read_sidecars
 from kronbench.files import replacing, write_text
 from kronbench.report import formulas, typeset
 from kronbench.report.beside import APART, FAR, cells
-from kronbench.report.claims import (
-    DIFFERS,
-    FAILS,
-    HOLDS,
-    UNTESTED,
-    VERDICTS,
-    Verdict,
-    evaluate,
-    headlines,
-    load_statements,
-)
-from kronbench.report.reference import described, moved_since_accepted
-from kronbench.report.render import grids_of, read_numbers, read_sidecars
+from kronbench.report.claims import Verdict, evaluate, headlines, load_statements
+from kronbench.report.render import grids_of
 from kronbench.report.style import format_cell
+from kronbench.runs.reference import described, moved_since_accepted
+from kronbench.runs.verdicts import DIFFERS, FAILS, HOLDS, UNTESTED, VERDICTS
 
 _FIRST = (FAILS, DIFFERS, UNTESTED, HOLDS)  # what a reader of the claims looks for
 

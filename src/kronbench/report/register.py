@@ -8,8 +8,9 @@ import pandas as pd
 
 from kronbench.bench.items import Plan, load_plan
 from kronbench.report.claims import load_statements
-from kronbench.report.reference import README_SCALE, read_verdicts
 from kronbench.resources import checkout_path, config_path
+from kronbench.runs.reference import README_SCALE
+from kronbench.runs.verdicts import read_verdicts
 
 _HEAD = """\
 # From sentence to check

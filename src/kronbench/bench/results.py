@@ -1,0 +1,65 @@
+"""The result tables of a finished job or item, read again."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from kronbench.bench.items import Item
+from kronbench.errors import InputError
+
+# Columns that depend on a clock, by their names.
+TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
+
+
+@dataclass(frozen=True)
+class Results:
+    """The result tables of one item with their sidecars."""
+
+    frame: pd.DataFrame
+    sidecars: list[dict]
+
+
+def surrogates_of(frame: pd.DataFrame) -> list[str]:
+    """Data sets that were not the real ones."""
+    return sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
+
+
+def read_results(item: Item) -> Results:
+    """All parts of an item: tables below each other, and their sidecars.
+
+    Of an item that brings others together: their numbers, and in the column ``of`` (paper/item)
+    whose.
+    """
+    frames = [
+        read_numbers(other).assign(of=f"{other.paper}/{other.name}") for other in item.numbers_of
+    ]
+    for part in item.parts:
+        table = item.table(part)
+        if not table.exists():
+            raise InputError(f"{table} is missing; make it with: {item.command(part)}")
+        frames.append(read_table(table))
+    return Results(pd.concat(frames, ignore_index=True), read_sidecars(item))
+
+
+def read_sidecars(item: Item) -> list[dict]:
+    """How each part of an item, or of those that it brings together, was measured."""
+    files = [item.table(part).with_suffix(".json") for part in item.parts]
+    own = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return own + [sidecar for other in item.numbers_of for sidecar in read_sidecars(other)]
+
+
+def read_numbers(item: Item) -> pd.DataFrame:
+    """The numbers that an item's picture shows, as ``render`` wrote them."""
+    return read_table(item.output("csv"))
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """A result table, or the numbers of an item; an item without data has the data set ""."""
+    # Only empty fields are missing values: a solver or data set may be called "None" or "NA".
+    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    return frame.fillna({"dataset": ""})

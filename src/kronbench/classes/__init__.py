@@ -1,0 +1,5 @@
+"""Classes in a tree: kernels, covariances, softmax, posterior mode, cross-validation."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+from .tree import Tree as Tree

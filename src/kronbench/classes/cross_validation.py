@@ -1,0 +1,200 @@
+"""The cross-validation log likelihood of a Gaussian class model and its gradient.
+
+Seeger (2006), sections 5, 6.3 and 6.4: Psi = sum over folds of minus the log likelihood of the
+fold under the mode fitted to the other folds. A fold is a mask over the rows: products are those
+of all rows, with coefficients that are zero on the fold, and held-out scores come with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kronbench.classes.posterior_mode import conjugate_gradients, posterior_mode, run, run_together
+from kronbench.classes.printed_mode import symmetrized_adjoint, symmetrized_mode
+from kronbench.classes.softmax import SoftmaxLoss
+from kronbench.errors import InputError
+from kronbench.linalg.vectors import inner
+
+# A correction larger than this part of Psi comes from a fit that did not converge.
+_LARGEST_CORRECTION = 0.01
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Psi and what its gradient is made of.
+
+    Attributes
+    ----------
+    value : float
+        Psi, corrected to second order for what the fits left.
+    correction : float
+        What was added for it; 0 where it was refused.
+    coefs, adjoints : lists of vectors
+        E and F of Eq. 7, one a fold; E is y - pi, which at the mode is its coefficients.
+    n_products : float
+        Products with K~, each of all classes and one fold.
+    n_iter, n_inner, n_adjoint : int
+        Newton steps, steps of conjugate gradients of the fits, and those of the gradient systems.
+    converged : bool
+        Whether all fits came down to their tolerance.
+    """
+
+    value: float
+    correction: float
+    coefs: list
+    adjoints: list
+    n_products: float
+    n_iter: int
+    n_inner: int
+    n_adjoint: int
+    converged: bool
+
+
+class CrossValidation:
+    """Evaluations of Psi that start from the last one whose fits converged.
+
+    Parameters
+    ----------
+    targets : (n,) integer array, or (n, C) array
+    n_classes : int
+    folds : (n,) integer array
+        The fold of each row; at least two.
+    tol : float
+        Relative duality gap of the fits.
+    adjoint_tol : float
+        Relative residual of the gradient system in the norm of K~. The norm hardly sees what lies
+        near the null space of K~, but derivatives by widths do; that part is made exact afterwards
+        without a product, so that 1e-3 gives gradients to some parts in a thousand.
+    printed_steps : (k1, k2, k3), optional
+        The iteration as printed, with so many steps.
+    preconditioner : callable(covariance, loss), optional
+        Makes that of :func:`posterior_mode` for the training part of a fold.
+    max_iter, max_inner : int
+        As for :func:`posterior_mode`.
+    """
+
+    def __init__(
+        self,
+        targets,
+        n_classes,
+        folds,
+        *,
+        tol=1e-6,
+        adjoint_tol=1e-3,
+        printed_steps=None,
+        preconditioner=None,
+        max_iter=100,
+        max_inner=200,
+    ):
+        self.losses = [
+            SoftmaxLoss(targets, n_classes, folds != fold)
+            for fold in checked_folds(folds, targets)
+        ]
+        self.tol, self.adjoint_tol, self.printed_steps = tol, adjoint_tol, printed_steps
+        self.preconditioner = preconditioner
+        self.max_iter, self.max_inner = max_iter, max_inner
+        self._starts = [(None, None)] * len(self.losses)
+
+    def evaluate(self, covariance) -> Evaluation:
+        """Fit all folds and solve their gradient systems under these hyperparameters."""
+        before = covariance.n_products
+        steps = [
+            self._fold(covariance, loss, *start)
+            for loss, start in zip(self.losses, self._starts, strict=True)
+        ]
+        if len(getattr(covariance.kernels, "matrices", ())):
+            results = run_together(steps, covariance)
+        else:
+            results = [run(fold, covariance) for fold in steps]
+        modes, adjoints, values, adjoint_steps = zip(*results, strict=True)
+        plain = sum(values)
+        correction = sum(
+            inner(adjoint, mode.residual_image)
+            for mode, adjoint in zip(modes, adjoints, strict=True)
+        )
+        if not abs(correction) <= _LARGEST_CORRECTION * plain or self.printed_steps:
+            correction = 0.0
+        converged = all(mode.converged for mode in modes)
+        if converged or self.printed_steps:
+            self._starts = [
+                (mode.coef, adjoint) for mode, adjoint in zip(modes, adjoints, strict=True)
+            ]
+        return Evaluation(
+            plain + correction,
+            correction,
+            [mode.coef + mode.residual for mode in modes],
+            list(adjoints),
+            covariance.n_products - before,
+            sum(mode.n_iter for mode in modes),
+            sum(mode.n_inner for mode in modes),
+            sum(adjoint_steps),
+            converged,
+        )
+
+    def _fold(self, covariance, loss, start, start_adjoint):
+        """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""
+        preconditioner = self.preconditioner and self.preconditioner(covariance, loss)
+        if self.printed_steps:
+            k1, k2, k3 = self.printed_steps
+            mode = yield from symmetrized_mode(
+                covariance, loss, start=start, max_iter=k1, max_inner=k2
+            )
+        else:
+            mode = yield from posterior_mode(
+                covariance,
+                loss,
+                start=start,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                max_inner=self.max_inner,
+                preconditioner=preconditioner,
+            )
+        held_out = covariance.gather(loss.gradient(mode.probabilities, ~loss.rows))
+        image = yield held_out
+        if self.printed_steps:
+            adjoint, _, n_adjoint = yield from symmetrized_adjoint(
+                covariance, loss, mode.probabilities, held_out, image, k3
+            )
+            return mode, adjoint, loss.held_out(mode.scores), n_adjoint
+        goal = self.adjoint_tol**2 * inner(held_out, image)
+        residual, residual_image = held_out, image
+        if start_adjoint is not None:
+            old_image = yield start_adjoint
+            scores = covariance.scores(old_image)
+            residual = held_out - start_adjoint
+            residual -= covariance.gather(loss.curvature(mode.probabilities, scores))
+            residual_image = yield residual
+            if inner(residual, residual_image) > inner(held_out, image):
+                start_adjoint, residual, residual_image = None, held_out, image
+        _, image, n_adjoint = yield from conjugate_gradients(
+            covariance,
+            loss,
+            mode.probabilities,
+            residual,
+            residual_image,
+            goal=goal,
+            max_iter=self.max_inner,
+            inverse=preconditioner and preconditioner.at(mode.probabilities),
+        )
+        if start_adjoint is not None:
+            image += old_image
+        # Once more s = g_I - W K~ s: exact where K~ is small, which its norm does not see
+        curvature = loss.curvature(mode.probabilities, covariance.scores(image))
+        adjoint = held_out - covariance.gather(curvature)
+        return mode, adjoint, loss.held_out(mode.scores), n_adjoint
+
+
+def checked_folds(folds, targets):
+    """The distinct folds of an (n,) array of them."""
+    folds = np.asarray(folds)
+    if folds.shape != (len(targets),) or folds.dtype.kind not in "iu":
+        raise InputError(
+            f"folds has shape {folds.shape} and dtype {folds.dtype}: give the fold of each of "
+            f"{len(targets)} rows as an integer"
+        )
+    distinct = np.unique(folds)
+    if len(distinct) < 2:
+        raise InputError("folds holds one fold: give at least two")
+    return distinct

@@ -1,0 +1,307 @@
+"""The posterior mode of the softmax likelihood under a Gaussian prior (Seeger 2006, section 6.1).
+
+Minimizes Phi = -sum_i log P(y_i | u_i) + 1/2 a'K~ a over vectors a, u = K~ a. What needs a product
+with K~ is written as a generator: it yields a vector and is sent the vector's image. So one
+method serves one fit (:func:`run`) and many in step, which share each pass over the kernel
+(:func:`run_together`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kronbench.classes.softmax import softmax
+from kronbench.linalg.vectors import add, advance, inner, turn
+
+# Steps shorter than this part of the Newton step do not help any more.
+_SHORTEST = 1e-6
+
+# An inner system is solved until the square of its residual has fallen to this part, or to the
+# gap that the Newton step itself is likely to leave: gap^2 / Phi.
+_FORCING = 0.05
+
+# Factors of single classes are fitted up to so many of them: their Hessian is (C, C).
+_MOST_FACTORS = 64
+
+
+@dataclass
+class Mode:
+    """A posterior mode and how it was found.
+
+    Attributes
+    ----------
+    coef, image, scores : arrays
+        a, its image, and the scores (n, C).
+    probabilities : (n, C) array
+    residual, residual_image : arrays
+        -(g + a), zero at the mode, and its image.
+    value, gap : float
+        Phi, and a bound on Phi - Phi*: half the squared norm of the residual in K~.
+    path : list of float
+        Phi at the start and after each Newton step.
+    gaps : list of float
+        The gap at the same points.
+    n_inner : int
+        Steps of conjugate gradients in all.
+    converged : bool
+        Whether the gap came down to the tolerance.
+    """
+
+    coef: np.ndarray
+    image: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray
+    value: float
+    residual: np.ndarray = None
+    residual_image: np.ndarray = None
+    gap: float = np.inf
+    path: list = field(default_factory=list)
+    gaps: list = field(default_factory=list)
+    n_inner: int = 0
+    converged: bool = False
+
+    @property
+    def n_iter(self) -> int:
+        """Newton steps made."""
+        return len(self.path) - 1
+
+
+def run(steps, covariance):
+    """The result of a generator that asks for images, one at a time."""
+    try:
+        vector = next(steps)
+        while True:
+            vector = steps.send(covariance.image(vector))
+    except StopIteration as stop:
+        return stop.value
+
+
+def run_together(many, covariance):
+    """Results of several such generators in step: each pass over the kernel serves all of them."""
+    results, asked = [None] * len(many), {}
+
+    def advance(index, step):
+        try:
+            asked[index] = step()
+        except StopIteration as stop:
+            results[index] = stop.value
+            asked.pop(index, None)
+
+    for index, steps in enumerate(many):
+        advance(index, lambda steps=steps: next(steps))
+    while asked:
+        waiting = list(asked)
+        images = covariance.images([asked[index] for index in waiting])
+        for index, image in zip(waiting, images, strict=True):
+            advance(index, lambda s=many[index], image=image: s.send(image))
+    return results
+
+
+def posterior_mode(
+    covariance,
+    loss,
+    *,
+    start=None,
+    tol=1e-6,
+    max_iter=100,
+    max_inner=200,
+    preconditioner=None,
+    callback=None,
+):
+    """Newton steps by conjugate gradients in the inner product of K~ (generator, returns Mode).
+
+    The step x of (I + W K~) x = -(g + a) is found in <u, v> = u'K~ v, in which the system is
+    self-adjoint: one product a step, each iterate lowers the quadratic model of Phi, and the first
+    inner product is twice the duality gap, at which the method stops.
+
+    Parameters
+    ----------
+    covariance : DualCovariance or FeatureCovariance
+    loss : SoftmaxLoss
+    start : vector, optional
+        Where to begin; zero when None. It is rescaled first, see :func:`_rescale`.
+    tol : float
+        Stops when the duality gap is at most tol Phi.
+    max_iter, max_inner : int
+        Newton steps, and steps of conjugate gradients for each.
+    preconditioner : optional
+        Its ``at(weights)`` is a function (r, image of r) -> (z, image of z), an approximate
+        inverse of I + W K~ at these weights, self-adjoint in <., .>.
+    callback : callable(Mode) -> bool, optional
+        Called after each Newton step; True stops.
+
+    Notes
+    -----
+    While the gap is larger than Phi the curvature W is taken at (pi + y)/2: where the fit is poor,
+    that at pi is tiny and the Newton step far too long.
+    """
+    if start is None:
+        coef = np.zeros(covariance.shape, covariance.dtype)
+        image = np.zeros_like(coef)
+    else:
+        coef = start.copy()
+        image = yield coef
+    scores = covariance.scores(image)
+    if start is not None:
+        _rescale(covariance, loss, coef, image, scores)
+    likelihood, probabilities = loss.evaluate(scores)
+    mode = Mode(coef, image, scores, probabilities, likelihood + 0.5 * inner(coef, image))
+    mode.path.append(mode.value)
+    while True:
+        residual = covariance.gather(loss.gradient(mode.probabilities))
+        residual += mode.coef
+        residual *= -1
+        mode.residual = residual
+        mode.residual_image = yield residual
+        mode.gap = max(0.5 * inner(residual, mode.residual_image), 0.0)
+        mode.gaps.append(mode.gap)
+        mode.converged = mode.gap <= tol * mode.value
+        if mode.converged or mode.n_iter >= max_iter:
+            return mode
+        poor = mode.gap > mode.value
+        weights = loss.mixed(mode.probabilities) if poor else mode.probabilities
+        relative = min(_FORCING, mode.gap / mode.value)
+        goal = max(2 * mode.gap * relative, 0.2 * tol * mode.value)
+        inverse = None if preconditioner is None else preconditioner.at(weights)
+        step, step_image, n_inner = yield from conjugate_gradients(
+            covariance,
+            loss,
+            weights,
+            residual,
+            mode.residual_image,
+            goal=goal,
+            max_iter=max_inner,
+            inverse=inverse,
+        )
+        mode.n_inner += n_inner
+        length = line_search(covariance, loss, mode, step, step_image)
+        if length == 0:
+            return mode
+        mode.path.append(mode.value)
+        if callback is not None and callback(mode):
+            return mode
+
+
+def conjugate_gradients(
+    covariance, loss, weights, residual, residual_image, *, goal, max_iter, inverse=None
+):
+    """Solve (I + W K~) x = r in <u, v> = u'K~ v (generator, returns x, its image, steps made).
+
+    Stops when the square <r, r> of what is left is at most ``goal``; with ``inverse`` its square
+    in the norm of the preconditioner, relative to the first one.
+    """
+    r, r_image = residual.copy(), residual_image
+    z, z_image = (r, r_image) if inverse is None else inverse(r, r_image)
+    d, d_image = z.copy(), z_image.copy()
+    x, x_image = np.zeros(r.shape, r.dtype), np.zeros(r.shape, r.dtype)
+    rz = inner(r, z_image)
+    if inverse is not None:
+        goal *= rz / max(inner(r, r_image), np.finfo(float).tiny)
+    n_iter = 0
+    while n_iter < max_iter and rz > goal and rz > 0:
+        scores = covariance.scores(d_image)
+        if scores is d_image:
+            Sd = loss.curvature(weights, scores, add=d)
+        else:
+            Sd = covariance.gather(loss.curvature(weights, scores))
+            Sd += d
+        curvature = inner(d_image, Sd)
+        if not curvature > 0:
+            break
+        length = rz / curvature
+        advance(length, ((x, d), (x_image, d_image)))
+        add(r, -length, Sd)
+        del Sd
+        n_iter += 1
+        if n_iter == max_iter:
+            break
+        r_image = yield r
+        z, z_image = (r, r_image) if inverse is None else inverse(r, r_image)
+        rz, rz_old = inner(r, z_image), rz
+        turn(rz / rz_old, ((d, z), (d_image, z_image)))
+    return x, x_image, n_iter
+
+
+def line_search(covariance, loss, mode, step, step_image):
+    """Move along the step where Phi falls, from length 1 on; 0 where it does not fall.
+
+    "Pair optimization" (section 6.1.2): Phi along (u + t s, a + t x) costs O(n C).
+    """
+    scores_step = covariance.scores(step_image)
+    linear, quadratic = inner(step_image, mode.coef), inner(step, step_image)
+    slope = linear + inner(scores_step, loss.gradient(mode.probabilities))
+    if not slope < 0:
+        return 0.0
+    prior = 0.5 * inner(mode.coef, mode.image)
+    length = 1.0
+    while length > _SHORTEST:
+        scores = mode.scores + scores_step.dtype.type(length) * scores_step
+        likelihood, probabilities = loss.evaluate(scores)
+        value = likelihood + prior + length * linear + 0.5 * length**2 * quadratic
+        if value <= mode.value + 1e-4 * length * slope + 1e-14 * abs(mode.value):
+            break
+        # The minimum of the parabola through the slope and both values, kept within bounds
+        curvature = 2 * (value - mode.value - length * slope) / length**2
+        length *= float(np.clip(-slope / curvature / length, 0.1, 0.5))
+    else:
+        return 0.0
+    together = mode.scores is mode.image
+    add(mode.coef, length, step)
+    if together:
+        mode.image = scores
+    else:
+        add(mode.image, length, step_image)
+    mode.scores, mode.probabilities, mode.value = scores, probabilities, value
+    return length
+
+
+def _rescale(covariance, loss, coef, image, scores):
+    """Scale a start vector in place so that Phi is least, without a product.
+
+    After a change of the hyperparameters an old vector is about right but for its size. Without a
+    coupling of classes each gets a factor of its own, else all share one.
+    """
+    coupling = covariance.coupling
+    single = not coupling.is_flat or coupling.n_classes > _MOST_FACTORS
+    rows = loss.rows
+    U = scores[rows].astype(np.float64)
+    squares = np.einsum("ij,ij->j", coef, image, dtype=np.float64)
+    target = -loss.gradient(np.zeros_like(scores))[rows]
+    n_factors = 1 if single else coupling.n_classes
+    squares = squares.sum(keepdims=True) if single else squares
+    linear = np.einsum("ij,ij->j", target, U)
+    linear = linear.sum(keepdims=True) if single else linear
+
+    def value(factors):
+        _, normalizers = softmax(U * factors)
+        return normalizers.sum() - factors @ linear + 0.5 * factors**2 @ squares
+
+    factors = np.ones(n_factors)
+    best = value(factors)
+    for _ in range(20):
+        P, _ = softmax(U * factors)
+        PU = P * U
+        means = PU.sum(axis=1)
+        gradient = PU.sum(axis=0)
+        if single:
+            gradient = gradient.sum(keepdims=True)
+            hessian = np.array([[np.vdot(PU, U) - means @ means]])
+        else:
+            hessian = np.diag((PU * U).sum(axis=0)) - PU.T @ PU
+        gradient = gradient - linear + factors * squares
+        hessian += np.diag(squares)
+        hessian += 1e-12 * max(np.trace(hessian), 1e-300) * np.eye(n_factors)
+        step = -np.linalg.solve(hessian, gradient)
+        slope, length = gradient @ step, 1.0
+        if -slope <= 1e-5 * abs(best):
+            break
+        while length > 1e-3 and not value(factors + length * step) < best + 1e-4 * length * slope:
+            length /= 2
+        if length <= 1e-3:
+            break
+        factors = factors + length * step
+        best = value(factors)
+    for block in {id(b): b for b in (coef, image, scores)}.values():
+        block *= factors.astype(block.dtype)

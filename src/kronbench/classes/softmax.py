@@ -1,0 +1,117 @@
+"""The multinomial logistic likelihood on blocks of scores, one row a document, one column a class.
+
+Everything is local to a row; rows outside the training part count nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from kronbench.errors import InputError
+from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
+
+# Entries of a block that are exponentiated at a time: temporaries stay in the L2 cache.
+_BLOCK = 2**15
+
+
+class SoftmaxLoss:
+    """Minus the log likelihood sum_i [logsumexp(u_i) - y_i'u_i] of scores U (n, C).
+
+    Parameters
+    ----------
+    targets : (n,) integer array, or (n, C) array
+        The class of each row, or its distribution over the classes (Seeger 2006, section 7.3).
+    n_classes : int
+    rows : (n,) bool array, optional
+        The training part; all rows when None.
+    """
+
+    def __init__(self, targets, n_classes, rows=None):
+        targets = np.asarray(targets)
+        self.n_classes = n_classes
+        self.rows = np.ones(len(targets), bool) if rows is None else np.asarray(rows)
+        if targets.ndim == 2:
+            if targets.shape[1] != n_classes or (targets < 0).any():
+                raise InputError(
+                    f"targets have shape {targets.shape}: give {n_classes} numbers a row, none "
+                    "of them negative"
+                )
+            self.codes, self.shares = np.full(len(targets), -1), targets
+        else:
+            self.codes, self.shares = targets.astype(np.int64), None
+
+    def __len__(self):
+        return len(self.codes)
+
+    def evaluate(self, scores):
+        """(value over the training part, probabilities (n, C) of all rows)."""
+        probabilities, normalizers = softmax(scores)
+        return float((normalizers - self._scores_of_targets(scores))[self.rows].sum()), (
+            probabilities
+        )
+
+    def held_out(self, scores):
+        """The same sum over the rows outside the training part."""
+        _, normalizers = softmax(scores)
+        return float((normalizers - self._scores_of_targets(scores))[~self.rows].sum())
+
+    def gradient(self, probabilities, rows=None):
+        """pi - y on the training part (or the given rows), zero elsewhere, (n, C)."""
+        rows = self.rows if rows is None else rows
+        gradient = np.where(rows[:, None], probabilities, 0)
+        if self.shares is not None:
+            gradient[rows] -= self.shares[rows].astype(gradient.dtype, copy=False)
+        else:
+            gradient[rows, self.codes[rows]] -= 1
+        return gradient
+
+    def mixed(self, probabilities):
+        """(pi + y) / 2, at which the curvature is not yet tiny where the fit is poor."""
+        mixed = 0.5 * probabilities
+        if self.shares is not None:
+            mixed += 0.5 * self.shares.astype(mixed.dtype, copy=False)
+        else:
+            mixed[np.arange(len(mixed)), self.codes] += 0.5
+        return mixed
+
+    def curvature(self, probabilities, scores, add=None):
+        """W x = pi o (x - pi'x) by rows, zero outside the training part; plus ``add``."""
+        add = np.zeros_like(scores) if add is None else add
+        out = np.empty_like(add)
+        with at_most_threads(scores.size / PASS_WORTH_A_THREAD):
+            _add_curvature(probabilities, self.rows, scores, add, out)
+        return out
+
+    def _scores_of_targets(self, scores):
+        if self.shares is not None:
+            return np.einsum("ij,ij->i", scores, self.shares, dtype=np.float64)
+        return scores[np.arange(len(scores)), self.codes].astype(np.float64)
+
+
+def softmax(scores):
+    """(probabilities (n, C), logsumexp (n,) in double precision) of each row of scores."""
+    probabilities = np.empty_like(scores)
+    normalizers = np.empty(len(scores))
+    step = max(1, _BLOCK // max(1, scores.shape[1]))
+    for start in range(0, len(scores), step):
+        rows = slice(start, start + step)
+        largest = scores[rows].max(axis=1)
+        part = np.subtract(scores[rows], largest[:, None], out=probabilities[rows])
+        np.exp(part, out=part)
+        sums = part.sum(axis=1)
+        part /= sums[:, None]
+        normalizers[rows] = np.log(sums.astype(np.float64)) + largest
+    return probabilities, normalizers
+
+
+@njit(parallel=True, cache=True, fastmath={"reassoc", "contract"})
+def _add_curvature(probabilities, rows, scores, add, out):
+    for i in prange(len(rows)):
+        out[i] = add[i]
+        if rows[i]:
+            mean = 0.0
+            for c in range(scores.shape[1]):
+                mean += probabilities[i, c] * scores[i, c]
+            for c in range(scores.shape[1]):
+                out[i, c] += probabilities[i, c] * (scores[i, c] - mean)

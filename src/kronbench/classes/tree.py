@@ -1,0 +1,274 @@
+"""Class trees, and products with the matrix that adds up the functions along each path."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numba import njit, prange
+
+from kronbench.errors import InputError
+from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
+
+
+class Tree:
+    """A tree of classes and its matrix Phi_L (C, P): "node lies on the path to the leaf".
+
+    Parameters
+    ----------
+    parents : (P + 1,) integer array
+        Parent of each node, in any order of the nodes; ``parents[0] == -1`` is the root. The
+        leaves in increasing order of their node are the classes 0..C-1.
+
+    Attributes
+    ----------
+    parents : (P + 1,) int64 array
+    leaves : (C,) int64 array
+    n_nodes, n_classes : int
+        P, the nodes below the root, and C. Column p - 1 of a block belongs to node p.
+    depths : (P + 1,) int64 array
+        Edges between each node and the root.
+
+    Raises
+    ------
+    InputError
+        No parent array; a parent outside it; a second root; a node that does not lead to the root.
+
+    Notes
+    -----
+    Algorithms 1 and 2 of Seeger (2006), O(P) for each row of a block; Phi is never formed.
+    """
+
+    def __init__(self, parents):
+        self.parents = _checked(parents)
+        self.leaves = np.setdiff1d(np.arange(len(self.parents)), self.parents)
+        self.n_nodes, self.n_classes = len(self.parents) - 1, len(self.leaves)
+        self.depths = _depths(self.parents)
+
+    @classmethod
+    def flat(cls, n_classes) -> Tree:
+        """The tree of depth one: every class has one function of its own."""
+        return cls(np.concatenate([[-1], np.zeros(n_classes, np.int64)]))
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether every node below the root is a leaf, so that no functions are shared."""
+        return self.n_nodes == self.n_classes
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """(P,) groups of the nodes by depth, 0 for the children of the root (H1)."""
+        return self.depths[1:] - 1
+
+    @cached_property
+    def subtrees(self) -> np.ndarray:
+        """(P,) groups of the nodes by the child of the root they are or lie below (H2)."""
+        top = np.arange(len(self.parents))
+        for node in self._order[1:]:
+            if self.parents[node] > 0:
+                top[node] = top[self.parents[node]]
+        return np.unique(top[1:], return_inverse=True)[1]
+
+    @cached_property
+    def leaf_subtrees(self) -> np.ndarray:
+        """(C,) the same for the leaves alone: groups of a flat model (F2)."""
+        return self.subtrees[self.leaves - 1]
+
+    @cached_property
+    def paths(self) -> np.ndarray:
+        """(C, largest depth) nodes from below the root to each leaf, -1 after the leaf."""
+        paths = np.full((self.n_classes, self.depths.max()), -1)
+        node = self.leaves.copy()
+        for depth in range(paths.shape[1], 0, -1):
+            here = self.depths[node] == depth
+            paths[here, depth - 1] = node[here]
+            node[here] = self.parents[node[here]]
+        return paths
+
+    def members(self, node) -> np.ndarray:
+        """(C,) bool: the leaf lies below the node, or is it."""
+        self._check_node(node)
+        if node == 0:
+            return np.ones(self.n_classes, bool)
+        return (self.paths == node).any(axis=1)
+
+    def scores(self, functions) -> np.ndarray:
+        """Phi_L x for each row (n, P) -> (n, C): the sum along each path (Algorithm 1)."""
+        functions = _as_block(functions, self.n_nodes)
+        out = np.empty((len(functions), self.n_classes), functions.dtype)
+        with self._threads(out):
+            _down(functions, self._position[1:], self._up, self._leaf_at, out)
+        return out
+
+    def adjoint(self, block) -> np.ndarray:
+        """Phi_L' x for each row (n, C) -> (n, P): the sum over the leaves below (Algorithm 2)."""
+        block = _as_block(block, self.n_classes)
+        out = np.empty((len(block), self.n_nodes), block.dtype)
+        with self._threads(block):
+            _up(block, self._position[1:], self._up, self._leaf_at, out)
+        return out
+
+    def couple(self, block, variance) -> np.ndarray:
+        """Each row (n, C) times T = Phi_L diag(variance) Phi_L', variance (P,); fused, O(n P)."""
+        block = _as_block(block, self.n_classes)
+        variance = np.asarray(variance, block.dtype)
+        if self.is_flat:
+            return block * variance[self.leaves - 1]
+        out = np.empty_like(block)
+        weights = np.concatenate([[0], variance]).astype(block.dtype)[self._order]
+        with self._threads(block):
+            _couple(block, weights, self._up, self._leaf_at, out)
+        return out
+
+    def diagonal(self, variance) -> np.ndarray:
+        """(n, C) diagonals of Phi_L diag(variance_i) Phi_L' for rows (n, P) of variances."""
+        return self.scores(variance)
+
+    @cached_property
+    def _order(self):
+        """The nodes by depth, so that parents come before their children."""
+        return np.argsort(self.depths, kind="stable")
+
+    @cached_property
+    def _position(self):
+        position = np.empty_like(self._order)
+        position[self._order] = np.arange(len(self._order))
+        return position
+
+    @cached_property
+    def _up(self):
+        """Where in that order the parent of each node stands."""
+        return self._position[np.maximum(self.parents, 0)][self._order]
+
+    @cached_property
+    def _leaf_at(self):
+        return self._position[self.leaves]
+
+    def _threads(self, block):
+        return at_most_threads(block.size / PASS_WORTH_A_THREAD)
+
+    def _check_node(self, node):
+        if not 0 <= node < len(self.parents):
+            raise InputError(
+                f"node {node} is not in the tree: give one of 0..{len(self.parents) - 1}"
+            )
+
+
+# Rows of a block that pass the tree together, so that each node is looked up once for all of them.
+_TOGETHER = 16
+
+
+@njit(cache=True)
+def _take_rows(block, low, places, sums):
+    """sums[places[c], r] = block[low + r, c], four rows at once."""
+    size = min(_TOGETHER, len(block) - low)
+    for r in range(0, size - 3, 4):
+        a, b, c, d = block[low + r], block[low + r + 1], block[low + r + 2], block[low + r + 3]
+        for i in range(len(places)):
+            four = sums[places[i], r : r + 4]
+            four[0], four[1], four[2], four[3] = a[i], b[i], c[i], d[i]
+    for r in range(size - size % 4, size):
+        for i in range(len(places)):
+            sums[places[i], r] = block[low + r, i]
+
+
+@njit(cache=True)
+def _give_rows(sums, places, low, out):
+    """out[low + r, c] = sums[places[c], r], four rows at once."""
+    size = min(_TOGETHER, len(out) - low)
+    for r in range(0, size - 3, 4):
+        a, b, c, d = out[low + r], out[low + r + 1], out[low + r + 2], out[low + r + 3]
+        for i in range(len(places)):
+            four = sums[places[i], r : r + 4]
+            a[i], b[i], c[i], d[i] = four[0], four[1], four[2], four[3]
+    for r in range(size - size % 4, size):
+        for i in range(len(places)):
+            out[low + r, i] = sums[places[i], r]
+
+
+@njit(cache=True)
+def _add_to_parents(sums, up):
+    """For each node, in the order of the depths, the sum over its leaves (Algorithm 2)."""
+    for k in range(len(up) - 1, 0, -1):
+        above, here = sums[up[k]], sums[k]
+        for r in range(_TOGETHER):
+            above[r] += here[r]
+
+
+@njit(parallel=True, cache=True)
+def _couple(block, weights, up, leaf_at, out):
+    for part in prange(-(-len(block) // _TOGETHER)):
+        low = part * _TOGETHER
+        sums = np.zeros((len(up), _TOGETHER), block.dtype)
+        _take_rows(block, low, leaf_at, sums)
+        _add_to_parents(sums, up)
+        sums[0] = 0
+        for k in range(1, len(up)):
+            above, here, weight = sums[up[k]], sums[k], weights[k]
+            for r in range(_TOGETHER):
+                here[r] = here[r] * weight + above[r]
+        _give_rows(sums, leaf_at, low, out)
+
+
+@njit(parallel=True, cache=True)
+def _up(block, nodes_at, up, leaf_at, out):
+    for part in prange(-(-len(block) // _TOGETHER)):
+        low = part * _TOGETHER
+        sums = np.zeros((len(up), _TOGETHER), block.dtype)
+        _take_rows(block, low, leaf_at, sums)
+        _add_to_parents(sums, up)
+        _give_rows(sums, nodes_at, low, out)
+
+
+@njit(parallel=True, cache=True)
+def _down(functions, nodes_at, up, leaf_at, out):
+    for part in prange(-(-len(functions) // _TOGETHER)):
+        low = part * _TOGETHER
+        sums = np.zeros((len(up), _TOGETHER), functions.dtype)
+        _take_rows(functions, low, nodes_at, sums)
+        for k in range(1, len(up)):
+            above, here = sums[up[k]], sums[k]
+            for r in range(_TOGETHER):
+                here[r] += above[r]
+        _give_rows(sums, leaf_at, low, out)
+
+
+def _checked(parents):
+    parents = np.asarray(parents)
+    if parents.ndim != 1 or parents.dtype.kind not in "iu" or not len(parents) or parents[0] != -1:
+        raise InputError(
+            "tree is no parent array: give (P + 1,) integers that start with -1, the root"
+        )
+    if len(parents) == 1:
+        raise InputError("tree has a root alone: give at least one node below it")
+    if (parents[1:] == -1).any():
+        second = 1 + int(np.argmax(parents[1:] == -1))
+        raise InputError(f"tree has a second root, node {second}: give one node -1, the first")
+    if parents[1:].min() < 0 or parents.max() >= len(parents):
+        raise InputError(f"tree holds a parent outside 0..{len(parents) - 1} after the root")
+    return parents.astype(np.int64)
+
+
+def _depths(parents):
+    """Depth of each node by pointer doubling, O(P log P)."""
+    depths = (np.arange(len(parents)) > 0).astype(np.int64)
+    above = np.maximum(parents, 0)
+    for _ in range(len(parents).bit_length()):
+        depths += depths[above]
+        above = above[above]
+    if above.any():
+        lost = int(np.argmax(above > 0))
+        raise InputError(
+            f"tree has a cycle: node {lost} is not reached from the root, its parents must lead "
+            "to it"
+        )
+    return depths
+
+
+def _as_block(block, n_columns):
+    block = np.ascontiguousarray(block)
+    if block.dtype not in (np.float32, np.float64):
+        block = block.astype(np.float64)
+    if block.ndim != 2 or block.shape[1] != n_columns:
+        raise InputError(f"the block has shape {block.shape}: give (n, {n_columns})")
+    return block

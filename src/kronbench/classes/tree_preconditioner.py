@@ -1,0 +1,254 @@
+"""Preconditioners for posterior modes under a class tree: elimination from the leaves up.
+
+Seeger (2006, footnote 3) found neither tensor products nor low-rank factors to help. What helps is
+the exact inverse of the system in which the coupling of classes by the softmax is replaced by one
+free function for all of them: in all features where they are few, else in the leading
+eigenvectors of the kernel matrix alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import qr
+
+from kronbench.classes.covariance import FeatureCovariance
+from kronbench.classes.tree import Tree
+from kronbench.errors import InputError
+from kronbench.linalg import multiply
+
+# Leading eigenvectors of a kernel matrix: the root of the number of rows, but no more than these,
+# for each application passes over so many more columns. Columns more and passes of the iteration
+# for them: they need not be accurate, the preconditioner is exact in whatever space they span.
+_MOST_VECTORS, _MORE, _PASSES = 64, 8, 3
+
+# Products of pairs of features that are in memory at a time, and numbers that fit a cache.
+_PAIRS, _CACHED = 2**21, 2**18
+
+
+def tree_preconditioner(covariance, loss):
+    """The preconditioner of :func:`posterior_mode` for this covariance and training part.
+
+    Raises
+    ------
+    InputError
+        Classes are not coupled by a tree, or nodes have kernels of their own.
+    """
+    if not isinstance(covariance.coupling, Tree) or covariance.which is not None:
+        raise InputError(
+            "the tree preconditioner needs a class tree whose nodes share one kernel: give "
+            "preconditioner None"
+        )
+    if isinstance(covariance, FeatureCovariance):
+        return FeaturePreconditioner(covariance, loss)
+    return CoarsePreconditioner(covariance, loss)
+
+
+class FeaturePreconditioner:
+    """(T^-1 + curvature of each class about the best shift)^-1 for a linear kernel.
+
+    With Z the features and a column of ones, f_c the weights of the classes and G_c =
+    Z' diag(min(pi_c, 1 - pi_c)) Z, the curvature sum_i Var_pi_i(z_i'f) is replaced by
+    min_m sum_c (f_c - m)'G_c (f_c - m): m is a function at the root without penalty, because
+    functions common to all classes are free. With m = 0 shifts common to a subtree would look
+    stiff, and little is gained on trees; with pi_c itself rows that are certain of their class
+    would, of which the true curvature vanishes.
+
+    O(n C d^2 + P d^3) for new weights, O(P d^2) for each application.
+
+    Parameters
+    ----------
+    covariance : FeatureCovariance under a Tree
+    loss : SoftmaxLoss
+    """
+
+    def __init__(self, covariance, loss):
+        self._tree, self._rows = covariance.coupling, loss.rows
+        self._features = covariance.features[loss.rows]
+        self._prior = np.zeros((self._tree.n_nodes + 1, self._features.shape[1]))
+        self._prior[1:, :-1] = covariance.variance[:, None]
+        self._prior[self._tree.leaves, -1] = covariance.bias_variance
+
+    def at(self, weights):
+        """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
+        curvatures = _curvatures(self._features, weights[self._rows])
+        elimination = _Elimination(self._tree, self._prior, curvatures)
+        return lambda vector, image: elimination.solve(vector)
+
+
+class CoarsePreconditioner:
+    """The same in r - 1 leading eigenvectors of a kernel matrix and the constant.
+
+    Vectors are coefficients (n, C). N (n, r) spans that space on the training part, scaled so that
+    N'F = I with F = (M + 1 1')N; functions of the space are F times weights, and N'u are the
+    weights of the part of u in it. Of the curvature only N G N' is kept, with G as above for F in
+    place of Z. So (I + N G N'K~)^-1 r is
+
+        z = r - N y,   y = (I + G V)^-1 G N'(K~ r),   V = N'K~ N
+
+    N is turned so that N'1 = t e_r. Then V is diagonal for each node: v_p, and in the last axis
+    v_p (1 - t^2), to which leaves add sigma^2 t^2. The image of z needs no product: K~ N y =
+    (M N)(y T) + sigma^2 t 1 y_r.
+
+    A few products of r columns for each fit; O(n C r^2 + P r^3) for new weights, O(n C r) for each
+    application. It pays for long documents, whose kernel matrices have few large eigenvalues; of
+    short ones, whose words hardly meet, it sees a small part and makes the steps more.
+
+    Parameters
+    ----------
+    covariance : DualCovariance of one kernel under a Tree
+    loss : SoftmaxLoss
+    """
+
+    def __init__(self, covariance, loss):
+        tree = self._tree = covariance.coupling
+        self._covariance, self._rows = covariance, loss.rows
+        n_vectors = min(_MOST_VECTORS, math.isqrt(covariance.kernels.n_rows))
+        vectors = _leading_vectors(covariance.kernels, n_vectors)
+        basis = np.hstack([vectors, np.ones((len(vectors), 1))])
+        basis[~loss.rows] = 0
+        basis /= np.linalg.norm(basis, axis=0)
+        products = covariance.kernels.product(basis.astype(covariance.dtype)).astype(float)
+        bias = basis.sum(axis=0)
+        squares, axes = np.linalg.eigh(basis.T @ products + np.outer(bias, bias))
+        kept = squares > 1e-6 * squares[-1]  # rounding in single precision lies below
+        scale = axes[:, kept] / np.sqrt(squares[kept])
+        scale = scale @ qr((bias @ scale)[:, None])[0][:, ::-1]
+        products = products @ scale
+        bias = self._bias = bias @ scale
+        self._functions = products + bias
+        self._prior = np.zeros((tree.n_nodes + 1, len(bias)))
+        self._prior[1:] = covariance.variance[:, None]
+        self._prior[:, -1] *= max(1 - bias[-1] ** 2, 0)
+        self._prior[tree.leaves, -1] += covariance.bias_variance * bias[-1] ** 2
+        # in the precision of the vectors, for the passes over them
+        self._basis = (basis @ scale).astype(covariance.dtype)
+        ones = np.ones((len(basis), 1))
+        self._images = np.hstack([products, ones]).astype(covariance.dtype)
+
+    def at(self, weights):
+        """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
+        curvatures = _curvatures(self._functions[self._rows], weights[self._rows])
+        elimination = _Elimination(self._tree, self._prior, curvatures)
+
+        def inverse(vector, image):
+            y, _ = elimination.solve(elimination.curve(multiply(self._basis.T, image)))
+            bias = self._covariance.bias_variance * (self._bias @ y)
+            coupled = np.vstack([self._tree.couple(y, self._covariance.variance), bias])
+            return _minus(vector, self._basis, y), _minus(image, self._images, coupled)
+
+        return inverse
+
+
+class _Elimination:
+    """(I + G V)^-1 with the prior V of a tree and the curvature G about a free root.
+
+    Each node is eliminated into its parent with (I + V_p J_p)^-1, where J_p is the curvature below
+    it and V_p its prior variances.
+
+    Parameters
+    ----------
+    tree : Tree
+    prior : (P + 1, r) array
+        Variances of the weights of each node; those of the root do not count.
+    curvatures : (C, r, r) array
+    """
+
+    def __init__(self, tree, prior, curvatures):
+        self._tree, self._prior, self._curvatures = tree, prior, curvatures
+        self._levels = [
+            np.flatnonzero(tree.depths == depth) for depth in range(1, tree.depths.max() + 1)
+        ]
+        r = prior.shape[1]
+        J = np.zeros((tree.n_nodes + 1, r, r))
+        J[tree.leaves] = curvatures
+        self._inverse = np.empty_like(J)  # (I + V_p J_p)^-1
+        for nodes in reversed(self._levels):
+            # the children of one parent at a time: their matrices stay in cache
+            for parent in np.unique(tree.parents[nodes]):
+                children = nodes[tree.parents[nodes] == parent]
+                below = J[children]
+                inverse = np.linalg.inv(np.eye(r) + prior[children, :, None] * below)
+                self._inverse[children] = inverse
+                J[parent] += (below @ inverse).sum(axis=0)
+        # The free function is determined only where the curvature is
+        self._root = np.linalg.pinv(J[0], rcond=1e-10, hermitian=True)
+        self._total = np.linalg.pinv(curvatures.sum(axis=0), rcond=1e-10, hermitian=True)
+
+    def curve(self, weights):
+        """G f (r, C) for weights f (r, C): G_c (f_c - m) with the best shift m."""
+        out = (self._curvatures @ weights.astype(float).T[:, :, None])[:, :, 0].T
+        shift = self._total @ out.sum(axis=1)
+        return out - (self._curvatures @ shift).T
+
+    def solve(self, h):
+        """z = (I + G V)^-1 h and V z, for h (r, C)."""
+        tree, h = self._tree, np.asarray(h, float).T
+        b = np.zeros((tree.n_nodes + 1, h.shape[1]))
+        b[tree.leaves] = h
+        for nodes in reversed(self._levels):
+            # J (I + V J)^-1 is symmetric, and so is what b' = (I + J V)^-1 b belongs to
+            up = (b[nodes, None, :] @ self._inverse[nodes])[:, 0]
+            _add_to_parents(b, tree.parents[nodes], up)
+        sums = np.zeros_like(b)
+        sums[0] = self._root @ (b[0] - h.sum(axis=0))
+        for nodes in self._levels:
+            x = sums[tree.parents[nodes]] + self._prior[nodes] * b[nodes]
+            sums[nodes] = (self._inverse[nodes] @ x[:, :, None])[:, :, 0]
+        g = sums[tree.leaves]
+        z = h - (self._curvatures @ g[:, :, None])[:, :, 0]
+        return np.ascontiguousarray(z.T), np.ascontiguousarray((g - sums[0]).T)
+
+
+def _add_to_parents(sums, parents, blocks):
+    """sums[parents] += blocks, where parents repeat; ``np.add.at`` takes ten times as long."""
+    order = np.argsort(parents, kind="stable")
+    distinct, starts = np.unique(parents[order], return_index=True)
+    sums[distinct] += np.add.reduceat(blocks[order], starts, axis=0)
+
+
+def _minus(block, left, right):
+    """block - left @ right in the dtype of the block, by rows that stay in cache."""
+    right = right.astype(block.dtype)
+    out = np.empty_like(block)
+    step = max(1, _CACHED // max(1, block.shape[1]))
+    for start in range(0, len(block), step):
+        rows = slice(start, start + step)
+        multiply(left[rows], right, out=out[rows])
+        np.subtract(block[rows], out[rows], out=out[rows])
+    return out
+
+
+def _curvatures(features, weights):
+    """(C, r, r): sum over rows of min(pi, 1 - pi) times the outer product of the features."""
+    n_rows, r = features.shape
+    first, second = np.triu_indices(r)
+    features = features.astype(weights.dtype, copy=False)
+    sums = np.zeros((len(first), weights.shape[1]))
+    step = max(1, _PAIRS // len(first))
+    for start in range(0, n_rows, step):
+        rows = slice(start, start + step)
+        shares = np.minimum(weights[rows], 1 - weights[rows])
+        columns = np.ascontiguousarray(features[rows].T)
+        sums += (columns[first] * columns[second]) @ shares
+    out = np.empty((weights.shape[1], r, r))
+    out[:, first, second] = out[:, second, first] = sums.T
+    return out
+
+
+def _leading_vectors(kernels, rank):
+    """(n, at most rank) near leading eigenvectors of a kernel matrix, by products of blocks.
+
+    Subspace iteration by hand: Lanczos methods of libraries ask for single columns, each of which
+    costs our products as much as a panel of them.
+    """
+    n = kernels.n_rows
+    rank = min(rank, n)
+    image = np.random.default_rng(0).standard_normal((n, min(rank + _MORE, n)))
+    for _ in range(_PASSES):
+        block = np.linalg.qr(image)[0]
+        image = kernels.product(block.astype(kernels.dtype)).astype(float)
+        axes = np.linalg.eigh(block.T @ image)[1][:, ::-1]
+        image = image @ axes
+    return (block @ axes)[:, :rank]

@@ -1,0 +1,122 @@
+"""Operations and seconds of one product: the explicit matrix against the vec trick."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.bench.clock import Stopwatch, in_turn
+from kronbench.pairs import SampledKroneckerOperator
+
+SETTINGS = ("independent", "dependent", "complete")
+
+
+def run(spec, data, rng):
+    """One row for each setting, size and method (Airola & Pahikkala, tables 3 and 4).
+
+    ``form`` "dual": R (G kron K) R' v with random K (m, m) and G (q, q); "primal": R (T kron D) w
+    with random D (m, d) and T (q, r), d = r = ``features``. Each setting is a list of sizes
+    [n, m, q]. ``method`` is "baseline", the stored n x n or n x dr matrix, or "proposed",
+    Algorithm 1. ``operations`` are the multiplications and additions of one product, ``cost`` the
+    argument of the paper's O(); ``setup_seconds`` is the time up to the end of the first product,
+    ``deviation`` the largest difference of both products, relative to the largest entry.
+    """
+    rows, too_large = [], []
+    for setting in SETTINGS:
+        for n, m, q in tqdm(spec[setting], desc=setting, unit="size"):
+            problem = _problem(spec["form"], n, m, q, spec["features"], rng)
+            v = rng.standard_normal(len(problem.in_rows))
+            sizes = {"setting": setting, "n": n, "m": m, "q": q}
+            baseline, proposed = _costs(spec["form"], setting, n, m, q, spec["features"])
+            made = {"proposed": (problem.vec_trick, proposed)}
+            if 8 * n * len(v) > spec["explicit_mib"] * 2**20:
+                too_large.append(f"{setting} n = {n}")
+            else:
+                made["baseline"] = (problem.explicit, baseline)
+            measured = _measure({name: make for name, (make, _) in made.items()}, v)
+            products = {name: product for name, (product, _) in measured.items()}
+            for name, (product, row) in measured.items():
+                if name == "proposed" and "baseline" in products:
+                    expected = products["baseline"]
+                    row["deviation"] = np.abs(product - expected).max() / np.abs(expected).max()
+                rows.append(sizes | row | {"method": name, "cost": made[name][1]})
+    frame = pd.DataFrame(rows)
+    if too_large:
+        frame.attrs["skipped"] = [
+            f"explicit matrices beyond {spec['explicit_mib']} MiB were not made: "
+            + ", ".join(too_large)
+        ]
+    return frame
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Entries (rows, in_rows) of one matrix times (cols, in_cols) of another."""
+
+    row_matrix: np.ndarray
+    col_matrix: np.ndarray
+    rows: np.ndarray
+    cols: np.ndarray
+    in_rows: np.ndarray
+    in_cols: np.ndarray
+
+    def vec_trick(self):
+        operator = SampledKroneckerOperator(
+            self.row_matrix,
+            self.col_matrix,
+            self.rows,
+            self.cols,
+            self.in_rows,
+            self.in_cols,
+            method="sparse",
+        )
+        return operator.matvec, operator.flops
+
+    def explicit(self):
+        matrix = self.row_matrix[np.ix_(self.rows, self.in_rows)]
+        matrix *= self.col_matrix[np.ix_(self.cols, self.in_cols)]
+        return matrix.dot, 2 * matrix.size
+
+
+def _costs(form, setting, n, m, q, features):
+    """What stands in the printed O() of the baseline and of the proposed method."""
+    if form == "dual":
+        return n**2, n**2 if setting == "independent" else (m + q) * n
+    d = r = features
+    if setting == "independent":
+        return n * d * r, n * d * r
+    return n * d * r, min(q * d * r + d * n, m * d * r + r * n)
+
+
+def _problem(form, n, m, q, features, rng):
+    cells = _pairs(n, m, q, rng)
+    rows, cols = np.divmod(cells, q)
+    if form == "dual":
+        K, G = rng.standard_normal((m, m)), rng.standard_normal((q, q))
+        return _Problem(K + K.T, G + G.T, rows, cols, rows, cols)
+    D, T = rng.standard_normal((m, features)), rng.standard_normal((q, features))
+    in_rows, in_cols = np.divmod(np.arange(features**2), features)
+    return _Problem(D, T, rows, cols, in_rows, in_cols)
+
+
+def _pairs(n, m, q, rng):
+    """n cells of the m x q matrix; each vertex once where n = m = q."""
+    if n == m == q:
+        return np.arange(n) * q + rng.permutation(n)
+    return np.sort(rng.choice(m * q, n, replace=False))
+
+
+def _measure(made, v):
+    """For each method its product, and what it took: set-up alone, then products in turn."""
+    products, rows = {}, {}
+    for name, make in made.items():
+        with Stopwatch() as setup:
+            products[name], operations = make()
+            products[name](v)
+        rows[name] = {"operations": operations, "setup_seconds": setup.seconds}
+    found = in_turn({name: partial(product, v) for name, product in products.items()})
+    return {
+        name: (result, rows[name] | timing.columns()) for name, (result, timing) in found.items()
+    }

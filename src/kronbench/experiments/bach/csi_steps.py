@@ -1,0 +1,241 @@
+"""Cholesky with side information: the time of its steps, its look-ahead, and its identities."""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from kronbench.bench.clock import in_turn
+from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
+
+# Methods of kronbench.linalg.lowrank by the step of figure 1 they carry out, and the method
+# inside whose time is another step's.
+STEPS = {
+    "kernel columns": ("column", None),
+    "1, 3b: Cholesky steps": ("_cholesky", "column"),
+    "1, 3b: QR steps": ("add", "_cholesky"),
+    "3c, 3d: permutation of R, exact gain": ("choose", None),
+    "3a, 3c: permutation of G, gains of all": ("_pass", None),
+}
+
+_PATIENCE = 5.0  # seconds after which a decomposition is long enough to be timed once
+
+
+def run(spec, data, rng):
+    """Rows of four kinds, told apart by ``step`` (Bach & Jordan 2005, figure 1, section 5).
+
+    - For n points of uniform features the seconds of each step of CSI, "total", timed without the
+      profiler, and "incomplete Cholesky" of the same rank. Runs take turns; the seconds of a step
+      are medians over the runs that were profiled. ``columns`` counts the kernel columns that one
+      run asks for.
+    - "total, by rank": the same for growing ranks at ``rank_points`` points.
+    - "look-ahead": for each problem and number of look-ahead steps the rank at which the gains
+      fall below the paper's 1e-4, and whether it is that of a look-ahead over all points.
+    - "identity": ``deviation`` from what a proposition or equation says, on a small problem.
+    """
+    rows = []
+    untimed = rng.spawn(2)  # the same problems at every scale
+    for n in [min(spec["sizes"]), *spec["sizes"]]:  # the first, compiling, does not count
+        kernel, targets = _problem(rng, n, spec["features"], spec["gamma"])
+        arguments = {"max_rank": spec["rank"], "lookahead": spec["lookahead"], "tol": 0.0}
+        decompose = partial(_decomposed, kernel, targets, arguments)
+        profiles = []
+        runs = in_turn(
+            {
+                "total": decompose,
+                "incomplete Cholesky": partial(incomplete_cholesky, kernel, spec["rank"], 0.0),
+                "steps": partial(_profiled, decompose, profiles),
+            },
+            patience=_PATIENCE,
+        )
+        (factor, asked), total = runs["total"]
+        plain, cholesky = runs["incomplete Cholesky"]
+        _, steps = runs["steps"]
+        measured = {"n": n, "rank": factor.rank, "columns": asked}
+        counted = [
+            measured
+            | steps.columns()
+            | {"step": step, **_spread([_step_seconds(seconds, *names) for seconds in profiles])}
+            | {"cpu_seconds": np.nan, "processors": np.nan}
+            for step, names in STEPS.items()
+        ]
+        counted.append(measured | total.columns() | {"step": "total"})
+        alone = {"n": n, "rank": plain.rank, "columns": plain.rank, "step": "incomplete Cholesky"}
+        counted.append(alone | cholesky.columns())
+        rows.append(counted)
+    rows = [row for counted in rows[1:] for row in counted]
+    rows += _by_rank(spec, rng) + _lookaheads(spec, untimed[0]) + _identities(spec, untimed[1])
+    return pd.DataFrame(rows)
+
+
+def _problem(rng, n, features, gamma):
+    X = rng.random((n, features))
+    targets = np.sin(2 * np.pi * X[:, :1]) + X[:, 1:2] + 0.1 * rng.standard_normal((n, 1))
+    return _Counted(X, "gaussian", gamma), targets
+
+
+def _by_rank(spec, rng):
+    """Seconds for growing ranks; exponents are over rank + look-ahead, the Cholesky steps."""
+    n = spec["rank_points"]
+    kernel, targets = _problem(rng, n, spec["features"], spec["gamma"])
+    runs = in_turn(
+        {
+            rank: partial(csi, kernel, targets, rank, lookahead=spec["lookahead"], tol=0.0)
+            for rank in spec["ranks"]
+        },
+        patience=_PATIENCE,
+    )
+    return [
+        {"n": n, "rank": rank, "columns": rank + spec["lookahead"], "step": "total, by rank"}
+        | timing.columns()
+        for rank, (_, timing) in runs.items()
+    ]
+
+
+def _lookaheads(spec, rng):
+    n, rows = spec["lookahead_points"], []
+    for features, gamma in product(spec["problem_features"], spec["problem_gammas"]):
+        X = rng.random((n, features))
+        truth = np.sin(2 * np.pi * X[:, :1]) + X[:, -1:] ** 2
+        K = gram(X, kernel="gaussian", gamma=gamma)
+        targets = truth + 0.3 * rng.standard_normal((n, 1))
+        whole = csi(K, targets, None, lookahead=n)
+        for steps in spec["lookaheads"]:
+            factor = csi(K, targets, None, lookahead=steps)
+            rows.append(
+                {
+                    "step": "look-ahead",
+                    "problem": f"{features} features, gamma {gamma:g}",
+                    "n": n,
+                    "lookahead": steps,
+                    "rank": factor.rank,
+                    "rank with all": whole.rank,
+                    "same": float(factor.rank == whole.rank),
+                    "share of the gain": factor.gains.sum() / whole.gains.sum(),
+                }
+            )
+    return rows
+
+
+def _identities(spec, rng):
+    """Largest deviations from what the paper proves, by dense matrices."""
+    n, rank, lookahead = spec["identity_points"], 25, 10
+    X = rng.random((n, 3))
+    K = gram(X, kernel="gaussian", gamma=2.0)
+    Y = np.column_stack([np.sin(4 * X[:, 0]), X[:, 1]]) + 0.1 * rng.standard_normal((n, 2))
+    factor = csi(K, Y, rank, lookahead=lookahead, tol=0.0)
+    G, I = factor.factor, factor.pivots  # noqa: E741
+    L = G @ G.T
+    spanned = K[:, I] @ np.linalg.solve(K[np.ix_(I, I)], K[:, I].T)
+    plain = incomplete_cholesky(K, rank)
+    plain_residual = np.trace(K) - np.cumsum((plain.factor**2).sum(axis=0))
+    least_squares = [np.linalg.lstsq(A, Y, rcond=None)[0] for A in (spanned, G)]
+    risks = [np.sum((Y - A @ b) ** 2) for A, b in zip((spanned, G), least_squares, strict=True)]
+    centred = Y - Y.mean(axis=0)
+    criterion = np.array([_criterion(K, centred, G[:, :k]) for k in range(rank + 1)])
+    greedy = csi(K, Y, rank, lookahead=n, tol=0.0)
+    without = csi(K, Y, rank, lookahead=0, tol=0.0)
+    deviations = {
+        "Proposition 1: L(:, I) - K(:, I)": abs(L[:, I] - K[:, I]).max(),
+        "Proposition 1: L - K(:, I) K(I, I)^-1 K(I, :)": abs(L - spanned).max(),
+        "Proposition 1: negative part of K - L": max(-np.linalg.eigvalsh(K - L)[0], 0.0),
+        "Proposition 1: negative part of L": max(-np.linalg.eigvalsh(L)[0], 0.0),
+        "section 2.1: entries above the diagonal of G(I, :)": abs(np.triu(G[I], 1)).max(),
+        "section 2.2: gain of a column - its squared norm": abs(
+            plain.gains * np.trace(K) - (plain.factor**2).sum(axis=0)
+        ).max(),
+        "section 2.2: gain of a column below its bound": max(
+            (plain.factor[plain.pivots].diagonal() ** 2 - plain.gains * np.trace(K)).max(), 0.0
+        ),
+        "Eq. 3: tr(K - L) - tr K + squared norms": abs(
+            plain_residual[-1] - np.trace(K - plain.factor @ plain.factor.T)
+        ),
+        "Eq. 1: risk by alpha - risk by beta": abs(risks[0] - risks[1]) / np.sum(Y**2),
+        "Eqs. 5-8: gains - decreases of J": abs(-np.diff(criterion) - factor.gains).max(),
+        "section 5.1: best gain - gain, all points ahead": _regret(K, centred, greedy),
+        "section 5.1: pivots with no look-ahead - Cholesky": float(
+            np.sum(without.pivots != incomplete_cholesky(K, rank).pivots)
+        ),
+        "section 5.4: mean of the residual with intercept": abs(
+            np.mean(centred - _fitted(G, centred), axis=0)
+        ).max(),
+    }
+    return [
+        {"step": "identity", "n": n, "quantity": quantity, "deviation": float(deviation)}
+        for quantity, deviation in deviations.items()
+    ]
+
+
+def _fitted(G, targets):
+    G = G - G.mean(axis=0)
+    return G @ np.linalg.lstsq(G, targets, rcond=None)[0] if G.shape[1] else 0.0 * targets
+
+
+def _criterion(K, targets, G, kappa=0.99):
+    """J(G) of Eq. 2 with the weights of section 3.2, for centred targets."""
+    error = (np.trace(K) - np.sum(G**2)) / np.trace(K)
+    risk = np.sum((targets - _fitted(G, targets)) ** 2) / np.sum(targets**2)
+    return (1 - kappa) * error + kappa * risk
+
+
+def _regret(K, targets, factor):
+    """How much more another pivot would have gained, at worst over the steps."""
+    worst = 0.0
+    for k in range(min(factor.rank, 8)):
+        G = factor.factor[:, :k]
+        before, residual = _criterion(K, targets, G), K - G @ G.T
+        gains = [
+            before
+            - _criterion(K, targets, np.column_stack([G, residual[:, i] / residual[i, i] ** 0.5]))
+            for i in range(len(K))
+            if residual[i, i] > 1e-8
+        ]
+        worst = max(worst, max(gains) - factor.gains[k])
+    return worst
+
+
+def _decomposed(kernel, targets, arguments):
+    kernel.asked = 0
+    return csi(kernel, targets, **arguments), kernel.asked
+
+
+def _profiled(decompose, profiles):
+    profile = cProfile.Profile()
+    profile.runcall(decompose)
+    profiles.append(_cumulative(profile))
+
+
+def _step_seconds(seconds, name, inner):
+    return seconds[name] - seconds.get(inner, 0.0)
+
+
+def _spread(seconds):
+    return {
+        "seconds": np.median(seconds),
+        "seconds_low": min(seconds),
+        "seconds_high": max(seconds),
+    }
+
+
+class _Counted(KernelColumns):
+    """Kernel columns on demand, counted."""
+
+    asked = 0
+
+    def column(self, i):
+        self.asked += 1
+        return super().column(i)
+
+
+def _cumulative(profile):
+    """Cumulative seconds of the methods of the decomposition, by name."""
+    return {
+        name: times[3]
+        for (file, _, name), times in pstats.Stats(profile).stats.items()
+        if file.endswith(("lowrank.py", "csi_steps.py"))
+    }

@@ -1,0 +1,106 @@
+"""What products with class kernels cost: in classes, in trees, in folds, stored or made anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numba import njit, prange
+
+from kronbench.bench.clock import in_turn
+from kronbench.classes import Tree
+from kronbench.classes.covariance import DualCovariance
+from kronbench.classes.kernels import GaussianKernels, SparseFeatures
+from kronbench.linalg.gram_matrix import dense, gram
+
+
+def run(spec, data, rng):
+    """One row for each ``comparison``, ``way`` and number of classes (Seeger 2006, 4, 6.2, D.1).
+
+    - classes: a product with the linear kernel of the words, for growing numbers of classes.
+    - tree: the flat and the hierarchical product of the data's own tree; ``bound`` is P / C.
+    - folds: a submatrix of a stored Gaussian kernel times one vector, its rows and columns given
+      by an index: contiguous (permuted once, section D.1), with every element looked up in a loop,
+      copied and multiplied, and as a zero-padded product with all rows.
+    - stored: the same kernel stored and computed anew in each product.
+    """
+    X, tree = data["X"], Tree(data["parents"])
+    rows = []
+    kernels = SparseFeatures(X, spec["precision"])
+    blocks = {
+        C: rng.standard_normal((X.shape[0], C)).astype(kernels.dtype) for C in spec["classes"]
+    }
+    ways = {C: lambda block=block: kernels.product(block) for C, block in blocks.items()}
+    rows += _rows("classes", ways)
+    rows += _trees(kernels, tree, rng)
+    part = X[: spec["stored"]]
+    K = GaussianKernels(part, [spec["gamma"]]).matrices[0]
+    rows += _folds(K, rng)
+    rows += _stored(K, part, rng, spec["gamma"])
+    return pd.DataFrame(rows)
+
+
+def _rows(comparison, ways, classes=None):
+    """Timed in turn; with None the name of each way is its number of classes."""
+    for function in ways.values():
+        function()
+    for way, (_, timing) in in_turn(ways).items():
+        yield {
+            "comparison": comparison,
+            "way": str(way),
+            "classes": classes or way,
+            **timing.columns(),
+        }
+
+
+def _trees(kernels, tree, rng):
+    models = {"flat": Tree.flat(tree.n_classes), "tree": tree}
+    block = rng.standard_normal((kernels.n_rows, tree.n_classes)).astype(kernels.dtype)
+    covariances = {
+        name: DualCovariance(kernels, model, np.ones(model.n_nodes), 0.1)
+        for name, model in models.items()
+    }
+    ways = {name: lambda c=c: c.image(block) for name, c in covariances.items()}
+    bound = tree.n_nodes / tree.n_classes
+    for row in _rows("tree", ways, tree.n_classes):
+        yield row | {"bound": bound}
+
+
+def _folds(K, rng):
+    n = len(K)
+    index = np.sort(rng.permutation(n)[: 4 * n // 5])
+    order = np.concatenate([index, np.setdiff1d(np.arange(n), index)])
+    permuted = np.ascontiguousarray(K[np.ix_(order, order)])
+    v = rng.standard_normal(len(index))
+    padded = np.zeros(n)
+    padded[index] = v
+    expected = permuted[: len(v), : len(v)] @ v
+    ways = {
+        "contiguous": lambda: permuted[: len(v), : len(v)] @ v,
+        "looked up": lambda: _looked_up(K, index, v),
+        "copied": lambda: K[np.ix_(index, index)] @ v,
+        "zero-padded": lambda: (K @ padded)[index],
+    }
+    for way, product in ways.items():
+        np.testing.assert_allclose(product(), expected, rtol=1e-8, atol=1e-10, err_msg=way)
+    yield from _rows("folds", ways, classes=1)
+
+
+def _stored(K, X, rng, gamma):
+    X = dense(X)
+    block = rng.standard_normal((len(K), 8))
+    ways = {
+        "stored": lambda: K @ block,
+        "computed anew": lambda: gram(X, kernel="gaussian", gamma=gamma) @ block,
+    }
+    yield from _rows("stored", ways, classes=8)
+
+
+@njit(parallel=True)
+def _looked_up(K, index, v):
+    out = np.empty(len(index))
+    for i in prange(len(index)):
+        total = 0.0
+        for j in range(len(index)):
+            total += K[index[i], index[j]] * v[j]
+        out[i] = total
+    return out

@@ -1,0 +1,203 @@
+"""Flat and hierarchical classification of texts with variances learned by cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from tqdm import tqdm
+
+from kronbench.bench.clock import Stopwatch
+from kronbench.bench.seeds import generator
+from kronbench.classes import Tree
+from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
+from kronbench.models import HierarchicalNewtonClassifier, TopDownClassifier, sharing_pattern
+
+# How often scikit-learn's solver may step: its default of 100 ends before the mode.
+_MANY_STEPS = 2000
+
+
+def run(spec, data, rng):
+    """One row for each split, method and way to set the variances (Seeger 2006, table 1).
+
+    ``method`` is F1, H1, F2 or H2; ``variances`` says whether they were "learned" from
+    ``spec["start"]`` by the cross-validation likelihood of ``spec["folds"]`` folds, left there
+    ("start") or are all "one". Two more methods: "LogisticRegression", the model F1 by
+    scikit-learn, with the largest ``deviation`` of a probability, and "top-down", a logistic
+    regression at each inner node (weight C of the largest likelihood of one fold).
+
+    The ``bias_variance`` of a data set is that of the largest cross-validation likelihood of F1 at
+    the start, on the first split, among ``spec["bias_variances"]``; one for all methods. A
+    collection of more than its number of ``spec["most_documents"]`` is cut down to whole
+    subclasses, drawn at random. ``psi`` and ``nll`` are per document; ``products`` those with the
+    kernel, of all classes. ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected
+    loss gain over the most probable class.
+    """
+    most = spec["most_documents"]
+    X, y, parents = some_subclasses(data, most.get(data.name, most["others"]))
+    tree = Tree(parents)
+    rows, bias = [], None
+    for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
+        draws = generator(spec["seed"], "thirds", data.name, split)
+        train, test = two_thirds(len(y), draws)
+        folds = even_folds(len(train), spec["folds"], draws)
+        problem = _Problem(spec, tree, X[train], y[train], X[test], y[test], folds)
+        bias = problem.likeliest_bias() if bias is None else bias
+        for row in problem.rows(bias, baselines=spec["baselines"]):
+            rows.append({"split": split, **row})
+    frame = pd.DataFrame(rows)
+    frame["classes"], frame["nodes"], frame["training"] = tree.n_classes, tree.n_nodes, len(train)
+    frame["documents"] = data["X"].shape[0]
+    frame["bias_variance"] = bias
+    frame["taxo_gain"] = frame["taxo01"] - frame["taxo"]
+    frame["pacc_gain"] = frame["pacc"] - frame["pacc01"]
+    frame["psi_over_nll"] = frame["psi"] / frame["nll"]
+    return frame
+
+
+def some_subclasses(data, most_documents):
+    """X, y, parents of whole subclasses (parents of leaves), the same ones each time.
+
+    As many in a random order as have at most ``most_documents`` documents together. Nodes without
+    documents do not occur.
+    """
+    X, y, parents = data["X"], data["y"], data["parents"]
+    if len(y) <= most_documents:
+        return X, y, parents
+    tree = Tree(parents)
+    home = tree.parents[tree.leaves][y]
+    subclasses, counts = np.unique(home, return_counts=True)
+    order = generator(0, "subclasses", data.name).permutation(len(subclasses))
+    kept = subclasses[order[np.cumsum(counts[order]) <= most_documents]]
+    rows = np.flatnonzero(np.isin(home, kept))
+    used = np.unique(np.concatenate([[0], tree.paths[np.unique(y[rows])].ravel()]))
+    used = used[used >= 0]
+    position = np.full(len(tree.parents), -1)
+    position[used] = np.arange(len(used))
+    smaller = Tree(np.concatenate([[-1], position[tree.parents[used[1:]]]]))
+    labels = np.searchsorted(used[smaller.leaves], tree.leaves[y[rows]])
+    X = X[rows]
+    if sparse.issparse(X):
+        X = X[:, np.unique(X.indices)]
+    return X, labels, smaller.parents
+
+
+class _Problem:
+    """One split: what is learned on its training part, and the scores on its test part."""
+
+    def __init__(self, spec, tree, X, y, X_test, y_test, folds):
+        self._spec, self._tree, self._folds = spec, tree, folds
+        self._X, self._y, self._X_test, self._y_test = X, y, X_test, y_test
+
+    def likeliest_bias(self):
+        candidates = self._spec["bias_variances"]
+        if len(candidates) == 1:
+            return candidates[0]
+        likelihoods = [
+            self._model("F1", bias).cv_log_likelihood(self._X, self._y, self._folds)[0]
+            for bias in candidates
+        ]
+        return candidates[int(np.argmax(likelihoods))]
+
+    def rows(self, bias, baselines):
+        for method in self._spec["methods"]:
+            model = self._model(method, bias)
+            with Stopwatch() as watch:
+                model.fit_hyperparameters(
+                    self._X,
+                    self._y,
+                    self._folds,
+                    noise=self._spec["noise"],
+                    max_evaluations=self._spec["max_evaluations"],
+                )
+            path = pd.DataFrame(model.hyperparameter_path_)
+            yield {
+                "method": method,
+                "variances": "learned",
+                "n_variances": len(path["parameters"].iloc[0]),
+                "smallest_variance": np.min(model.variance),
+                "largest_variance": np.max(model.variance),
+                "psi": -model.cv_log_likelihood_ / len(self._y),
+                "psi_start": -path["value"].iloc[0] / len(self._y),
+                "evaluations": len(path),
+                "products": path["n_products"].sum(),
+                "learning_seconds": watch.seconds,
+                **self._scores(model),
+            }
+            if baselines and method == "F1":
+                yield self._multinomial_regression(model)
+            if method in ("F1", "H1"):
+                for name, variance in (("one", 1.0), ("start", self._spec["start"])):
+                    fixed = self._model(method, bias).set_params(variance=variance)
+                    yield {
+                        "method": method,
+                        "variances": name,
+                        "n_variances": 0,
+                        "smallest_variance": variance,
+                        "largest_variance": variance,
+                        **self._scores(fixed.fit(self._X, self._y)),
+                    }
+        if baselines:
+            yield {"method": "top-down", "variances": "learned", **self._scores(self._top_down())}
+
+    def _model(self, method, bias):
+        return HierarchicalNewtonClassifier(
+            **sharing_pattern(method, self._tree.parents),
+            variance=self._spec["start"],
+            bias_variance=bias,
+            precision=self._spec["precision"],
+        )
+
+    def _scores(self, model):
+        proba = model.predict_proba(self._X_test)
+        return {
+            **hierarchy_scores(self._y_test, proba, self._tree.parents),
+            "nll": mean_log_loss(self._y_test, proba),
+        }
+
+    def _multinomial_regression(self, model):
+        """The model F1 by another library, the intercept a feature of constant size."""
+        variance = float(np.max(model.variance))
+        bias = np.sqrt(model.bias_variance / variance)
+
+        def with_bias(X):
+            column = np.full((X.shape[0], 1), bias)
+            if sparse.issparse(X):
+                return sparse.csr_array(sparse.hstack([X, sparse.csr_array(column)]))
+            return np.hstack([X, column])
+
+        reference = LogisticRegression(
+            C=variance, fit_intercept=False, tol=1e-6, max_iter=_MANY_STEPS
+        ).fit(with_bias(self._X), self._y)
+        known = reference.classes_
+        # classes without a training document take part in ours, and do not exist for scikit-learn
+        ours = clone(model).set_params(
+            classes=known, variance=variance, precision="double", tol=1e-9
+        )
+        ours = ours.fit(self._X, self._y).predict_proba(self._X_test)
+        theirs = reference.predict_proba(with_bias(self._X_test))
+        proba = np.zeros((len(self._y_test), self._tree.n_classes))
+        proba[:, known] = theirs
+        scored = np.isin(self._y_test, known)
+        return {
+            "method": "LogisticRegression",
+            "variances": "learned",
+            **hierarchy_scores(self._y_test, proba, self._tree.parents),
+            "nll": mean_log_loss(self._y_test[scored], proba[scored]),
+            "deviation": np.abs(ours - theirs).max(),
+        }
+
+    def _top_down(self):
+        held_out = self._folds == 0
+
+        def fitted(C, rows):
+            node = LogisticRegression(C=C, max_iter=_MANY_STEPS)
+            return TopDownClassifier(self._tree.parents, node).fit(self._X[rows], self._y[rows])
+
+        def loss(C):
+            proba = fitted(C, ~held_out).predict_proba(self._X[held_out])
+            return mean_log_loss(self._y[held_out], proba, floor=1e-10)
+
+        return fitted(min(self._spec["top_down_weights"], key=loss), slice(None))

@@ -1,0 +1,5 @@
+"""Products, Krylov methods, kernel matrices, eigenpairs and low-rank factors."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

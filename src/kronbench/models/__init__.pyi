@@ -1,0 +1,27 @@
+from .canonical_correspondence import CanonicalCorrespondence as CanonicalCorrespondence
+from .complete_kron_ridge import CompleteKronRidge as CompleteKronRidge
+from .csi_lssvm import CSILSSVM as CSILSSVM
+from .hierarchical_newton import (
+    HierarchicalNewtonClassifier as HierarchicalNewtonClassifier,
+)
+from .hierarchical_newton import (
+    sharing_pattern as sharing_pattern,
+)
+from .independent_ridge import IndependentRidge as IndependentRidge
+from .kron_newton import KronNewton as KronNewton
+from .kron_ridge import (
+    KronRidge as KronRidge,
+)
+from .kron_ridge import (
+    RidgePath as RidgePath,
+)
+from .kron_svm import KronSVM as KronSVM
+from .lssvm import LSSVM as LSSVM
+from .one_against_rest import OneAgainstRest as OneAgainstRest
+from .pair_knn import PairKNN as PairKNN
+from .pair_libsvm import PairLibSVM as PairLibSVM
+from .pair_sgd import PairSGD as PairSGD
+from .pair_sklearn_knn import PairSklearnKNN as PairSklearnKNN
+from .task_ridge import TaskRidge as TaskRidge
+from .top_down import TopDownClassifier as TopDownClassifier
+from .two_step_ridge import TwoStepRidge as TwoStepRidge

@@ -1,0 +1,5 @@
+"""Labelled pairs: data, sampled Kronecker products, losses, Newton steps, shortcuts."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

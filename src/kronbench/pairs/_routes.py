@@ -1,0 +1,269 @@
+"""The ways to carry out a product: over the pairs, or over the whole matrix of pairs."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from kronbench.linalg.matrix_products import multiply
+from kronbench.pairs._panel_loops import (
+    BATCH,
+    PANEL_ROW,
+    PLAIN,
+    VECTOR_BYTES,
+    accumulate,
+    contract,
+    gather_pairs,
+    narrow_width,
+    padded_columns,
+    scatter,
+    scatter_pairs,
+    select,
+    sums_over_pairs,
+)
+
+# Share of coefficients other than zero from which it costs more to leave the others out.
+_FULL = 0.8
+
+# Rows of the dense product that are held at a time: its (m, q) result is never whole in memory.
+_DENSE_ROWS = 512
+
+
+class PairRoute:
+    """Algorithm 1 of Airola & Pahikkala (2018), one branch, or the same on low-rank factors.
+
+    The coefficients are spread over the rows of one matrix, grouped by the other vertex of their
+    pairs (lines 2-6); each output is an inner product with a row of another (lines 7-11).
+
+    Parameters
+    ----------
+    in_pairs, out_pairs : SortedPairs
+    spread : (n_minor of in_pairs, k) array
+    collect : (n_minor of out_pairs, k') array
+    columns : (k,) columns of ``spread`` to use, all when None
+    middle : function of (k-wide rows (d, w, k), their major vertices) -> inner (k', w, *) array;
+        None where the rows themselves are the inner array and their vertices its columns
+    """
+
+    def __init__(self, in_pairs, out_pairs, spread, collect, columns=None, middle=None):
+        self._in, self._out, self._middle = in_pairs, out_pairs, middle
+        self._spread, self._collect = _by_rows(spread), _by_rows(collect)
+        self._columns = np.arange(spread.shape[1]) if columns is None else columns
+
+    def __call__(self, x):
+        """(e, w) coefficients -> (f, w) outputs."""
+        n_vectors = x.shape[1]
+        if n_vectors in (1, BATCH):
+            return self._product(np.ascontiguousarray(x))
+        parts = [self(x[:, first : first + BATCH]) for first in range(0, n_vectors, BATCH)]
+        return np.hstack(parts)
+
+    def _product(self, x):
+        rows, majors = self._spread_over_rows(x)
+        if self._middle is None:
+            inner, columns = rows, majors
+        else:
+            inner = self._middle(rows[:, :, : len(self._columns)], majors)
+            columns = np.arange(len(inner))
+        matrix, transposed = self._collect
+        out = self._out
+        tasks = _tasks(out.bounds)
+        sums = np.zeros((len(out.order), x.shape[1]), x.dtype)
+        contract(
+            inner,
+            matrix,
+            transposed,
+            columns,
+            out.starts,
+            out.minor,
+            tasks,
+            sums,
+            _panels(len(tasks) - 1, out.n_minor, x.dtype),
+            narrow_width(x.dtype),
+            PLAIN,
+        )
+        if out.in_order:
+            return sums
+        result = np.empty_like(sums)
+        scatter(out.order, sums, result)
+        return result
+
+    def _nonzero(self, x):
+        """Coefficients other than zero in sorted order, minor vertices, where blocks begin."""
+        pairs = self._in
+        if pairs.in_order and np.count_nonzero(x) > _FULL * x.size:
+            return x, pairs.minor, pairs.starts
+        values = np.empty_like(x, order="C")
+        indices = np.empty(len(x), np.int32)
+        starts = np.empty((len(pairs.majors), pairs.n_blocks + 1), np.int64)
+        select(
+            pairs.order, pairs.minor, pairs.bounds, x, pairs.block_rows, indices, values, starts
+        )
+        return values, indices, starts
+
+    def _spread_over_rows(self, x):
+        pairs = self._in
+        values, indices, starts = self._nonzero(x)
+        counts = starts[:, -1] - starts[:, 0]
+        majors = pairs.majors
+        if not counts.all():
+            left = counts > 0
+            counts, starts, majors = counts[left], starts[left], majors[left]
+        n_columns = padded_columns(len(self._columns), x.dtype)
+        rows = aligned_zeros((len(majors), x.shape[1], n_columns), x.dtype)
+        matrix, transposed = self._spread
+        tasks = _tasks(np.concatenate([[0], np.cumsum(counts)]))
+        accumulate(
+            matrix,
+            transposed,
+            self._columns,
+            starts,
+            indices,
+            values,
+            tasks,
+            rows,
+            _panels(len(tasks) - 1, pairs.n_minor, x.dtype),
+            narrow_width(x.dtype),
+            PLAIN,
+        )
+        return rows, majors
+
+
+class Middle:
+    """Product with the matrix between the pairs of coefficients and those of outputs.
+
+    Parameters
+    ----------
+    matrix : (a, b) array, or its factors P (a, r), Q (b, r) with P Q' ~ matrix
+    majors : the rows of the matrix to use
+    """
+
+    def __init__(self, matrix, majors):
+        if isinstance(matrix, tuple):
+            left, self._right = matrix
+        else:
+            left, self._right = matrix, None
+        self._left = left if len(majors) == len(left) else left[majors]
+
+    def __call__(self, rows, majors):
+        """(d, w, k) rows of these columns -> (k, w, *): products with the matrix, transposed."""
+        _, n_vectors, k = rows.shape
+        n_out = len(self._left)
+        left = self._left
+        if self._right is None and len(majors) < left.shape[1]:
+            left = left[:, majors]
+        inner = aligned_zeros((k, n_vectors, padded_columns(n_out, rows.dtype)), rows.dtype)
+        for v in range(n_vectors):
+            between = rows[:, v].T
+            if self._right is not None:
+                right = self._right
+                used = right if len(majors) == len(right) else right[majors]
+                between = multiply(between, used)
+            multiply(between, left.T, out=inner[:, v, :n_out])
+        return inner
+
+
+class DoubleSum:
+    """Every output as a sum over all coefficients, without anything between them.
+
+    Where pairs are as few as vertices (the "independent" setting), Algorithm 1 would copy both
+    matrices to use each row once; this reads a row of each for an output.
+
+    Parameters
+    ----------
+    in_index, out_index : row and column vertices of the pairs
+    row_matrix, col_matrix : A (a, b) and B (c, d)
+    """
+
+    def __init__(self, in_index, out_index, row_matrix, col_matrix):
+        self._in, self._out = (
+            tuple(np.asarray(index).view(np.uint32) for index in pairs)
+            for pairs in (in_index, out_index)
+        )
+        self._matrices = tuple(np.ascontiguousarray(m) for m in (row_matrix, col_matrix))
+
+    def __call__(self, x):
+        """(e, w) coefficients -> (f, w) outputs."""
+        in_index = self._in
+        used = (x != 0).any(axis=1)
+        if not used.all():
+            x, in_index = x[used], tuple(index[used] for index in in_index)
+        sums = np.empty((len(self._out[0]), x.shape[1]), x.dtype)
+        sums_over_pairs(*self._matrices, *self._out, *in_index, np.ascontiguousarray(x.T), sums)
+        return sums
+
+
+class DenseRoute:
+    """Three steps: pairs into a matrix V, U = A V B' by BLAS, outputs out of U.
+
+    Parameters
+    ----------
+    in_pairs, out_pairs : SortedPairs, by row vertex
+    row_matrix, col_matrix : A (a, b) and B (c, d)
+    """
+
+    def __init__(self, in_pairs, out_pairs, row_matrix, col_matrix):
+        self._in, self._out = in_pairs, out_pairs
+        self._row_matrix = submatrix(row_matrix, out_pairs.majors, in_pairs.majors)
+        self._col_matrix = col_matrix
+        (a, b), (c, d) = self._row_matrix.shape, col_matrix.shape
+        self._rows_first = dense_flops(a, b, c, d) == 2 * a * d * (b + c)
+
+    def __call__(self, x):
+        result = np.empty((len(self._out.order), x.shape[1]), x.dtype)
+        for v in range(x.shape[1]):
+            result[:, v] = self._product(np.ascontiguousarray(x[:, v]))
+        return result
+
+    def _product(self, x):
+        A, B = self._row_matrix, self._col_matrix
+        source, target = self._in, self._out
+        V = np.zeros((len(source.majors), B.shape[1]), x.dtype)
+        scatter_pairs(source.order, source.minor, source.bounds, x, V)
+        if not self._rows_first:
+            V = multiply(V, B.T)
+        result = np.empty(len(target.order), x.dtype)
+        for first in range(0, len(A), _DENSE_ROWS):
+            U = multiply(A[first : first + _DENSE_ROWS], V)
+            if self._rows_first:
+                U = multiply(U, B.T)
+            gather_pairs(target.order, target.minor, target.bounds, first, U, result)
+        return result
+
+
+def dense_flops(a, b, c, d):
+    """Operations of the cheaper order of A V B' with A (a, b) and B (c, d)."""
+    return 2 * min(a * d * (b + c), b * c * (a + d))
+
+
+def submatrix(matrix, rows, columns):
+    """The matrix at the given rows and columns, without a copy where these are all."""
+    if len(rows) < matrix.shape[0]:
+        matrix = matrix[rows]
+    return matrix if len(columns) == matrix.shape[1] else matrix[:, columns]
+
+
+def aligned_zeros(shape, dtype):
+    """Zeros whose rows begin on a boundary of the vectors of the kernels."""
+    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.zeros(n_bytes + VECTOR_BYTES, np.uint8)
+    skip = -memory.ctypes.data % VECTOR_BYTES
+    return memory[skip : skip + n_bytes].view(dtype).reshape(shape)
+
+
+def _panels(n_tasks, n_rows, dtype):
+    return aligned_zeros((n_tasks, n_rows * PANEL_ROW // np.dtype(dtype).itemsize), dtype)
+
+
+def _by_rows(matrix):
+    """A C-ordered array and whether it is the transpose of the matrix."""
+    if matrix.flags.f_contiguous and not matrix.flags.c_contiguous:
+        return matrix.T, True
+    return np.ascontiguousarray(matrix), False
+
+
+def _tasks(bounds):
+    """Bounds of consecutive major vertices with about equally many pairs, one part a thread."""
+    n_threads = numba.get_num_threads()
+    parts = np.arange(1, n_threads) * bounds[-1] // n_threads
+    return np.concatenate([[0], np.searchsorted(bounds, parts), [len(bounds) - 1]])

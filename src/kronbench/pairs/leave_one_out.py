@@ -1,0 +1,271 @@
+"""Exact leave-one-out predictions for ridge regression on complete data.
+
+Settings of Stock et al. 2016, Section 2, for the pair (i, j): A leaves out its label, B row i, C
+column j, D both. Y is (m, q); rows have the kernel K = U X U', columns G = V S V'.
+
+Each shortcut has two forms, with the hat matrix H and with I - H, which is computed from its own
+eigenvalues reg / (x + reg) and never as a difference. The first is accurate where H is small
+(large reg), the second where it is close to I (small reg).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbench.linalg.eigen import HeldOutFactors, reciprocal_nodes
+
+_CHUNK_BYTES = 1 << 25  # of each kind of factor that one product takes in
+
+
+def kron_leave_one_out(setting, rows, cols, Y, regs):
+    """Yield the leave-one-out predictions (m, q) of Kronecker ridge regression for each of regs.
+
+    Parameters
+    ----------
+    setting : {"A", "B", "C", "D"}
+    rows, cols : Spectrum, full
+    Y : (m, q) array
+    regs : iterable of positive floats
+    """
+    if setting == "C":
+        for F in kron_leave_one_out("B", cols, rows, np.ascontiguousarray(Y.T), regs):
+            yield F.T
+        return
+    one = {"A": _kron_pair, "B": _kron_row, "D": _kron_both}[setting]
+    coordinates = rows.coordinates(Y) @ cols.vectors
+    rotated = Y @ cols.vectors if setting == "B" else Y
+    for reg in regs:
+        yield one(rows, cols, rotated, coordinates, reg)
+
+
+def two_step_leave_one_out(setting, rows, cols, Y, regs_rows, regs_cols):
+    """Yield ((i, j), F): the predictions F (m, q) for regs_rows[i] and regs_cols[j].
+
+    Corollaries 2 to 5 of Stock et al. 2016. The product with the side of more eigenpairs is made
+    once for each of its weights, and shared by all weights of the other side: a point of the grid
+    costs O(m q min(k, l)) for k and l eigenpairs.
+
+    Parameters
+    ----------
+    setting : {"A", "B", "C", "D"}
+    rows, cols : Spectrum
+        With all eigenpairs, or those of nonzero eigenvalues at least.
+    Y : (m, q) array
+    regs_rows, regs_cols : sequences of positive floats
+    """
+    if len(rows.values) < len(cols.values):
+        mirrored = {"B": "C", "C": "B"}.get(setting, setting)
+        turned = np.ascontiguousarray(Y.T)
+        for (j, i), F in two_step_leave_one_out(
+            mirrored, cols, rows, turned, regs_cols, regs_rows
+        ):
+            yield (i, j), F.T
+        return
+    labels = _Expanded(rows, Y)
+    inner = [_Smoother(cols, reg) for reg in regs_cols]
+    pairwise = _pair_grid if setting == "A" else _vertex_grid
+    for i, reg in enumerate(regs_rows):
+        outer = _Smoother(rows, reg)
+        for j, F in enumerate(pairwise(setting, outer, inner, labels, cols)):
+            yield (i, j), F
+
+
+def ridge_leave_one_out(rows, Y, regs):
+    """Yield the predictions (m, q) of each column's own ridge regression (Theorem 7) for regs."""
+    labels = _Expanded(rows, Y)
+    for reg in regs:
+        yield _Smoother(rows, reg).held_out(labels)
+
+
+def held_out_pairs(rows, cols, Y, reg_rows, reg_cols, mask):
+    """Two-step predictions of the pairs in ``mask`` from all other pairs, setting A.
+
+    The minimizer of the empirical risk over the other pairs (Stock et al. 2016, Section 4.1, after
+    Theorem 2) is the one that predicts the labels it was given for the missing pairs M: with
+    H = H^g kron H^k they solve (I - H)_MM y_M = (H y_0)_M, where y_0 is zero on M. Leaving out one
+    pair this is Corollary 2. O(|M|^3) after the eigenpairs.
+
+    Parameters
+    ----------
+    mask : (m, q) boolean array
+
+    Returns
+    -------
+    (|M|,) array, in the row-major order of the mask.
+    """
+    i, j = np.nonzero(mask)
+    row_smoother, col_smoother = _Smoother(rows, reg_rows), _Smoother(cols, reg_cols)
+    zeroed = np.where(mask, 0.0, Y)
+    half = row_smoother.hat(_Expanded(rows, zeroed))
+    right = col_smoother.hat(_Expanded(cols, np.ascontiguousarray(half.T)))[j, i]
+    used_rows, a = np.unique(i, return_inverse=True)
+    used_cols, b = np.unique(j, return_inverse=True)
+    E, F = row_smoother.rest_block(used_rows)[a], col_smoother.rest_block(used_cols)[b]
+    same_row, same_col = a[:, None] == a, b[:, None] == b
+    E, F = E[:, a], F[:, b]
+    return np.linalg.solve(E * same_col + F * same_row - E * F, right)
+
+
+def held_out_by_column(rows, cols, Y, reg_rows, reg_cols, index):
+    """``held_out_pairs`` for the rows ``index`` of each column alone, (l, q).
+
+    In column j the block of I - H is E + f_j I - f_j E, with E that of the rows' complement and
+    f_j the diagonal of the columns': one eigendecomposition of E serves all columns.
+    """
+    row_smoother, col_smoother = _Smoother(rows, reg_rows), _Smoother(cols, reg_cols)
+    labels = _Expanded(rows, Y)
+    smoothed = _Expanded(cols, np.ascontiguousarray(row_smoother.hat(labels)[index].T))
+    rest = row_smoother.rest(labels)[index] + col_smoother.rest(smoothed).T
+    e, vectors = np.linalg.eigh(row_smoother.rest_block(index))
+    e, f = e[:, None], col_smoother.rest_diagonal
+    return Y[index] - vectors @ ((vectors.T @ rest) / (e + f - e * f))
+
+
+def _kron_pair(rows, cols, Y, coordinates, reg):
+    weights, by_rest = _joint_weights(rows, cols, reg, cols.values[-1:])
+    filtered = rows.vectors @ (weights * coordinates) @ cols.vectors.T
+    diagonal = rows.squared @ weights @ cols.squared.T
+    if by_rest[0]:
+        return Y - filtered / diagonal
+    return (filtered - diagonal * Y) / (1.0 - diagonal)
+
+
+def _kron_row(rows, cols, rotated, coordinates, reg):
+    """In direction v_b the labels Y v_b follow ridge regression with the kernel s_b K.
+
+    Its own leave-one-out shortcut applies, and the results are turned back: O(m^2 q + m q^2).
+    """
+    weights, by_rest = _joint_weights(rows, cols, reg, cols.values)
+    filtered = rows.vectors @ (weights * coordinates)
+    diagonal = rows.squared @ weights
+    by_hat = slice(0, len(by_rest) - np.count_nonzero(by_rest))  # the eigenvalues increase
+    predicted = rotated - filtered / np.where(by_rest, diagonal, 1.0)
+    predicted[:, by_hat] = filtered[:, by_hat] - diagonal[:, by_hat] * rotated[:, by_hat]
+    predicted[:, by_hat] /= 1.0 - diagonal[:, by_hat]
+    return predicted @ cols.vectors.T
+
+
+def _joint_weights(rows, cols, reg, scales):
+    """Eigenvalues of I - H, or of H in the columns whose largest x_a s_b is below reg."""
+    products = np.outer(rows.values, cols.values)
+    by_rest = rows.values[-1] * scales > reg
+    return np.where(by_rest, reg, products) / (products + reg), by_rest
+
+
+def _kron_both(rows, cols, _, coordinates, reg):
+    """Setting D without eigenpairs of submatrices, and without a loop over left-out vertices.
+
+    The prediction is the bilinear form of 1 / (x s + reg), as a function of the matrices K_{-i}
+    and G_{-j}, between k_i and g_j. The separable expansion of ``reciprocal_nodes`` turns it into
+    sum_l t_l(i)' Y r_l(j), where t_l(i) is a product of resolvents of K_{-i} applied to k_i, which
+    follow from the eigenpairs of K by rank-one corrections.
+
+    O(N (m^2 q + m q^2)) with N = O(log(kappa) log(1/eps)) nodes, kappa = x_max s_max / reg, and
+    nothing else that depends on reg. The eigenpairs of all submatrices K_{-i} with the ordinary
+    shortcut for the tasks would cost O(m^4 + m^2 q^2), m the smaller side.
+    """
+    scale = rows.values[-1] * cols.values[-1]
+    predicted = np.zeros(coordinates.shape)
+    if scale == 0:
+        return predicted
+    kappa = scale / reg
+    left, right = HeldOutFactors(rows, kappa), HeldOutFactors(cols, kappa)
+    nodes = np.transpose(reciprocal_nodes(kappa))
+    signs = (-1.0) ** np.arange(len(nodes))
+    m, q = coordinates.shape
+    chunk = max(1, _CHUNK_BYTES // (8 * (m * m + q * q + m * q)))
+    for start in range(0, len(nodes), chunk):
+        T, R = [], []
+        part = slice(start, start + chunk)
+        for (x, s), sign in zip(nodes[part], signs[part], strict=True):
+            T.append(left.next(x, kappa * s))
+            R.append(right.next(s, kappa * x) * (sign * (1 + kappa * x * s)))
+        products = coordinates @ np.concatenate(R).T
+        stacked = products.reshape(m, len(T), q).transpose(1, 0, 2).reshape(-1, q)
+        predicted += np.concatenate(T, axis=1) @ stacked
+    return kappa * predicted
+
+
+class _Expanded:
+    """Labels Y (n, p), their coordinates in the eigenvectors of one side, and the rest."""
+
+    def __init__(self, spectrum, Y):
+        self.Y = Y
+        self.coordinates = spectrum.coordinates(Y)
+        self.outside = None if spectrum.full else Y - spectrum.vectors @ self.coordinates
+
+
+class _Smoother:
+    """The hat matrix H = K (K + reg I)^-1 of one side, and its complement I - H."""
+
+    def __init__(self, spectrum, reg):
+        total = spectrum.values + reg
+        self._vectors = spectrum.vectors
+        self._full = spectrum.full
+        self._hat_weights = spectrum.values / total
+        self._rest_weights = reg / total
+        self.hat_diagonal = spectrum.squared @ self._hat_weights
+        self.rest_diagonal = spectrum.null_leverage + spectrum.squared @ self._rest_weights
+        largest_rest = self._rest_weights.max() if self._full else 1.0
+        self._by_rest = largest_rest < self._hat_weights.max()
+
+    def hat(self, labels):
+        """H Y."""
+        return self._vectors @ (self._hat_weights[:, None] * labels.coordinates)
+
+    def rest(self, labels):
+        """(I - H) Y."""
+        inside = self._vectors @ (self._rest_weights[:, None] * labels.coordinates)
+        return inside if labels.outside is None else inside + labels.outside
+
+    def rest_block(self, index):
+        """Block (index, index) of I - H."""
+        vectors = self._vectors[index]
+        if self._full:
+            return (vectors * self._rest_weights) @ vectors.T
+        block = -(vectors * self._hat_weights) @ vectors.T
+        np.fill_diagonal(block, self.rest_diagonal[index])
+        return block
+
+    def held_out(self, labels):
+        """Each row of H Y as if that row of Y had not been seen (Theorem 7)."""
+        rest_diagonal = self.rest_diagonal[:, None]
+        if self._by_rest:
+            F = self.rest(labels)
+            F /= -rest_diagonal
+            F += labels.Y
+            return F
+        F = self.hat(labels)
+        F -= self.hat_diagonal[:, None] * labels.Y
+        F /= rest_diagonal
+        return F
+
+
+def _vertex_grid(setting, outer, inner, labels, cols):
+    """Corollaries 3 to 5: each side either smooths or holds out."""
+    left = outer.hat(labels) if setting == "C" else outer.held_out(labels)
+    turned = _Expanded(cols, np.ascontiguousarray(left.T))
+    for smoother in inner:
+        right = smoother.hat(turned) if setting == "B" else smoother.held_out(turned)
+        yield right.T
+
+
+def _pair_grid(_, outer, inner, labels, cols):
+    """Corollary 2, with 1 - H_ii H_jj from the complements of both sides."""
+    hat, rest = outer.hat(labels), outer.rest(labels)
+    turned = _Expanded(cols, np.ascontiguousarray(hat.T))
+    e = outer.rest_diagonal
+    for smoother in inner:
+        f = smoother.rest_diagonal[:, None]
+        hats = np.outer(smoother.hat_diagonal, outer.hat_diagonal)
+        if hats.max() < 0.5:
+            F = smoother.hat(turned)
+            F -= hats * labels.Y.T
+            F /= e + f - e * f
+        else:
+            # (I - H) Y is (I - H^k) Y and what the columns leave of H^k Y
+            F = smoother.rest(turned)
+            F += rest.T
+            F /= -(e + f - e * f)
+            F += labels.Y.T
+        yield F.T

@@ -1,0 +1,390 @@
+"""The product with a sampled Kronecker product matrix, R (G kron K) C'."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numba
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from kronbench.errors import InputError
+from kronbench.linalg.gram_matrix import dense
+from kronbench.linalg.thin_factors import thin_factors
+from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
+from kronbench.pairs._cost_model import Operations, Rates, Sizes, machine_rates
+from kronbench.pairs._routes import DenseRoute, DoubleSum, Middle, PairRoute
+from kronbench.pairs._sampling import Sampling
+
+METHODS = ("auto", "sparse", "dense", "lowrank")
+
+# Below this many operations (about two milliseconds) methods are compared by operations alone.
+_WORTH_MEASURING = 5e7
+
+# Terms of a double sum below which all ways take microseconds.
+_WORTH_A_ROUTE = 100_000
+
+# Pairs and vertices are numbered in 32 bits; sums over them and places in arrays in 64.
+_MOST = np.iinfo(np.int32).max
+
+# Rows of a matrix that are looked through at a time for subnormal numbers.
+_ROWS = 256
+
+# Products within which a factorization must have paid for itself, so that a vain attempt costs no
+# more than so many: an operator from pairs to the same pairs belongs to an iterative solver, any
+# other may be used once.
+_PRODUCTS_OF_A_SOLVER = 4
+
+
+class SampledKroneckerOperator(LinearOperator):
+    """Product of a sampled Kronecker product matrix with vectors over pairs.
+
+    u_h = sum_e row_matrix[rows_h, in_rows_e] * col_matrix[cols_h, in_cols_e] * v_e, never with
+    anything of the size of the number of pairs times the number of vertices in memory.
+
+    Parameters
+    ----------
+    row_matrix : (a, b) array or sparse matrix
+    col_matrix : (c, d) array or sparse matrix
+    rows, cols : (f,) integer arrays
+        Row and column vertex of each output: rows of the two matrices. Arrays of int32 are kept,
+        not copied: leave them as they are.
+    in_rows, in_cols : (e,) integer arrays, optional
+        The same for each coefficient: columns of the two matrices. The output pairs when None.
+    method : {"auto", "sparse", "dense", "lowrank"}
+        "sparse": Algorithm 1 of Airola & Pahikkala (2018), the cheaper of its two branches, in
+        O(min(a e + d f, c e + b f)), where only coefficients other than zero count in e; where e f
+        is no more than 2 (a b + c d) ("independent" pairs), the double sum itself.
+        "dense": two matrix products of the BLAS, O(min(a d (b + c), b c (a + d))).
+        "lowrank": O(k (e + f)) with factors of rank k that reproduce every entry of a matrix to
+        1e-11 of its largest (1e-6 in float32); where they would cost more than an exact method,
+        the cheaper of those.
+        "auto": the fastest by the measured rates of this machine, factorization included.
+    dtype : {float32, float64}, optional
+        Of the arithmetic and the outputs; float32 when None and both matrices are, else float64.
+
+    Attributes
+    ----------
+    method : str
+        The method in use, never "auto".
+    flops : int
+        Operations of one product by it; for "sparse" that of Theorem 1 (a multiplication and an
+        addition for each term), counting vertices that occur in a pair, and a pair once.
+
+    Raises
+    ------
+    InputError
+        Matrices or indices do not fit, matrices are not finite, an unknown method or dtype.
+
+    Notes
+    -----
+    ``matvec``, ``rmatvec``, ``matmat``, ``rmatmat``, ``.T`` and ``@`` are those of
+    ``scipy.sparse.linalg.LinearOperator``. Pairs that occur several times are merged for the
+    product (Airola & Pahikkala 2016, Remark 1): their coefficients are summed, and an output is
+    formed once and repeated. Results are bitwise the same for the same method and
+    number of threads: those of numba, which call the BLAS too. It is limited to one thread of its
+    own meanwhile, in the whole process.
+    """
+
+    def __init__(
+        self,
+        row_matrix,
+        col_matrix,
+        rows,
+        cols,
+        in_rows=None,
+        in_cols=None,
+        method="auto",
+        dtype=None,
+    ):
+        if method not in METHODS:
+            raise InputError(f"method is {method!r}: give one of {', '.join(map(repr, METHODS))}")
+        if (in_rows is None) != (in_cols is None):
+            raise InputError("one of in_rows and in_cols is missing: give both or neither")
+        matrices = _as_matrix(row_matrix, "row_matrix"), _as_matrix(col_matrix, "col_matrix")
+        dtype = _as_dtype(dtype, matrices)
+        out_shape, in_shape = zip(*(matrix.shape for matrix in matrices), strict=True)
+        out = _as_sampling(rows, cols, out_shape, ("rows", "cols"))
+        if in_rows is None and out_shape == in_shape:
+            in_ = out
+        elif in_rows is None:
+            in_ = _as_sampling(rows, cols, in_shape, ("rows", "cols"))
+        else:
+            in_ = _as_sampling(in_rows, in_cols, in_shape, ("in_rows", "in_cols"))
+        matrices = tuple(_in_precision(matrix, dtype) for matrix in matrices)
+        self._set(dtype, matrices, (None, None), out, in_, method)
+        self._auto = method == "auto"
+        if method in ("auto", "lowrank"):
+            self._choose_method()
+
+    def restrict(self, out=None, in_=None) -> SampledKroneckerOperator:
+        """The operator on part of the pairs, sharing matrices, factors and sorted pairs.
+
+        Parameters
+        ----------
+        out, in_ : boolean masks or integer arrays, optional
+            Output pairs and coefficients to keep; all when None. Give the same object for both to
+            keep the pairs the same on both sides. Masks and increasing indices need no sorting.
+        """
+        part_out = _take(self._out, out, "out")
+        if in_ is out and self._in is self._out:
+            part_in = part_out
+        else:
+            part_in = _take(self._in, in_, "in_")
+        part = self._sibling(self._matrices, self._factors, part_out, part_in)
+        if self._auto and self.method != "lowrank":
+            part.method, _ = _cheapest_exact(part._costs(), part._sizes)
+        return part
+
+    def _set(self, dtype, matrices, factors, out, in_, method):
+        super().__init__(dtype, (len(out), len(in_)))
+        self._matrices, self._factors = matrices, factors
+        self._out, self._in = out, in_
+        self._out_pairs, self._out_place = out.distinct
+        self._in_pairs, self._in_place = in_.distinct
+        (a, c), (b, d) = out.used, in_.used
+        self._sizes = Sizes(a, b, c, d, len(self._in_pairs), len(self._out_pairs))
+        # For low rank: 0 where the factors of the row matrix run over the pairs, 1 the column's
+        self.method, self._over_pairs = method, None
+
+    def _costs(self):
+        if self.method == "lowrank" or self._sizes.sparse()[0] < _WORTH_MEASURING:
+            return Operations()
+        return machine_rates(self.dtype, numba.get_num_threads())
+
+    def _choose_method(self):
+        costs = self._costs()
+        exact, limit = _cheapest_exact(costs, self._sizes)
+        if self.method == "lowrank" or isinstance(costs, Rates):
+            factors = self._find_factors(costs, limit)
+            option = min(_low_rank_options(costs, self._sizes, factors), default=None)
+            if option and option[0] <= limit:
+                _, self._over_pairs, both = option
+                self._keep_factors(factors, both)
+                self.method = "lowrank"
+                return
+        self.method = exact
+
+    def _find_factors(self, costs, limit):
+        """Factors of either matrix, None where their rank would make the product dearer."""
+        products = _PRODUCTS_OF_A_SOLVER if self._in is self._out else 1
+        found = []
+        for side, matrix in enumerate(self._matrices):
+
+            def cost(rank, side=side, shape=matrix.shape):
+                product = min(
+                    costs.lowrank(self._sizes, side, rank, middle) for middle in (None, rank)
+                )
+                return product + costs.factors(shape, rank) / products
+
+            if side == 1 and matrix is self._matrices[0]:
+                found.append(found[0])
+            else:
+                largest = _largest_below(cost, limit, min(matrix.shape))
+                found.append(thin_factors(matrix, largest) if largest else None)
+        return found
+
+    def _keep_factors(self, factors, both):
+        """Only what the products need: two matrices are often most of the memory of a run."""
+        needed = [both or side == self._over_pairs for side in (0, 1)]
+        self._factors = tuple(f if keep else None for f, keep in zip(factors, needed, strict=True))
+        self._matrices = tuple(
+            None if keep else m for m, keep in zip(self._matrices, needed, strict=True)
+        )
+
+    @cached_property
+    def flops(self) -> int:
+        """Operations of one product by the method in use."""
+        if self.method != "lowrank":
+            return getattr(Operations(), self.method)(self._sizes)
+        rank, middle = (
+            None if factors is None else factors[0].shape[1]
+            for factors in (self._factors[self._over_pairs], self._factors[1 - self._over_pairs])
+        )
+        return Operations().lowrank(self._sizes, self._over_pairs, rank, middle)
+
+    @cached_property
+    def _route(self):
+        if self.method == "dense":
+            return DenseRoute(self._in_pairs.sorted(0), self._out_pairs.sorted(0), *self._matrices)
+        if self.method == "sparse" and self._independent():
+            return DoubleSum(self._in_pairs.index, self._out_pairs.index, *self._matrices)
+        if self.method == "sparse":
+            _, side = self._sizes.sparse()
+            in_pairs, out_pairs = self._in_pairs.sorted(1 - side), self._out_pairs.sorted(side)
+            first, second = self._matrices[side], self._matrices[1 - side]
+            return PairRoute(in_pairs, out_pairs, first.T, second, columns=out_pairs.majors)
+        side = self._over_pairs
+        in_pairs, out_pairs = self._in_pairs.sorted(1 - side), self._out_pairs.sorted(1 - side)
+        P, Q = self._factors[side]
+        between = self._factors[1 - side] or self._matrices[1 - side]
+        return PairRoute(in_pairs, out_pairs, Q, P, middle=Middle(between, out_pairs.majors))
+
+    def _independent(self):
+        """Whether a sum over all pairs of pairs reads less than Algorithm 1 would copy.
+
+        To copy a number takes as long as two to four terms.
+        """
+        terms = len(self._in_pairs) * len(self._out_pairs)
+        return _WORTH_A_ROUTE <= terms <= 2 * sum(matrix.size for matrix in self._matrices)
+
+    @cached_property
+    def _adjoint_operator(self):
+        matrices = tuple(None if matrix is None else matrix.T for matrix in self._matrices)
+        factors = tuple(None if pair is None else pair[::-1] for pair in self._factors)
+        return self._sibling(matrices, factors, self._in, self._out)
+
+    def _sibling(self, matrices, factors, out, in_):
+        operator = SampledKroneckerOperator.__new__(SampledKroneckerOperator)
+        operator._set(self.dtype, matrices, factors, out, in_, self.method)
+        operator._over_pairs, operator._auto = self._over_pairs, self._auto
+        return operator
+
+    def _adjoint(self):
+        return self._adjoint_operator
+
+    _transpose = _adjoint
+
+    def _matmat(self, X):
+        X = np.ascontiguousarray(X, self.dtype)
+        if self._in_place is not None:
+            X = _summed(X, self._in_place, len(self._in_pairs))
+        with at_most_threads(self.flops * X.shape[1] / WORTH_A_THREAD):
+            product = self._route(X)
+        return product if self._out_place is None else product[self._out_place]
+
+    def _matvec(self, x):
+        return self._matmat(x.reshape(-1, 1))
+
+    def _rmatvec(self, x):
+        return self._adjoint_operator._matvec(x)
+
+    def _rmatmat(self, X):
+        return self._adjoint_operator._matmat(X)
+
+
+def _summed(X, place, n):
+    """(n, w) sums of the rows of X (e, w) that belong to the same place."""
+    sums = np.empty((n, X.shape[1]), X.dtype)
+    for column, values in enumerate(X.T):
+        sums[:, column] = np.bincount(place, values, minlength=n)
+    return sums
+
+
+def _cheapest_exact(costs, sizes):
+    # Of equals the first: operations of the BLAS are the faster ones
+    exact = {"dense": costs.dense(sizes), "sparse": costs.sparse(sizes)}
+    return min(exact.items(), key=lambda item: item[1])
+
+
+def _low_rank_options(costs, sizes, factors):
+    """Tuples (cost, side whose factors run over the pairs, whether the other has factors)."""
+    ranks = [None if pair is None else pair[0].shape[1] for pair in factors]
+    for side in (0, 1):
+        if ranks[side] is not None:
+            yield costs.lowrank(sizes, side, ranks[side]), side, False
+            if ranks[1 - side] is not None:
+                yield costs.lowrank(sizes, side, ranks[side], ranks[1 - side]), side, True
+
+
+def _largest_below(cost, limit, stop):
+    """The largest rank up to ``stop`` of which the increasing cost is within the limit, or 0."""
+    low, high = 0, stop
+    while low < high:
+        rank = (low + high + 1) // 2
+        low, high = (rank, high) if cost(rank) <= limit else (low, rank - 1)
+    return low
+
+
+def _as_matrix(matrix, name):
+    matrix = dense(matrix)
+    if matrix.ndim != 2:
+        raise InputError(f"{name} has {matrix.ndim} dimension(s): give a two-dimensional array")
+    if matrix.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {matrix.dtype}: give real numbers")
+    if matrix.dtype.kind == "f" and not np.isfinite(matrix).all():
+        raise InputError(f"{name} holds NaN or infinite values: give finite numbers")
+    return matrix
+
+
+def _as_dtype(dtype, matrices):
+    if dtype is None:
+        both_single = all(matrix.dtype == np.float32 for matrix in matrices)
+        return np.dtype(np.float32 if both_single else np.float64)
+    try:
+        known = np.dtype(dtype)
+    except TypeError:
+        known = np.dtype(object)
+    if known not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise InputError(f"dtype is {dtype!r}: give float32 or float64")
+    return known
+
+
+def _in_precision(matrix, dtype):
+    """The matrix in this dtype, in single precision with zeros for subnormal numbers.
+
+    A Gaussian kernel falls below 1e-38 at a distance of 9 widths, and with such numbers a product
+    takes ten times as long; below those of double precision ``gram`` leaves none.
+    """
+    cast = matrix.astype(dtype, copy=False)
+    if dtype == np.float32:
+        for first in range(0, len(cast), _ROWS):
+            size = np.abs(cast[first : first + _ROWS])
+            subnormal = (size < np.finfo(dtype).tiny) & (size > 0)
+            if subnormal.any():
+                cast = matrix.astype(dtype) if cast is matrix else cast
+                cast[first : first + _ROWS][subnormal] = 0
+    return cast
+
+
+def _as_sampling(rows, cols, shape, names):
+    rows, cols = (
+        _as_index(index, size, name)
+        for index, size, name in zip((rows, cols), shape, names, strict=True)
+    )
+    if len(rows) != len(cols):
+        raise InputError(
+            f"{names[0]} has {len(rows)} entries and {names[1]} has {len(cols)}: give one of each "
+            "for every pair"
+        )
+    return Sampling((rows, cols), shape)
+
+
+def _as_index(index, size, name):
+    index = np.asarray(index)
+    if index.ndim != 1:
+        raise InputError(f"{name} has {index.ndim} dimension(s): give a one-dimensional array")
+    if index.size == 0:
+        return index.astype(np.int32, copy=False)
+    if len(index) > _MOST:
+        raise InputError(f"{name} has {len(index)} entries: give at most {_MOST} pairs")
+    if index.dtype.kind not in "iu":
+        raise InputError(f"{name} has dtype {index.dtype}: give integers")
+    low, high = int(index.min()), int(index.max())
+    if low < 0 or high >= size:
+        raise InputError(
+            f"{name} holds the index {low if low < 0 else high}, out of range for the {size} "
+            "vertices of its matrix"
+        )
+    if high > _MOST:
+        raise InputError(f"{name} holds the index {high}: give at most {_MOST} vertices")
+    return index.astype(np.int32, copy=False)
+
+
+def _take(sampling, index, name):
+    if index is None:
+        return sampling
+    index = np.asarray(index)
+    if index.dtype == bool:
+        if index.shape != (len(sampling),):
+            raise InputError(
+                f"{name} is a mask of shape {index.shape} for {len(sampling)} pairs: give one "
+                "entry a pair"
+            )
+        return sampling.take(index)
+    index = _as_index(index, len(sampling), name)
+    if (np.diff(index) > 0).all():
+        mask = np.zeros(len(sampling), bool)
+        mask[index] = True
+        return sampling.take(mask)
+    return sampling.take(index)

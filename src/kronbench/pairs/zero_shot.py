@@ -1,0 +1,77 @@
+"""Zero-shot predictions for every task in turn, from the labels of all other tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbench.errors import InputError, check_positive
+from kronbench.linalg.eigen import kernel_spectrum
+from kronbench.pairs.leave_one_out import ridge_leave_one_out
+
+
+def two_step_zero_shot(K, G, Y, across, reg_rows, reg_cols) -> np.ndarray:
+    """Two-step predictions (t, q) for new rows, each column from the labels of all others.
+
+    ``TwoStepRidge`` trained q times without one task (Stock et al. 2016, Section 6.2), by the
+    shortcut of the second step: O(m^3 + q^3 + m^2 q + t q (m + q)) for all columns together.
+
+    Parameters
+    ----------
+    K : (m, m) array
+        Kernel of the training rows.
+    G : (q, q) array
+        Kernel of the tasks.
+    Y : (m, q) array
+    across : (t, m) array
+        Kernel values of the new rows with the training rows.
+    reg_rows, reg_cols : float
+        lambda_d, lambda_t > 0.
+
+    Raises
+    ------
+    InputError
+        Shapes do not fit, a value is not finite, or a weight is not positive.
+    """
+    reg_rows, reg_cols = check_positive(reg_rows, "reg_rows"), check_positive(reg_cols, "reg_cols")
+    rows, cols, Y, across = _checked(K, G, Y, across)
+    U = rows.vectors
+    predicted = across @ (U / (rows.values + reg_rows)) @ (U.T @ Y)
+    (left_out,) = ridge_leave_one_out(cols, np.ascontiguousarray(predicted.T), [reg_cols])
+    return left_out.T
+
+
+def kron_zero_shot(K, G, Y, across, reg) -> np.ndarray:
+    """As ``two_step_zero_shot``, for ``CompleteKronRidge``.
+
+    With K = U X U', the labels Y' u_a of direction a follow a ridge regression with the kernel
+    x_a G, whose leave-one-task-out prediction is known in closed form; over x_a it is the
+    coefficient of k' u_a. O(m^3 + q^3 + m^2 q + m q^2) for all columns together.
+
+    Raises
+    ------
+    InputError
+        As there.
+    """
+    reg = check_positive(reg, "reg")
+    rows, cols, Y, across = _checked(K, G, Y, across)
+    kept = rows.values > 0
+    x, U = rows.values[kept], rows.vectors[:, kept]
+    inverse = 1.0 / (np.outer(x, cols.values) + reg)
+    Z = U.T @ Y
+    held_out = Z - (inverse * (Z @ cols.vectors)) @ cols.vectors.T / (inverse @ cols.squared.T)
+    return (across @ U / x) @ held_out
+
+
+def _checked(K, G, Y, across):
+    """The spectra of both kernels, and the arrays in double precision."""
+    rows, cols = kernel_spectrum(K, "K"), kernel_spectrum(G, "G")
+    Y, across = np.asarray(Y, dtype=np.float64), np.asarray(across, dtype=np.float64)
+    m, q = len(rows.vectors), len(cols.vectors)
+    if Y.shape != (m, q) or across.ndim != 2 or across.shape[1] != m:
+        raise InputError(
+            f"Y has shape {Y.shape} and across {across.shape}: give {(m, q)}, a label for each "
+            f"pair, and {m} kernel values for each new row"
+        )
+    if not (np.isfinite(Y).all() and np.isfinite(across).all()):
+        raise InputError("Y or across holds NaN or infinite values: give finite numbers")
+    return rows, cols, Y, across

@@ -1,0 +1,226 @@
+"""The last accepted run of a scale: its verdicts, small tables and machine, as committed files.
+
+``results/reference/<scale>/`` holds ``verdicts.csv``, the tables of at most 200 rows under
+``<paper>/<item>.csv``, and ``machine.json``. A run is compared with it; only ``accept`` writes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from kronbench.bench.items import Plan
+from kronbench.bench.results import read_numbers, read_sidecars
+from kronbench.errors import InputError
+from kronbench.files import replacing, write_text
+from kronbench.runs.verdicts import VERDICTS, read_verdicts
+
+# The scale whose verdicts stand in README.md, between these two lines.
+README_SCALE = "default"
+BEGIN, END = "<!-- verdicts: written by kronbench accept -->", "<!-- end of the verdicts -->"
+
+# What is told of a run, beside its data and packages.
+_SURROUNDINGS = (
+    *("revision", "blas", "cpu", "instructions", "threads", "cores", "python", "system"),
+)
+
+_LARGEST = 200  # rows of a table that is worth a place in the repository
+
+
+@dataclass(frozen=True)
+class Move:
+    """A claim whose verdict is not that of the accepted run; empty texts where it had none."""
+
+    id: str
+    before: str
+    now: str
+    measured_before: str
+    measured_now: str
+
+
+def read_machine(target: Path) -> dict:
+    """What an accepted run says of its surroundings."""
+    return json.loads((target / "machine.json").read_text(encoding="utf-8"))
+
+
+def surroundings(folder: Path) -> dict:
+    """What the numbers of a run rest on beside its seed, from its sidecars or ``machine.json``.
+
+    Data by their names, each as in :func:`_content`; revision, versions and machine. Where parts
+    of the run differ a value is the list of all; what nothing tells is not there.
+    """
+    if (folder / "machine.json").exists():
+        known = ("data", "packages", *_SURROUNDINGS)
+        return {key: value for key, value in read_machine(folder).items() if key in known}
+    return _described(
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("*/tables/**/*.json"))
+    )
+
+
+def _described(sidecars):
+    data, packages, found = {}, {}, {}
+    for sidecar in sidecars:
+        if sidecar["data"]:
+            data.setdefault(sidecar["data"]["name"].lower(), []).append(_content(sidecar["data"]))
+        environment = sidecar["environment"]
+        for name, version in environment.get("packages", {}).items():
+            packages.setdefault(name, []).append(version)
+        for key in _SURROUNDINGS:
+            if key in environment:
+                found.setdefault(key, []).append(environment[key])
+    # One for each copy of the library (numpy and scipy bring their own), without its threads.
+    found["blas"] = [
+        " ".join(pool[key] for key in ("internal_api", "version", "architecture") if key in pool)
+        for pools in found.get("blas", [])
+        for pool in pools
+    ]
+    described = {
+        "data": {name: distinct(data[name]) for name in sorted(data)},
+        "packages": {name: distinct(versions) for name, versions in packages.items()},
+    }
+    return described | {key: distinct(values) for key, values in found.items() if values}
+
+
+def _content(data):
+    """What a data set is made of: 12 digits of a sum over those of its files, if it has any."""
+    sums = sorted(file["sha256"] for file in data["files"])
+    digits = hashlib.sha256("".join(sums).encode()).hexdigest()[:12] if sums else ""
+    if data["source"] in ("surrogate", "generated"):
+        return f"{data['source']} {digits}".strip()
+    return digits
+
+
+def distinct(values: Iterable):
+    """The one value that all share, or the list of those that there are."""
+    seen = []
+    for value in values:
+        if value not in seen:
+            seen.append(value)
+    return seen[0] if len(seen) == 1 else sorted(seen, key=str)
+
+
+def moves(accepted: pd.DataFrame, verdicts: pd.DataFrame) -> list[Move]:
+    """Claims that are new, gone, or judged otherwise, in the order of the run."""
+    found = []
+    for name in [*verdicts.index, *accepted.index.difference(verdicts.index, sort=False)]:
+        before, now = (
+            tuple(frame.loc[name, ["verdict", "measured"]]) if name in frame.index else ("", "")
+            for frame in (accepted, verdicts)
+        )
+        if before[0] != now[0]:
+            found.append(Move(name, before[0], now[0], before[1], now[1]))
+    return found
+
+
+def moved_since_accepted(plan: Plan, verdicts: pd.DataFrame) -> list[Move] | None:
+    """The moves of this run against the accepted one; None where none was ever accepted.
+
+    Only claims on the papers of the plan are compared.
+    """
+    path = plan.accepted / "verdicts.csv"
+    if not path.exists():
+        return None
+    accepted = read_verdicts(path)
+    return moves(accepted[accepted["paper"].isin(list(plan.papers))], verdicts)
+
+
+def described(move: Move) -> str:
+    """One line: what moved, from what to what, with what was measured."""
+    if not move.before:
+        return f"{move.id}: new, {move.now} ({move.measured_now})"
+    if not move.now:
+        return f"{move.id}: gone, was {move.before}"
+    return (
+        f"{move.id}: {move.before} -> {move.now} (was: {move.measured_before}; "
+        f"now: {move.measured_now})"
+    )
+
+
+def accept(plan: Plan, write: bool = False) -> str:
+    """Compare the verdicts of a finished run with the accepted ones and, if told, replace these.
+
+    Returns
+    -------
+    str
+        Every verdict that moves, and whether it was written.
+
+    Raises
+    ------
+    InputError
+        The run has no page yet, or lacks papers that the accepted run has.
+    """
+    source = plan.report / "claims.csv"
+    if not source.exists():
+        raise InputError(f"{source} is missing; finish the run first: snakemake makes it last")
+    verdicts, target = read_verdicts(source), plan.accepted
+    if (target / "verdicts.csv").exists():
+        accepted = read_verdicts(target / "verdicts.csv")
+        lost = sorted(set(accepted["paper"]) - set(plan.papers))
+        if lost:
+            raise InputError(
+                f"this run has no {', '.join(lost)}, which the accepted run has; "
+                "accept a run of all papers"
+            )
+        moved = moves(accepted, verdicts)
+        lines = [f"{len(moved)} of {len(verdicts)} verdicts move against {target}"]
+        lines += [f"  {described(move)}" for move in moved]
+    else:
+        lines = [f"{len(verdicts)} verdicts; nothing was accepted at scale '{plan.scale}' before"]
+    if not write:
+        return "\n".join([*lines, "nothing was written; add --yes to accept this run"])
+    _write(plan, verdicts, target)
+    if plan.scale == README_SCALE:
+        update_readme(Path("README.md"), target)
+    return "\n".join([*lines, f"written to {target}; commit it with a sentence on what moved"])
+
+
+def verdict_matrix(target: Path) -> str:
+    """The accepted verdicts by paper as a Markdown table, with machine and date."""
+    verdicts, machine = read_verdicts(target / "verdicts.csv"), read_machine(target)
+    counts = pd.crosstab(verdicts["paper"], verdicts["verdict"])
+    counts = counts.reindex(index=verdicts["paper"].unique(), columns=VERDICTS, fill_value=0)
+    lines = [f"| paper | {' | '.join(VERDICTS)} |", "|---|" + "---|" * len(VERDICTS)]
+    for paper, row in counts.iterrows():
+        lines.append(f"| `{paper}` | {' | '.join(map(str, row))} |")
+    cpu = machine["cpu"] if isinstance(machine["cpu"], str) else " and ".join(machine["cpu"])
+    lines += [
+        "",
+        f"Scale `{target.name}`, {machine['last'][:10]}, {cpu}, {machine['cores']} cores.",
+    ]
+    return "\n".join(lines)
+
+
+def update_readme(readme: Path, target: Path) -> None:
+    """Put the matrix between its two lines of the file; a file without them is left alone."""
+    text = readme.read_text(encoding="utf-8") if readme.exists() else ""
+    if BEGIN in text and END in text:
+        before, rest = text.split(BEGIN)
+        block = f"{BEGIN}\n{verdict_matrix(target)}\n{END}"
+        write_text(readme, before + block + rest.split(END)[1])
+
+
+def _write(plan, verdicts, target):
+    for paper in plan.papers:
+        shutil.rmtree(target / paper, ignore_errors=True)
+    with replacing(target / "verdicts.csv") as temporary:
+        verdicts.to_csv(temporary)
+    for item in plan.items:
+        numbers = read_numbers(item)
+        if len(numbers) <= _LARGEST:
+            with replacing(target / item.paper / f"{item.name}.csv") as temporary:
+                numbers.to_csv(temporary, index=False)
+    write_text(target / "machine.json", json.dumps(_machine(plan), indent=1) + "\n")
+
+
+def _machine(plan):
+    """What the parts of the run say of their surroundings, and when they were measured."""
+    sidecars = [sidecar for item in plan.items for sidecar in read_sidecars(item)]
+    times = sorted(str(sidecar["environment"].get("time")) for sidecar in sidecars)
+    return _described(sidecars) | {"first": times[0], "last": times[-1]}

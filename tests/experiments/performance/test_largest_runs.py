@@ -1,0 +1,77 @@
+"""Performance table 1: KronSVM end to end and low-rank factors, a process for each size."""
+
+import numpy as np
+import pytest
+
+from kronbench.bench.job import run_experiment
+from kronbench.experiments.performance import largest_runs
+from kronbench.models import KronSVM
+
+GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1.0, "col_gamma": 1.0}
+SVM = {"solver": "kronbench.models.KronSVM", "parameters": GAUSSIAN}
+SPEC = {
+    "solvers": {"CG": SVM, "elsewhere": SVM},
+    "sizes": {"CG": [60, 80]},
+    "test_pairs": 900,
+    "factor_sizes": [],
+    "factors": {"features": 4, "gamma": 1.0, "rank": 30, "lookahead": 10},
+    "seed": 7,
+    "time_cap": 10,
+}
+
+
+def test_each_run_has_its_memory_and_its_products():
+    frame = run_experiment("performance.largest_runs", SPEC, None, "all")
+    assert frame["n"].tolist() == [900, 1600] and set(frame["predict_pairs"]) == {900}
+    assert (frame["peak_mib"] > 50).all() and frame["auc"].between(0.4, 1).all()
+    assert (frame["products"] * frame["product_seconds"]).tolist() == pytest.approx(
+        frame["seconds"].tolist()
+    )
+    # 10 x 10 iterations of QMR make two products each
+    assert (frame["products"] > 20).all()
+
+
+def test_single_precision_is_that_of_features_and_labels_and_ranks_alike():
+    pairs, y = largest_runs._board(np.dtype("float32"), 20, np.random.default_rng(0))
+    assert {pairs.row_features.dtype, pairs.col_features.dtype, y.dtype} == {np.dtype("float32")}
+    assert KronSVM(**GAUSSIAN).fit(pairs, y).dual_coef_.dtype == np.float32
+    solvers = {"double": SVM, "single": SVM | {"dtype": "float32"}}
+    spec = SPEC | {"solvers": solvers, "sizes": {"double": [80], "single": [80]}}
+    double, single = run_experiment("performance.largest_runs", spec, None, "all")["auc"]
+    assert double == pytest.approx(single, abs=0.01)
+
+
+def test_the_primal_form_is_measured_in_products_of_the_same_kernel_matrix():
+    primal = GAUSSIAN | {"form": "primal", "inner_solver": "pcg", "reg": 2.0**-7}
+    steps = primal | {"iterated": True, "reg": 0.25, "outer_iter": 3, "inner_iter": 1}
+    optimum = primal | {"line_search": True, "outer_iter": 30, "inner_iter": 30, "tol": 1e-6}
+    ten = GAUSSIAN | {"inner_solver": "cg", "reg": 2.0**-7}
+    solvers = {
+        name: {"solver": "kronbench.models.KronSVM", "parameters": parameters}
+        for name, parameters in {"steps": steps, "optimum": optimum, "10 x 10": ten}.items()
+    }
+    spec = SPEC | {"solvers": solvers, "sizes": {name: [80] for name in solvers}}
+    frame = run_experiment("performance.largest_runs", spec, None, "all").set_index("solver")
+    assert np.isnan(frame["objective"]["steps"])  # its objective is another
+    assert frame["objective"]["optimum"] < frame["objective"]["10 x 10"]
+    assert (frame["products"] * frame["product_seconds"]).tolist() == pytest.approx(
+        frame["seconds"].tolist()
+    )
+
+
+def test_product_of_the_primal_form_is_that_of_the_dual():
+    pairs, y = largest_runs._board(np.dtype("float64"), 30, np.random.default_rng(0))
+    dual = KronSVM(**GAUSSIAN).prediction_operator(pairs)
+    primal = KronSVM(form="primal", **GAUSSIAN).prediction_operator(pairs)
+    np.testing.assert_allclose(largest_runs._gram_product(primal)(y), dual.matvec(y), atol=1e-8)
+
+
+def test_a_factor_needs_little_more_memory_than_its_columns():
+    spec = SPEC | {"sizes": {}, "factor_sizes": [100_000]}
+    frame = run_experiment("performance.largest_runs", spec, None, "all").set_index("solver")
+    assert frame.index.tolist() == ["incomplete Cholesky", "CSI"]
+    assert (frame["rank"] == 30).all() and frame["columns"].tolist() == [30, 40]
+    seconds = frame["seconds"]
+    assert frame["ratio"].tolist() == pytest.approx((seconds / seconds.iloc[0]).tolist())
+    # G, and a dozen numbers for each point beside it; a second G would make 16
+    assert frame["peak_bytes"].between(8, 14).all()

@@ -1,0 +1,25 @@
+"""Table 2: what is timed, and what the time cap leaves out."""
+
+from kronbench.bench.job import run_experiment
+from tests.small_classes import COMMON, documents
+
+
+def test_fits_evaluations_and_searches_are_timed():
+    spec = COMMON | {
+        "methods": {"others": ["F1", "H1", "H2", "H1, preconditioned"]},
+        "variances": {"F1": 5, "H1": [3, 4, 5], "H2": 4},
+        "folds": 3,
+        "bias_variance": 0.1,
+        "precision": "single",
+        "tol": 1e-6,
+        "noise": 1e-4,
+    }
+    frame = run_experiment("seeger.final_fits", spec, documents(), "ipc-d")
+    final = frame[frame["quantity"] == "final fit"]
+    assert final["method"].tolist() == ["F1", "H1", "H2", "H1, preconditioned"]
+    assert (final["gap"] <= 1e-6).all() and (final["seconds"] > 0).all()
+    evaluations = frame[frame["quantity"] == "evaluation"]
+    assert (evaluations.groupby("method")["stage"].first() == "first").all()
+    assert set(frame["quantity"]) == {"final fit", "learning", "evaluation", "cv fold"}
+    capped = run_experiment("seeger.final_fits", spec | {"time_cap": 0}, documents(), "ipc-d")
+    assert set(capped["quantity"]) == {"final fit"} and len(capped.attrs["skipped"]) == 4

@@ -1,0 +1,24 @@
+"""Figure 2: calls by level, and shares of the time."""
+
+import pytest
+
+from kronbench.bench.job import run_experiment
+from tests.small_classes import COMMON, documents
+
+
+def test_levels_are_counted_and_shares_add_up():
+    spec = COMMON | {
+        "folds": 3,
+        "start": 5,
+        "bias_variance": 0.1,
+        "precision": "single",
+        "max_evaluations": 4,
+    }
+    frame = run_experiment("seeger.reductions", spec, documents(), "ipc-d")
+    calls = frame[frame["kind"] == "level"].set_index("name")["calls"]
+    assert calls["fits of a fold"] == 3 * calls["Psi and its gradient"]
+    assert calls["hyperparameters"] == 3
+    # every product with the Hessian makes one with the kernel
+    assert calls["kernel products"] > calls["products with the Hessian"] > 0
+    times = frame[frame["kind"] == "time"]
+    assert times["share of seconds"].sum() == pytest.approx(1) and (times["seconds"] > 0).all()

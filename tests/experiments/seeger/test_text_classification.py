@@ -1,0 +1,64 @@
+"""Table 1: methods, splits, baselines, and whole subclasses."""
+
+import numpy as np
+import pytest
+
+from kronbench.bench.job import run_experiment
+from kronbench.classes import Tree
+from kronbench.experiments.seeger.text_classification import some_subclasses
+from tests.small_classes import COMMON, PARENTS, documents
+
+TEXTS = COMMON | {
+    "methods": ["F1", "H1", "F2", "H2"],
+    "splits": 2,
+    "folds": 3,
+    "start": 5,
+    "bias_variances": [0.1, 1],
+    "precision": "single",
+    "noise": 1e-3,
+    "max_evaluations": 10,
+    "most_documents": {"others": 1000},
+    "baselines": True,
+    "top_down_weights": [1, 10],
+}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return run_experiment("seeger.text_classification", TEXTS, documents(), "ipc-d")
+
+
+def test_every_method_is_scored_on_the_same_splits(texts):
+    learned = texts[texts["variances"] == "learned"]
+    assert set(learned["method"]) == {"F1", "H1", "F2", "H2", "LogisticRegression", "top-down"}
+    counts = learned.groupby("method")["n_variances"].first()
+    assert counts[["F1", "H1", "F2", "H2"]].tolist() == [1, 3, 2, 2]
+    assert (learned["psi"].dropna() <= learned["psi_start"].dropna() + 1e-12).all()
+    assert set(texts["variances"]) == {"learned", "one", "start"}
+    assert texts["bias_variance"].nunique() == 1
+    for column in ("acc", "prec", "pacc"):
+        assert texts[column].between(0, 1).all()
+    assert texts["taxo"].between(0, 3).all()
+    assert (learned[learned["method"] != "top-down"]["acc"] > 0.3).all()
+
+
+def test_another_library_has_the_same_flat_model(texts):
+    row = texts[texts["method"] == "LogisticRegression"].iloc[0]
+    ours = texts[(texts["method"] == "F1") & (texts["variances"] == "learned")].iloc[0]
+    assert row["deviation"] < 1e-3
+    assert row["acc"] == pytest.approx(ours["acc"], abs=0.03)
+
+
+def test_whole_subclasses_are_kept():
+    data = documents()
+    X, y, parents = some_subclasses(data, 130)
+    assert 60 < X.shape[0] <= 130 and X.shape[0] == len(y)
+    tree, whole = Tree(parents), Tree(PARENTS)
+    assert tree.n_classes == y.max() + 1 == len(np.unique(y))
+    assert (np.bincount(tree.parents[tree.leaves])[3:] <= 3).all()
+    homes = whole.parents[whole.leaves][data["y"]]
+    sizes = np.bincount(homes)[3:]
+    ours = np.bincount(tree.parents[tree.leaves][y])
+    assert set(ours[ours > 0]) <= set(sizes)
+    assert some_subclasses(data, 1000)[0] is data["X"]
+    np.testing.assert_array_equal(some_subclasses(data, 130)[1], y)

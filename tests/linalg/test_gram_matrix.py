@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
+
+from kronbench import InputError
+from kronbench.linalg import gram
+
+
+@pytest.fixture(params=[np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def as_features(request):
+    return request.param
+
+
+@pytest.mark.parametrize("n_features", [1, 16, 40])  # differences up to 16, inner products above
+def test_gaussian_equals_scikit_learn(rng, as_features, n_features):
+    X, Y = rng.standard_normal((7, n_features)), rng.standard_normal((5, n_features))
+    K = gram(as_features(X), as_features(Y), kernel="gaussian", gamma=0.03)
+    np.testing.assert_allclose(K, rbf_kernel(X, Y, gamma=0.03), rtol=1e-12)
+    square = gram(as_features(X), kernel="gaussian", gamma=0.03)
+    np.testing.assert_allclose(square, rbf_kernel(X, gamma=0.03), rtol=1e-12)
+
+
+def test_linear_is_the_inner_product(rng, as_features):
+    X, Y = rng.standard_normal((6, 3)), rng.standard_normal((4, 3))
+    np.testing.assert_allclose(gram(as_features(X), as_features(Y)), X @ Y.T, rtol=1e-14)
+    np.testing.assert_allclose(gram(as_features(X)), X @ X.T, rtol=1e-14)
+
+
+def test_gaussian_of_one_feature_is_symmetric_with_unit_diagonal(rng):
+    K = gram(rng.uniform(0, 100, (50, 1)), kernel="gaussian", gamma=1.0)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_array_equal(K.diagonal(), 1.0)
+
+
+def test_gaussian_holds_no_subnormal_numbers():
+    X = np.linspace(0, 40, 2001)[:, None]
+    K = gram(X, kernel="gaussian", gamma=1.0)
+    tiny = np.finfo(np.float64).tiny
+    with np.errstate(under="ignore"):
+        exact = np.exp(-((X - X.T) ** 2))
+    assert ((exact > 0) & (exact < tiny)).any()  # there would be some
+    assert not ((K > 0) & (K < tiny)).any()
+    np.testing.assert_allclose(K, exact, rtol=1e-12, atol=tiny)
+
+
+def test_integer_features_do_not_overflow():
+    X = np.array([[0], [200]], dtype=np.uint8)
+    np.testing.assert_array_equal(gram(X), [[0, 0], [0, 40000]])
+    assert gram(X, kernel="gaussian", gamma=1e-4)[0, 1] == np.exp(-4.0)
+
+
+def test_precomputed_is_returned_as_given(rng):
+    K = rng.standard_normal((3, 5))
+    assert gram(K, kernel="precomputed") is K
+    assert gram(K, np.eye(5), kernel="precomputed") is K
+    np.testing.assert_array_equal(gram(sparse.csr_array(K), kernel="precomputed"), K)
+
+
+def test_callable_sees_both_sides(rng):
+    X, Y = rng.standard_normal((4, 2)), rng.standard_normal((3, 2))
+
+    def cubic(X, Y):
+        return (X @ Y.T) ** 3
+
+    np.testing.assert_array_equal(gram(X, Y, kernel=cubic), cubic(X, Y))
+    np.testing.assert_array_equal(gram(X, kernel=cubic), cubic(X, X))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((np.ones(3),), {}, "X has 1 dimension"),
+        ((np.array([["a"]]),), {}, "X has dtype"),
+        ((np.ones((2, 3)), np.ones((2, 4))), {}, "X has 3 features and Y has 4"),
+        ((np.ones((2, 3)),), {"kernel": "rbf"}, "kernel is 'rbf'"),
+        ((np.ones((2, 3)),), {"kernel": "gaussian"}, "gamma is None"),
+        ((np.ones((2, 3)),), {"kernel": "gaussian", "gamma": -1.0}, "gamma is -1.0"),
+        ((np.ones((2, 3)), np.ones((4, 4))), {"kernel": "precomputed"}, "3 columns for 4"),
+        ((np.ones((2, 3)),), {"kernel": lambda X, Y: X}, "returned shape (2, 3)"),
+    ],
+)
+def test_bad_input_is_named(arguments, options, message):
+    with pytest.raises(InputError) as caught:
+        gram(*arguments, **options)
+    assert message in str(caught.value)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

@@ -1,0 +1,236 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import linalg as scipy_linalg
+from scipy.sparse.linalg import LinearOperator
+
+from kronbench.errors import InputError
+from kronbench.linalg import cg, minres, multishift_minres, qmr
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def matrix(kind, n, seed):
+    """Matrix with eigenvalues spread over two orders of magnitude, and a right-hand side."""
+    rng = np.random.default_rng(seed)
+    basis, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    values = np.geomspace(0.1, 10, n)
+    if kind == "indefinite":
+        values *= rng.choice([-1, 1], n)
+    A = basis * values @ basis.T
+    if kind == "nonsymmetric":
+        A = rng.uniform(0.1, 2, n)[:, None] * A + 0.1 * np.eye(n)
+    return A, rng.standard_normal(n)
+
+
+def counting(A, b):
+    """Operator of A and the list of its products so far."""
+    products = []
+
+    def apply(A, v):
+        products.append(v)
+        return A @ v
+
+    n = len(b)
+    operator = LinearOperator(
+        (n, n), matvec=lambda v: apply(A, v), rmatvec=lambda v: apply(A.T, v), dtype=b.dtype
+    )
+    return operator, products
+
+
+@pytest.mark.parametrize(
+    "solver, kind, n_products",
+    [("minres", "indefinite", 15), ("cg", "definite", 15), ("qmr", "nonsymmetric", 29)],
+)
+def test_iterates_are_scipys_and_residuals_are_true(solver, kind, n_products):
+    A, b = matrix(kind, 40, seed=0)
+    operator, products = counting(A, b)
+    iterates, deviations = [], []
+
+    def observe(x, residual):
+        iterates.append(x.copy())
+        deviations.append(np.abs(b - A @ x - residual).max())
+
+    result = {"minres": minres, "cg": cg, "qmr": qmr}[solver](
+        operator, b, tol=0, max_iter=15, callback=observe
+    )
+    theirs = []
+    getattr(scipy_linalg, solver)(
+        A, b, rtol=1e-30, maxiter=15, callback=lambda x: theirs.append(x.copy())
+    )
+    np.testing.assert_allclose(iterates, theirs, atol=1e-9)
+    assert max(deviations) < 1e-12
+    assert len(products) == n_products
+    assert result.n_iter == 15
+    np.testing.assert_array_equal(result.x, iterates[-1])
+
+
+@settings(deadline=None)
+@given(st.sampled_from(["minres", "cg", "qmr"]), st.integers(1, 25), SEEDS)
+def test_solves(solver, n, seed):
+    A, b = matrix("definite", n, seed)
+    result = {"minres": minres, "cg": cg, "qmr": qmr}[solver](A, b, tol=1e-10, max_iter=20 * n)
+    np.testing.assert_allclose(A @ result.x, b, atol=1e-8 * np.linalg.norm(b))
+    np.testing.assert_allclose(result.residual, b - A @ result.x, atol=1e-8)
+
+
+@given(st.integers(1, 25), st.floats(0, 100), SEEDS)
+def test_minres_shift(n, shift, seed):
+    A, b = matrix("definite", n, seed)
+    x = minres(A, b, shift=shift, tol=1e-12, max_iter=500).x
+    np.testing.assert_allclose(x, np.linalg.solve(A + shift * np.eye(n), b), atol=1e-8)
+
+
+def test_minres_of_a_singular_system():
+    A = np.diag([2.0, 1.0, 0.0])
+    consistent = minres(A, np.array([2.0, 1.0, 0.0]))
+    np.testing.assert_allclose(consistent.x, [1, 1, 0], atol=1e-12)
+    nothing_to_gain = minres(A, np.array([0.0, 0.0, 3.0]))
+    np.testing.assert_array_equal(nothing_to_gain.x, [0, 0, 0])
+    np.testing.assert_array_equal(nothing_to_gain.residual, [0, 0, 3])
+
+
+@pytest.mark.parametrize("solve", [minres, cg, qmr])
+def test_callback_tolerance_zero_right_hand_side_and_precision(solve):
+    A, b = matrix("definite", 30, seed=1)
+    assert solve(A, b, callback=lambda x, r: True).n_iter == 1
+    loose = solve(A, b, tol=1e-2, max_iter=500)
+    assert np.linalg.norm(b - A @ loose.x) <= 1e-2 * np.linalg.norm(b)
+    assert loose.n_iter < solve(A, b, tol=1e-6, max_iter=500).n_iter
+    zero = solve(A, np.zeros(30))
+    assert zero.n_iter == 0 and not zero.x.any()
+    single = solve(A.astype(np.float32), b.astype(np.float32), tol=1e-5, max_iter=200)
+    assert single.x.dtype == np.float32
+    assert np.linalg.norm(b - A @ single.x) < 1e-3 * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("solve", [minres, cg, qmr, lambda A, b: multishift_minres(A, b, [1.0])])
+def test_shapes_that_do_not_fit(solve):
+    with pytest.raises(InputError, match=r"\(3, 3\)"):
+        solve(np.eye(3), np.ones(4))
+    with pytest.raises(InputError, match=r"\(3, 4\)"):
+        solve(np.ones((3, 4)), np.ones(3))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(1, 60), st.sampled_from([1e-3, 1.0, 1e6]), SEEDS)
+def test_one_lanczos_run_gives_every_shift(n, scale, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, n)) * np.geomspace(1, 1e-3, n)
+    A, b = scale * X @ X.T, rng.standard_normal(n)
+    operator, products = counting(A, b)
+    shifts = 2.0 ** np.arange(-20, 21)
+    path = multishift_minres(operator, b, shifts, tol=0, max_iter=30)
+    assert len(products) == path.n_iter <= 30
+    for j, shift in enumerate(shifts):
+        separate = []
+        minres(A, b, shift=shift, tol=0, max_iter=30,
+               callback=lambda x, r, seen=separate: seen.append(x.copy()))  # fmt: skip
+        for k, x in enumerate(separate):
+            np.testing.assert_allclose(
+                path.iterate(j, k), x, rtol=1e-6, atol=1e-7 * np.linalg.norm(x)
+            )
+
+
+def test_multishift_forms_images_and_residuals():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 120)) * np.geomspace(1, 1e-4, 120)
+    A, b, B = X @ X.T, rng.standard_normal(120), rng.standard_normal((7, 120))
+    shifts = np.array([1e-4, 1.0, 1e4])
+    # long enough that the Lanczos vectors are far from orthogonal
+    path = multishift_minres(A, b, shifts, tol=0, max_iter=100)
+    assert np.abs(path.basis @ path.basis.T - np.eye(101)).max() > 0.1
+    np.testing.assert_allclose(path.basis[:-1] @ A, path.tridiagonal.T @ path.basis, atol=1e-11)
+    xAx, error_squared = path.quadratic_forms()
+    basis_images = path.basis[:-1] @ B.T
+    for j, shift in enumerate(shifts):
+        images = path.images(j, basis_images)
+        for k in (0, 5, 40, 99):
+            x = path.iterate(j, k)
+            np.testing.assert_allclose(xAx[j, k], x @ A @ x, rtol=1e-9)
+            np.testing.assert_allclose(error_squared[j, k], np.sum((A @ x - b) ** 2), rtol=1e-8)
+            np.testing.assert_allclose(images[k], B @ x, atol=1e-9 * np.linalg.norm(x))
+            residual = np.linalg.norm(b - A @ x - shift * x)
+            np.testing.assert_allclose(path.residual_norms[j, k], residual, atol=1e-10)
+
+
+def test_multishift_ends_with_the_krylov_space():
+    A = np.diag([1.0, 2.0, 2.0, 5.0])
+    path = multishift_minres(A, np.array([1.0, 1.0, 1.0, 0.0]), [0.5, 2.0], tol=0, max_iter=10)
+    assert path.n_iter == 2 and not path.basis[2].any()
+    np.testing.assert_allclose(path.iterate(1), [1 / 3, 1 / 4, 1 / 4, 0], atol=1e-14)
+    assert multishift_minres(A, np.zeros(4), [1.0]).n_iter == 0
+    assert multishift_minres(A, np.ones(4), [1e9], tol=1e-3).n_iter == 1
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.sampled_from([minres, cg, qmr]), st.integers(0, 4), st.integers(1, 6), SEEDS)
+def test_what_is_said_to_be_solved_is_solved(solve, kind, n, seed):
+    """Systems on which recurrences break down, nearly or at all, or lose the residual."""
+    rng = np.random.default_rng(seed)
+    A, b = rng.normal(size=(n, n)), rng.integers(-2, 3, n).astype(float)
+    noise = 10.0 ** -rng.integers(5, 20) * A
+    if kind == 0:
+        A = rng.integers(-2, 3, (n, n)).astype(float)
+    elif kind == 1:
+        A = A - A.T + noise
+    elif kind == 2:
+        A = np.roll(np.eye(n), 1, 0) + noise
+    elif kind == 3:
+        U, _, V = np.linalg.svd(A)
+        A = U * np.geomspace(1, 10.0 ** -rng.integers(1, 18), n) @ V
+    if solve is not qmr:
+        A = A + A.T
+    result = solve(A, b, max_iter=200)
+    assert result.stop in ("tol", "max_iter", "breakdown", "rounding")
+    if result.stop == "tol":
+        assert np.linalg.norm(b - A @ result.x) <= 2e-8 * np.linalg.norm(b)
+    if result.stop in ("tol", "rounding"):
+        np.testing.assert_allclose(result.residual, b - A @ result.x, atol=1e-6)
+
+
+def test_breakdown_is_no_solution():
+    rotation = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    for noise in (0.0, 1e-17, 1e-16):
+        result = qmr(rotation + noise, np.array([1.0, 0.0]))
+        assert result.stop == "breakdown" and result.n_iter == 0
+        np.testing.assert_array_equal(result.residual, [1, 0])
+    assert cg(-np.eye(2), np.ones(2)).stop == "breakdown"
+    assert minres(np.diag([1.0, 0.0]), np.ones(2)).stop != "tol"
+    # what the recurrence reached is not the residual where A is singular in double precision
+    U, _, V = np.linalg.svd(np.random.default_rng(0).normal(size=(4, 4)))
+    A = U * np.geomspace(1, 1e-16, 4) @ V
+    assert qmr(A, np.ones(4), max_iter=500).stop != "tol"
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-80, 1e80, 1e200, 1e300])
+@pytest.mark.parametrize("solve", [minres, cg, qmr])
+def test_scale_of_the_right_hand_side_does_not_matter(solve, scale):
+    A, b = matrix("definite", 12, seed=2)
+    seen = []
+    result = solve(A, scale * b, tol=1e-10, max_iter=100,
+                   callback=lambda x, r: seen.append((x.copy(), r.copy())))  # fmt: skip
+    expected = solve(A, b, tol=1e-10, max_iter=100)
+    assert result.stop == "tol" and abs(result.n_iter - expected.n_iter) <= 1
+    np.testing.assert_allclose(result.x / scale, expected.x, rtol=1e-7)
+    x, residual = seen[3]
+    np.testing.assert_allclose((scale * b - A @ x) / scale, residual / scale, atol=1e-12)
+
+
+def test_power_of_two_changes_no_digit():
+    A, b = matrix("nonsymmetric", 12, seed=3)
+    for solve in (minres, cg, qmr):
+        plain, scaled = (solve(A, s * b, max_iter=7, tol=0).x for s in (1.0, 2.0**600))
+        np.testing.assert_array_equal(scaled, 2.0**600 * plain)
+
+
+@pytest.mark.parametrize("solve", [minres, cg, qmr])
+def test_reasons_to_stop(solve):
+    A, b = matrix("definite", 30, seed=1)
+    assert solve(A, b, max_iter=3).stop == "max_iter"
+    assert solve(A, b, tol=0.5).stop == "tol"
+    assert solve(A, np.zeros(30)).stop == "tol"
+    assert solve(A, b, callback=lambda x, r: True).stop == "callback"
+    with pytest.raises(InputError, match="b holds NaN"):
+        solve(A, np.full(30, np.nan))

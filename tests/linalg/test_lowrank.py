@@ -1,0 +1,427 @@
+"""The decompositions against exact arithmetic, their definitions and LAPACK."""
+
+from fractions import Fraction
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
+
+from kronbench.errors import InputError
+from kronbench.linalg import gram
+from kronbench.linalg.lowrank import (
+    KernelColumns,
+    LowRankFactor,
+    _CholeskyQR,
+    csi,
+    incomplete_cholesky,
+)
+
+shapes = st.tuples(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3))
+seeds = st.integers(0, 2**32 - 1)
+
+
+class CountedColumns:
+    """A kernel matrix that counts the columns asked for."""
+
+    def __init__(self, K):
+        self.K, self.asked = K, []
+
+    def diagonal(self):
+        return self.K.diagonal()
+
+    def column(self, i):
+        self.asked.append(i)
+        return self.K[:, i]
+
+
+def gaussian_problem(seed, n, copies=False, features=2, gamma=0.5, d=2):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, features))
+    if copies:
+        X = X[rng.integers(0, max(1, n // 2), n)]
+    Y = np.stack([np.sin((j + 1) * X[:, 0]) for j in range(d)], axis=1)
+    return gram(X, kernel="gaussian", gamma=gamma), Y + 0.1 * rng.standard_normal((n, d)), X
+
+
+def exact_gains(residual, basis, Y, kappa, center, trace):
+    """Gains of all points by Eqs. 5-8 in rational numbers; None for points already spanned."""
+    n, total = len(Y), (Y * Y).sum()
+    gains, columns = [None] * n, [None] * n
+    for i in range(n):
+        if residual[i, i] == 0:
+            continue
+        g = residual[:, i]
+        h = g - sum(g) / n if center else g
+        for b in basis:
+            h = h - b * ((b @ h) / (b @ b))
+        gains[i] = (1 - kappa) * (g @ g) / residual[i, i] / trace
+        if any(h) and total != 0:
+            gains[i] += kappa * sum((Y.T @ h) ** 2) / (h @ h) / total
+        columns[i] = h
+    return gains, columns
+
+
+@given(st.data(), shapes, st.sampled_from([0.0, 0.25, 0.99, 1.0]), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_pivots_are_the_greedy_choice_on_the_exact_criterion(data, shape, kappa, center):
+    n, p, d = shape
+    small = st.integers(-3, 3)  # few values: duplicate points, zero diagonals, dependent columns
+    X = data.draw(arrays(np.int64, (n, p), elements=small))
+    if data.draw(st.booleans()):
+        X[:, 0] = 3  # a column of the kernel may be constant: nothing is left of it once centred
+    Y = data.draw(arrays(np.int64, (n, d), elements=small))
+    rational = np.vectorize(Fraction, otypes=[object])
+    residual, Y_exact = rational(X @ X.T), rational(Y)
+    if center:
+        Y_exact = Y_exact - Y_exact.sum(axis=0) / n
+    trace = sum(residual.diagonal())
+    if not any(Y_exact.ravel()):
+        Y, kappa = Y + np.arange(n)[:, None], 0.0  # constant targets have their own test
+    factor = csi(X @ X.T, Y, n, kappa, lookahead=n, tol=0.0, center=center)
+    basis = []
+    for pivot, gain in zip(factor.pivots, factor.gains, strict=True):
+        gains, columns = exact_gains(residual, basis, Y_exact, Fraction(kappa), center, trace)
+        assert gains[pivot] is not None
+        assert float(gains[pivot]) == pytest.approx(gain, abs=1e-11)
+        # equal up to ties: exactly tied points have exactly equal gains here
+        assert float(max(g for g in gains if g is not None) - gains[pivot]) < 1e-11
+        if any(columns[pivot]):
+            basis.append(columns[pivot])
+        residual = (
+            residual - np.outer(residual[:, pivot], residual[pivot]) / residual[pivot, pivot]
+        )
+    assert not any(residual.ravel())  # tol = 0: on to the rank of K
+
+
+@given(
+    seeds,
+    st.integers(2, 40),
+    st.booleans(),
+    st.integers(0, 12),
+    st.sampled_from([0.0, 0.5, 0.99, 1.0]),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_csi_interpolates_and_bounds_the_kernel(seed, n, copies, lookahead, kappa, center):
+    K, Y, _ = gaussian_problem(seed, n, copies)
+    factor = csi(K, Y, n, kappa, lookahead, tol=1e-6, center=center)
+    G, pivots = factor.factor, factor.pivots
+    L = G @ G.T
+    assert len(set(pivots)) == factor.rank
+    np.testing.assert_allclose(L[:, pivots], K[:, pivots], atol=1e-9)
+    assert np.linalg.eigvalsh(K - L).min() > -1e-8
+    assert (np.triu(G[pivots], 1) == 0).all() and (G[pivots].diagonal() > 0).all()
+    assert (factor.gains >= 1e-6).all()
+
+
+@given(seeds, st.integers(3, 30), st.integers(0, 10), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_gains_are_the_decreases_of_the_criterion(seed, n, lookahead, center):
+    K, Y, _ = gaussian_problem(seed, n, gamma=3.0)
+    factor = csi(K, Y, n, 0.9, lookahead, tol=1e-3, center=center)
+    Pi = np.eye(n) - center / n
+    trace, total = np.trace(K), np.linalg.norm(Pi @ Y) ** 2
+    criterion = [1.0]
+    for r in range(1, factor.rank + 1):
+        G = factor.factor[:, :r]
+        rest = Pi @ Y - Pi @ G @ np.linalg.lstsq(Pi @ G, Pi @ Y)[0]
+        criterion.append(
+            0.1 * np.trace(K - G @ G.T) / trace + 0.9 * np.linalg.norm(rest) ** 2 / total
+        )
+    np.testing.assert_allclose(-np.diff(criterion), factor.gains, atol=1e-8)
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize(
+    ("copies", "gamma"),
+    [(False, 0.5), (False, 20.0), (True, 2.0)],
+    ids=["smooth", "rough", "twins"],
+)
+def test_updated_costs_agree_with_their_definitions(center, copies, gamma):
+    K, Y, _ = gaussian_problem(3, 90, copies, gamma=gamma)
+    Y = Y - center * Y.mean(axis=0)
+    weights = np.array([0.01 / np.trace(K), 0.99 / np.sum(Y**2), np.sum(Y**2)])
+    targets = np.ascontiguousarray(Y.T)
+    steps = _CholeskyQR(CountedColumns(K), K.diagonal(), targets, 60, weights, center)
+    for _ in range(10):
+        steps.add_largest()
+    candidate = steps.first_candidate()
+    for k in range(30):
+        before = steps.t
+        if steps.residual[candidate] > 0:
+            steps.add(candidate)
+        else:
+            steps.add_largest()
+        steps.choose(candidate, k, steps.t > before)
+        candidate = steps.advance()
+
+        t, tail = steps.t, steps.G[k + 1 : steps.t].T
+        G, R, alive = steps.G[:t].T, steps.R[:t, :t], ~steps.dead[:t]
+        centred = G - center * G.mean(axis=0)
+        np.testing.assert_allclose(R.T @ R, centred.T @ centred, atol=1e-11)
+        Q = np.zeros_like(G)  # is not kept
+        Q[:, alive] = solve_triangular(R[np.ix_(alive, alive)], centred[:, alive].T, trans="T").T
+        np.testing.assert_allclose(Q @ R, centred, atol=1e-9)
+        np.testing.assert_allclose(Q.T @ Q, np.diag(alive), atol=1e-8)
+        np.testing.assert_allclose(Q.T @ Y, steps.projections[:t], atol=1e-8)
+        E = tail @ tail.T
+        NE = E - center * E.mean(axis=0)
+        for _ in range(2):
+            NE = NE - Q[:, : k + 1] @ (Q[:, : k + 1].T @ NE)
+        left = steps.residual
+        D = left + E.diagonal()
+        A, B, C = (np.sum(part**2, axis=0) for part in (E, NE, Y.T @ NE))
+        free = (D > 1e-10) & (B > 1e-18 * A)
+        for cost, expected in zip(steps.costs[:3], (A, B, C), strict=True):
+            scale = expected[free] if expected is not C else B[free] * weights[2]
+            assert (abs(cost[free] - expected[free]) <= 1e-8 * scale).all()
+        if candidate is None:
+            break
+
+
+@given(seeds, st.integers(1, 60), st.sampled_from([1e-2, 1e-6, 1e-10]))
+@settings(max_examples=40, deadline=None)
+def test_incomplete_cholesky_is_as_close_as_tol_says(seed, n, tol):
+    K, _, _ = gaussian_problem(seed, n, copies=seed % 2 == 0)
+    K = 3.0 * K
+    factor = incomplete_cholesky(K, tol=tol)
+    L = factor.factor @ factor.factor.T
+    assert abs(K - L).max() <= tol * 3.0 + 1e-13
+    assert factor.gains.sum() == pytest.approx(np.trace(L) / np.trace(K))
+    residual = K - factor.factor[:, :-1] @ factor.factor[:, :-1].T
+    assert residual.diagonal().max() > tol * 3.0  # and no column more than it takes
+
+
+@pytest.mark.parametrize("n", [1, 7, 700])
+def test_incomplete_cholesky_agrees_with_lapack(n):
+    rng = np.random.default_rng(n)
+    A = rng.standard_normal((n, n)) * np.geomspace(1, 1e-3, n)
+    K = A @ A.T
+    triangle, order, rank, _ = dpstrf(K, lower=1)
+    factor = incomplete_cholesky(K, tol=0.0)
+    assert factor.rank == rank == n
+    np.testing.assert_array_equal(factor.pivots, order - 1)
+    np.testing.assert_allclose(factor.factor[factor.pivots], np.tril(triangle), atol=1e-9)
+
+
+def test_csi_without_lookahead_and_targets_is_incomplete_cholesky():
+    K, Y, _ = gaussian_problem(5, 80)
+    plain = incomplete_cholesky(K, max_rank=20)
+    factor = csi(K, Y, 20, kappa=0.0, lookahead=0, tol=0.0)
+    np.testing.assert_array_equal(factor.pivots, plain.pivots)
+    np.testing.assert_allclose(factor.factor, plain.factor, atol=1e-12)
+    np.testing.assert_allclose(factor.gains, plain.gains, atol=1e-12)
+
+
+@pytest.mark.parametrize("lookahead", [0, 5, 40])
+def test_few_kernel_columns_are_asked_for(lookahead):
+    K, Y, _ = gaussian_problem(6, 300, gamma=5.0)
+    columns = CountedColumns(K)
+    factor = csi(columns, Y, 25, lookahead=lookahead, tol=0.0)
+    assert factor.rank == 25
+    assert len(columns.asked) == len(set(columns.asked)) <= 25 + lookahead
+    columns = CountedColumns(K)
+    assert incomplete_cholesky(columns, 25).pivots.tolist() == columns.asked
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("lookahead", [3, 40])
+@pytest.mark.parametrize("kappa", [0.0, 0.99, 1.0])
+def test_a_smooth_kernel_can_be_followed_to_rounding_error(center, lookahead, kappa):
+    K, Y, _ = gaussian_problem(7, 400, features=1)
+    factor = csi(K, Y, None, kappa, lookahead, tol=0.0, center=center)
+    L = factor.factor @ factor.factor.T
+    assert factor.rank < 60
+    assert abs(K - L).max() < 1e-10
+    assert np.linalg.eigvalsh(K - L).min() > -1e-9
+
+
+def test_points_nearly_equal_are_no_trouble():
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((60, 2))[rng.integers(0, 60, 400)]
+    K = gram(X + 1e-8 * rng.standard_normal(X.shape), kernel="gaussian", gamma=5.0)
+    factor = csi(K, rng.standard_normal((400, 1)), None, tol=0.0)
+    L = factor.factor @ factor.factor.T
+    assert abs(K - L).max() < 1e-6
+    assert np.linalg.eigvalsh(K - L).min() > -1e-5
+
+
+def test_scaled_kernel_entries_keep_their_digits():
+    rng = np.random.default_rng(9)
+    scale = np.geomspace(1, 1e-12, 100)
+    A = rng.standard_normal((100, 10))
+    K = A @ A.T * scale[:, None] * scale
+    for factor in (
+        csi(K, rng.standard_normal((100, 2)), None, tol=0.0),
+        incomplete_cholesky(K, tol=0.0),
+    ):
+        assert factor.rank == 10
+        L = factor.factor @ factor.factor.T
+        np.testing.assert_allclose(L / np.outer(scale, scale), A @ A.T, atol=1e-9)
+
+
+def test_side_information_finds_the_predictive_direction():
+    # 40 groups of like points; the targets tell one small group from the others
+    rng = np.random.default_rng(10)
+    group = rng.integers(0, 40, 400)
+    size = np.linspace(3, 1, 40)[group]
+    K = (group[:, None] == group) * np.outer(size, size)
+    y = (group == 39).astype(float)
+    factor = csi(K, y, 5, lookahead=40, tol=0.0)
+    assert group[factor.pivots[0]] == 39 and factor.gains[0] > 0.98
+    assert 39 not in group[csi(K, y, 5, kappa=0.0, lookahead=40, tol=0.0).pivots]
+
+
+def test_many_more_targets_than_points():
+    K, _, _ = gaussian_problem(11, 12)
+    Y = np.random.default_rng(11).standard_normal((12, 50))
+    factor = csi(K, Y, 5, lookahead=20, tol=0.0)
+    # only Y Y^T matters
+    Q = np.linalg.qr(Y.T, mode="r").T
+    np.testing.assert_array_equal(factor.pivots, csi(K, Q, 5, lookahead=20, tol=0.0).pivots)
+
+
+@pytest.mark.parametrize("lookahead", [0, 4, 100])
+def test_full_rank_and_beyond(lookahead):
+    K, Y, _ = gaussian_problem(12, 30, gamma=50.0)
+    factor = csi(K, Y, 1000, lookahead=lookahead, tol=0.0)
+    assert sorted(factor.pivots) == list(range(30))
+    np.testing.assert_allclose(factor.factor @ factor.factor.T, K, atol=1e-12)
+    assert factor.gains.sum() == pytest.approx(1.0)
+
+
+def test_constant_targets_fall_back_on_the_kernel():
+    K, Y, _ = gaussian_problem(13, 50)
+    with pytest.warns(UserWarning, match="constant"):
+        factor = csi(K, np.full(50, 0.1), 10, tol=0.0)
+    np.testing.assert_array_equal(factor.pivots, csi(K, Y, 10, kappa=0.0, tol=0.0).pivots)
+
+
+def test_exhausted_targets_leave_the_kernel():
+    K, _, _ = gaussian_problem(14, 100, gamma=5.0)
+    factor = csi(K, K[:, [7]], 30, lookahead=100, tol=0.0, center=False)
+    assert factor.pivots[0] == 7 and factor.gains[0] > 0.99  # predicts all there is to predict
+    assert factor.rank == 30 and (factor.gains[1:] < 0.01).all()
+    np.testing.assert_allclose(
+        factor.gains[1:], 0.01 * np.sum(factor.factor[:, 1:] ** 2, axis=0) / np.trace(K), rtol=1e-9
+    )
+
+
+def test_a_constant_kernel_column_predicts_nothing_once_centred():
+    # the constant column is the best for the kernel; the look-ahead columns span it before it is
+    # chosen, and then have one direction less when centred than they have columns
+    x = np.array([0.0, 2.0, -2.0])
+    factor = csi(9.0 + np.outer(x, x), x, 3, kappa=0.02, lookahead=3, tol=0.0)
+    assert factor.pivots[0] == 0 and factor.rank == 2
+    np.testing.assert_allclose(factor.gains, [0.98 * 27 / 35, 0.98 * 8 / 35 + 0.02])
+
+
+def test_rank_zero():
+    for factor in (
+        csi(np.zeros((4, 4)), np.arange(4.0), 3),
+        incomplete_cholesky(np.zeros((4, 4))),
+    ):
+        assert factor.factor.shape == (4, 0)
+        assert factor.transform(np.empty((2, 0))).shape == (2, 0)
+
+
+def test_more_columns_than_first_reserved():
+    K, Y, _ = gaussian_problem(15, 600, gamma=500.0)
+    factor = csi(K, Y, None, lookahead=7, tol=0.0)
+    assert factor.rank == 600
+    np.testing.assert_allclose(factor.factor @ factor.factor.T, K, atol=1e-12)
+    bounded = csi(K, Y, 20, lookahead=7, tol=0.0)
+    np.testing.assert_array_equal(bounded.pivots, factor.pivots[:20])
+    np.testing.assert_array_equal(bounded.factor, factor.factor[:, :20])
+
+
+@given(seeds, st.integers(1, 40), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_transform_gives_the_rows_of_the_factor(seed, n, with_targets):
+    K, Y, X = gaussian_problem(seed, n, gamma=3.0)
+    Y = Y + np.arange(n)[:, None] ** 2
+    factor = csi(K, Y, 10) if with_targets and n > 1 else incomplete_cholesky(K, 10)
+    np.testing.assert_allclose(factor.transform(K[:, factor.pivots]), factor.factor, atol=1e-7)
+    new = gram(X + 0.3, X[factor.pivots], kernel="gaussian", gamma=3.0)
+    rows = factor.transform(new)
+    np.testing.assert_allclose(rows @ factor.factor[factor.pivots].T, new, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "gamma"),
+    [("gaussian", 0.7), ("linear", None), (lambda X, Y: gram(X, Y) ** 2, None)],
+)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.coo_matrix])
+def test_kernel_columns_are_those_of_the_kernel_matrix(kernel, gamma, container):
+    X = np.random.default_rng(16).standard_normal((150, 20)).astype(np.float32)
+    K = gram(X, kernel=kernel, gamma=gamma)
+    columns = KernelColumns(container(X), kernel, gamma)
+    np.testing.assert_allclose(columns.diagonal(), K.diagonal(), rtol=1e-5)
+    np.testing.assert_allclose(columns.column(37), K[:, 37], rtol=1e-5, atol=1e-5)
+    a, b = incomplete_cholesky(columns, 15), incomplete_cholesky(K, 15)
+    np.testing.assert_allclose(a.factor @ a.factor.T, b.factor @ b.factor.T, rtol=1e-3, atol=1e-3)
+
+
+def test_any_memory_layout_and_type_of_the_matrix_gives_the_same():
+    K, Y, _ = gaussian_problem(17, 40)
+    expected = csi(K, Y, 10)
+    locked = K.copy()
+    locked.flags.writeable = False
+    for other in (np.asfortranarray(K), np.repeat(K, 2, axis=1)[:, ::2], locked):
+        np.testing.assert_array_equal(csi(other, Y, 10).factor, expected.factor)
+    single = csi(K.astype(np.float32), Y[:, 0].astype(np.float32), 10)
+    assert single.factor.dtype == np.float64
+
+
+def test_the_result_does_not_depend_on_threads_and_leaves_them():
+    X = np.random.default_rng(18).standard_normal((40_000, 2))  # worth more than one thread
+    columns, Y = KernelColumns(X, "gaussian", 0.5), np.sin(X)
+    before = numba.get_num_threads()
+    factor = csi(columns, Y, 8, lookahead=5)
+    assert numba.get_num_threads() == before
+    numba.set_num_threads(1)
+    try:
+        np.testing.assert_array_equal(csi(columns, Y, 8, lookahead=5).factor, factor.factor)
+    finally:
+        numba.set_num_threads(before)
+
+
+def test_wrong_input_is_named():
+    K, Y, _ = gaussian_problem(19, 20)
+    indefinite = K.copy()
+    indefinite[3, 5] = indefinite[5, 3] = 1.5
+    hole = K.copy()
+    hole[4, 4] = 0.0
+    missing = K.copy()
+    missing[:, 0] = np.nan
+    for call, match in [
+        (lambda: csi(K[:5], Y, 3), "square"),
+        (lambda: csi(K, Y[:5], 3), "one row for each"),
+        (lambda: csi(K, Y * np.nan, 3), "targets holds NaN"),
+        (lambda: csi(K, Y, 0), "max_rank"),
+        (lambda: csi(K, Y, 3, kappa=1.5), "kappa"),
+        (lambda: csi(K, Y, 3, lookahead=-1), "lookahead"),
+        (lambda: csi(K, Y, 3, tol=-1.0), "tol"),
+        (lambda: incomplete_cholesky(missing), "NaN"),
+        (lambda: incomplete_cholesky(indefinite), "semidefinite"),
+        (lambda: incomplete_cholesky(hole), "semidefinite"),
+        (lambda: csi(indefinite, Y, 20, tol=0.0), "semidefinite"),
+        (lambda: incomplete_cholesky(-K), "negative"),
+        (lambda: KernelColumns(K, "precomputed"), "kernel matrix itself"),
+        (lambda: incomplete_cholesky(K, 3).transform(K), "3 pivots"),
+    ]:
+        with pytest.raises(InputError, match=match):
+            call()
+
+
+def test_the_factor_is_a_value():
+    factor = incomplete_cholesky(np.eye(3))
+    assert isinstance(factor, LowRankFactor) and factor.rank == 3
+    with pytest.raises(AttributeError):
+        factor.pivots = None

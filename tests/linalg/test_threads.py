@@ -1,0 +1,203 @@
+"""Products leave the settings of their host as they found them."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numba
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from kronbench.linalg.matrix_products import _parts, multiply, one_blas_thread
+from kronbench.linalg.threads import processors
+
+# In a process of its own: pytest's has other limits and has imported everything
+_HOST = """
+import json, os, sys
+import numba, numpy as np, scipy.linalg, sklearn.metrics
+from threadpoolctl import threadpool_info, threadpool_limits
+
+def settings():
+    pools = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
+    return dict(os.environ), pools, numba.get_num_threads()
+
+numba.set_num_threads(3)
+threadpool_limits(2)
+before = settings()
+import kronbench
+from kronbench.linalg import incomplete_cholesky
+from kronbench.pairs import SampledKroneckerOperator, _panel_loops, _routes
+imported = settings()
+rng = np.random.default_rng(0)
+n = 700
+A = np.exp(-0.001 * (np.arange(n)[:, None] - np.arange(n)) ** 2)
+rows, cols = np.nonzero(rng.random((n, n)) < 0.25)
+found = {"imported": imported}
+
+class Broken(Exception):
+    pass
+
+def broken(*arguments):
+    raise Broken
+
+for method in ("sparse", "dense", "lowrank"):
+    operator = SampledKroneckerOperator(A, A, rows, cols, method=method)
+    operator @ np.ones(len(rows))
+    found[method] = settings()
+for method, module, name in (("dense", _routes, "gather_pairs"), ("lowrank", _routes, "contract")):
+    operator = SampledKroneckerOperator(A, A, rows, cols, method=method)
+    setattr(module, name, broken)
+    try:
+        operator @ np.ones(len(rows))
+    except Broken:
+        found["broken " + method] = settings()
+
+class Columns:
+    diagonal = staticmethod(lambda: np.ones(n))
+    column = staticmethod(broken)
+
+try:
+    incomplete_cholesky(Columns())
+except Broken:
+    found["broken factorization"] = settings()
+
+def changes(after):
+    environment, pools, threads = after
+    return {
+        "environment": sorted(set(environment.items()) ^ set(before[0].items())),
+        "pools": [path for path in before[1] if pools[path] != before[1][path]],
+        "numba": threads - before[2],
+    }
+
+json.dump({name: changes(after) for name, after in found.items()}, sys.stdout)
+"""
+
+
+def test_imports_and_products_change_no_setting_of_their_host(monkeypatch):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "4")
+    for name in ("OMP_WAIT_POLICY", "OPENBLAS_THREAD_TIMEOUT"):
+        monkeypatch.delenv(name, raising=False)
+    run = subprocess.run([sys.executable, "-c", _HOST], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    moments = ["imported", "sparse", "dense", "lowrank"]
+    moments += ["broken dense", "broken lowrank", "broken factorization"]
+    assert list(found) == moments
+    unchanged = {"environment": [], "pools": [], "numba": 0}
+    assert found == dict.fromkeys(moments, unchanged)
+
+
+@pytest.mark.parametrize(
+    ("quota", "share"),
+    [("50000 100000", 1), ("150000 100000", 1), ("100000000 100000", None), ("max 100000", None)],
+)
+def test_a_container_keeps_to_its_quota_of_processors(tmp_path, quota, share):
+    file = tmp_path / "cpu.max"
+    file.write_text(quota + "\n")
+    every = processors(tmp_path / "nowhere")
+    assert processors(file) == min(every, share or every)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_threads_beyond_the_processors_are_not_used(monkeypatch):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "8")
+    program = """
+import os
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+import numba
+from kronbench.linalg.threads import at_most_threads
+with at_most_threads(1e9):
+    print(numba.get_num_threads())
+print(numba.get_num_threads())
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stdout.split() == ["1", "8"], run.stderr
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def threads():
+    """Set the threads of numba and of the BLAS."""
+    before = numba.get_num_threads()
+    with threadpool_limits(1):
+
+        def use(n_numba, n_blas):
+            numba.set_num_threads(n_numba)
+            threadpool_limits(n_blas, user_api="blas")
+
+        yield use
+    numba.set_num_threads(before)
+
+
+def blas_threads():
+    return max(p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas")
+
+
+def test_threads_that_overlap_in_the_limit_leave_what_was_there():
+    with threadpool_limits(2, user_api="blas"):
+        first_is_out, second_is_in = threading.Event(), threading.Event()
+        seen = []
+
+        def second():
+            with one_blas_thread:
+                second_is_in.set()
+                first_is_out.wait()
+                seen.append(blas_threads())
+
+        thread = threading.Thread(target=second)
+        with one_blas_thread:
+            thread.start()
+            second_is_in.wait()
+        first_is_out.set()
+        thread.join()
+        assert seen == [1] and blas_threads() == 2
+
+
+def layouts(matrix):
+    """The same matrix as rows, as columns, with gaps, every second column, and backwards."""
+    gaps = np.zeros((len(matrix), matrix.shape[1] + 3), matrix.dtype)
+    gaps[:, : matrix.shape[1]] = matrix
+    return {
+        "rows": matrix,
+        "columns": np.asfortranarray(matrix),
+        "gaps": gaps[:, : matrix.shape[1]],
+        "second": np.repeat(matrix, 2, axis=1)[:, ::2],
+        "backwards": matrix[::-1].copy()[::-1],
+    }
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(300, 200, 500), (1, 3000, 4000), (4000, 3000, 1), (7, 0, 5)])
+def test_products_of_matrices_are_those_of_numpy(rng, threads, dtype, shape):
+    m, k, n = shape
+    a, b = (rng.standard_normal(size).astype(dtype) for size in ((m, k), (k, n)))
+    expected = a.astype(float) @ b.astype(float)
+    tolerance = 8 * np.finfo(dtype).eps * (k + 1)
+    whole = np.full((m, n + 2), 7, dtype)
+    for n_threads in (1, 2):
+        threads(n_threads, 2)
+        for first in layouts(a).values():
+            for second in layouts(b).values():
+                product = multiply(first, second)
+                assert product.dtype == dtype
+                np.testing.assert_allclose(product, expected, rtol=0, atol=tolerance)
+        multiply(a, b, out=whole[:, :n])
+        np.testing.assert_allclose(whole[:, :n], expected, rtol=0, atol=tolerance)
+        assert (whole[:, n:] == 7).all()
+
+
+@pytest.mark.parametrize("n_threads", range(1, 17))
+def test_every_thread_has_a_part_of_the_product(n_threads):
+    for m, n in [(1000, 1000), (4000, 100), (16, 5)]:
+        rows, columns = _parts(m, n, n_threads)
+        assert (len(rows) - 1) * (len(columns) - 1) == n_threads
+        for bounds, size in ((rows, m), (columns, n)):
+            assert bounds[0] == 0 and bounds[-1] == size and (np.diff(bounds) >= 0).all()

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kronbench.errors import InputError
+from kronbench.pairs import LOSSES, get_loss
+
+names = st.sampled_from(sorted(LOSSES))
+
+
+def problem(n, seed):
+    """Predictions no nearer than 0.01 to the kink y p = 1 of the hinge losses, and labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1.0, 1.0], n)
+    margin = rng.uniform(-3, 3, n)
+    margin[np.abs(margin - 1) < 0.01] = 0.5
+    return y * margin, y
+
+
+@given(names, st.integers(1, 20), st.integers(0, 2**32 - 1))
+def test_gradient_is_the_slope_of_the_value(name, n, seed):
+    loss, (p, y), h = LOSSES[name], problem(n, seed), 1e-5
+    direction = np.random.default_rng(seed + 1).uniform(-1, 1, n)
+    slope = (loss.value(p + h * direction, y) - loss.value(p - h * direction, y)) / (2 * h)
+    np.testing.assert_allclose(loss.gradient(p, y) @ direction, slope, rtol=1e-6, atol=1e-7 * n)
+
+
+@given(names, st.integers(1, 20), st.integers(0, 2**32 - 1))
+def test_hessian_product_is_the_slope_of_the_gradient(name, n, seed):
+    loss, (p, y), h = LOSSES[name], problem(n, seed), 1e-5
+    v = np.random.default_rng(seed + 1).uniform(-1, 1, n)
+    slope = (loss.gradient(p + h * v, y) - loss.gradient(p - h * v, y)) / (2 * h)
+    np.testing.assert_allclose(loss.hessian_product(p, y, v), slope, rtol=1e-6, atol=1e-7 * n)
+
+
+@given(names, st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_hessian_is_root_weights_projection_root_weights(name, n, seed):
+    loss, (p, y) = LOSSES[name], problem(n, seed)
+    hessian = np.column_stack([loss.hessian_product(p, y, e) for e in np.eye(n)])
+    root = np.sqrt(loss.weights(p, y))
+    factored = np.column_stack([root * loss.project(root * e) for e in np.eye(n)])
+    np.testing.assert_allclose(hessian, factored, atol=1e-12)
+    np.testing.assert_allclose(np.diag(hessian), loss.hessian_diagonal(p, y), atol=1e-12)
+
+
+@given(st.integers(1, 20), st.integers(0, 2**32 - 1))
+def test_rankrls_is_the_double_sum_over_pairs(n, seed):
+    rng = np.random.default_rng(seed)
+    p, y = rng.standard_normal((2, n))
+    error = y - p
+    loss = LOSSES["rankrls"]
+    double_sum = 0.25 * ((error[:, None] - error[None, :]) ** 2).sum()
+    np.testing.assert_allclose(loss.value(p, y), double_sum, atol=1e-12)
+    printed = error.sum() + n * (p - y)  # as in Table 2
+    np.testing.assert_allclose(loss.gradient(p, y), printed, atol=1e-12)
+    hessian = np.column_stack([loss.hessian_product(p, y, e) for e in np.eye(n)])
+    np.testing.assert_allclose(hessian, n * np.eye(n) - 1, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_logistic_keeps_its_limits_for_large_scores():
+    p, y = np.array([1e4, -1e4, 800.0, -800.0]), np.array([1.0, 1.0, -1.0, -1.0])
+    loss = LOSSES["logistic"]
+    assert loss.value(p, y) == 1e4 + 800
+    np.testing.assert_array_equal(loss.gradient(p, y), [0, -1, 1, 0])
+    np.testing.assert_array_equal(loss.hessian_diagonal(p, y), [0, 0, 0, 0])
+    # near the limit the small quantities keep their leading digits
+    p, y = np.array([40.0, -40.0]), np.array([1.0, -1.0])
+    np.testing.assert_allclose(loss.gradient(p, y), np.exp(-40) * np.array([-1, 1]))
+    np.testing.assert_allclose(loss.hessian_diagonal(p, y), np.exp(-40) * np.ones(2))
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_single_precision_stays_single(name):
+    loss, p = LOSSES[name], np.array([0.5, -2.0, 1.5], dtype=np.float32)
+    y = np.array([1, 1, -1], dtype=np.float32)
+    results = loss.gradient(p, y), loss.hessian_diagonal(p, y), loss.hessian_product(p, y, p)
+    assert {r.dtype for r in results} == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize("name", ["hinge", None, ["ridge"]])
+def test_unknown_loss(name):
+    with pytest.raises(InputError, match="ridge, l1svm, l2svm, logistic, rankrls"):
+        get_loss(name)

@@ -1,0 +1,630 @@
+import json
+import tracemalloc
+from dataclasses import asdict
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from kronbench import InputError
+from kronbench.linalg import gram
+from kronbench.pairs import SampledKroneckerOperator, _routes, rates_used
+from kronbench.pairs import _cost_model as cost_model
+
+METHODS = ("sparse", "dense", "lowrank", "auto")
+ROUNDING = {np.float64: 1e-12, np.float32: 2e-4}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture(scope="module", params=[None, True], ids=["vector", "plain"])
+def carrier(request):
+    """Innermost loops in vector instructions, then in plain numba: the same tests for both."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_routes, "PLAIN", request.param)
+        yield
+
+
+both_carriers = pytest.mark.usefixtures("carrier")
+
+
+def dense_formula(A, B, rows, cols, in_rows, in_cols):
+    """R (G kron K) C' entry by entry."""
+    A, B = A.astype(np.float64), B.astype(np.float64)
+    return A[np.ix_(rows, in_rows)] * B[np.ix_(cols, in_cols)]
+
+
+def assert_close(actual, matrix, v, dtype):
+    """Within rounding of the sums of absolute values, entry by entry."""
+    v = v.astype(dtype).astype(np.float64)
+    scale = np.abs(matrix) @ np.abs(v)
+    assert actual.dtype == dtype
+    np.testing.assert_array_less(
+        np.abs(actual - matrix @ v), ROUNDING[dtype] * scale + np.finfo(dtype).tiny
+    )
+
+
+@st.composite
+def problems(draw):
+    """Matrices and pairs from one vertex and one pair up; every pair may occur several times."""
+    sizes = st.one_of(st.integers(1, 4), st.integers(1, 150))
+    a, b, c, d = (draw(sizes) for _ in range(4))
+    e, f = (draw(st.one_of(st.integers(1, 5), st.integers(1, 800))) for _ in range(2))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    dtype = draw(st.sampled_from([np.float64, np.float32]))
+    rank = draw(st.sampled_from([1, 3, 1000]))
+
+    def matrix(n, m):
+        if rank < min(n, m):
+            entries = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))
+        else:
+            entries = rng.standard_normal((n, m))
+        return np.asarray(entries, dtype, order=draw(st.sampled_from("CF")))
+
+    def index(n, size):  # often leaves vertices without pairs
+        return rng.integers(0, draw(st.integers(1, n)), size)
+
+    v = rng.standard_normal(e) * (rng.random(e) < draw(st.sampled_from([0.0, 0.1, 1.0])))
+    pairs = index(a, f), index(c, f), index(b, e), index(d, e)
+    return matrix(a, b), matrix(c, d), pairs, v, rng.standard_normal(f), dtype
+
+
+@both_carriers
+@given(problems(), st.sampled_from(METHODS))
+@settings(max_examples=150, deadline=None)
+def test_equals_the_dense_formula(problem, method):
+    A, B, pairs, v, w, dtype = problem
+    matrix = dense_formula(A, B, *pairs)
+    operator = SampledKroneckerOperator(A, B, *pairs, method=method)
+    assert operator.shape == matrix.shape
+    assert_close(operator.matvec(v), matrix, v, dtype)
+    assert_close(operator.rmatvec(w), matrix.T, w, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("zeros", [0.0, 0.5])
+def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros):
+    rng = np.random.default_rng(7)
+    n = 403  # the last sums are three, not four
+    A, B = (np.asarray(rng.standard_normal((n, n + 9)), dtype, order=order) for _ in range(2))
+    pairs = [rng.permutation(size)[:n] for size in (n, n, n + 9, n + 9)]
+    matrix = dense_formula(A, B, *pairs)
+    v, w = (rng.standard_normal(n) * (rng.random(n) >= zeros) for _ in range(2))
+    operator = SampledKroneckerOperator(A, B, *pairs, method="sparse")
+    assert isinstance(operator._route, _routes.DoubleSum)
+    X = np.column_stack([v, 2 * v, np.zeros(n)])
+    assert_close(operator.matvec(v), matrix, v, dtype)
+    assert_close(operator.rmatvec(w), matrix.T, w, dtype)
+    np.testing.assert_array_equal(operator.matmat(X)[:, 0], operator.matvec(v))
+    assert not operator.matmat(X)[:, 2].any()
+    more = SampledKroneckerOperator(A, B, *(np.tile(p, 2) for p in pairs), method="sparse")
+    assert_close(more.matvec(np.tile(v, 2)), np.tile(matrix, (2, 2)), np.tile(v, 2), dtype)
+    for times, route in ((3, _routes.DoubleSum), (5, _routes.PairRoute)):
+        many = (
+            np.concatenate([np.roll(pairs[0], k) for k in range(times)]),
+            np.tile(pairs[1], times),
+        )
+        more = SampledKroneckerOperator(A, B, *many, *pairs[2:], method="sparse")
+        assert isinstance(more._route, route)
+        assert_close(more.matvec(v), dense_formula(A, B, *many, *pairs[2:]), v, dtype)
+
+
+@both_carriers
+@given(problems(), st.sampled_from(METHODS), st.integers(1, 6))
+@settings(max_examples=40, deadline=None)
+def test_matmat_is_stacked_matvecs(problem, method, k):
+    A, B, pairs, v, w, dtype = problem
+    matrix = dense_formula(A, B, *pairs)
+    operator = SampledKroneckerOperator(A, B, *pairs, method=method)
+    X = np.outer(v, np.arange(k)) + np.linspace(0, 1, k)
+    Y = np.outer(w, np.arange(k)) + np.linspace(0, 1, k)
+    product, adjoint = operator.matmat(X), operator.rmatmat(Y)
+    for column in range(k):
+        assert_close(product[:, column], matrix, X[:, column], dtype)
+        assert_close(adjoint[:, column], matrix.T, Y[:, column], dtype)
+
+
+@given(problems(), st.sampled_from(METHODS))
+@settings(max_examples=40, deadline=None)
+def test_adjoint_identity(problem, method):
+    A, B, pairs, v, w, dtype = problem
+    operator = SampledKroneckerOperator(A, B, *pairs, method=method, dtype=np.float64)
+    left, right = operator @ v @ w, v @ (operator.T @ w)
+    scale = np.abs(v) @ (np.abs(dense_formula(A, B, *pairs)).T @ np.abs(w))
+    assert abs(left - right) <= (1e-12 if dtype == np.float64 else 1e-9) * scale
+
+
+@both_carriers
+@given(problems(), st.sampled_from(METHODS), st.booleans(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_restrict_is_the_operator_of_the_subset(problem, method, as_mask, sort_first):
+    A, B, pairs, v, w, dtype = problem
+    operator = SampledKroneckerOperator(A, B, *pairs, method=method)
+    if sort_first:
+        operator.matvec(v)
+    rng = np.random.default_rng(len(v))
+    if as_mask:
+        out, in_ = rng.random(len(w)) < 0.4, rng.random(len(v)) < 0.4
+    else:
+        out, in_ = rng.integers(0, len(w), 7), rng.permutation(len(v))[: len(v) // 2]
+    part = operator.restrict(out=out, in_=in_)
+    matrix = dense_formula(A, B, *pairs)[out][:, in_]
+    assert part.shape == matrix.shape
+    assert_close(part.matvec(v[in_]), matrix, v[in_], dtype)
+    assert_close(part.rmatvec(w[out]), matrix.T, w[out], dtype)
+    assert operator.restrict(out=out).shape == (matrix.shape[0], len(v))
+    assert_close(operator.matvec(v), dense_formula(A, B, *pairs), v, dtype)
+
+
+def square_problem(rng, m, q, n):
+    """Symmetric kernels of full rank and pairs that use every vertex."""
+    A, B = (gram(rng.standard_normal((size, 4)), kernel="gaussian", gamma=1.0) for size in (m, q))
+    rows = np.concatenate([np.arange(n) % m, rng.integers(0, m, n)])
+    cols = np.concatenate([np.arange(n) % q, rng.integers(0, q, n)])
+    return A, B, rows, cols
+
+
+@both_carriers
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("m", "q"), [(40, 900), (900, 40), (210, 330)])
+def test_blocks_of_many_vertices(rng, method, dtype, m, q):
+    # Several panels, blocks of minor vertices and tasks, whose seams a small problem never meets
+    A, B, rows, cols = square_problem(rng, m, q, 1000)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method=method, dtype=dtype)
+    v = rng.standard_normal(len(rows))
+    matrix = dense_formula(A.astype(dtype), B.astype(dtype), rows, cols, rows, cols)
+    assert_close(operator.matvec(v), matrix, v, dtype)
+    X = rng.standard_normal((len(rows), 5))
+    product = operator @ X
+    for column in range(5):
+        assert_close(product[:, column], matrix, X[:, column], dtype)
+
+
+@both_carriers
+@pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
+def test_same_bits_every_time(rng, method):
+    A, B, rows, cols = square_problem(rng, 120, 90, 3000)
+    v = rng.standard_normal(len(rows))
+    products = [
+        SampledKroneckerOperator(A, B, rows, cols, method=method).matvec(v) for _ in range(3)
+    ]
+    np.testing.assert_array_equal(products[0], products[1])
+    np.testing.assert_array_equal(products[0], products[2])
+
+
+@pytest.fixture
+def threads():
+    """Set the threads of numba, and those of the BLAS where a second number is given."""
+    before = numba.get_num_threads()
+    with threadpool_limits(1) as limits:
+
+        def use(n_numba, n_blas=1):
+            numba.set_num_threads(n_numba)
+            threadpool_limits(n_blas)
+
+        yield use
+        limits.restore_original_limits()
+    numba.set_num_threads(before)
+
+
+@both_carriers
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
+@pytest.mark.parametrize("width", [1, 3])
+def test_two_threads_form_the_same_sums(rng, monkeypatch, threads, method, dtype, width):
+    x, z = rng.uniform(0, 40, (400, 1)), rng.uniform(0, 40, (300, 1))
+    A, B = (gram(features, kernel="gaussian", gamma=1.0) for features in (x, z))
+    rows, cols = rng.integers(0, 400, 100000), rng.integers(0, 300, 100000)
+    X = rng.standard_normal((100000, width))
+    operator = SampledKroneckerOperator(A, B, rows, cols, method=method, dtype=dtype)
+    assert operator.method == method
+    awake = []
+    original = type(operator._route).__call__
+
+    def call(route, x):
+        awake.append(numba.get_num_threads())
+        return original(route, x)
+
+    monkeypatch.setattr(type(operator._route), "__call__", call)
+    threads(1)
+    product, adjoint = operator @ X, operator.T @ X
+    threads(2)
+    same, same_adjoint = operator @ X, operator.T @ X
+    assert set(awake[: len(awake) // 2]) == {1} and set(awake[len(awake) // 2 :]) == {2}
+    # The loops over pairs promise every bit: each sum is formed in one thread, in one order
+    np.testing.assert_array_equal(same, product)
+    np.testing.assert_array_equal(same_adjoint, adjoint)
+    threads(2, 2)
+    matrix = dense_formula(A.astype(dtype), B.astype(dtype), *some(rows, cols), rows, cols)
+    for column in range(width):
+        values = np.ascontiguousarray(X[:, column])
+        assert_close((operator @ X)[:50, column], matrix, values, dtype)
+
+
+def some(rows, cols):
+    return rows[:50], cols[:50]
+
+
+def test_small_products_wake_no_thread(rng, monkeypatch, threads):
+    threads(numba.config.NUMBA_NUM_THREADS)
+    A, B, rows, cols = square_problem(rng, 20, 15, 60)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
+    monkeypatch.setitem(
+        operator.__dict__, "_route", lambda x: np.full(x.shape, numba.get_num_threads())
+    )
+    assert (operator @ np.ones(len(rows)) == 1).all()
+
+
+@given(problems())
+@settings(max_examples=50, deadline=None)
+def test_flops_are_those_of_theorem_1(problem):
+    A, B, (rows, cols, in_rows, in_cols), _, _, _ = problem
+    operator = SampledKroneckerOperator(A, B, rows, cols, in_rows, in_cols, method="sparse")
+    a, c, b, d = (len(np.unique(index)) for index in (rows, cols, in_rows, in_cols))
+    # 2016, Remark 1: e and f are the numbers of distinct pairs
+    e, f = (len({*zip(*pair, strict=True)}) for pair in ((in_rows, in_cols), (rows, cols)))
+    assert operator.flops == 2 * min(a * e + d * f, c * e + b * f)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", [(30, 20), (300, 200)], ids=["marked", "sorted"])
+def test_repeated_pairs_cost_as_much_as_distinct_ones(rng, method, shape):
+    distinct = np.divmod(rng.permutation(shape[0] * shape[1])[:90], shape[1])
+    A, B = (gram(rng.standard_normal((size, 4)), kernel="gaussian", gamma=1.0) for size in shape)
+    place = rng.permutation(np.concatenate([np.arange(90), rng.integers(0, 90, 500)]))
+    v = rng.standard_normal(len(place))
+    once = SampledKroneckerOperator(A, B, *distinct, method=method)
+    often = SampledKroneckerOperator(A, B, *(i[place] for i in distinct), method=method)
+    assert often.flops == once.flops
+    # Remark 1: coefficients of a pair are summed, outputs repeated
+    summed = np.array([v[place == pair].sum() for pair in range(90)])
+    np.testing.assert_allclose(often @ v, (once @ summed)[place], rtol=0, atol=1e-11)
+    rows, cols = (i[place] for i in distinct)
+    assert_close(often @ v, dense_formula(A, B, rows, cols, rows, cols), v, np.float64)
+
+
+@both_carriers
+def test_zero_coefficients_are_not_touched(rng, monkeypatch):
+    A, B, rows, cols = square_problem(rng, 40, 30, 500)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
+    v = np.zeros(len(rows))
+    v[:7] = 1.0
+    counted = []
+
+    def accumulate(matrix, transposed, columns, starts, *rest):
+        counted.append((starts[:, -1] - starts[:, 0]).sum())
+        return original(matrix, transposed, columns, starts, *rest)
+
+    original = _routes.accumulate
+    monkeypatch.setattr(_routes, "accumulate", accumulate)
+    operator.matvec(v)
+    assert counted == [7]
+
+
+@both_carriers
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_comes_through(rng, method, bad):
+    A, B, rows, cols = square_problem(rng, 40, 30, 500)
+    v = np.zeros(len(rows))
+    v[3] = bad
+    product = SampledKroneckerOperator(A, B, rows, cols, method=method) @ v
+    assert not np.isfinite(product).any()  # kernels are positive: each output sees it
+
+
+def test_pairs_out_are_the_pairs_in_by_default(rng):
+    A, B, rows, cols = square_problem(rng, 20, 15, 60)
+    given_twice = SampledKroneckerOperator(A, B, rows, cols, rows, cols, method="sparse")
+    once = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
+    v = rng.standard_normal(len(rows))
+    np.testing.assert_array_equal(once @ v, given_twice @ v)
+
+
+def test_sparse_matrices_and_integers_are_accepted(rng):
+    A, B = rng.integers(-2, 3, (6, 5)), rng.integers(-2, 3, (4, 3))
+    pairs = tuple(rng.integers(0, size, 30) for size in (6, 4, 5, 3))
+    v = rng.standard_normal(30)
+    operator = SampledKroneckerOperator(sparse.csr_array(A), B, *pairs)
+    assert_close(operator @ v, dense_formula(A, B, *pairs), v, np.float64)
+
+
+@both_carriers
+def test_decaying_kernels_go_the_lowrank_way(rng):
+    m = 1200
+    x, z = rng.uniform(0, 20, (2, m, 1))
+    A, B = (gram(features, kernel="gaussian", gamma=1.0) for features in (x, z))
+    index = rng.permutation(m * m)[: m * m // 8]
+    rows, cols = np.divmod(index, m)
+    v = rng.standard_normal(len(rows))
+    exact = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
+    fast = SampledKroneckerOperator(A, B, rows, cols, method="lowrank")
+    assert (exact.method, fast.method) == ("sparse", "lowrank")
+    assert fast.flops < exact.flops / 5
+    expected = exact @ v
+    assert np.linalg.norm(fast @ v - expected) < 1e-10 * np.linalg.norm(expected)
+    # predictions: neither square nor semidefinite
+    new = gram(rng.uniform(0, 20, (900, 1)), x, kernel="gaussian", gamma=1.0)
+    out = rng.integers(0, 900, 40000), rng.integers(0, m, 40000)
+    exact, fast = (
+        SampledKroneckerOperator(new, B, *out, rows, cols, method=method)
+        for method in ("sparse", "lowrank")
+    )
+    assert fast.method == "lowrank"
+    expected = exact @ v
+    assert np.linalg.norm(fast @ v - expected) < 1e-10 * np.linalg.norm(expected)
+
+
+def test_lowrank_never_costs_more_than_an_exact_method(rng):
+    A, B, rows, cols = square_problem(rng, 60, 50, 400)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method="lowrank")
+    exact = [SampledKroneckerOperator(A, B, rows, cols, method=m) for m in ("sparse", "dense")]
+    assert operator.method in ("sparse", "dense")
+    assert operator.flops == min(other.flops for other in exact)
+
+
+@both_carriers
+def test_indefinite_matrices_of_low_rank(rng):
+    signs = np.diag([1.0, -2.0, 3.0])
+    A, B = (F @ signs @ F.T for F in (rng.standard_normal((size, 3)) for size in (90, 80)))
+    rows, cols = rng.integers(0, 90, 2000), rng.integers(0, 80, 2000)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method="lowrank")
+    assert operator.method == "lowrank"
+    v = rng.standard_normal(2000)
+    assert_close(operator @ v, dense_formula(A, B, rows, cols, rows, cols), v, np.float64)
+
+
+@pytest.fixture
+def calibrate(tmp_path, monkeypatch):
+    """calibrate with a cache folder of its own, as a new process would call it."""
+
+    def measure(*measured):
+        results = iter(measured)
+        monkeypatch.setattr(cost_model, "_measure", lambda *_: next(results))
+        monkeypatch.setattr(cost_model, "_measured", {})
+        return cost_model.calibrate(np.dtype(np.float64), 2)
+
+    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path))
+    return measure
+
+
+RATES, OTHER_RATES = cost_model.Rates(1e11, 3e10, 1e-9, 1e9), cost_model.Rates(1.0, 1.0, 1.0, 1.0)
+
+
+def test_rates_are_plausible():
+    rates, processors = cost_model._measure(np.dtype(np.float64))
+    for operations_a_second in (rates.matrix_product, rates.pair_product, rates.factorization):
+        assert 1e6 < operations_a_second < 1e14
+    assert 0 <= rates.pair_overhead < 1e-4
+    assert 0 < processors < 1.2  # of the one thread
+
+
+def test_rates_are_kept(calibrate, tmp_path):
+    assert calibrate((RATES, 2.0)) == RATES
+    assert calibrate() == RATES
+    (path,) = tmp_path.rglob("*.json")
+    path.write_text("{}")
+    assert calibrate((OTHER_RATES, 2.0)) == OTHER_RATES
+
+
+def test_disturbed_calibration_is_repeated(calibrate, monkeypatch):
+    disturbed = [(RATES, 0.5), (OTHER_RATES, 1.2), (RATES, 1.0)]  # of two processors
+    assert calibrate(*disturbed) == OTHER_RATES
+    assert calibrate((RATES, 1.1)) == OTHER_RATES  # tried once more, no better
+    monkeypatch.setattr(cost_model, "_measured", {})
+    assert cost_model.machine_rates(np.float64, 2) == OTHER_RATES  # no measurement in a clock
+    assert calibrate((RATES, 1.9)) == RATES
+    assert calibrate() == RATES
+
+
+def test_calibration_ends_once_undisturbed(calibrate):
+    assert calibrate((OTHER_RATES, 0.5), (RATES, 1.9)) == RATES
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(calibrate, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path / "file"))
+    assert calibrate((RATES, 2.0)) == RATES
+
+
+def test_calibration_measures_with_the_threads_it_is_for(monkeypatch):
+    seen = []
+
+    def measure(dtype):
+        blas = [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
+        seen.append((numba.get_num_threads(), max(blas)))
+        return RATES, 9.0
+
+    monkeypatch.setattr(cost_model, "_measure", measure)
+    most = min(2, numba.config.NUMBA_NUM_THREADS)
+    for n_threads in (1, most):
+        cost_model._least_disturbed(np.float64, n_threads, 3)
+    assert seen == [(1, 1), (most, most)]
+    assert numba.get_num_threads() == 1  # as before
+
+
+@pytest.fixture
+def give_rates(tmp_path, monkeypatch):
+    """Set KRONBENCH_RATES to a file of these rates."""
+
+    def give(rates):
+        path = tmp_path / "rates.json"
+        path.write_text(json.dumps(asdict(rates)))
+        monkeypatch.setenv("KRONBENCH_RATES", str(path))
+
+    monkeypatch.setattr(cost_model, "_used", {})
+    return give
+
+
+def test_auto_follows_the_rates_and_tells_them(rng, give_rates):
+    A, B, rows, cols = square_problem(rng, 300, 250, 120000)
+    for rates, method in (
+        (cost_model.Rates(1e14, 1e9, 0.0, 1e3), "dense"),
+        (cost_model.Rates(1e9, 1e14, 0.0, 1e3), "sparse"),
+    ):
+        give_rates(rates)
+        assert SampledKroneckerOperator(A, B, rows, cols).method == method
+        (used,) = rates_used()
+        assert used == {"dtype": "float64", "threads": 1, **asdict(rates)}
+
+
+@pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
+def test_a_method_that_is_named_does_not_look_at_the_rates(rng, give_rates, method):
+    A, B, rows, cols = square_problem(rng, 300, 250, 120000)
+    v = rng.standard_normal(len(rows))
+    products = []
+    for rates in (cost_model.Rates(1e14, 1e9, 0.0, 1e3), cost_model.Rates(1e9, 1e14, 0.0, 1e14)):
+        give_rates(rates)
+        operator = SampledKroneckerOperator(A, B, rows, cols, method=method)
+        products.append((operator.method, operator.restrict(in_=rows > 9).method, operator @ v))
+    assert products[0][:2] == products[1][:2]
+    np.testing.assert_array_equal(products[0][2], products[1][2])
+    assert rates_used() == []
+
+
+@pytest.mark.parametrize("text", [None, "[1]", "{}", '{"matrix_product": "fast"}', "nonsense"])
+def test_rates_that_cannot_be_used_are_named(tmp_path, monkeypatch, text):
+    path = tmp_path / "rates.json"
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setenv("KRONBENCH_RATES", str(path))
+    with pytest.raises(InputError, match=r"KRONBENCH_RATES names .*rates.json.*pair_overhead"):
+        cost_model.machine_rates(np.dtype(np.float64), 1)
+
+
+def test_auto_factorizes_where_that_pays(rng, give_rates):
+    give_rates(RATES)
+    x = rng.uniform(0, 5, (400, 1))
+    K = gram(x, kernel="gaussian", gamma=1.0)
+    rows, cols = rng.integers(0, 400, (2, 40000))
+    operator = SampledKroneckerOperator(K, K, rows, cols)
+    assert operator.method == "lowrank"
+    assert operator._matrices == (None, None)  # the factors are all that is kept
+    full_rank = gram(30 * x, kernel="gaussian", gamma=1.0)
+    assert SampledKroneckerOperator(full_rank, full_rank, rows, cols).method == "sparse"
+    one_sided = SampledKroneckerOperator(full_rank, K, rows, cols)
+    assert one_sided.method == "lowrank"
+    v = rng.standard_normal(40000)
+    expected = SampledKroneckerOperator(full_rank, K, rows, cols, method="sparse") @ v
+    assert np.linalg.norm(one_sided @ v - expected) < 1e-10 * np.linalg.norm(expected)
+
+
+def test_auto_chooses_afresh_for_few_of_the_pairs(rng):
+    A, B, _, _ = square_problem(rng, 60, 50, 1)
+    rows, cols = np.divmod(np.arange(3000), 50)
+    operator = SampledKroneckerOperator(A, B, rows, cols)
+    few = np.arange(0, 3000, 40)
+    assert (operator.method, operator.restrict(few, few).method) == ("dense", "sparse")
+
+
+@pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
+def test_memory_is_that_of_the_pairs_and_the_vertices(rng, method):
+    m, n = 300, 20000
+    x, z = rng.uniform(0, 20, (2, m, 1))
+    A, B = (gram(features, kernel="gaussian", gamma=1.0) for features in (x, z))
+    rows, cols = rng.integers(0, m, (2, n))
+    v = rng.standard_normal(n)
+    tracemalloc.start()
+    SampledKroneckerOperator(A, B, rows, cols, method=method) @ v
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * (16 * n + 8 * m * m) < 8 * n * m / 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"row_matrix": np.ones(3)}, "row_matrix has 1 dimension"),
+        ({"col_matrix": np.array([["x"]])}, "col_matrix has dtype"),
+        ({"row_matrix": np.full((2, 2), np.nan)}, "row_matrix holds NaN"),
+        ({"rows": [0, 2]}, "rows holds the index 2, out of range for the 2 vertices"),
+        ({"cols": [0, -1]}, "cols holds the index -1"),
+        ({"rows": [0.5, 1.0]}, "rows has dtype float64"),
+        ({"rows": [[0, 1]]}, "rows has 2 dimension"),
+        ({"rows": [0]}, "rows has 1 entries and cols has 2"),
+        ({"in_rows": [0]}, "one of in_rows and in_cols is missing"),
+        ({"in_rows": [0], "in_cols": [5]}, "in_cols holds the index 5"),
+        ({"method": "fast"}, "method is 'fast'"),
+        ({"dtype": np.int32}, "give float32 or float64"),
+        ({"dtype": "single precision"}, "dtype is 'single precision': give float32 or float64"),
+        ({"dtype": 3}, "give float32 or float64"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    arguments = {"row_matrix": np.eye(2), "col_matrix": np.eye(3), "rows": [0, 1], "cols": [0, 1]}
+    with pytest.raises(InputError) as caught:
+        SampledKroneckerOperator(**{**arguments, **change})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("single", [np.float32, "float32", "f4", "single", np.dtype("float32")])
+def test_dtype_is_what_numpy_takes_for_one(single):
+    operator = SampledKroneckerOperator(np.eye(2), np.eye(3), [0, 1], [0, 1], dtype=single)
+    assert (operator @ np.ones(2)).dtype == operator.dtype == np.float32
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_possible_pairs_than_32_bits_count(rng, method):
+    m = 70_000  # m^2 > 2^32
+    A, B = rng.standard_normal((2, m, 3))
+    rows = np.array([m - 1, 0, m - 1, 46341, 7])
+    cols = np.array([m - 1, m - 1, 0, 46341, m - 2])
+    in_rows, in_cols = rng.integers(0, 3, (2, 4))
+    v, w = rng.standard_normal(4), rng.standard_normal(5)
+    operator = SampledKroneckerOperator(A, B, rows, cols, in_rows, in_cols, method=method)
+    matrix = dense_formula(A, B, rows, cols, in_rows, in_cols)
+    assert_close(operator @ v, matrix, v, np.float64)
+    assert_close(operator.T @ w, matrix.T, w, np.float64)
+
+
+def test_more_than_32_bits_number_are_refused():
+    # Arrays of one number each, seen many times: nothing of this size is in memory
+    many = np.broadcast_to(np.int8(0), 2**31 + 1)
+    tall = np.broadcast_to(np.int8(1), (2**31 + 1, 1))
+    with pytest.raises(InputError, match="rows has 2147483649 entries: give at most 2147483647"):
+        SampledKroneckerOperator(np.eye(1), np.eye(1), many, many)
+    with pytest.raises(InputError, match="rows holds the index 2147483648: give at most"):
+        SampledKroneckerOperator(tall, np.eye(1), [2**31], [0], [0], [0])
+
+
+def test_bad_restrictions_are_named():
+    operator = SampledKroneckerOperator(np.eye(2), np.eye(3), [0, 1], [0, 1])
+    with pytest.raises(InputError, match="out is a mask of shape"):
+        operator.restrict(out=np.ones(3, bool))
+    with pytest.raises(InputError, match="in_ holds the index 2"):
+        operator.restrict(in_=[2])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_pairs_at_all(method):
+    none = np.empty(0, int)
+    operator = SampledKroneckerOperator(np.eye(2), np.eye(3), [0, 1], [0, 1], none, none, method)
+    np.testing.assert_array_equal(operator @ np.empty(0), [0.0, 0.0])
+    assert (operator.T @ np.ones(2)).shape == (0,)
+    assert operator.restrict(out=none).shape == (0, 0)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("method", ["sparse", "dense"])
+def test_subnormal_numbers_of_single_precision_are_zero(method):
+    """They slow every product down; the matrix that was given stays as it is."""
+    given = np.array([[1, 1e-40], [1e-40, 1e-40]], np.float32)
+    before = given.copy()
+    rows, cols = np.repeat([0, 1], 2), np.tile([0, 1], 2)
+    operator = SampledKroneckerOperator(given, np.eye(2, dtype="f4"), rows, cols, method=method)
+    v = np.array([1, 2, 3, 4], np.float32)
+    np.testing.assert_array_equal(operator @ v, [1, 2, 0, 0])
+    np.testing.assert_array_equal(given, before)

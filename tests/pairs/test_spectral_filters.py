@@ -1,0 +1,143 @@
+"""Spectral filters against their definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kronbench.errors import InputError
+from kronbench.pairs.spectral_filters import (
+    FILTERS,
+    IteratedTikhonov,
+    as_filter,
+    cutoff,
+    joint_filter,
+    landweber,
+    separable_filter,
+    tikhonov,
+)
+
+
+def kernel(seed, n=6, rank=4):
+    features = np.random.default_rng(seed).normal(size=(n, rank))
+    return features @ features.T
+
+
+def function_of(K, filter, reg):
+    values, vectors = np.linalg.eigh(K)
+    values = np.where(values > 1e-12, values, 0.0)
+    return (vectors * filter(values, reg)) @ vectors.T
+
+
+@pytest.mark.parametrize("reg", [1e-3, 1.0, 30.0])
+def test_tikhonov_solves_the_ridge_system(reg):
+    K = kernel(0)
+    np.testing.assert_allclose(
+        function_of(K, tikhonov, reg) @ (K + reg * np.eye(6)), np.eye(6), atol=1e-10
+    )
+
+
+def test_without_regularization_the_pseudo_inverse():
+    K = kernel(1)
+    np.testing.assert_allclose(
+        function_of(K, tikhonov, 0.0), np.linalg.pinv(K, rcond=1e-10), atol=1e-10
+    )
+
+
+def test_cutoff_is_regression_on_the_leading_components():
+    K = kernel(2)
+    values, vectors = np.linalg.eigh(K)
+    reg = (values[-2] + values[-3]) / 2
+    two = vectors[:, -2:]
+    expected = two @ np.linalg.inv(two.T @ K @ two) @ two.T
+    np.testing.assert_allclose(function_of(K, cutoff, reg), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 5])
+def test_iterated_tikhonov_is_ridge_on_residuals(iterations):
+    K, reg = kernel(3), 0.7
+    coef = np.zeros((6, 6))
+    for _ in range(iterations):
+        coef = coef + np.linalg.solve(K + reg * np.eye(6), np.eye(6) - K @ coef)
+    np.testing.assert_allclose(function_of(K, IteratedTikhonov(iterations), reg), coef, atol=1e-10)
+
+
+@pytest.mark.parametrize("reg", [0.01, 0.5, 100.0])
+def test_landweber_is_gradient_descent(reg):
+    K = kernel(4)
+    largest = np.linalg.eigvalsh(K)[-1]
+    coef = np.zeros((6, 6))
+    for _ in range(int(np.ceil(largest / reg))):
+        coef = coef + (np.eye(6) - K @ coef) / largest
+    np.testing.assert_allclose(function_of(K, landweber, reg), coef, atol=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([tikhonov, cutoff, landweber, IteratedTikhonov(2), IteratedTikhonov(4)]),
+    st.floats(-6, 0),
+    st.integers(0, 10**6),
+)
+def test_admissible(filter, log_reg, seed):
+    # Definition 2 with D = B = gamma = 1 (B is the number of iterations for iterated Tikhonov, and
+    # 2 for Landweber, whose number of steps is rounded up), qualification at least 1
+    reg = 10.0**log_reg
+    bound = {landweber: 2.0}.get(filter, float(getattr(filter, "iterations", 1)))
+    x = np.concatenate([np.random.default_rng(seed).uniform(0, 1, 50), np.geomspace(1e-9, 1, 50)])
+    values = filter(np.concatenate([x, [1.0]]), reg)[:-1]
+    rounding = 1e-12
+    assert np.all(np.abs(x * values) <= 1 + rounding)
+    assert np.all(np.abs(values) <= bound / reg * (1 + rounding))
+    assert np.all(np.abs(1 - x * values) <= 1 + rounding)
+    for power in (0.5, 1.0):
+        assert np.all((x / reg) ** power * np.abs(1 - x * values) <= 1 + 1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-6, 0), st.floats(1, 3), st.floats(1, 3))
+def test_filter_of_two_steps_is_admissible_with_qualification_one_half(seed, log_reg, a, b):
+    # Theorem 5: x s = z and reg_rows reg_cols = reg, factors at most a sqrt(z) and b sqrt(reg)
+    rng = np.random.default_rng(seed)
+    reg, z = 10.0**log_reg, rng.uniform(0, 1, 200) ** 4
+    x = np.sqrt(z) * a ** rng.uniform(-1, 1, 200)
+    reg_rows = np.sqrt(reg) * b ** rng.uniform(-1, 1)
+    s, reg_cols = z / x, reg / reg_rows
+    values = tikhonov(x, reg_rows) * tikhonov(s, reg_cols)
+    rest = 1 - z * values
+    assert np.all(values <= 1 / reg * (1 + 1e-12)) and np.all(rest <= 1)
+    for power in (0.1, 0.5):
+        assert np.all((z / reg) ** power * rest <= 2 * a * b * (1 + 1e-9))
+
+
+def test_qualification_of_two_steps_is_no_more_than_one_half():
+    # and beyond 1/2 the bound breaks down as reg goes to zero
+    x = np.ones(1)
+    supremum = [
+        reg**-0.75 * (1 - tikhonov(x, np.sqrt(reg)) ** 2)[0] for reg in (1e-4, 1e-8, 1e-12)
+    ]
+    assert supremum[0] > 2 and supremum[1] > 5 * supremum[0] and supremum[2] > 5 * supremum[1]
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_both_kinds_of_filters_of_pairs(name):
+    filter, rng = as_filter(name), np.random.default_rng(5)
+    x, s = rng.uniform(0, 2, 4), rng.uniform(0, 2, 3)
+    separable = separable_filter(filter, tikhonov, x, s, 0.3, 0.7)
+    joint = joint_filter(filter, x, s, 0.3)
+    for a in range(4):
+        for b in range(3):
+            np.testing.assert_allclose(separable[a, b], filter(x, 0.3)[a] / (s[b] + 0.7))
+    every = np.multiply.outer(x, s).ravel()
+    np.testing.assert_allclose(joint.ravel(), filter(every, 0.3))
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_zero_kernel(name):
+    values = as_filter(name)(np.zeros(3), 0.5)
+    assert np.isfinite(values).all() and (values <= 2 / 0.5).all()
+
+
+def test_unknown_name():
+    with pytest.raises(InputError, match="row_filter='ridge' is unknown: give one of 'tikhonov'"):
+        as_filter("ridge", "row_filter")
+    assert as_filter(cutoff) is cutoff
