@@ -162,7 +162,7 @@ import importlib, sys
 first, method, m, n = sys.argv[1:]
 for name in (first, "numba", "numpy", "kronbench"):
     importlib.import_module(name)
-from kronbench.experiments.calm_and_busy import make_products
+from kronbench.experiments.performance.calm_and_busy import make_products
 
 make_products(method, int(m), int(n))
 """
