@@ -20,6 +20,6 @@ from . import (
     pairs as pairs,
 )
 from .errors import InputError as InputError
-from .pairs import PairData as PairData
+from .pairs.data import PairData as PairData
 
 __version__: str
