@@ -4,5 +4,5 @@ import lazy_loader
 
 __version__ = "0.1.0"
 # Pictures need no pairs, and scipy.sparse takes a tenth of a second.
-__getattr__, __dir__, _ = lazy_loader.attach_stub(__name__, __file__)
-__all__ = ["InputError", "PairData", "__version__"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ += ["__version__"]

@@ -29,10 +29,10 @@ def test_names_on_demand_are_those_that_are_promised(package):
         if name in handed_on:
             module, written = handed_on[name]
             assert found is getattr(sys.modules[module], written)
-            assert found.__module__ == module
+            assert getattr(found, "__module__", module) == module  # LOSSES is a mapping
             # A module of that name would be in its place once it is imported.
             assert file_of(f"{package.__name__}.{name}") is None
-    assert set(package.__all__) <= set(dir(package))
+    assert set(handed_on) <= set(dir(package))
     everything = {}
     exec(f"from {package.__name__} import *", everything)
     assert set(package.__all__) <= set(everything)
