@@ -2,7 +2,8 @@
 # make test                          all tests, the workflow at smoke scale included
 # make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
 # make faults [KILLS=100]            kills and other faults (docs/faults.md), few in make test
-# make lint                          style
+# make lint                          style, spelling, the form of YAML files
+# make coverage                      which lines the tests run
 # make check                         the smoke scale, beside the accepted numbers (results/reference/smoke)
 # make compare [SCALE=...]           what a finished run has not in common with the accepted one
 # make tolerances [SCALE=...]        how far numbers may be apart on other machines, by five whole runs
@@ -33,7 +34,7 @@ LIKE_haswell := OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATU
 LIKE_sandybridge := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=sandybridge NUMBA_CPU_FEATURES= \
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA
 
-.PHONY: figures test fuzz faults lint check compare tolerances archive crate-test cluster audit dist lock
+.PHONY: figures test fuzz faults lint coverage check compare tolerances archive crate-test cluster audit dist lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
@@ -55,6 +56,11 @@ endif
 
 lint: $(VENV)/ready
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow
+	@$(BIN)/codespell && $(BIN)/yamllint --strict .
+
+# Which lines the tests run (not those of the workflow, which run in processes of their own).
+coverage: $(VENV)/ready
+	@PATH="$(BIN):$$PATH" pytest --ignore=tests/workflow --cov=kronbench --cov-report=term:skip-covered $(ARGS)
 
 fuzz: $(VENV)/ready
 	@KRONBENCH_FUZZ=$(FILES) $(BIN)/pytest tests/fuzz $(ARGS)
