@@ -24,7 +24,7 @@ GROUND = {"errors", "files", "resources", "settings"}
 FLOORS = {
     "linalg": set(),
     "pairs": {"linalg"},
-    "classes": {"linalg", "pairs"},
+    "classes": {"linalg"},
     "datasets": {"pairs"},
     "evaluation": {"pairs", "classes"},
     "models": {"linalg", "pairs", "classes", "evaluation"},

@@ -29,7 +29,7 @@ threadpool_limits(2)
 before = settings()
 import kronbench
 from kronbench.linalg import incomplete_cholesky
-from kronbench.pairs import SampledKroneckerOperator, _panel_loops, _routes
+from kronbench.pairs import SampledKroneckerOperator, _routes
 imported = settings()
 rng = np.random.default_rng(0)
 n = 700

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from kronbench.linalg.matrix_products import multiply
-from kronbench.pairs._panel_loops import (
+from kronbench.linalg.panel_loops import (
     BATCH,
-    PANEL_ROW,
     PLAIN,
-    VECTOR_BYTES,
     accumulate,
+    aligned_zeros,
     contract,
-    gather_pairs,
+    even_tasks,
     narrow_width,
     padded_columns,
+    panels,
+)
+from kronbench.pairs._pair_loops import (
+    gather_pairs,
     scatter,
     scatter_pairs,
     select,
@@ -67,7 +69,7 @@ class PairRoute:
             columns = np.arange(len(inner))
         matrix, transposed = self._collect
         out = self._out
-        tasks = _tasks(out.bounds)
+        tasks = even_tasks(out.bounds)
         sums = np.zeros((len(out.order), x.shape[1]), x.dtype)
         contract(
             inner,
@@ -78,7 +80,7 @@ class PairRoute:
             out.minor,
             tasks,
             sums,
-            _panels(len(tasks) - 1, out.n_minor, x.dtype),
+            panels(len(tasks) - 1, out.n_minor, x.dtype),
             narrow_width(x.dtype),
             PLAIN,
         )
@@ -112,7 +114,7 @@ class PairRoute:
         n_columns = padded_columns(len(self._columns), x.dtype)
         rows = aligned_zeros((len(majors), x.shape[1], n_columns), x.dtype)
         matrix, transposed = self._spread
-        tasks = _tasks(np.concatenate([[0], np.cumsum(counts)]))
+        tasks = even_tasks(np.concatenate([[0], np.cumsum(counts)]))
         accumulate(
             matrix,
             transposed,
@@ -122,7 +124,7 @@ class PairRoute:
             values,
             tasks,
             rows,
-            _panels(len(tasks) - 1, pairs.n_minor, x.dtype),
+            panels(len(tasks) - 1, pairs.n_minor, x.dtype),
             narrow_width(x.dtype),
             PLAIN,
         )
@@ -243,27 +245,8 @@ def submatrix(matrix, rows, columns):
     return matrix if len(columns) == matrix.shape[1] else matrix[:, columns]
 
 
-def aligned_zeros(shape, dtype):
-    """Zeros whose rows begin on a boundary of the vectors of the kernels."""
-    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    memory = np.zeros(n_bytes + VECTOR_BYTES, np.uint8)
-    skip = -memory.ctypes.data % VECTOR_BYTES
-    return memory[skip : skip + n_bytes].view(dtype).reshape(shape)
-
-
-def _panels(n_tasks, n_rows, dtype):
-    return aligned_zeros((n_tasks, n_rows * PANEL_ROW // np.dtype(dtype).itemsize), dtype)
-
-
 def _by_rows(matrix):
     """A C-ordered array and whether it is the transpose of the matrix."""
     if matrix.flags.f_contiguous and not matrix.flags.c_contiguous:
         return matrix.T, True
     return np.ascontiguousarray(matrix), False
-
-
-def _tasks(bounds):
-    """Bounds of consecutive major vertices with about equally many pairs, one part a thread."""
-    n_threads = numba.get_num_threads()
-    parts = np.arange(1, n_threads) * bounds[-1] // n_threads
-    return np.concatenate([[0], np.searchsorted(bounds, parts), [len(bounds) - 1]])

@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kronbench.pairs._panel_loops import block_starts, rows_of_a_block, sort_pairs
+from kronbench.linalg.panel_loops import block_starts
+from kronbench.pairs._pair_loops import rows_of_a_block, sort_pairs
 
 
 @dataclass(frozen=True)

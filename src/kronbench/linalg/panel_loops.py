@@ -1,0 +1,408 @@
+"""Sparse matrices times dense ones, by the threads of numba: loops on panels of few columns.
+
+A panel is a few columns of a matrix, packed without gaps and passed block by block, so that its
+rows are read from L1 or L2; what belongs to one row of the sparse matrix stays in registers.
+``accumulate`` adds up weighted rows of a panel (a sparse matrix times a dense one), ``contract``
+takes inner products with them (a dense times a dense one where a sparse one has entries). Two
+vectors at once share each loaded row of the panel, for half as much again in operations a second.
+
+The innermost loops are plain numba. Where :mod:`kronbench.linalg.vector_instructions` is there
+and numba is one that it was tried with, its loops serve, unless ``KRONBENCH_PLAIN_NUMBA`` is 1.
+The kernels stay in this one module because numba's cache looks at the age of their file alone.
+
+No result depends on the number of threads: every sum is formed in one thread in the same order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+import llvmlite.binding
+import numba
+import numpy as np
+from numba import config, njit, prange
+from numba.extending import overload
+from numpy.typing import DTypeLike
+
+try:
+    from kronbench.linalg import vector_instructions
+except ImportError:  # an optional file
+    vector_instructions = None
+
+
+def chosen_loops(numba_version: tuple[int, int], environment: Mapping[str, str]) -> bool | None:
+    """The argument ``plain`` of the kernels: None for vector instructions, True for numba's."""
+    wanted = environment.get("KRONBENCH_PLAIN_NUMBA", "0") not in ("", "0")
+    if wanted or vector_instructions is None or numba_version >= vector_instructions.NUMBA_BEFORE:
+        return True
+    return None
+
+
+# An argument of the kernels and not a constant, so that numba's cache tells the two apart.
+PLAIN = chosen_loops(numba.version_info.short, os.environ)
+
+# Vectors that the inner loops keep in registers: half of the 32 or 16 that there are, the rest is
+# for operands.
+_FEATURES = (
+    llvmlite.binding.get_host_cpu_features().flatten()
+    if config.CPU_FEATURES is None
+    else config.CPU_FEATURES
+)
+VECTOR_BYTES, _WIDE = (
+    (64, 16) if "+avx512f" in _FEATURES else (32, 8) if "+avx2" in _FEATURES else (16, 8)
+)
+_NARROW = _WIDE // 4
+
+# How many vectors one pass multiplies: one, or two that share the loads.
+BATCH = 2
+
+# Rows of the sparse matrix whose sums stay in cache while all blocks of the panel are passed.
+_MAJOR_BLOCK = 64
+
+# Rows of a panel that are packed at a time: long enough to be read in streams when transposed.
+_STRIP = 64
+
+
+def narrow_width(dtype: DTypeLike) -> int:
+    """Columns of the narrowest panel."""
+    return _NARROW * VECTOR_BYTES // np.dtype(dtype).itemsize
+
+
+def padded_columns(n_columns: int, dtype: DTypeLike) -> int:
+    """Columns of an array that takes the panels of ``n_columns`` columns."""
+    widest = 4 * narrow_width(dtype)
+    padded = -(-n_columns // widest) * widest
+    row_bytes = padded * np.dtype(dtype).itemsize
+    return padded + widest if row_bytes % 4096 == 0 else padded  # such rows share cache sets
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
+    """Zeros whose rows begin on a boundary of the vectors of the kernels."""
+    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.zeros(n_bytes + VECTOR_BYTES, np.uint8)
+    skip = -memory.ctypes.data % VECTOR_BYTES
+    return memory[skip : skip + n_bytes].view(dtype).reshape(shape)
+
+
+def panels(n_tasks: int, n_rows: int, dtype: DTypeLike) -> np.ndarray:
+    """(n_tasks, n_rows times the widest panel): room for a panel of each task."""
+    return aligned_zeros((n_tasks, n_rows * 4 * narrow_width(dtype)), dtype)
+
+
+def even_tasks(bounds: np.ndarray) -> np.ndarray:
+    """Bounds of consecutive rows with about equally many entries, one part for each thread.
+
+    Parameters
+    ----------
+    bounds : (d + 1,) integer array
+        Where the entries of each row begin.
+    """
+    n_threads = numba.get_num_threads()
+    parts = np.arange(1, n_threads) * bounds[-1] // n_threads
+    return np.concatenate([[0], np.searchsorted(bounds, parts), [len(bounds) - 1]])
+
+
+# Sums may be formed in another order; infinities and NaN come through
+_REASSOCIATE = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def _item_bytes(array):
+    """Bytes of an element as a constant of the compiler, which unrolls loops of known length."""
+    return array.itemsize
+
+
+@overload(_item_bytes)
+def _(array):
+    n_bytes = array.dtype.bitwidth // 8
+    return lambda array: n_bytes
+
+
+def make_add_rows(registers, width, vector_bytes):
+    """Weighted rows of a panel as wide as so many vector registers, added to ``width`` rows.
+
+    Four entries at once: the sums are loaded once for them. Unsigned places keep numba from
+    looking for negative ones.
+    """
+    row_bytes = registers * vector_bytes
+
+    @njit(fastmath=_REASSOCIATE)
+    def add_rows(out, offset, stride, panel, indices, values, start, stop):
+        """out[offset + v*stride + k] += sum_h values[h, v] * panel[indices[h], k]."""
+        length = np.uint64(row_bytes // _item_bytes(panel))
+        ones = stop - (stop - start) % 4
+        for h in range(start, ones, 4):
+            a, b = np.uint64(indices[h]) * length, np.uint64(indices[h + 1]) * length
+            c, d = np.uint64(indices[h + 2]) * length, np.uint64(indices[h + 3]) * length
+            for v in range(width):
+                at = np.uint64(offset + v * stride)
+                wa, wb, wc, wd = values[h, v], values[h + 1, v], values[h + 2, v], values[h + 3, v]
+                for k in range(length):
+                    out[at + k] += (
+                        wa * panel[a + k]
+                        + wb * panel[b + k]
+                        + wc * panel[c + k]
+                        + wd * panel[d + k]
+                    )
+        for h in range(ones, stop):
+            a = np.uint64(indices[h]) * length
+            for v in range(width):
+                at = np.uint64(offset + v * stride)
+                wa = values[h, v]
+                for k in range(length):
+                    out[at + k] += wa * panel[a + k]
+
+    return add_rows
+
+
+def make_inner_products(registers, width, vector_bytes):
+    """Inner products of ``width`` rows with rows of a panel, four entries at once."""
+    row_bytes = registers * vector_bytes
+
+    @njit(fastmath=_REASSOCIATE)
+    def inner_products(out, rows, offset, stride, panel, indices, start, stop):
+        """out[h, v] += sum_k rows[offset + v*stride + k] * panel[indices[h], k]."""
+        length = np.uint64(row_bytes // _item_bytes(panel))
+        fixed = rows.reshape(-1)
+        ones = stop - (stop - start) % 4
+        for h in range(start, ones, 4):
+            a, b = np.uint64(indices[h]) * length, np.uint64(indices[h + 1]) * length
+            c, d = np.uint64(indices[h + 2]) * length, np.uint64(indices[h + 3]) * length
+            for v in range(width):
+                at = np.uint64(offset + v * stride)
+                sa = sb = sc = sd = panel.dtype.type(0)
+                for k in range(length):
+                    x = fixed[at + k]
+                    sa += x * panel[a + k]
+                    sb += x * panel[b + k]
+                    sc += x * panel[c + k]
+                    sd += x * panel[d + k]
+                out[h, v] += sa
+                out[h + 1, v] += sb
+                out[h + 2, v] += sc
+                out[h + 3, v] += sd
+        for h in range(ones, stop):
+            a = np.uint64(indices[h]) * length
+            for v in range(width):
+                at = np.uint64(offset + v * stride)
+                sa = panel.dtype.type(0)
+                for k in range(length):
+                    sa += fixed[at + k] * panel[a + k]
+                out[h, v] += sa
+
+    return inner_products
+
+
+def _either(make_plain, make_vector, registers, width):
+    """Both kinds of a loop behind one name; only the one that is asked for is compiled."""
+    plain_numba = make_plain(registers, width, VECTOR_BYTES)
+    vector = make_vector(registers, width, VECTOR_BYTES)
+
+    @njit
+    def loop(plain, a, b, c, d, e, f, g, h):
+        if plain is None:
+            vector(a, b, c, d, e, f, g, h)
+        else:
+            plain_numba(a, b, c, d, e, f, g, h)
+
+    return loop
+
+
+_ADD_ROWS, _INNER_PRODUCTS = (
+    (make_plain, getattr(vector_instructions, make_plain.__name__, make_plain))
+    for make_plain in (make_add_rows, make_inner_products)
+)
+_add_rows_wide = _either(*_ADD_ROWS, _WIDE, 1)
+_add_rows_narrow = _either(*_ADD_ROWS, _NARROW, 1)
+_add_rows_batch = _either(*_ADD_ROWS, _WIDE // BATCH, BATCH)
+_inner_products_wide = _either(*_INNER_PRODUCTS, _WIDE, 1)
+_inner_products_narrow = _either(*_INNER_PRODUCTS, _NARROW, 1)
+_inner_products_batch = _either(*_INNER_PRODUCTS, _WIDE // BATCH, BATCH)
+
+
+@njit
+def _transpose_four(a, b, c, d, block, k):
+    """block[:, k : k + 4] = [a, b, c, d]."""
+    for i in range(len(a)):
+        row = block[i, k : k + 4]
+        row[0], row[1], row[2], row[3] = a[i], b[i], c[i], d[i]
+
+
+@njit
+def _transpose(rows, columns, low, high, block):
+    """block[i, k] = rows[columns[k], low + i], by streams along the rows."""
+    n = len(columns)
+    for k in range(0, n - 3, 4):
+        _transpose_four(
+            rows[columns[k], low:high],
+            rows[columns[k + 1], low:high],
+            rows[columns[k + 2], low:high],
+            rows[columns[k + 3], low:high],
+            block,
+            k,
+        )
+    for k in range(n - n % 4, n):
+        row = rows[columns[k], low:high]
+        for i in range(len(row)):
+            block[i, k] = row[i]
+
+
+@njit
+def _pack(matrix, transposed, columns, panel):
+    """panel[i, k] = matrix[i, columns[k]], zero in the columns after those."""
+    n_rows = len(panel)
+    if transposed:
+        for low in range(0, n_rows, _STRIP):
+            high = min(n_rows, low + _STRIP)
+            _transpose(matrix, columns, low, high, panel[low:high])
+    else:
+        for i in range(n_rows):
+            row, packed = matrix[i], panel[i]
+            for k in range(len(columns)):
+                packed[k] = row[columns[k]]
+    panel[:, len(columns) :] = 0
+
+
+@njit(parallel=True, cache=True)
+def accumulate(
+    matrix, transposed, columns, starts, indices, values, tasks, out, panels, narrow, plain
+):
+    """out[j, v, k] += sum of values[h, v] * matrix[indices[h], columns[k]] over the pairs h of j.
+
+    Parameters
+    ----------
+    matrix : (b, a) array, or (a, b) with ``transposed``
+    starts : (d, n_blocks + 1)
+        Where the pairs of each major vertex begin in each block of minor vertices.
+    tasks : (n_tasks + 1,)
+        Bounds of the major vertices of each task.
+    out : (d, n_vectors, padded_columns(a))
+    panels : (n_tasks, b times the widest panel)
+        Scratch. Every task packs its own: threads that shared one would have to meet at each
+        panel, which costs whole time slices where other programs run too.
+    plain : None or True
+        The innermost loops: vector instructions or plain numba.
+    """
+    n_columns = len(columns)
+    n_minor = matrix.shape[1] if transposed else matrix.shape[0]
+    width, stride = out.shape[1], out.shape[2]
+    flat = out.reshape(-1)
+    n_blocks = starts.shape[1] - 1
+    for task in prange(len(tasks) - 1):
+        panel = panels[task]
+        first = 0
+        while first < n_columns:
+            wide = width == 1 and n_columns - first > 2 * narrow
+            length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
+            chosen = columns[first : first + length]
+            _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
+            for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
+                high = min(low + _MAJOR_BLOCK, tasks[task + 1])
+                for block in range(n_blocks):
+                    for j in range(low, high):
+                        at, stop = starts[j, block], starts[j, block + 1]
+                        offset = j * width * stride + first
+                        if wide:
+                            _add_rows_wide(
+                                plain, flat, offset, stride, panel, indices, values, at, stop
+                            )
+                        elif width == 1:
+                            _add_rows_narrow(
+                                plain, flat, offset, stride, panel, indices, values, at, stop
+                            )
+                        else:
+                            _add_rows_batch(
+                                plain, flat, offset, stride, panel, indices, values, at, stop
+                            )
+            first += length
+
+
+@njit(parallel=True, cache=True)
+def contract(
+    inner, matrix, transposed, columns, starts, indices, tasks, out, panels, narrow, plain
+):
+    """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i.
+
+    Parameters
+    ----------
+    inner : (d, n_vectors, padded number of major vertices)
+    matrix : (c, d') array, or (d', c) with ``transposed``; len(columns) == d
+    starts, tasks, panels, plain : as for :func:`accumulate`
+    """
+    n_columns = len(columns)
+    n_minor = matrix.shape[1] if transposed else matrix.shape[0]
+    width = inner.shape[1]
+    flat = inner.reshape(-1, inner.shape[2])
+    n_blocks = starts.shape[1] - 1
+    for task in prange(len(tasks) - 1):
+        panel = panels[task]
+        first = 0
+        while first < n_columns:
+            wide = width == 1 and n_columns - first > 2 * narrow
+            length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
+            chosen = columns[first : first + length]
+            _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
+            rows = np.zeros((width, _MAJOR_BLOCK, length), inner.dtype)
+            sources = np.empty(length, np.int64)
+            stride = _MAJOR_BLOCK * length
+            for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
+                high = min(low + _MAJOR_BLOCK, tasks[task + 1])
+                for v in range(width):
+                    for k in range(len(chosen)):
+                        sources[k] = (first + k) * width + v
+                    _transpose(flat, sources[: len(chosen)], low, high, rows[v])
+                for block in range(n_blocks):
+                    for i in range(low, high):
+                        at, stop = starts[i, block], starts[i, block + 1]
+                        offset = (i - low) * length
+                        if wide:
+                            _inner_products_wide(
+                                plain, out, rows, offset, stride, panel, indices, at, stop
+                            )
+                        elif width == 1:
+                            _inner_products_narrow(
+                                plain, out, rows, offset, stride, panel, indices, at, stop
+                            )
+                        else:
+                            _inner_products_batch(
+                                plain, out, rows, offset, stride, panel, indices, at, stop
+                            )
+            first += length
+
+
+@njit(parallel=True, cache=True)
+def block_starts(minor, bounds, block_rows, starts):
+    """Where the pairs of each major vertex begin in each block of minor vertices."""
+    n_blocks = starts.shape[1] - 1
+    for j in prange(len(bounds) - 1):
+        at = bounds[j]
+        for block in range(n_blocks):
+            starts[j, block] = at
+            while at < bounds[j + 1] and minor[at] < (block + 1) * block_rows:
+                at += 1
+        starts[j, n_blocks] = at
+
+
+@njit(parallel=True, cache=True)
+def add_products(starts, columns, values, tasks, width, source, out, plain):
+    """out[j, k] += sum of values[h] * source[columns[h], k] over the entries h of row j.
+
+    Parameters
+    ----------
+    starts : (d, n_blocks + 1)
+        Where the entries of each row begin in each block of columns.
+    columns : (nnz,) int32
+    values : (nnz, 1)
+    tasks : (n_tasks + 1,)
+        Bounds of the rows of each task.
+    width : int
+        ``narrow_width`` of the dtype.
+    source, out : flat arrays of rows of that width
+    plain : None or True
+        The innermost loops: vector instructions or plain numba.
+    """
+    for task in prange(len(tasks) - 1):
+        for block in range(starts.shape[1] - 1):
+            for j in range(tasks[task], tasks[task + 1]):
+                at, stop = starts[j, block], starts[j, block + 1]
+                _add_rows_narrow(plain, out, j * width, width, source, columns, values, at, stop)

@@ -1,0 +1,158 @@
+"""Plain loops and vector instructions against the dense formula, and against each other."""
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba import njit
+
+from kronbench.linalg import panel_loops, vector_instructions
+
+ROOT = Path(__file__).parents[2]
+both_dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+
+
+@pytest.mark.parametrize("module", [vector_instructions, panel_loops], ids=["vector", "plain"])
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])  # SSE and Neon, AVX2, AVX-512
+@pytest.mark.parametrize("width", [1, panel_loops.BATCH])
+@both_dtypes
+def test_inner_loops_on_vectors_of_every_size(rng, module, vector_bytes, width, dtype):
+    # A machine runs one of them: the others are reached here, whatever LLVM makes of them
+    registers = 2
+    length = registers * vector_bytes // np.dtype(dtype).itemsize
+    add_rows = module.make_add_rows(registers, width, vector_bytes)
+    inner_products = module.make_inner_products(registers, width, vector_bytes)
+
+    @njit
+    def both(sums, outputs, panel, indices, values, start, stop):
+        add_rows(sums, length, length, panel, indices, values, start, stop)
+        inner_products(outputs, sums, length, length, panel, indices, start, stop)
+
+    panel = rng.standard_normal((5, length)).astype(dtype)
+    indices = rng.integers(0, 5, 11).astype(np.int32)
+    values = rng.standard_normal((11, width)).astype(dtype)
+    tolerance = {"rtol": 1e3 * np.finfo(dtype).eps, "atol": 1e3 * np.finfo(dtype).eps}
+    for start, stop in itertools.combinations_with_replacement(range(12), 2):
+        sums = np.zeros((width + 1) * length, dtype)  # the first row is another vertex's
+        outputs = np.zeros((11, width), dtype)
+        both(sums, outputs, panel.ravel(), indices, values, start, stop)
+        rows = panel[indices[start:stop]]
+        expected = values[start:stop].T @ rows
+        np.testing.assert_array_equal(sums[:length], 0)
+        np.testing.assert_allclose(sums[length:].reshape(width, length), expected, **tolerance)
+        np.testing.assert_allclose(outputs[start:stop], rows @ expected.T, **tolerance)
+        assert not outputs[:start].any() and not outputs[stop:].any()
+
+
+@both_dtypes
+@pytest.mark.parametrize("n_vectors", [1, panel_loops.BATCH])
+def test_plain_loops_and_vector_instructions_agree(rng, dtype, n_vectors):
+    """Panels of every kind, with every number of columns left over for the last of them."""
+    narrow = panel_loops.narrow_width(dtype)
+    n_rows, n_minor, n_blocks, block = 9, 40, 2, 20
+    rows, minor = np.nonzero(rng.random((n_rows, n_minor)) < 0.5)
+    minor = minor.astype(np.int32)
+    bounds = np.searchsorted(rows, np.arange(n_rows + 1))
+    starts = np.empty((n_rows, n_blocks + 1), np.int64)
+    panel_loops.block_starts(minor, bounds, block, starts)
+    tasks = panel_loops.even_tasks(bounds)
+    values = rng.standard_normal((len(minor), n_vectors)).astype(dtype)
+    room = panel_loops.panels(len(tasks) - 1, n_minor, dtype)
+    for n_columns in range(1, 5 * narrow + 1):
+        matrix = rng.standard_normal((n_minor, n_columns)).astype(dtype)
+        columns, width = np.arange(n_columns), panel_loops.padded_columns(n_columns, dtype)
+        inner = panel_loops.aligned_zeros(
+            (n_columns, n_vectors, panel_loops.padded_columns(n_rows, dtype)), dtype
+        )
+        inner[:, :, :n_rows] = rng.standard_normal((n_columns, n_vectors, n_rows))
+        found = []
+        for plain in (None, True):
+            sums = panel_loops.aligned_zeros((n_rows, n_vectors, width), dtype)
+            panel_loops.accumulate(
+                matrix, False, columns, starts, minor, values, tasks, sums, room, narrow, plain
+            )
+            products = np.zeros_like(values)
+            panel_loops.contract(
+                inner, matrix, False, columns, starts, minor, tasks, products, room, narrow, plain
+            )
+            found.append((sums[:, :, :n_columns], products))
+        tolerance = {"rtol": 0, "atol": 1e2 * n_minor * np.finfo(dtype).eps}
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_allclose(one, other, **tolerance)
+        S = np.zeros((n_vectors, n_rows, n_minor))
+        S[:, rows, minor] = values.T
+        np.testing.assert_allclose(found[0][0].swapaxes(0, 1), S @ matrix, **tolerance)
+        dense = np.einsum("kvi,jk->vij", inner[:, :, :n_rows].astype(float), matrix)
+        np.testing.assert_allclose(found[0][1].T, dense[:, rows, minor], **tolerance)
+
+
+# The file of the vector instructions is hidden, as if it were deleted
+_HIDDEN = """
+import sys
+sys.modules["kronbench.linalg.vector_instructions"] = None
+import numpy as np
+from scipy import sparse
+from kronbench.bench.provenance import sources_of
+from kronbench.classes.sparse_features import SparseProducts
+from kronbench.linalg import panel_loops
+from kronbench.pairs import SampledKroneckerOperator
+
+assert panel_loops.vector_instructions is None and panel_loops.PLAIN is True
+rng = np.random.default_rng(0)
+A, B = rng.standard_normal((7, 7)), rng.standard_normal((6, 6))
+rows, cols = np.nonzero(rng.random((7, 6)) < 0.5)
+V = rng.standard_normal((len(rows), 2))
+dense = A[np.ix_(rows, rows)] * B[np.ix_(cols, cols)]
+operator = SampledKroneckerOperator(A, B, rows, cols, method="sparse")
+np.testing.assert_allclose(operator @ V, dense @ V)
+np.testing.assert_allclose(operator @ V[:, 0], dense @ V[:, 0])
+X = A * (A > 0)
+np.testing.assert_allclose(SparseProducts(sparse.csr_array(X)).gram(A), X @ X.T @ A)
+assert sources_of("kronbench.pairs.product")
+"""
+
+
+def test_without_the_file_of_vector_instructions_the_plain_loops_serve():
+    subprocess.run([sys.executable, "-c", _HIDDEN], check=True, cwd=ROOT)
+
+
+def test_numba_is_one_that_the_vector_instructions_were_tried_with():
+    bound = "<{}.{}".format(*vector_instructions.NUMBA_BEFORE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (needed,) = [line for line in project["dependencies"] if line.startswith("numba")]
+    assert needed.endswith(bound)
+    locked = re.search(r"^numba==(\d+)\.(\d+)", (ROOT / "requirements.lock").read_text(), re.M)
+    for version in (tuple(map(int, locked.groups())), numba.version_info.short):
+        assert panel_loops.chosen_loops(version, {}) is None
+
+
+def test_plain_numba_is_chosen_beyond_the_bound_and_on_demand():
+    major, minor = vector_instructions.NUMBA_BEFORE
+    for version in ((major, minor), (major, minor + 1), (major + 1, 0)):
+        assert panel_loops.chosen_loops(version, {}) is True
+    for wish, plain in (("1", True), ("0", None), ("", None)):
+        assert panel_loops.chosen_loops((0, 61), {"KRONBENCH_PLAIN_NUMBA": wish}) is plain
+
+
+@pytest.mark.parametrize("wish", [None, "1"])
+def test_the_environment_decides_for_a_process(wish):
+    environment = {k: v for k, v in os.environ.items() if k != "KRONBENCH_PLAIN_NUMBA"}
+    if wish:
+        environment["KRONBENCH_PLAIN_NUMBA"] = wish
+    code = "from kronbench.pairs import _routes; print(_routes.PLAIN)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == ["True" if wish else "None"]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
