@@ -8,8 +8,10 @@ BLAS, each for a part of the result, and it uses no threads of its own.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import itertools
+import re
 import threading
 
 import numba
@@ -18,6 +20,7 @@ from llvmlite import ir
 from numba import njit, prange, types
 from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
+from scipy.linalg import cython_blas
 from threadpoolctl import ThreadpoolController
 
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
@@ -77,8 +80,10 @@ _AFFIXES = tuple(itertools.product(("", "scipy_"), ("", "64_", "_64")))
 one_blas_thread = _OneThread()
 
 
-def multiply(a, b, out=None):
-    """a @ b by the BLAS on the threads of numba, as many as it is worth.
+def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """a @ b by the BLAS on the threads of numba, as many as it is worth; O(m k n).
+
+    Where scipy's BLAS takes other integers than C's ``int``, the product is numpy's own.
 
     Parameters
     ----------
@@ -92,6 +97,9 @@ def multiply(a, b, out=None):
     a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     if out is None:
         out = np.empty((m, n), dtype)
+    gemm = _gemm_address(dtype)
+    if gemm is None:
+        return np.matmul(a, b, out=out)
     with at_most_threads(2 * m * n * k / WORTH_A_THREAD), one_blas_thread:
         n_threads = numba.get_num_threads()
         if n_threads == 1:
@@ -100,7 +108,7 @@ def multiply(a, b, out=None):
         a, a_turned, lda = _by_rows(a)
         b, b_turned, ldb = _by_rows(b)
         _parts_of_product(
-            _gemm_address(a.dtype),
+            gemm,
             *_CONSTANTS[a.dtype.type],
             rows, columns, k,
             a.ctypes.data, lda, a_turned,
@@ -136,9 +144,25 @@ def _by_rows(matrix):
 
 @functools.cache
 def _gemm_address(dtype):
+    """Where scipy has the product of matrices; None where its sizes are not C's ``int``."""
     name = {"float32": "sgemm", "float64": "dgemm"}[dtype.name]
+    if not _GEMM.fullmatch(_signature(cython_blas.__pyx_capi__[name])):
+        return None
     return get_cython_function_address("scipy.linalg.cython_blas", name)
 
+
+def _signature(capsule):
+    """The C signature of a function of Cython, which is the name of its capsule."""
+    name_of = ctypes.pythonapi.PyCapsule_GetName
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    return name_of(capsule).decode()
+
+
+# transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, which _gemm passes
+_GEMM = re.compile(
+    r"void \(char \*, char \*, int \*, int \*, int \*, (\w+) \*, \1 \*, int \*, \1 \*, int \*, "
+    r"\1 \*, \1 \*, int \*\)"
+)
 
 _ARRAYS = {kind: np.array([0, 1], kind) for kind in (np.float32, np.float64)}
 _CONSTANTS = {
