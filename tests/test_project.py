@@ -28,7 +28,7 @@ FLOORS = {
     "datasets": {"pairs"},
     "evaluation": {"pairs", "classes"},
     "models": {"linalg", "pairs", "classes", "evaluation"},
-    "bench": {"linalg", "pairs", "datasets", "evaluation", "models"},
+    "bench": {"linalg", "pairs", "datasets", "evaluation"},
     "runs": {"bench"},
     "report": {"bench", "runs"},
     "experiments": {"linalg", "pairs", "classes", "datasets", "evaluation", "models", "bench"},

@@ -13,7 +13,7 @@ import os
 import sys
 from pathlib import Path
 
-from kronbench.bench.lifetime import follow_workflow
+from kronbench.bench.end_with_workflow import follow_workflow
 from kronbench.errors import InputError
 from kronbench.files import refusal
 
@@ -110,15 +110,16 @@ def _parser():
     verify = commands.add_parser("verify", help="whether an archive is as it was written")
     verify.set_defaults(command=_verify)
     verify.add_argument("archive", type=Path, metavar="FILE.zip")
-    for command in (run, render, prepare, report, accept, capacity):
+    compile_ = commands.add_parser(
+        "compile", help="compile what timed jobs need into numba's cache"
+    )
+    compile_.set_defaults(command=_compile)
+    compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
+    for command in (run, render, prepare, report, accept, capacity, compile_):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
     manual = commands.add_parser("manual", help="write config/README.md and docs/register.md")
     manual.set_defaults(command=_manual)
-
-    compile_ = commands.add_parser("compile", help="compile the numba kernels into their cache")
-    compile_.set_defaults(command=_compile)
-    compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
 
     data = commands.add_parser("data", help="the data sets: list, fetch, verify, describe")
     actions = data.add_subparsers(required=True, metavar="ACTION")
@@ -218,7 +219,7 @@ def _verify(arguments):
 
 def _prepare(arguments):
     from kronbench.bench.items import load_plan
-    from kronbench.bench.prepared import prepare
+    from kronbench.bench.prepared_data import prepare
 
     prepare(load_plan(arguments.config), arguments.name)
 
@@ -235,10 +236,11 @@ def _manual(arguments):
 
 def _compile(arguments):
     from kronbench.bench import environment
-    from kronbench.bench.warm_up import compile_kernels
+    from kronbench.bench.items import load_plan
+    from kronbench.bench.warm_up import warm_up
     from kronbench.files import write_text
 
-    compile_kernels()
+    warm_up([item.parameters for item in load_plan(arguments.config).items if item.timed])
     write_text(arguments.out, json.dumps(environment.describe(os.cpu_count()), indent=1))
 
 

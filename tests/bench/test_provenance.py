@@ -139,7 +139,7 @@ LIGHT = {
         "provenance.data_sources('boston'), provenance.page_sources(plan)",
         HEAVY,
     ),
-    "preparing data": ("import kronbench.cli, kronbench.bench.prepared", HEAVY),
+    "preparing data": ("import kronbench.cli, kronbench.bench.prepared_data", HEAVY),
     "drawing": (
         "import kronbench.cli, kronbench.report.render\n"
         "from kronbench.bench.items import load_plan\n"

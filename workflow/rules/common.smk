@@ -13,7 +13,7 @@ from kronbench.report.formulas import plain
 from kronbench.resources import shown
 from kronbench.runs.costs import cost, memory_mb, minutes
 from kronbench.bench.items import load_plan
-from kronbench.bench.lifetime import lead_jobs
+from kronbench.bench.end_with_workflow import lead_jobs
 from kronbench.bench.provenance import (
     data_settings,
     data_sources,

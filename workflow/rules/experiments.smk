@@ -2,10 +2,10 @@
 
 
 rule compile:
-    # Fills numba's cache before the first clock starts. Once is enough: it has no input, because
-    # its rerun would rerun every experiment, and `ancient` would instead hide jobs that are due
-    # (Snakemake does not look at what lies behind a job that reruns). A kernel that is edited
-    # later is compiled by the first job that uses it.
+    # Fills numba's cache for all timed jobs before the first clock starts. Once is enough: it has
+    # no input, because its rerun would rerun every experiment, and `ancient` would instead hide
+    # jobs that are due (Snakemake does not look at what lies behind a job that reruns). A kernel
+    # that is edited later, or that a new solver needs, is compiled by the first job that uses it.
     output:
         f"results/{PLAN.scale}/compiled.json",
     log:
@@ -17,10 +17,12 @@ rule compile:
     resources:
         mem_mb=lambda wildcards, attempt: 1500 * 2 ** (attempt - 1),
         runtime=lambda wildcards, attempt: 20 * 2 ** (attempt - 1),
+    params:
+        config=CONFIG,
     message:
         "compile kernels"
     shell:
-        "python -m kronbench compile --out {output} > {log} 2>&1"
+        "python -m kronbench compile --config {params.config} --out {output} > {log} 2>&1"
 
 
 rule experiment:

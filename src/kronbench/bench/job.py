@@ -13,7 +13,7 @@ import threadpoolctl
 from kronbench.bench import environment
 from kronbench.bench.clock import Stopwatch, peak_mib
 from kronbench.bench.items import Item, Plan
-from kronbench.bench.prepared import prepared
+from kronbench.bench.prepared_data import prepared
 from kronbench.bench.seeds import generator
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
@@ -36,14 +36,14 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     # Before the watch starts, and before threads are limited: those of libraries that are loaded.
     importlib.import_module(item.experiment_module)
     if item.timed:
-        # Here, because other jobs have no use for all these solvers, which take half a second.
-        from kronbench.bench.warm_up import compile_kernels
+        # Here, because other jobs have no use for all that it imports.
+        from kronbench.bench.warm_up import warm_up
     threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
     numba.set_num_threads(threads)
     watch = Stopwatch()
     with threadpoolctl.threadpool_limits(threads):
         if item.timed:  # code that was edited since the run began would be compiled on the clock
-            compile_kernels(threads)
+            warm_up([item.parameters], threads)
         with watch:
             frame = run_experiment(
                 f"{item.paper}.{item.experiment}", dict(item.parameters), data, part

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import numba
 import numpy as np
 
+from kronbench.bench.solvers import SolverMissing, import_paths, import_solver
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc, roc_auc
-from kronbench.linalg import csi, incomplete_cholesky
-from kronbench.models import CompleteKronRidge, PairKNN, PairLibSVM, PairSGD, PairSklearnKNN
+from kronbench.linalg import csi, incomplete_cholesky, multiply
 from kronbench.pairs import PairData, SampledKroneckerOperator, calibrate
 
 
-def compile_kernels(threads: int | None = None) -> None:
-    """Run each compiled product, factorization, solver and metric once, then calibrate.
+def warm_up(parameters: Iterable[Mapping], threads: int | None = None) -> None:
+    """Run each compiled product, factorization and metric once, and the solvers that jobs name.
 
     numba keeps the code in its cache and :func:`kronbench.pairs.calibrate` the rates in
-    Kronbench's, for one thread and for ``threads`` (all of numba's when None), in both
-    precisions; a kernel that is missing here only makes its first job slower.
+    Kronbench's, for one thread and for ``threads``, in both precisions. A solver knows itself what
+    it needs: the class method ``warm_up`` is called where it has one.
+
+    Parameters
+    ----------
+    parameters : iterable of mappings
+        Parameters of the items whose solvers are warmed up; what is not installed is left out.
+    threads : int, optional
+        All of numba's when None.
     """
     rng = np.random.default_rng(0)
     features = rng.random((12, 3))
     gram = features @ features.T
     pairs = PairData.complete(features, features)
     y = np.where(rng.random(len(pairs)) < 0.5, -1.0, 1.0)
+    square = rng.random((256, 256))  # worth two threads, which compiles the parts of a product
     for dtype in (np.float64, np.float32):
         for method in ("sparse", "dense", "lowrank"):
             operator = SampledKroneckerOperator(
@@ -30,17 +40,24 @@ def compile_kernels(threads: int | None = None) -> None:
             )
             operator.matvec(y)
             operator.matmat(np.column_stack([y, y]))
+        multiply(square.astype(dtype), square.astype(dtype))
     incomplete_cholesky(gram)
     csi(gram, features[:, :1], max_rank=4)
-    CompleteKronRidge().fit(pairs, y).loo("D")
-    for neighbours in (PairKNN(n_neighbors=2), PairSklearnKNN(n_neighbors=2)):
-        neighbours.fit(pairs, y).decision_function(pairs)
-    PairSGD(n_updates=len(y)).fit(pairs, y)
-    PairLibSVM(gamma=1.0).fit(pairs, y)
     concordance_index(y, rng.random(len(y)))
     roc_auc(y, rng.random(len(y)))
     macro_auc(y.reshape(12, 12), rng.random((12, 12)), axis=1)
     micro_auc(y.reshape(12, 12), rng.random((12, 12)))
+    for path in sorted({path for some in parameters for path in import_paths(some)}):
+        _warm_up_solver(path)
     for dtype in (np.float64, np.float32):
         for n_threads in {1, threads or numba.get_num_threads()}:
             calibrate(dtype, n_threads)
+
+
+def _warm_up_solver(path):
+    try:
+        solver = import_solver(path)
+    except SolverMissing:  # the experiment reports the reason
+        return
+    if hasattr(solver, "warm_up"):
+        solver.warm_up()

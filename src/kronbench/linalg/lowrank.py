@@ -453,6 +453,17 @@ class _CholeskyQR(_Cholesky):
             self.projections = np.pad(self.projections, (extra, (0, 0)))
 
 
+# The steps of figure 1 of Bach & Jordan (2005) and the methods, as (class, name), that carry them
+# out: for profilers. A step that calls another one's method spends the rest of its time.
+CSI_STEPS = {
+    "kernel columns": (KernelColumns, "column"),
+    "1, 3b: Cholesky steps": (_CholeskyQR, "_cholesky"),
+    "1, 3b: QR steps": (_CholeskyQR, "add"),
+    "3c, 3d: permutation of R, exact gain": (_CholeskyQR, "choose"),
+    "3a, 3c: permutation of G, gains of all": (_CholeskyQR, "_pass"),
+}
+
+
 @contextmanager
 def _threads(n):
     """numba threads as the n points are worth, and one for BLAS.

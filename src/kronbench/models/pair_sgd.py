@@ -54,6 +54,11 @@ class PairSGD(PairClassifier):
         self.n_updates = n_updates
         self.random_state = random_state
 
+    @classmethod
+    def warm_up(cls) -> None:
+        """Load what fits and predictions need: call it before a clock starts."""
+        super().warm_up(n_updates=1)
+
     def fit(self, X: PairData, y):
         """Descend; O(n_updates_ (d + r)).
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import cProfile
-import pstats
 from functools import partial
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import in_turn
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
-
-# Methods of kronbench.linalg.lowrank by the step of figure 1 they carry out, and the method
-# inside whose time is another step's.
-STEPS = {
-    "kernel columns": ("column", None),
-    "1, 3b: Cholesky steps": ("_cholesky", "column"),
-    "1, 3b: QR steps": ("add", "_cholesky"),
-    "3c, 3d: permutation of R, exact gain": ("choose", None),
-    "3a, 3c: permutation of G, gains of all": ("_pass", None),
-}
+from kronbench.linalg.lowrank import CSI_STEPS
 
 _PATIENCE = 5.0  # seconds after which a decomposition is long enough to be timed once
 
@@ -29,10 +19,10 @@ _PATIENCE = 5.0  # seconds after which a decomposition is long enough to be time
 def run(spec, data, rng):
     """Rows of four kinds, told apart by ``step`` (Bach & Jordan 2005, figure 1, section 5).
 
-    - For n points of uniform features the seconds of each step of CSI, "total", timed without the
+    - For n points of uniform features the seconds of each step of CSI, "total", timed without a
       profiler, and "incomplete Cholesky" of the same rank. Runs take turns; the seconds of a step
-      are medians over the runs that were profiled. ``columns`` counts the kernel columns that one
-      run asks for.
+      are medians over the runs whose calls were watched. ``columns`` counts the kernel columns
+      that one run asks for.
     - "total, by rank": the same for growing ranks at ``rank_points`` points.
     - "look-ahead": for each problem and number of look-ahead steps the rank at which the gains
       fall below the paper's 1e-4, and whether it is that of a look-ahead over all points.
@@ -43,26 +33,27 @@ def run(spec, data, rng):
     for n in [min(spec["sizes"]), *spec["sizes"]]:  # the first, compiling, does not count
         kernel, targets = _problem(rng, n, spec["features"], spec["gamma"])
         arguments = {"max_rank": spec["rank"], "lookahead": spec["lookahead"], "tol": 0.0}
-        decompose = partial(_decomposed, kernel, targets, arguments)
-        profiles = []
+        decompose = partial(csi, kernel, targets, **arguments)
+        watched = []
         runs = in_turn(
             {
                 "total": decompose,
                 "incomplete Cholesky": partial(incomplete_cholesky, kernel, spec["rank"], 0.0),
-                "steps": partial(_profiled, decompose, profiles),
+                "steps": partial(_watched, decompose, watched),
             },
             patience=_PATIENCE,
         )
-        (factor, asked), total = runs["total"]
+        factor, total = runs["total"]
         plain, cholesky = runs["incomplete Cholesky"]
         _, steps = runs["steps"]
+        asked = watched[-1]["kernel columns"].count
         measured = {"n": n, "rank": factor.rank, "columns": asked}
         counted = [
             measured
             | steps.columns()
-            | {"step": step, **_spread([_step_seconds(seconds, *names) for seconds in profiles])}
+            | {"step": step, **_spread([calls[step].seconds for calls in watched])}
             | {"cpu_seconds": np.nan, "processors": np.nan}
-            for step, names in STEPS.items()
+            for step in CSI_STEPS
         ]
         counted.append(measured | total.columns() | {"step": "total"})
         alone = {"n": n, "rank": plain.rank, "columns": plain.rank, "step": "incomplete Cholesky"}
@@ -76,7 +67,7 @@ def run(spec, data, rng):
 def _problem(rng, n, features, gamma):
     X = rng.random((n, features))
     targets = np.sin(2 * np.pi * X[:, :1]) + X[:, 1:2] + 0.1 * rng.standard_normal((n, 1))
-    return _Counted(X, "gaussian", gamma), targets
+    return KernelColumns(X, "gaussian", gamma), targets
 
 
 def _by_rank(spec, rng):
@@ -199,19 +190,10 @@ def _regret(K, targets, factor):
     return worst
 
 
-def _decomposed(kernel, targets, arguments):
-    kernel.asked = 0
-    return csi(kernel, targets, **arguments), kernel.asked
-
-
-def _profiled(decompose, profiles):
-    profile = cProfile.Profile()
-    profile.runcall(decompose)
-    profiles.append(_cumulative(profile))
-
-
-def _step_seconds(seconds, name, inner):
-    return seconds[name] - seconds.get(inner, 0.0)
+def _watched(decompose, watched):
+    with watched_calls(CSI_STEPS) as calls:
+        decompose()
+    watched.append(calls)
 
 
 def _spread(seconds):
@@ -219,23 +201,4 @@ def _spread(seconds):
         "seconds": np.median(seconds),
         "seconds_low": min(seconds),
         "seconds_high": max(seconds),
-    }
-
-
-class _Counted(KernelColumns):
-    """Kernel columns on demand, counted."""
-
-    asked = 0
-
-    def column(self, i):
-        self.asked += 1
-        return super().column(i)
-
-
-def _cumulative(profile):
-    """Cumulative seconds of the methods of the decomposition, by name."""
-    return {
-        name: times[3]
-        for (file, _, name), times in pstats.Stats(profile).stats.items()
-        if file.endswith(("lowrank.py", "csi_steps.py"))
     }

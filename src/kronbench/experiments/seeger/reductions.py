@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kronbench.bench.calls import watched_calls
+from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
 from kronbench.classes import Tree

@@ -6,10 +6,13 @@ import psutil
 import pytest
 
 # A workflow with a shell that waits for a job, as Snakemake has them.
-JOB = "import time; from kronbench.bench.lifetime import follow_workflow; follow_workflow(); "
+JOB = (
+    "import time; from kronbench.bench.end_with_workflow import follow_workflow; "
+    "follow_workflow(); "
+)
 WORKFLOW = """
 import subprocess, sys
-from kronbench.bench.lifetime import lead_jobs
+from kronbench.bench.end_with_workflow import lead_jobs
 if sys.argv[2] == "leads":
     lead_jobs()
 subprocess.run(["bash", "-c", '"$0" -c "$1"; true', sys.executable, sys.argv[1]])
@@ -47,7 +50,7 @@ def test_a_job_ends_with_its_workflow_and_with_its_shell(family, killed):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a signal of Linux")
 def test_a_job_does_not_look_for_its_shell_to_end_with_it(family):
-    seldom = "import kronbench.bench.lifetime; kronbench.bench.lifetime._PERIOD = 100; "
+    seldom = "from kronbench.bench import end_with_workflow as e; e._PERIOD = 100; "
     _, shell, job = family(job=seldom + JOB)
     shell.kill()
     job.wait(5)

@@ -1,0 +1,14 @@
+"""A problem as small as compiling needs, for the ``warm_up`` of the estimators."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbench.pairs import PairData
+
+
+def small_pairs() -> tuple[PairData, np.ndarray]:
+    """All 144 pairs of 12 vertices with three features, and their labels -1 and 1."""
+    rng = np.random.default_rng(0)
+    features = rng.random((12, 3))
+    return PairData.complete(features, features), np.where(rng.random(144) < 0.5, -1.0, 1.0)
