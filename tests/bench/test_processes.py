@@ -58,9 +58,9 @@ def test_programs_are_busy_until_the_block_ends():
     before = _children()
     with busy_programs(2):
         programs = _children() - before
-        time.sleep(0.5)
-        used = [sum(program.cpu_times()[:2]) for program in programs]
-    assert len(used) == 2 and min(used) > 0.05
+        assert len(programs) == 2
+        while min(sum(program.cpu_times()[:2]) for program in programs) < 0.2:
+            time.sleep(0.05)  # each has a processor, however many others want it
     assert not [program for program in programs if program.is_running()]
 
 

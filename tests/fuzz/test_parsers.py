@@ -30,7 +30,7 @@ from kronbench.datasets import drug_target_files, fetch, ipc, lshtc, registry, t
 from tests.helpers import in_memory
 
 FILES = int(os.environ.get("KRONBENCH_FUZZ", "0"))
-SECONDS, BYTES = 5.0, 200 << 20  # for one file, of 20 kB at most, and for all of a parser
+SECONDS, BYTES = 5.0, 200 << 20  # processor seconds of one file, of 20 kB at most; of a parser
 
 SCRAPS = [
     *(b"\n", b"\r", b"\0", b"\x0c", b"\x1e", b"\x1f", b"\x85", b"\xa0", b"\xff", b"\xef\xbb\xbf"),
@@ -74,7 +74,7 @@ def damaged(draw, seeds):
 
 def check(parse):
     """Arrays that are sound, or one sentence; in bounded time."""
-    start = time.monotonic()
+    start = time.process_time()
     try:
         arrays = parse()
     except InputError as error:
@@ -89,7 +89,7 @@ def check(parse):
         if arrays and "parents" in arrays:
             parents = arrays["parents"]
             assert parents[0] == -1 and (parents[1:] < np.arange(1, len(parents))).all()
-    assert time.monotonic() - start < SECONDS
+    assert time.process_time() - start < SECONDS
 
 
 # --- good files -------------------------------------------------------------------------------

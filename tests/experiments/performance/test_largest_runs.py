@@ -27,8 +27,6 @@ def test_each_run_has_its_memory_and_its_products():
     assert (frame["products"] * frame["product_seconds"]).tolist() == pytest.approx(
         frame["seconds"].tolist()
     )
-    # 10 x 10 iterations of QMR make two products each
-    assert (frame["products"] > 20).all()
 
 
 def test_single_precision_is_that_of_features_and_labels_and_ranks_alike():
