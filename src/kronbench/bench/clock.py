@@ -114,7 +114,12 @@ class Stopwatch:
 
 
 def measure(
-    function: Callable, *, least=3, enough=0.5, most=9, patience=10.0
+    function: Callable,
+    *,
+    least: int = 3,
+    enough: float = 0.5,
+    most: int = 9,
+    patience: float = 10.0,
 ) -> tuple[object, Timing]:
     """Call a function again and again; see :func:`in_turn`."""
     ((result, timing),) = in_turn(
@@ -124,7 +129,12 @@ def measure(
 
 
 def in_turn(
-    functions: Mapping[str, Callable], *, least=3, enough=0.5, most=9, patience=10.0
+    functions: Mapping[str, Callable],
+    *,
+    least: int = 3,
+    enough: float = 0.5,
+    most: int = 9,
+    patience: float = 10.0,
 ) -> dict[str, tuple[object, Timing]]:
     """Call functions one after the other, round by round, so that slow times meet all of them.
 

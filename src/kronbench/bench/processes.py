@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from multiprocessing.pool import Pool
 
 # Keeps one processor busy, without memory, and ends with the process that holds its input.
 _BUSY = """
@@ -25,7 +27,13 @@ while True:
 
 
 @contextmanager
-def one_process(module, *, environment=None, initializer=None, initargs=()):
+def one_process(
+    module: str,
+    *,
+    environment: Mapping[str, str] | None = None,
+    initializer: Callable | None = None,
+    initargs: tuple = (),
+) -> Iterator[Pool]:
     """A pool of one new process, which ends with the block.
 
     It is a copy of a process that has imported ``module`` and called nothing, so that no thread of
@@ -53,7 +61,7 @@ def one_process(module, *, environment=None, initializer=None, initargs=()):
 
 
 @contextmanager
-def busy_programs(count):
+def busy_programs(count: int) -> Iterator[None]:
     """So many programs, one thread each, that compute for as long as the block runs.
 
     They take processors from the work beside them, and neither memory nor its bandwidth.

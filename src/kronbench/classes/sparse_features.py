@@ -36,7 +36,7 @@ class SparseProducts:
     X : (n, d) csr_array, float32 or float64
     """
 
-    def __init__(self, X):
+    def __init__(self, X: sparse.csr_array):
         documents = np.bincount(X.indices, minlength=X.shape[1])
         alone = documents[X.indices] == 1
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
@@ -46,7 +46,7 @@ class SparseProducts:
         kept = sparse.csr_array(X[:, documents > 1])
         self._by_document, self._by_word = _Order(kept), _Order(sparse.csr_array(kept.T))
 
-    def gram(self, block):
+    def gram(self, block: np.ndarray) -> np.ndarray:
         """X X'A (n, C), of the dtype of A."""
         block = np.ascontiguousarray(block)
         out = np.empty_like(block)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 from numba import njit, prange
+from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
@@ -39,14 +40,14 @@ class Tree:
     Algorithms 1 and 2 of Seeger (2006), O(P) for each row of a block; Phi is never formed.
     """
 
-    def __init__(self, parents):
+    def __init__(self, parents: ArrayLike):
         self.parents = _checked(parents)
         self.leaves = np.setdiff1d(np.arange(len(self.parents)), self.parents)
         self.n_nodes, self.n_classes = len(self.parents) - 1, len(self.leaves)
         self.depths = _depths(self.parents)
 
     @classmethod
-    def flat(cls, n_classes) -> Tree:
+    def flat(cls, n_classes: int) -> Tree:
         """The tree of depth one: every class has one function of its own."""
         return cls(np.concatenate([[-1], np.zeros(n_classes, np.int64)]))
 
@@ -85,14 +86,14 @@ class Tree:
             node[here] = self.parents[node[here]]
         return paths
 
-    def members(self, node) -> np.ndarray:
+    def members(self, node: int) -> np.ndarray:
         """(C,) bool: the leaf lies below the node, or is it."""
         self._check_node(node)
         if node == 0:
             return np.ones(self.n_classes, bool)
         return (self.paths == node).any(axis=1)
 
-    def scores(self, functions) -> np.ndarray:
+    def scores(self, functions: ArrayLike) -> np.ndarray:
         """Phi_L x for each row (n, P) -> (n, C): the sum along each path (Algorithm 1)."""
         functions = _as_block(functions, self.n_nodes)
         out = np.empty((len(functions), self.n_classes), functions.dtype)
@@ -100,7 +101,7 @@ class Tree:
             _down(functions, self._position[1:], self._up, self._leaf_at, out)
         return out
 
-    def adjoint(self, block) -> np.ndarray:
+    def adjoint(self, block: ArrayLike) -> np.ndarray:
         """Phi_L' x for each row (n, C) -> (n, P): the sum over the leaves below (Algorithm 2)."""
         block = _as_block(block, self.n_classes)
         out = np.empty((len(block), self.n_nodes), block.dtype)
@@ -108,7 +109,7 @@ class Tree:
             _up(block, self._position[1:], self._up, self._leaf_at, out)
         return out
 
-    def couple(self, block, variance) -> np.ndarray:
+    def couple(self, block: ArrayLike, variance: ArrayLike) -> np.ndarray:
         """Each row (n, C) times T = Phi_L diag(variance) Phi_L', variance (P,); fused, O(n P)."""
         block = _as_block(block, self.n_classes)
         variance = np.asarray(variance, block.dtype)
@@ -120,7 +121,7 @@ class Tree:
             _couple(block, weights, self._up, self._leaf_at, out)
         return out
 
-    def diagonal(self, variance) -> np.ndarray:
+    def diagonal(self, variance: ArrayLike) -> np.ndarray:
         """(n, C) diagonals of Phi_L diag(variance_i) Phi_L' for rows (n, P) of variances."""
         return self.scores(variance)
 

@@ -16,7 +16,7 @@ No result depends on the number of threads: every sum is formed in one thread in
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import llvmlite.binding
 import numba
@@ -118,7 +118,7 @@ def _(array):
     return lambda array: n_bytes
 
 
-def make_add_rows(registers, width, vector_bytes):
+def make_add_rows(registers: int, width: int, vector_bytes: int) -> Callable:
     """Weighted rows of a panel as wide as so many vector registers, added to ``width`` rows.
 
     Four entries at once: the sums are loaded once for them. Unsigned places keep numba from
@@ -155,7 +155,7 @@ def make_add_rows(registers, width, vector_bytes):
     return add_rows
 
 
-def make_inner_products(registers, width, vector_bytes):
+def make_inner_products(registers: int, width: int, vector_bytes: int) -> Callable:
     """Inner products of ``width`` rows with rows of a panel, four entries at once."""
     row_bytes = registers * vector_bytes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,7 +39,7 @@ WORTH_A_THREAD = 1e7
 PASS_WORTH_A_THREAD = 2e5
 
 
-def processors(quota="/sys/fs/cgroup/cpu.max") -> int:
+def processors(quota: str | os.PathLike = "/sys/fs/cgroup/cpu.max") -> int:
     """How many processors this process may keep busy: those it may run on, within its quota.
 
     Parameters
@@ -58,7 +59,7 @@ _MOST = processors()
 
 
 @contextmanager
-def at_most_threads(n):
+def at_most_threads(n: float) -> Iterator[None]:
     """No more than n threads of numba in here, nor than processors, and at least one.
 
     To wake a thread takes 50 us, and those beyond the processors wait for each other: sixteen on

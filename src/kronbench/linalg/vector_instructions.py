@@ -11,6 +11,8 @@ looks at the age of the file of a kernel alone: after a change here, change ``pa
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -132,7 +134,7 @@ def _pointers(context, builder, signature, args, positions):
     return [context.make_array(kinds[i])(context, builder, args[i]).data for i in positions]
 
 
-def make_add_rows(registers, width, vector_bytes):
+def make_add_rows(registers: int, width: int, vector_bytes: int) -> Callable:
     """First half of Algorithm 1 for one major vertex, on a panel as wide as the registers."""
 
     @intrinsic
@@ -179,7 +181,7 @@ def make_add_rows(registers, width, vector_bytes):
     return add_rows
 
 
-def make_inner_products(registers, width, vector_bytes):
+def make_inner_products(registers: int, width: int, vector_bytes: int) -> Callable:
     """Second half of Algorithm 1 for one major vertex, on a panel as wide as the registers."""
 
     @intrinsic

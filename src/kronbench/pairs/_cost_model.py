@@ -14,6 +14,7 @@ import llvmlite.binding
 import numba
 import numpy as np
 import threadpoolctl
+from numpy.typing import DTypeLike
 
 from kronbench.errors import InputError
 from kronbench.files import write_text
@@ -58,7 +59,7 @@ class Sizes:
         """Operations of the cheaper order of the two matrix products."""
         return dense_flops(self.a, self.b, self.c, self.d)
 
-    def lowrank(self, side, rank, middle_rank=None) -> tuple[int, int]:
+    def lowrank(self, side: int, rank: int, middle_rank: int | None = None) -> tuple[int, int]:
         """Operations over the pairs and between them, with factors of the matrix of one side.
 
         ``middle_rank`` is that of the other matrix; None where it is multiplied as it is.
@@ -92,18 +93,18 @@ class Rates:
     pair_overhead: float
     factorization: float
 
-    def sparse(self, sizes) -> float:
+    def sparse(self, sizes: Sizes) -> float:
         return sizes.sparse()[0] / self.pair_product + self._overhead(sizes)
 
-    def dense(self, sizes) -> float:
+    def dense(self, sizes: Sizes) -> float:
         return sizes.dense() / self.matrix_product + self._overhead(sizes)
 
-    def lowrank(self, sizes, side, rank, middle_rank=None) -> float:
+    def lowrank(self, sizes: Sizes, side: int, rank: int, middle_rank: int | None = None) -> float:
         over_pairs, middle = sizes.lowrank(side, rank, middle_rank)
         seconds = over_pairs / self.pair_product + middle / self.matrix_product
         return seconds + self._overhead(sizes)
 
-    def factors(self, shape, rank) -> float:
+    def factors(self, shape: tuple[int, int], rank: int) -> float:
         """Seconds to find factors of a matrix and to check them."""
         a, b = shape
         if a == b:
@@ -117,20 +118,20 @@ class Rates:
 class Operations:
     """The same predictions as :class:`Rates` in operations: products alone, all equally dear."""
 
-    def sparse(self, sizes) -> float:
+    def sparse(self, sizes: Sizes) -> float:
         return sizes.sparse()[0]
 
-    def dense(self, sizes) -> float:
+    def dense(self, sizes: Sizes) -> float:
         return sizes.dense()
 
-    def lowrank(self, sizes, side, rank, middle_rank=None) -> float:
+    def lowrank(self, sizes: Sizes, side: int, rank: int, middle_rank: int | None = None) -> float:
         return sum(sizes.lowrank(side, rank, middle_rank))
 
-    def factors(self, shape, rank) -> float:
+    def factors(self, shape: tuple[int, int], rank: int) -> float:
         return 0
 
 
-def machine_rates(dtype, n_threads) -> Rates:
+def machine_rates(dtype: DTypeLike, n_threads: int) -> Rates:
     """Rates by which ``auto`` chooses: of ``KRONBENCH_RATES``, or those of :func:`calibrate`.
 
     The environment variable names a JSON file with the attributes of :class:`Rates`; it holds for
@@ -162,7 +163,7 @@ def rates_used() -> list[dict]:
     ]
 
 
-def calibrate(dtype, n_threads) -> Rates:
+def calibrate(dtype: DTypeLike, n_threads: int) -> Rates:
     """Measure this machine (about a second) and keep its rates in the cache folder.
 
     Call it before a clock starts: the first ``auto`` product that is worth measuring does where

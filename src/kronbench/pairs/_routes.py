@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kronbench.linalg.matrix_products import multiply
@@ -23,6 +25,7 @@ from kronbench.pairs._pair_loops import (
     select,
     sums_over_pairs,
 )
+from kronbench.pairs._sampling import SortedPairs
 
 # Share of coefficients other than zero from which it costs more to leave the others out.
 _FULL = 0.8
@@ -47,12 +50,20 @@ class PairRoute:
         None where the rows themselves are the inner array and their vertices its columns
     """
 
-    def __init__(self, in_pairs, out_pairs, spread, collect, columns=None, middle=None):
+    def __init__(
+        self,
+        in_pairs: SortedPairs,
+        out_pairs: SortedPairs,
+        spread: np.ndarray,
+        collect: np.ndarray,
+        columns: np.ndarray | None = None,
+        middle: Callable | None = None,
+    ):
         self._in, self._out, self._middle = in_pairs, out_pairs, middle
         self._spread, self._collect = _by_rows(spread), _by_rows(collect)
         self._columns = np.arange(spread.shape[1]) if columns is None else columns
 
-    def __call__(self, x):
+    def __call__(self, x: np.ndarray) -> np.ndarray:
         """(e, w) coefficients -> (f, w) outputs."""
         n_vectors = x.shape[1]
         if n_vectors in (1, BATCH):
@@ -140,14 +151,14 @@ class Middle:
     majors : the rows of the matrix to use
     """
 
-    def __init__(self, matrix, majors):
+    def __init__(self, matrix: np.ndarray | tuple[np.ndarray, np.ndarray], majors: np.ndarray):
         if isinstance(matrix, tuple):
             left, self._right = matrix
         else:
             left, self._right = matrix, None
         self._left = left if len(majors) == len(left) else left[majors]
 
-    def __call__(self, rows, majors):
+    def __call__(self, rows: np.ndarray, majors: np.ndarray) -> np.ndarray:
         """(d, w, k) rows of these columns -> (k, w, *): products with the matrix, transposed."""
         _, n_vectors, k = rows.shape
         n_out = len(self._left)
@@ -177,14 +188,20 @@ class DoubleSum:
     row_matrix, col_matrix : A (a, b) and B (c, d)
     """
 
-    def __init__(self, in_index, out_index, row_matrix, col_matrix):
+    def __init__(
+        self,
+        in_index: tuple[np.ndarray, np.ndarray],
+        out_index: tuple[np.ndarray, np.ndarray],
+        row_matrix: np.ndarray,
+        col_matrix: np.ndarray,
+    ):
         self._in, self._out = (
             tuple(np.asarray(index).view(np.uint32) for index in pairs)
             for pairs in (in_index, out_index)
         )
         self._matrices = tuple(np.ascontiguousarray(m) for m in (row_matrix, col_matrix))
 
-    def __call__(self, x):
+    def __call__(self, x: np.ndarray) -> np.ndarray:
         """(e, w) coefficients -> (f, w) outputs."""
         in_index = self._in
         used = (x != 0).any(axis=1)
@@ -204,14 +221,20 @@ class DenseRoute:
     row_matrix, col_matrix : A (a, b) and B (c, d)
     """
 
-    def __init__(self, in_pairs, out_pairs, row_matrix, col_matrix):
+    def __init__(
+        self,
+        in_pairs: SortedPairs,
+        out_pairs: SortedPairs,
+        row_matrix: np.ndarray,
+        col_matrix: np.ndarray,
+    ):
         self._in, self._out = in_pairs, out_pairs
         self._row_matrix = submatrix(row_matrix, out_pairs.majors, in_pairs.majors)
         self._col_matrix = col_matrix
         (a, b), (c, d) = self._row_matrix.shape, col_matrix.shape
         self._rows_first = dense_flops(a, b, c, d) == 2 * a * d * (b + c)
 
-    def __call__(self, x):
+    def __call__(self, x: np.ndarray) -> np.ndarray:
         result = np.empty((len(self._out.order), x.shape[1]), x.dtype)
         for v in range(x.shape[1]):
             result[:, v] = self._product(np.ascontiguousarray(x[:, v]))
@@ -233,12 +256,12 @@ class DenseRoute:
         return result
 
 
-def dense_flops(a, b, c, d):
+def dense_flops(a: int, b: int, c: int, d: int) -> int:
     """Operations of the cheaper order of A V B' with A (a, b) and B (c, d)."""
     return 2 * min(a * d * (b + c), b * c * (a + d))
 
 
-def submatrix(matrix, rows, columns):
+def submatrix(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The matrix at the given rows and columns, without a copy where these are all."""
     if len(rows) < matrix.shape[0]:
         matrix = matrix[rows]

@@ -50,7 +50,7 @@ class SortedPairs:
         block_starts(self.minor, self.bounds, self.block_rows, starts)
         return starts
 
-    def keep(self, mask) -> SortedPairs:
+    def keep(self, mask: np.ndarray) -> SortedPairs:
         """The pairs where the mask over the given order holds, renumbered among themselves."""
         kept = mask[self.order]
         renumbered = np.cumsum(mask, dtype=np.int32) - 1
@@ -79,7 +79,7 @@ class Sampling:
     shape : numbers of row and column vertices
     """
 
-    def __init__(self, index, shape):
+    def __init__(self, index: tuple[np.ndarray, np.ndarray], shape: tuple[int, int]):
         self.index, self.shape = index, shape
         self._sorted = {}
 
@@ -111,7 +111,7 @@ class Sampling:
         index = tuple(part.astype(np.int32) for part in np.divmod(kept, n_cols))
         return Sampling(index, self.shape), place
 
-    def sorted(self, side) -> SortedPairs:
+    def sorted(self, side: int) -> SortedPairs:
         """Sorted by row vertex (side 0) or by column vertex (side 1)."""
         if side not in self._sorted:
             major, minor = self.index[side], self.index[1 - side]
@@ -129,7 +129,7 @@ class Sampling:
             )
         return self._sorted[side]
 
-    def take(self, index) -> Sampling:
+    def take(self, index: np.ndarray) -> Sampling:
         """The pairs at the given positions; under a mask what is sorted stays sorted."""
         part = Sampling(tuple(i[index] for i in self.index), self.shape)
         if index.dtype == bool:

@@ -6,6 +6,8 @@ from functools import cached_property
 
 import numba
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
@@ -88,14 +90,14 @@ class SampledKroneckerOperator(LinearOperator):
 
     def __init__(
         self,
-        row_matrix,
-        col_matrix,
-        rows,
-        cols,
-        in_rows=None,
-        in_cols=None,
-        method="auto",
-        dtype=None,
+        row_matrix: ArrayLike | sparse.sparray,
+        col_matrix: ArrayLike | sparse.sparray,
+        rows: ArrayLike,
+        cols: ArrayLike,
+        in_rows: ArrayLike | None = None,
+        in_cols: ArrayLike | None = None,
+        method: str = "auto",
+        dtype: DTypeLike | None = None,
     ):
         if method not in METHODS:
             raise InputError(f"method is {method!r}: give one of {', '.join(map(repr, METHODS))}")
@@ -117,7 +119,9 @@ class SampledKroneckerOperator(LinearOperator):
         if method in ("auto", "lowrank"):
             self._choose_method()
 
-    def restrict(self, out=None, in_=None) -> SampledKroneckerOperator:
+    def restrict(
+        self, out: ArrayLike | None = None, in_: ArrayLike | None = None
+    ) -> SampledKroneckerOperator:
         """The operator on part of the pairs, sharing matrices, factors and sorted pairs.
 
         Parameters
