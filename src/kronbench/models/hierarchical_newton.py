@@ -1,4 +1,4 @@
-"""Flat and hierarchical kernel classification at given hyperparameters (Seeger 2006)."""
+"""Kernel classification in a class tree at given hyperparameters (Seeger 2006)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flat and hierarchical classification of texts with variances learned by cross-validation."""
+"""Classification of texts with learned variances, with the class tree or without."""
 
 from __future__ import annotations
 
