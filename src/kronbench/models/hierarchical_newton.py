@@ -24,14 +24,14 @@ from kronbench.classes.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.evaluation import parent_decision, taxo_decision
 from kronbench.linalg.gram_matrix import dense
-from kronbench.models._renamed_parameters import RenamedParameters
+from kronbench.models._renamed import Renamed
 
 _SOLVERS = ("cg", "pcg", "printed")
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
 
-class HierarchicalNewtonClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
+class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
     """Softmax classification with a kernel function on each node of a class tree.
 
     The score of a class is the sum of the functions on its path below the root, plus an
@@ -110,18 +110,18 @@ class HierarchicalNewtonClassifier(RenamedParameters, ClassifierMixin, BaseEstim
     """
 
     _renamed: ClassVar = {
-        "precision": "dtype",
-        "preconditioner": "solver='pcg'",
-        "paper_protocol": "solver='printed'",
-        "max_gradient": "max_inner",
-        "sharing": "HierarchicalNewtonCV(sharing=...)",
-        "gamma_sharing": "HierarchicalNewtonCV(gamma_sharing=...)",
-        "learn_coupling": "HierarchicalNewtonCV(learn_coupling=...)",
-        "fit_hyperparameters": "HierarchicalNewtonCV.fit",
-        "hyperparameter_path_": "HierarchicalNewtonCV.hyperparameter_path_",
-        "cv_log_likelihood_": "HierarchicalNewtonCV.cv_log_likelihood_",
-        "fit_uncertain": "kronbench.models.fit_uncertain",
-        "log_posterior_path_": "-objective_path_",
+        "precision": "give dtype='float32' or 'float64'",
+        "preconditioner": "give solver='pcg'",
+        "paper_protocol": "give solver='printed'",
+        "max_gradient": "give max_inner",
+        "sharing": "give it to HierarchicalNewtonCV",
+        "gamma_sharing": "give it to HierarchicalNewtonCV",
+        "learn_coupling": "give it to HierarchicalNewtonCV",
+        "fit_hyperparameters": "use HierarchicalNewtonCV, whose fit learns them",
+        "hyperparameter_path_": "use that of HierarchicalNewtonCV",
+        "cv_log_likelihood_": "use that of HierarchicalNewtonCV",
+        "fit_uncertain": "use the function kronbench.models.fit_uncertain",
+        "log_posterior_path_": "use objective_path_, which is minus it",
     }
 
     _fitted = None  # the covariance, where new rows are compared with the training rows

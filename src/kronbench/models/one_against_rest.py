@@ -10,10 +10,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError
-from kronbench.models._renamed_parameters import RenamedParameters
+from kronbench.models._renamed import Renamed
 
 
-class OneAgainstRest(RenamedParameters, ClassifierMixin, BaseEstimator):
+class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
     """C binary classifiers of one kind, one for each class (Seeger 2006, section 8.1).
 
     scikit-learn's ``OneVsRestClassifier`` fits the same machines, but its probabilities are
@@ -36,8 +36,8 @@ class OneAgainstRest(RenamedParameters, ClassifierMixin, BaseEstimator):
     """
 
     _renamed: ClassVar = {
-        "warm_start": "fit(start=...)",
-        "fit_hyperparameters": "OneAgainstRest(HierarchicalNewtonCV(...)).fit",
+        "warm_start": "give start to fit",
+        "fit_hyperparameters": "use fit, with an estimator HierarchicalNewtonCV",
     }
 
     def __init__(self, estimator):
