@@ -53,7 +53,7 @@ class ClassPrior:
                 f"bias_variance is {self.bias_variance}: give a finite number, 0 or more"
             )
 
-    def is_named(self, name) -> bool:
+    def is_named(self, name: str) -> bool:
         """Whether the kernel is the one of this name, and no function."""
         return isinstance(self.kernel, str) and self.kernel == name
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kronbench.classes.covariance import Coupling
 from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
 
 
-def sharing_pattern(name, tree) -> tuple:
+def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
     """Tree and shared variances of a flat or hierarchical model (Seeger 2006, section 8.2).
 
     Parameters
@@ -43,7 +44,7 @@ def sharing_pattern(name, tree) -> tuple:
     return patterns[name]
 
 
-def node_groups(sharing, coupling, name) -> np.ndarray:
+def node_groups(sharing: str | np.ndarray, coupling: Tree | Coupling, name: str) -> np.ndarray:
     """(P,) groups 0..G-1 of the nodes.
 
     Parameters
@@ -78,7 +79,7 @@ def node_groups(sharing, coupling, name) -> np.ndarray:
     return np.unique(groups, return_inverse=True)[1]
 
 
-def per_node(value, n_nodes, name) -> np.ndarray:
+def per_node(value: float | np.ndarray, n_nodes: int, name: str) -> np.ndarray:
     """(P,) positive numbers, one for each node, of a number or of an array of them."""
     value = np.asarray(value, float)
     if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
@@ -91,11 +92,11 @@ def per_node(value, n_nodes, name) -> np.ndarray:
     return np.broadcast_to(value, n_nodes)
 
 
-def groups_as_given(value, n_nodes) -> np.ndarray:
+def groups_as_given(value: float | np.ndarray, n_nodes: int) -> np.ndarray:
     """(P,) groups of the nodes: one for a number, one each for an array."""
     return np.zeros(n_nodes, int) if np.ndim(value) == 0 else np.arange(n_nodes)
 
 
-def mean_logs(values, groups) -> np.ndarray:
+def mean_logs(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """(G,) mean logarithms of values (P,) in each group."""
     return np.bincount(groups, np.log(values)) / np.bincount(groups)

@@ -34,7 +34,14 @@ class UncertainFit:
     log_likelihood_path: list
 
 
-def fit_uncertain(estimator, X, nodes, *, max_iter=50, tol=1e-6) -> UncertainFit:
+def fit_uncertain(
+    estimator: HierarchicalNewtonClassifier,
+    X,
+    nodes: np.ndarray,
+    *,
+    max_iter: int = 50,
+    tol: float = 1e-6,
+) -> UncertainFit:
     """Fit where a target may be an inner node: its class is one of the leaves below.
 
     Expectation-maximization (Seeger 2006, section 7.3): q_ic ~ [c below y_i] P(c | u_i), then a
