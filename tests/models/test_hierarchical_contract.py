@@ -11,12 +11,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
-from kronbench.models import HierarchicalNewtonClassifier, OneAgainstRest
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
 from tests.models.hierarchical_problems import PARENTS, clouds
 
 MODELS = [
     HierarchicalNewtonClassifier(),
     HierarchicalNewtonClassifier(kernel="gaussian", gamma=0.5),
+    HierarchicalNewtonCV(HierarchicalNewtonClassifier(), cv=2, max_iter=2),
     OneAgainstRest(HierarchicalNewtonClassifier()),
 ]
 
@@ -56,7 +57,8 @@ def test_callback_stops_a_fit():
     model = HierarchicalNewtonClassifier(tree=PARENTS, variance=50.0)
     model.fit(X, y, callback=lambda mode: seen.append(mode.value) or len(seen) == 2)
     assert model.n_iter_ == 2
-    np.testing.assert_allclose(seen, -model.log_posterior_path_[1:])
+    np.testing.assert_allclose(seen, model.objective_path_[1:])
+    assert model.stop_reason_ == "callback" and not model.converged_
 
 
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
@@ -82,10 +84,70 @@ def test_one_against_rest_is_a_binary_model_for_each_class():
         np.testing.assert_allclose(joint.predict_log_proba(X)[:, c], expected, atol=1e-6)
     best = joint.predict_log_proba(X).argmax(axis=1)
     np.testing.assert_array_equal(joint.predict(X), np.array(list("abcde"))[best])
-    folds = np.arange(60) % 3
-    learned = OneAgainstRest(binary).fit_hyperparameters(X, names, folds, max_evaluations=4)
-    assert len({float(machine.gamma[0]) for machine in learned.estimators_}) == 5
     with pytest.raises(InputError, match="has a tree"):
         OneAgainstRest(HierarchicalNewtonClassifier(tree=[-1, 0, 0])).fit(X, y)
     with pytest.raises(InputError, match="one class"):
         OneAgainstRest(binary).fit(X, np.zeros(60))
+
+
+def test_machines_of_one_against_rest_learn_each_for_itself_and_go_on_from_earlier_ones():
+    X, y = clouds()
+    binary = HierarchicalNewtonClassifier(kernel="gaussian", gamma=0.2, variance=3.0)
+    search = HierarchicalNewtonCV(binary, max_iter=3)
+    folds = np.arange(60) % 3
+    learned = OneAgainstRest(search).fit(X, y, folds=folds)
+    assert len({float(machine.gamma_[0]) for machine in learned.estimators_}) == 5
+    further = OneAgainstRest(search).fit(X, y, folds=folds, start=learned)
+    for c, (before, after) in enumerate(
+        zip(learned.estimators_, further.estimators_, strict=True)
+    ):
+        alone = clone(search).fit(X, y == c, folds=folds, start=before)
+        np.testing.assert_array_equal(after.gamma_, alone.gamma_)
+        first = after.hyperparameter_path_[0]["parameters"]
+        np.testing.assert_allclose(np.exp(first), [before.variance_[0], before.gamma_[0]])
+    with pytest.raises(InputError, match="start has other classes"):
+        OneAgainstRest(search).fit(X, y + 1, folds=folds, start=learned)
+
+
+def test_a_fit_knows_nothing_of_an_earlier_one_and_leaves_the_parameters():
+    X, y = clouds()
+    model = HierarchicalNewtonClassifier(kernel="gaussian", gamma=0.3, max_inner=50).fit(X, y)
+    assert model.dual_coef_.shape == (60, 5)
+    model.set_params(kernel="linear").fit(X, y)
+    fresh = clone(model).fit(X, y)
+    assert set(vars(model)) == set(vars(fresh)) and not hasattr(model, "dual_coef_")
+    np.testing.assert_array_equal(model.predict_proba(X), fresh.predict_proba(X))
+
+    search = HierarchicalNewtonCV(model, cv=3, max_iter=3, random_state=0)
+    before = clone(search).get_params()
+    start = np.eye(5)
+    search.set_params(learn_coupling=True, estimator__coupling=start).fit(X, y)
+    np.testing.assert_array_equal(search.estimator.coupling, start)
+    assert (search.coupling_ != start).any()
+    search.set_params(learn_coupling=False, estimator__coupling=None).fit(X, y)
+    assert not hasattr(search, "coupling_") and search.variance_.shape == (5,)
+    after = search.get_params()
+    assert {k: v for k, v in after.items() if k != "estimator"} == {
+        k: v for k, v in before.items() if k != "estimator"
+    }
+
+
+def test_former_names_are_refused_with_the_new_ones():
+    for name, today in {
+        "precision": "dtype='float32'",
+        "paper_protocol": "solver='printed'",
+        "sharing": "HierarchicalNewtonCV",
+    }.items():
+        with pytest.raises(InputError, match=f"no {name} any more: give .*{today}"):
+            HierarchicalNewtonClassifier(**{name: None})
+    with pytest.raises(InputError, match="no max_gradient any more: give max_inner"):
+        HierarchicalNewtonClassifier().set_params(max_gradient=3)
+    for name, today in {
+        "fit_hyperparameters": "HierarchicalNewtonCV",
+        "log_posterior_path_": "objective_path_",
+    }.items():
+        assert not hasattr(HierarchicalNewtonClassifier(), name)
+        with pytest.raises(AttributeError, match=f"no {name} any more: use {today}"):
+            getattr(HierarchicalNewtonClassifier(), name)
+    with pytest.raises(InputError, match="give start to fit"):
+        OneAgainstRest(HierarchicalNewtonClassifier(), warm_start=True)

@@ -5,14 +5,13 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from kronbench.classes import Tree
+from kronbench.classes import Tree, sharing_pattern
 from kronbench.classes.covariance import DualCovariance
 from kronbench.classes.cross_validation import CrossValidation
 from kronbench.classes.kernels import GaussianKernels
 from kronbench.errors import InputError
 from kronbench.linalg.quasi_newton import capped_bfgs
-from kronbench.models import HierarchicalNewtonClassifier, sharing_pattern
-from kronbench.models.hierarchical_newton import _HyperparameterSearch
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from tests.models.hierarchical_problems import PARENTS, clouds
 
 FOLDS = np.random.default_rng(0).permutation(40) % 4
@@ -32,8 +31,8 @@ PATTERNS = {
         "sharing": "subtree",
         "gamma_sharing": "level",
     },
-    "H1, preconditioned": {"tree": PARENTS, "sharing": "level", "preconditioner": "tree"},
-    "mc-tied, preconditioned": {"kernel": "gaussian", "preconditioner": "tree"},
+    "H1, preconditioned": {"tree": PARENTS, "sharing": "level", "solver": "pcg"},
+    "mc-tied, preconditioned": {"kernel": "gaussian", "solver": "pcg"},
     "low rank": {"kernel": "gaussian", "rank": 12},
     "coupling": {"coupling": MIXING, "learn_coupling": True},
     "coupling, own widths": {
@@ -45,6 +44,9 @@ PATTERNS = {
 }
 
 
+SEARCH = ("sharing", "gamma_sharing", "learn_coupling", "max_iter", "noise", "tol")
+
+
 def model(**options):
     tight = {"tol": 1e-13, "max_inner": 1000, "gamma": 0.15, "variance": 2.0}
     return HierarchicalNewtonClassifier(
@@ -52,38 +54,69 @@ def model(**options):
     )
 
 
+def search(fits=None, **options):
+    """The search with the patterns' options; ``fits`` are further ones of the model."""
+    ours = {name: options.pop(name) for name in SEARCH if name in options}
+    return HierarchicalNewtonCV(model(**options, **(fits or {})), **ours)
+
+
 @pytest.fixture(scope="module")
 def problem():
     return clouds(n=40)
 
 
-def search_of(options, problem):
-    fresh = model(**options)
-    return _HyperparameterSearch(fresh, *fresh._checked(*problem), FOLDS)
+def value_and_gradient(options, problem, x=None):
+    """Minus Psi and its gradient by the vector of a search, at x or where it begins."""
+    learner = search(**options)
+    X, codes, coupling = learner.estimator._checked(*problem)
+    criterion = learner._criterion(learner.estimator, X, codes, coupling, FOLDS, tol=1e-13)
+    x = criterion.start if x is None else x
+    evaluation, gradient, _ = criterion.evaluate(x)
+    return -evaluation.value, -gradient, x
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_the_gradient_is_that_of_central_differences(name, problem):
-    _, gradient = model(**PATTERNS[name]).cv_log_likelihood(*problem, FOLDS)
-    start, h = search_of(PATTERNS[name], problem).start, 1e-4
+    _, gradient, start = value_and_gradient(PATTERNS[name], problem)
+    h = 1e-4
     directions = np.eye(len(start))
     if len(start) > 3:  # an error in one coordinate shows in any random direction
         directions = np.random.default_rng(2).standard_normal((3, len(start)))
     size = np.abs(gradient).max()
     for direction in directions:
         high, low = (
-            -search_of(PATTERNS[name], problem).evaluate(start + s * h * direction)[0]
+            value_and_gradient(PATTERNS[name], problem, start + s * h * direction)[0]
             for s in (1, -1)
         )
         expected = (high - low) / (2 * h)
-        assert direction @ gradient[:-1] == pytest.approx(expected, abs=2e-6 * size)
-    high, low = (
-        model(**{**PATTERNS[name], "bias_variance": 0.5 * np.exp(s * h)}).cv_log_likelihood(
-            *problem, FOLDS
-        )[0]
-        for s in (1, -1)
-    )
-    assert gradient[-1] == pytest.approx((high - low) / (2 * h), abs=2e-6 * size)
+        assert direction @ gradient == pytest.approx(expected, abs=2e-6 * size)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+@pytest.mark.parametrize("nodes", [False, True], ids=["numbers", "arrays"])
+def test_the_gradient_of_the_model_is_by_its_parameters(kernel, nodes, problem):
+    parameters = {"variance": 2.0, "gamma": 0.15, "bias_variance": 0.5}
+    if nodes:
+        parameters |= {"variance": np.linspace(1, 3, 7), "gamma": np.linspace(0.1, 0.4, 7)}
+    if kernel == "linear":
+        del parameters["gamma"]
+    fixed = {"tree": PARENTS, "kernel": kernel}
+    fitted = model(**fixed, **parameters)
+    _, gradient = fitted.cv_log_likelihood(*problem, FOLDS)
+    assert not hasattr(fitted, "classes_")  # evaluated, not fitted
+    size, h, expected = np.abs(gradient).max(), 1e-4, []
+    for name, value in parameters.items():
+        for i in range(np.size(value)):
+            step = np.zeros(np.shape(value))
+            step[i if np.ndim(value) else ()] = h
+            high, low = (
+                model(
+                    **fixed, **{**parameters, name: value * np.exp(s * step)[()]}
+                ).cv_log_likelihood(*problem, FOLDS)[0]
+                for s in (1, -1)
+            )
+            expected.append((high - low) / (2 * h))
+    np.testing.assert_allclose(gradient, expected, atol=2e-6 * size)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +129,10 @@ def test_the_gradient_is_that_of_central_differences(name, problem):
     ],
 )
 def test_a_pattern_adds_up_the_gradients_of_the_nodes_that_it_names(name, tree, groups, problem):
-    _, by_node = model(tree=tree, sharing="node").cv_log_likelihood(*problem, FOLDS)
-    _, gradient = model(**sharing_pattern(name, PARENTS)).cv_log_likelihood(*problem, FOLDS)
-    np.testing.assert_allclose(gradient[:-1], np.bincount(groups, by_node[:-1]), rtol=1e-9)
+    parents, sharing = sharing_pattern(name, PARENTS)
+    _, by_node, _ = value_and_gradient({"tree": tree, "sharing": "node"}, problem)
+    _, gradient, _ = value_and_gradient({"tree": parents, "sharing": sharing}, problem)
+    np.testing.assert_allclose(gradient, np.bincount(groups, by_node), rtol=1e-9)
 
 
 def test_an_unknown_pattern_is_an_error():
@@ -109,13 +143,14 @@ def test_an_unknown_pattern_is_an_error():
 @pytest.mark.parametrize("name", ["H2", "mc-sep"])
 def test_the_value_is_that_of_refits_to_the_other_folds(name, problem):
     X, y = problem
+    fixed = search(**PATTERNS[name]).estimator
     total = 0.0
     for fold in range(4):
         held_out = fold == FOLDS
-        fitted = model(**PATTERNS[name]).fit(X[~held_out], y[~held_out])
+        fitted = clone(fixed).fit(X[~held_out], y[~held_out])
         log_proba = fitted.predict_log_proba(X[held_out])
         total += log_proba[np.arange(held_out.sum()), y[held_out]].sum()
-    value, _ = model(**PATTERNS[name]).cv_log_likelihood(X, y, FOLDS)
+    value, _ = fixed.cv_log_likelihood(X, y, FOLDS)
     assert value == pytest.approx(total, rel=1e-7)
 
 
@@ -154,29 +189,54 @@ def test_a_correction_of_a_fit_that_was_cut_off_is_refused(problem):
 
 
 def test_the_printed_iteration_comes_to_the_same_likelihood_and_gradient(problem):
-    for name in ("H1", "mc-tied"):
-        ours = model(**PATTERNS[name]).cv_log_likelihood(*problem, FOLDS)
-        options = {"paper_protocol": True, "max_iter": 50, "max_inner": 40, "max_gradient": 200}
-        printed = model(**PATTERNS[name], **options).cv_log_likelihood(*problem, FOLDS)
+    for fixed in ({"tree": PARENTS}, {"kernel": "gaussian"}):
+        ours = model(**fixed).cv_log_likelihood(*problem, FOLDS)
+        options = {"solver": "printed", "max_iter": 50, "max_inner": 200}
+        printed = model(**fixed, **options).cv_log_likelihood(*problem, FOLDS)
         assert printed[0] == pytest.approx(ours[0], rel=1e-5)
         np.testing.assert_allclose(printed[1], ours[1], atol=1e-3 * np.abs(ours[1]).max())
 
 
 @pytest.mark.parametrize("name", ["F2", "H1", "mc-sep"])
 def test_learned_hyperparameters_have_a_larger_likelihood_and_no_gradient(name, problem):
-    options = {**PATTERNS[name], "tol": 1e-8}
-    start, _ = model(**options).cv_log_likelihood(*problem, FOLDS)
-    fitted = model(**options).fit_hyperparameters(*problem, FOLDS, noise=1e-6)
+    options = {**PATTERNS[name], "noise": 1e-6}
+    fitted = search(**options).fit(*problem, folds=FOLDS)
+    start, _ = fitted.estimator.cv_log_likelihood(*problem, FOLDS)
     values = [step["value"] for step in fitted.hyperparameter_path_]
     assert values[0] == pytest.approx(start) and fitted.cv_log_likelihood_ == max(values)
     assert fitted.cv_log_likelihood_ > start
+    assert fitted.n_iter_ == len(values) and fitted.converged_
     steps = np.abs(np.diff([step["parameters"] for step in fitted.hyperparameter_path_], axis=0))
     assert steps.max() < 3  # each step is at most 1 from the best point so far
-    assert len(np.unique(fitted.variance)) <= {"F2": 2, "H1": 2, "mc-sep": 5}[name]
-    _, gradient = fitted.cv_log_likelihood(*problem, FOLDS)
+    assert len(np.unique(fitted.variance_)) <= {"F2": 2, "H1": 2, "mc-sep": 5}[name]
+    learned = {"variance": fitted.variance_, "gamma": fitted.gamma_}
+    best = fitted.best_estimator_
+    np.testing.assert_equal({name: getattr(best, name) for name in learned}, learned)
+    _, gradient, _ = value_and_gradient(PATTERNS[name] | learned, problem)
     bound = {"F2": 0.02, "H1": 0.02, "mc-sep": 0.3}[name]
-    assert np.abs(gradient[:-1]).max() < bound * abs(start)
-    assert fitted.predict(problem[0]).shape == (40,)
+    assert np.abs(gradient).max() < bound * abs(start)
+    np.testing.assert_array_equal(fitted.predict_proba(problem[0]), best.predict_proba(problem[0]))
+
+
+def test_a_search_goes_on_from_the_hyperparameters_of_an_earlier_one(problem):
+    X, y = problem
+    some = np.arange(40) < 30
+    early = search(**PATTERNS["mc-sep"], max_iter=4).fit(X[some], y[some], folds=FOLDS[some])
+    late = search(**PATTERNS["mc-sep"], max_iter=1).fit(X, y, folds=FOLDS, start=early)
+    (first,) = late.hyperparameter_path_
+    expected = np.concatenate([early.variance_, early.gamma_])
+    np.testing.assert_allclose(np.exp(first["parameters"]), expected)
+    assert late.estimator.variance == 2.0
+
+
+def test_folds_are_drawn_where_none_are_given(problem):
+    one, same, other = (
+        search().set_params(cv=3, max_iter=1, random_state=seed).fit(*problem).cv_log_likelihood_
+        for seed in (0, 0, 1)
+    )
+    assert one == same != other
+    with pytest.raises(InputError, match="cv is 41 for n_samples=40: give 2 folds or more"):
+        search().set_params(cv=41).fit(*problem)
 
 
 def test_a_learned_coupling_helps_where_many_classes_share_few_factors():
@@ -188,14 +248,15 @@ def test_a_learned_coupling_helps_where_many_classes_share_few_factors():
     y = np.array([rng.choice(n_classes, p=np.exp(s) / np.exp(s).sum()) for s in scores])
     flat = HierarchicalNewtonClassifier(classes=np.arange(n_classes))
     start = 0.5 * rng.standard_normal((n_classes, 2))
-    coupled = clone(flat).set_params(coupling=start, learn_coupling=True)
+    plain = HierarchicalNewtonCV(flat)
+    coupled = HierarchicalNewtonCV(clone(flat).set_params(coupling=start), learn_coupling=True)
     logs = []
-    for fitted in (flat, coupled):
-        fitted.fit_hyperparameters(X[:n], y[:n], np.arange(n) % 4, max_evaluations=40)
+    for fitted in (plain, coupled):
+        fitted.fit(X[:n], y[:n], folds=np.arange(n) % 4)
         logs.append(fitted.predict_log_proba(X[n:])[np.arange(500), y[n:]].mean())
-    assert coupled.coupling.shape == (n_classes, 2)
-    np.testing.assert_array_equal(coupled.tree_.matrix, coupled.coupling)
-    assert coupled.cv_log_likelihood_ > flat.cv_log_likelihood_
+    assert coupled.coupling_.shape == (n_classes, 2)
+    np.testing.assert_array_equal(coupled.best_estimator_.tree_.matrix, coupled.coupling_)
+    assert coupled.cv_log_likelihood_ > plain.cv_log_likelihood_
     assert logs[1] > logs[0] + 0.05
 
 
@@ -207,12 +268,13 @@ def test_bad_folds_are_refused(problem):
     ):
         with pytest.raises(InputError, match=message):
             model().cv_log_likelihood(*problem, folds)
-    with pytest.raises(InputError, match="coupling is None"):
-        model(learn_coupling=True).cv_log_likelihood(*problem, FOLDS)
-    with pytest.raises(InputError, match="one integer group"):
-        model(sharing=[0, 1]).cv_log_likelihood(*problem, FOLDS)
-    with pytest.raises(InputError, match="'level', 'subtree'"):
-        model(sharing="depth").cv_log_likelihood(*problem, FOLDS)
+    for options, message in (
+        ({"learn_coupling": True}, "coupling is None"),
+        ({"sharing": [0, 1]}, "one integer group"),
+        ({"sharing": "depth"}, "'level', 'subtree'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            search(**options).fit(*problem, folds=FOLDS)
 
 
 def test_quasi_newton_on_a_curved_valley():
@@ -237,20 +299,22 @@ def test_quasi_newton_on_a_curved_valley():
     assert wall.x[0] == pytest.approx(0.6, abs=0.02)
 
 
-def test_a_search_that_begins_where_fits_do_not_converge_is_refused(problem):
-    cut = model(**PATTERNS["H1"], max_iter=1)
+@pytest.mark.parametrize("solver", ["cg", "pcg", "printed"])
+def test_a_search_that_begins_where_fits_do_not_converge_is_refused(solver, problem):
+    cut = search({"max_iter": 1, "max_inner": 1, "solver": solver}, **PATTERNS["H1"])
     with pytest.raises(InputError, match=r"do not converge at variance 2\.0"):
-        cut.fit_hyperparameters(*problem, FOLDS, max_evaluations=2)
+        cut.fit(*problem, folds=FOLDS)
 
 
 @pytest.mark.filterwarnings("ignore:the gap is")  # of the last fit
-def test_a_search_keeps_away_from_fits_that_do_not_converge(problem):
+@pytest.mark.parametrize("solver", ["cg", "printed"])
+def test_a_search_keeps_away_from_fits_that_do_not_converge(solver, problem):
     """They have no value, and the search ends where it does without them."""
     start = {**PATTERNS["H1"], "variance": 0.05}
-    short = model(**start, max_iter=4, max_inner=2)
-    short.fit_hyperparameters(*problem, FOLDS)
+    steps = {"cg": {"max_iter": 4, "max_inner": 2}, "printed": {"max_iter": 2, "max_inner": 6}}
+    short = search({"solver": solver, **steps[solver]}, **start).fit(*problem, folds=FOLDS)
     path = pd.DataFrame(short.hyperparameter_path_)
     assert not path["converged"].all()
     assert np.isneginf(path["value"]).equals(~path["converged"])
-    full = model(**start).fit_hyperparameters(*problem, FOLDS)
+    full = search(**start).fit(*problem, folds=FOLDS)
     assert short.cv_log_likelihood_ == pytest.approx(full.cv_log_likelihood_, abs=1e-3)

@@ -20,7 +20,7 @@ from kronbench.classes.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.evaluation import taxo_decision
 from kronbench.linalg import gram
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.models import HierarchicalNewtonClassifier, fit_uncertain
 from tests.classes.test_tree import path_matrix
 from tests.models.hierarchical_problems import (
     PARENTS,
@@ -47,7 +47,7 @@ def test_the_mode_is_that_of_the_weights_of_the_nodes(parents, seed):
     for rows in (X, sparse.csr_array(X)):
         fitted = model(**options).fit(rows, y)
         np.testing.assert_allclose(fitted.predict_proba(rows), expected, atol=1e-6)
-        assert -fitted.log_posterior_path_[-1] == pytest.approx(value, rel=1e-9)
+        assert fitted.objective_path_[-1] == pytest.approx(value, rel=1e-9)
     fitted = model(kernel="precomputed", **options).fit(X @ X.T, y)
     np.testing.assert_allclose(fitted.predict_proba(X @ X.T), expected, atol=1e-6)
 
@@ -75,10 +75,10 @@ def test_gaussian_kernels_of_their_own_against_the_exact_solver():
     fitted = model(**options).fit(X, y)
     np.testing.assert_allclose(fitted.predict_proba(X), expected, atol=1e-6)
     np.testing.assert_allclose(fitted.dual_coef_, alpha, atol=1e-5)
-    assert -fitted.log_posterior_path_[-1] == pytest.approx(value, rel=1e-10)
-    single = model(**{**options, "tol": 1e-8}, precision="single").fit(X, y)
+    assert fitted.objective_path_[-1] == pytest.approx(value, rel=1e-10)
+    single = model(**{**options, "tol": 1e-8}, dtype="float32").fit(X, y)
     np.testing.assert_allclose(single.predict_proba(X), expected, atol=1e-3)
-    assert -single.log_posterior_path_[-1] == pytest.approx(value, rel=1e-6)
+    assert single.objective_path_[-1] == pytest.approx(value, rel=1e-6)
 
 
 def test_sparse_features_in_single_precision():
@@ -87,11 +87,9 @@ def test_sparse_features_in_single_precision():
     y = rng.integers(0, 5, 120)
     options = {"tree": PARENTS, "variance": 5.0, "tol": 1e-7}
     double = HierarchicalNewtonClassifier(**options).fit(X, y)
-    single = HierarchicalNewtonClassifier(**options, precision="single").fit(X, y)
+    single = HierarchicalNewtonClassifier(**options, dtype="float32").fit(X, y)
     assert single.dual_coef_.dtype == np.float32
-    assert single.log_posterior_path_[-1] == pytest.approx(
-        double.log_posterior_path_[-1], rel=1e-6
-    )
+    assert single.objective_path_[-1] == pytest.approx(double.objective_path_[-1], rel=1e-6)
     np.testing.assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=1e-3)
 
 
@@ -137,14 +135,14 @@ def test_the_printed_iteration_comes_to_the_same_mode(parents, variance):
     options = {"tree": parents, "variance": variance}
     ours = model(**options).fit(X, y)
     printed = HierarchicalNewtonClassifier(
-        **options, paper_protocol=True, max_iter=60, max_inner=30, tol=1e-12
+        **options, solver="printed", max_iter=60, max_inner=30, tol=1e-12
     ).fit(X, y)
     np.testing.assert_allclose(printed.predict_proba(X), ours.predict_proba(X), atol=1e-4)
-    assert (np.diff(printed.log_posterior_path_) >= -1e-10).all()
+    assert (np.diff(printed.objective_path_) <= 1e-10).all()
     # k1 steps of k2 products, and one for the gap at the end
-    few = HierarchicalNewtonClassifier(
-        **options, paper_protocol=True, max_iter=2, max_inner=4
-    ).fit(X, y)
+    few = HierarchicalNewtonClassifier(**options, solver="printed", max_iter=2, max_inner=4).fit(
+        X, y
+    )
     assert few.n_iter_ == 2 and few.n_products_ <= 2 * 4 + 1 + 2 * 4
 
 
@@ -217,10 +215,10 @@ def test_the_tree_preconditioner_saves_half_of_the_products(parents, dense):
     X = X if dense else sparse.csr_array(X)
     options = {"tree": parents, "variance": 50.0, "tol": 1e-8}
     plain = HierarchicalNewtonClassifier(**options).fit(X, y)
-    fast = HierarchicalNewtonClassifier(**options, preconditioner="tree").fit(X, y)
+    fast = HierarchicalNewtonClassifier(**options, solver="pcg").fit(X, y)
     np.testing.assert_allclose(fast.predict_proba(X), plain.predict_proba(X), atol=1e-4)
     assert fast.n_inner_ < 0.5 * plain.n_inner_
-    assert fast.gap_ <= 1e-8 * -fast.log_posterior_path_[-1]
+    assert fast.gap_ <= 1e-8 * fast.objective_path_[-1]
 
 
 def test_probabilities_decisions_and_labels():
@@ -300,18 +298,20 @@ def test_uncertain_targets_by_em():
     X, y = clouds(n=80)
     leaves = Tree(PARENTS).leaves
     known = model(tree=PARENTS).fit(X, y)
-    certain = model(tree=PARENTS).fit_uncertain(X, leaves[y])
+    certain = fit_uncertain(model(tree=PARENTS), X, leaves[y]).estimator
     np.testing.assert_allclose(certain.predict_proba(X), known.predict_proba(X), atol=1e-8)
 
     rng = np.random.default_rng(1)
     nodes = np.where(rng.random(80) < 0.5, PARENTS[leaves[y]], leaves[y])
     nodes[:2] = 0  # nothing is known
-    em = HierarchicalNewtonClassifier(tree=PARENTS, tol=1e-10).fit_uncertain(X, nodes, em_tol=1e-9)
-    assert len(em.em_path_) > 2
-    assert (np.diff(em.em_path_) >= -1e-7 * np.abs(em.em_path_[0])).all()
-    np.testing.assert_allclose(em.responsibilities_.sum(axis=1), 1)
+    uncertain = HierarchicalNewtonClassifier(tree=PARENTS, tol=1e-10)
+    em = fit_uncertain(uncertain, X, nodes, tol=1e-9)
+    path = em.log_posterior_path
+    assert len(path) > 2
+    assert (np.diff(path) >= -1e-7 * np.abs(path[0])).all()
+    np.testing.assert_allclose(em.responsibilities.sum(axis=1), 1)
     for i, node in enumerate(nodes):
-        assert (em.responsibilities_[i, ~Tree(PARENTS).members(node)] == 0).all()
+        assert (em.responsibilities[i, ~Tree(PARENTS).members(node)] == 0).all()
     # rows of which only the parent is known still help
     sure = nodes == leaves[y]
     without = model(tree=PARENTS).fit(X[sure], y[sure])
@@ -320,7 +320,9 @@ def test_uncertain_targets_by_em():
         return fitted.predict_log_proba(X)[np.arange(len(y)), y].mean()
 
     fresh, labels = clouds(n=600)
-    assert mean_log(em, fresh, labels) > mean_log(without, fresh, labels)
+    assert mean_log(em.estimator, fresh, labels) > mean_log(without, fresh, labels)
+    with pytest.raises(InputError, match="tree is None"):
+        fit_uncertain(model(), X, nodes)
 
 
 @pytest.mark.parametrize(
@@ -333,10 +335,9 @@ def test_uncertain_targets_by_em():
         ({"kernel": "gaussian", "gamma": 0.0}, "gamma is 0.0"),
         ({"kernel": "cubic"}, "kernel is 'cubic'"),
         ({"bias_variance": -1.0}, "bias_variance is -1.0"),
-        ({"preconditioner": "diagonal"}, "None or 'tree'"),
-        ({"preconditioner": "tree", "coupling": np.eye(5)}, "share one kernel"),
-        ({"preconditioner": "tree", "paper_protocol": True}, "its own preconditioner"),
-        ({"precision": "half"}, "'double' or 'single'"),
+        ({"solver": "minres"}, "give one of 'cg', 'pcg', 'printed'"),
+        ({"solver": "pcg", "coupling": np.eye(5)}, "share one kernel"),
+        ({"dtype": "half"}, "'float32' or 'float64'"),
         ({"coupling": np.ones((3, 2))}, "3 rows for 5 classes"),
         ({"kernel": "precomputed"}, r"give \(n, n\)"),
         ({"tree": PARENTS, "classes": np.arange(4)}, "5 leaves for 4 classes"),
@@ -357,5 +358,5 @@ def test_a_fit_that_was_cut_off_warns_and_says_how_far_it_is():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         best = model(tree=PARENTS, variance=50.0).fit(X, y)
-    excess = best.log_posterior_path_[-1] - cut.log_posterior_path_[-1]
+    excess = cut.objective_path_[-1] - best.objective_path_[-1]
     assert 0 < excess <= cut.gap_

@@ -13,7 +13,7 @@ from tests.models.hierarchical_problems import PARENTS, UNEVEN, clouds
 def test_probabilities_multiply_along_the_path(parents):
     n_classes = 5 if parents is PARENTS else 4
     X, y = clouds(n_classes=n_classes)
-    model = TopDownClassifier(parents, LogisticRegression(C=2.0)).fit(X, y)
+    model = TopDownClassifier(parents, estimator=LogisticRegression(C=2.0)).fit(X, y)
     proba = model.predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert (model.predict(X) == y).mean() > 0.6

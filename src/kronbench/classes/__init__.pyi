@@ -1,1 +1,2 @@
+from .sharing import sharing_pattern as sharing_pattern
 from .tree import Tree as Tree

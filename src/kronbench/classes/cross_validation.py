@@ -1,4 +1,4 @@
-"""The cross-validation log likelihood of a Gaussian class model and its gradient.
+"""The cross-validation log likelihood of a Gaussian class model.
 
 Seeger (2006), sections 5, 6.3 and 6.4: Psi = sum over folds of minus the log likelihood of the
 fold under the mode fitted to the other folds. A fold is a mask over the rows: products are those
@@ -14,6 +14,7 @@ import numpy as np
 from kronbench.classes.posterior_mode import conjugate_gradients, posterior_mode, run, run_together
 from kronbench.classes.printed_mode import symmetrized_adjoint, symmetrized_mode
 from kronbench.classes.softmax import SoftmaxLoss
+from kronbench.classes.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.linalg.vectors import inner
 
@@ -38,7 +39,7 @@ class Evaluation:
     n_iter, n_inner, n_adjoint : int
         Newton steps, steps of conjugate gradients of the fits, and those of the gradient systems.
     converged : bool
-        Whether all fits came down to their tolerance.
+        Whether all fits came down to their tolerance: a search takes no other evaluation.
     """
 
     value: float
@@ -67,12 +68,11 @@ class CrossValidation:
         Relative residual of the gradient system in the norm of K~. The norm hardly sees what lies
         near the null space of K~, but derivatives by widths do; that part is made exact afterwards
         without a product, so that 1e-3 gives gradients to some parts in a thousand.
-    printed_steps : (k1, k2, k3), optional
-        The iteration as printed, with so many steps.
-    preconditioner : callable(covariance, loss), optional
-        Makes that of :func:`posterior_mode` for the training part of a fold.
+    solver : {"cg", "pcg", "printed"}
+        Of the linear systems: conjugate gradients in the inner product of K~, the same with the
+        preconditioner of the class tree, or the iteration as printed.
     max_iter, max_inner : int
-        As for :func:`posterior_mode`.
+        Newton steps, and steps for each linear system: k1, and k2 and k3 of the printed one.
     """
 
     def __init__(
@@ -83,8 +83,7 @@ class CrossValidation:
         *,
         tol=1e-6,
         adjoint_tol=1e-3,
-        printed_steps=None,
-        preconditioner=None,
+        solver="cg",
         max_iter=100,
         max_inner=200,
     ):
@@ -92,8 +91,7 @@ class CrossValidation:
             SoftmaxLoss(targets, n_classes, folds != fold)
             for fold in checked_folds(folds, targets)
         ]
-        self.tol, self.adjoint_tol, self.printed_steps = tol, adjoint_tol, printed_steps
-        self.preconditioner = preconditioner
+        self.tol, self.adjoint_tol, self.solver = tol, adjoint_tol, solver
         self.max_iter, self.max_inner = max_iter, max_inner
         self._starts = [(None, None)] * len(self.losses)
 
@@ -114,10 +112,10 @@ class CrossValidation:
             inner(adjoint, mode.residual_image)
             for mode, adjoint in zip(modes, adjoints, strict=True)
         )
-        if not abs(correction) <= _LARGEST_CORRECTION * plain or self.printed_steps:
+        if not abs(correction) <= _LARGEST_CORRECTION * plain or self.solver == "printed":
             correction = 0.0
         converged = all(mode.converged for mode in modes)
-        if converged or self.printed_steps:
+        if converged:
             self._starts = [
                 (mode.coef, adjoint) for mode, adjoint in zip(modes, adjoints, strict=True)
             ]
@@ -135,11 +133,10 @@ class CrossValidation:
 
     def _fold(self, covariance, loss, start, start_adjoint):
         """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""
-        preconditioner = self.preconditioner and self.preconditioner(covariance, loss)
-        if self.printed_steps:
-            k1, k2, k3 = self.printed_steps
+        preconditioner = tree_preconditioner(covariance, loss) if self.solver == "pcg" else None
+        if self.solver == "printed":
             mode = yield from symmetrized_mode(
-                covariance, loss, start=start, max_iter=k1, max_inner=k2
+                covariance, loss, start=start, max_iter=self.max_iter, max_inner=self.max_inner
             )
         else:
             mode = yield from posterior_mode(
@@ -153,9 +150,9 @@ class CrossValidation:
             )
         held_out = covariance.gather(loss.gradient(mode.probabilities, ~loss.rows))
         image = yield held_out
-        if self.printed_steps:
+        if self.solver == "printed":
             adjoint, _, n_adjoint = yield from symmetrized_adjoint(
-                covariance, loss, mode.probabilities, held_out, image, k3
+                covariance, loss, mode.probabilities, held_out, image, self.max_inner
             )
             return mode, adjoint, loss.held_out(mode.scores), n_adjoint
         goal = self.adjoint_tol**2 * inner(held_out, image)

@@ -38,7 +38,7 @@ def tree_preconditioner(covariance, loss):
     if not isinstance(covariance.coupling, Tree) or covariance.which is not None:
         raise InputError(
             "the tree preconditioner needs a class tree whose nodes share one kernel: give "
-            "preconditioner None"
+            "solver 'cg'"
         )
     if isinstance(covariance, FeatureCovariance):
         return FeaturePreconditioner(covariance, loss)

@@ -4,9 +4,7 @@ from .csi_lssvm import CSILSSVM as CSILSSVM
 from .hierarchical_newton import (
     HierarchicalNewtonClassifier as HierarchicalNewtonClassifier,
 )
-from .hierarchical_newton import (
-    sharing_pattern as sharing_pattern,
-)
+from .hierarchical_newton_cv import HierarchicalNewtonCV as HierarchicalNewtonCV
 from .independent_ridge import IndependentRidge as IndependentRidge
 from .kron_newton import KronNewton as KronNewton
 from .kron_ridge import (
@@ -25,3 +23,9 @@ from .pair_sklearn_knn import PairSklearnKNN as PairSklearnKNN
 from .task_ridge import TaskRidge as TaskRidge
 from .top_down import TopDownClassifier as TopDownClassifier
 from .two_step_ridge import TwoStepRidge as TwoStepRidge
+from .uncertain_targets import (
+    UncertainFit as UncertainFit,
+)
+from .uncertain_targets import (
+    fit_uncertain as fit_uncertain,
+)

@@ -26,22 +26,28 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int
-    min_documents : int
-    n_iter : int
+    n_components : int, default 2
+        k, fewer than the classes.
+    min_documents : int, default 1
+        In how many documents a word must occur to take part.
+    n_iter : int, default 3
         Subspace iterations; the decomposition is randomized (Halko et al. 2011, Algorithm 4.4).
-    random_state : int, RandomState, or None
+    random_state : int, RandomState or None, default None
         Start of the iterations.
 
     Attributes
     ----------
+    n_features_in_ : int
+        V, the words of the counts.
     words_ : (v,) integer array
         Columns of the counts that take part.
     positions_ : (v, k) float32 array
+        Of these words on the axes.
     singular_values_ : (k,) array
+        Of the axes, the largest first.
     """
 
-    def __init__(self, n_components=2, min_documents=1, n_iter=3, random_state=None):
+    def __init__(self, n_components=2, *, min_documents=1, n_iter=3, random_state=None):
         self.n_components = n_components
         self.min_documents = min_documents
         self.n_iter = n_iter

@@ -2,54 +2,82 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError
+from kronbench.models._renamed import Renamed
 
 
-class OneAgainstRest(ClassifierMixin, BaseEstimator):
-    """C binary classifiers of one kind, each with hyperparameters of its own (Seeger 2006, 8.1).
+class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
+    """C binary classifiers of one kind, one for each class (Seeger 2006, section 8.1).
 
-    scikit-learn's ``OneVsRestClassifier`` fits the same machines, but with one set of
-    hyperparameters, and its probabilities are normalized; here they are those of the machines.
+    scikit-learn's ``OneVsRestClassifier`` fits the same machines, but its probabilities are
+    normalized; here they are those of the machines, and machines that learn hyperparameters may
+    start from earlier ones. C fits of the machine.
 
     Parameters
     ----------
-    estimator : HierarchicalNewtonClassifier
-        A flat model; its copies are fitted to the labels 0 (rest) and 1 (the class).
-    warm_start : bool
-        Whether ``fit_hyperparameters`` begins where each machine is since its last call.
+    estimator : classifier with ``predict_log_proba``
+        A flat model; its copies are fitted to the labels 0 (rest) and 1 (the class). With
+        :class:`HierarchicalNewtonCV` each has hyperparameters of its own.
 
     Attributes
     ----------
     classes_ : (C,) array
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array
+        Where X has names of columns.
     estimators_ : list of C fitted copies
     """
 
-    def __init__(self, estimator, warm_start=False):
+    _renamed: ClassVar = {
+        "warm_start": "give start to fit",
+        "fit_hyperparameters": "use fit, with an estimator HierarchicalNewtonCV",
+    }
+
+    def __init__(self, estimator):
         self.estimator = estimator
-        self.warm_start = warm_start
 
-    def fit(self, X, y):
-        """Fit each machine to X (n, d) and the labels y (n,)."""
-        X, y = self._checked(X, y)
-        self.estimators_ = [
-            clone(self.estimator).fit(X, (y == label).astype(int)) for label in self.classes_
-        ]
-        return self
+    def fit(self, X, y, *, start=None, **options):
+        """Fit each machine.
 
-    def fit_hyperparameters(self, X, y, folds, **options):
-        """The same, each with its own hyperparameters; see the method of the machines."""
-        X, y = self._checked(X, y)
-        machines = getattr(self, "estimators_", []) if self.warm_start else []
-        if len(machines) != len(self.classes_):
-            machines = [self.estimator] * len(self.classes_)
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix; (n, n) kernel matrix when the estimator takes one
+        y : (n,) array
+            Labels of two classes or more.
+        start : OneAgainstRest, optional
+            A fitted one of the same classes: the machine of a class is given that of it as its
+            own ``start``.
+        options
+            For the ``fit`` of each machine, such as ``folds``.
+
+        Raises
+        ------
+        InputError
+            The estimator has a tree, y holds one class, or ``start`` has other classes.
+        """
+        parameters = self.estimator.get_params()
+        if any(parameters.get(name) is not None for name in ("tree", "estimator__tree")):
+            raise InputError("the estimator has a tree: give a flat model, it meets two classes")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise InputError("y holds one class: give rows of two or more")
+        each = [options] * len(self.classes_)
+        if start is not None:
+            if not np.array_equal(start.classes_, self.classes_):
+                raise InputError("start has other classes than y: give one fitted to the same")
+            each = [{**options, "start": machine} for machine in start.estimators_]
         self.estimators_ = [
-            clone(machine).fit_hyperparameters(X, (y == label).astype(int), folds, **options)
-            for machine, label in zip(machines, self.classes_, strict=True)
+            clone(self.estimator).fit(X, (y == label).astype(int), **options)
+            for label, options in zip(self.classes_, each, strict=True)
         ]
         return self
 
@@ -72,13 +100,3 @@ class OneAgainstRest(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.pairwise = inner.input_tags.pairwise
         return tags
-
-    def _checked(self, X, y):
-        if getattr(self.estimator, "tree", None) is not None:
-            raise InputError("the estimator has a tree: give a flat model, it meets two classes")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise InputError("y holds one class: give rows of two or more")
-        return X, y

@@ -15,33 +15,44 @@ from kronbench.errors import InputError
 class TopDownClassifier(ClassifierMixin, BaseEstimator):
     """At each inner node a classifier chooses a child; probabilities multiply along the path.
 
-    The baseline of hierarchical classification: nothing is shared between the nodes.
+    The baseline of hierarchical classification: nothing is shared between the nodes. A fit of
+    ``estimator`` for each inner node, to the rows below it.
 
     Parameters
     ----------
     tree : (P + 1,) integer array
         As for :class:`HierarchicalNewtonClassifier`; the leaves in increasing order of their node
         are the classes 0..C-1.
-    estimator : scikit-learn classifier with ``predict_proba``, optional
+    estimator : scikit-learn classifier with ``predict_proba``, default None
         ``LogisticRegression()`` when None.
 
     Attributes
     ----------
     classes_ : (C,) array, 0..C-1
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array
+        Where X has names of columns.
+    tree_ : Tree
     estimators_ : dict
         By inner node the classifier of its children, or the one child that has rows. A node
         without rows has none: its children are equally likely.
     """
 
-    def __init__(self, tree, estimator=None):
+    def __init__(self, tree, *, estimator=None):
         self.tree = tree
         self.estimator = estimator
 
     def fit(self, X, y):
-        """Fit to X (n, d), dense or sparse, and classes y (n,)."""
+        """Fit to X (n, d), dense or sparse, and classes y (n,).
+
+        Raises
+        ------
+        InputError
+            A bad tree, or a class outside it.
+        """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
-        tree = self._tree = Tree(self.tree)
+        tree = self.tree_ = Tree(self.tree)
         y = np.asarray(y)
         if y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= tree.n_classes:
             raise InputError(f"y holds a label outside 0..{tree.n_classes - 1}, the leaves")
@@ -63,7 +74,7 @@ class TopDownClassifier(ClassifierMixin, BaseEstimator):
         """Probabilities (n_new, C); rows sum to one."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        tree = self._tree
+        tree = self.tree_
         reached = np.zeros((X.shape[0], tree.n_nodes + 1))
         reached[:, 0] = 1
         for node in np.argsort(tree.depths, kind="stable"):

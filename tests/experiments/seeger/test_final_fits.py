@@ -10,7 +10,7 @@ def test_fits_evaluations_and_searches_are_timed():
         "variances": {"F1": 5, "H1": [3, 4, 5], "H2": 4},
         "folds": 3,
         "bias_variance": 0.1,
-        "precision": "single",
+        "dtype": "float32",
         "tol": 1e-6,
         "noise": 1e-4,
     }

@@ -11,7 +11,7 @@ def test_levels_are_counted_and_shares_add_up():
         "folds": 3,
         "start": 5,
         "bias_variance": 0.1,
-        "precision": "single",
+        "dtype": "float32",
         "max_evaluations": 4,
     }
     frame = run_experiment("seeger.reductions", spec, documents(), "ipc-d")

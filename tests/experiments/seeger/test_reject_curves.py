@@ -13,7 +13,7 @@ def test_curves_end_at_the_test_error_and_start_at_zero():
         "folds": 3,
         "start": 10,
         "bias_variance": 1.0,
-        "precision": "single",
+        "dtype": "float32",
         "noise": 1e-3,
         "max_evaluations": 6,
         "coarse": 60,

@@ -14,7 +14,7 @@ TEXTS = COMMON | {
     "folds": 3,
     "start": 5,
     "bias_variances": [0.1, 1],
-    "precision": "single",
+    "dtype": "float32",
     "noise": 1e-3,
     "max_evaluations": 10,
     "most_documents": {"others": 1000},

@@ -25,7 +25,7 @@ def run(spec, data, rng):
     """
     X, tree = data["X"], Tree(data["parents"])
     rows = []
-    kernels = SparseFeatures(X, spec["precision"])
+    kernels = SparseFeatures(X, spec["dtype"])
     blocks = {
         C: rng.standard_normal((X.shape[0], C)).astype(kernels.dtype) for C in spec["classes"]
     }

@@ -15,7 +15,7 @@ from kronbench.classes.posterior_mode import run as run_steps
 from kronbench.classes.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.linalg import gram
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, fit_uncertain
 
 
 def run(spec, data, rng):
@@ -70,7 +70,7 @@ def _exact(spec, X, y):
         "extension": "exact",
         "variant": "iterative",
         "deviation": np.abs(model.predict_proba(X) - exact).max(),
-        "excess": abs(-model.log_posterior_path_[-1] / value - 1),
+        "excess": abs(model.objective_path_[-1] / value - 1),
     }
 
 
@@ -98,15 +98,17 @@ def _low_rank(spec, X, y, X_new, y_new):
 def _coupling(spec, X, y, X_new, y_new, draws):
     folds = even_folds(len(y), spec["folds"], draws)
     n_classes = len(np.unique(y))
-    plain = _gaussian(spec).fit_hyperparameters(X, y, folds)
-    learned = HierarchicalNewtonClassifier(
+    plain = HierarchicalNewtonCV(_gaussian(spec)).fit(X, y, folds=folds)
+    start = HierarchicalNewtonClassifier(
         kernel="gaussian",
-        gamma=float(np.max(plain.gamma)),
+        gamma=float(np.max(plain.gamma_)),
         variance=1.0,
         bias_variance=1.0,
-        coupling=np.sqrt(np.max(plain.variance)) * np.eye(n_classes),
-        learn_coupling=True,
-    ).fit_hyperparameters(X, y, folds, max_evaluations=spec["max_evaluations"])
+        coupling=np.sqrt(np.max(plain.variance_)) * np.eye(n_classes),
+    )
+    learned = HierarchicalNewtonCV(
+        start, learn_coupling=True, max_iter=spec["max_evaluations"]
+    ).fit(X, y, folds=folds)
     for variant, model in (("none", plain), ("learned", learned)):
         yield {
             "extension": "coupling",
@@ -134,10 +136,10 @@ def _uncertain(spec, data, draws):
             tol=1e-8,
         )
 
-    em = model().fit_uncertain(X, nodes, em_tol=1e-7)
+    em = fit_uncertain(model(), X, nodes, tol=1e-7)
     variants = {
         "left out": model().fit(X[~vague], y[train][~vague]),
-        "EM": em,
+        "EM": em.estimator,
         "all known": model().fit(X, y[train]),
     }
     for variant, fitted in variants.items():
@@ -151,9 +153,9 @@ def _uncertain(spec, data, draws):
         }
         if variant == "EM":
             row |= {
-                "iterations": len(em.em_path_),
-                "posterior_fall": _largest_fall(em.em_path_),
-                "likelihood_fall": _largest_fall(em.em_likelihood_path_),
+                "iterations": len(em.log_posterior_path),
+                "posterior_fall": _largest_fall(em.log_posterior_path),
+                "likelihood_fall": _largest_fall(em.log_likelihood_path),
             }
         yield row
 

@@ -37,7 +37,7 @@ def run(spec, data, rng):
             "bias_variance": spec["bias_variance"],
         }
         best = HierarchicalNewtonClassifier(**common, tol=_MODE, max_inner=2000).fit(X, y)
-        best = -best.log_posterior_path_[-1]
+        best = best.objective_path_[-1]
         for iteration, options in _iterations(spec, name).items():
             path = _path(HierarchicalNewtonClassifier(**common, **options), X, y)
             path["excess"] = np.maximum(path["value"] / best - 1, 0)
@@ -50,13 +50,13 @@ def run(spec, data, rng):
 
 
 def _iterations(spec, name):
-    steps = {"paper_protocol": True, "max_iter": spec["max_iter"], "tol": 0.0}
+    steps = {"solver": "printed", "max_iter": spec["max_iter"], "tol": 0.0}
     ours = {"tol": spec["accuracy"] / 10}
     return {
         "printed": steps | {"max_inner": spec["k2"][name]},
         "printed, k2 = 4": steps | {"max_inner": 4},
         "ours": ours,
-        "ours, tree preconditioner": ours | {"preconditioner": "tree"},
+        "ours, tree preconditioner": ours | {"solver": "pcg"},
     }
 
 
@@ -79,6 +79,6 @@ def _path(model, X, y):
     model.fit(X, y, callback=record)
     frame = pd.DataFrame(rows)
     frame["gap"] = frame.pop("gap_before").shift(-1)
-    if not model.paper_protocol:
+    if model.solver != "printed":
         frame.loc[frame.index[-1], "gap"] = model.gap_
     return frame

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
-from kronbench.classes import Tree
+from kronbench.classes import Tree, sharing_pattern
 from kronbench.classes.covariance import FeatureCovariance
 from kronbench.classes.kernels import SparseFeatures
 from kronbench.classes.softmax import SoftmaxLoss
 from kronbench.evaluation import even_folds, two_thirds
-from kronbench.models import HierarchicalNewtonClassifier, sharing_pattern
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 
 # What is at the bottom of everything, and the functions in which it is done.
 _PRIMITIVES = {
@@ -46,22 +47,19 @@ def run(spec, data, rng):
     folds = even_folds(len(train), spec["folds"], draws)
     X, y = data["X"][train], data["y"][train]
 
-    def model():
-        return HierarchicalNewtonClassifier(
-            **sharing_pattern("H1", tree.parents),
-            variance=spec["start"],
-            bias_variance=spec["bias_variance"],
-            precision=spec["precision"],
-        )
-
-    model().cv_log_likelihood(X, y, folds)  # loads compiled code
+    parents, sharing = sharing_pattern("H1", tree.parents)
+    model = HierarchicalNewtonClassifier(
+        parents,
+        classes=np.arange(tree.n_classes),
+        variance=spec["start"],
+        bias_variance=spec["bias_variance"],
+        dtype=spec["dtype"],
+    )
+    search = HierarchicalNewtonCV(model, sharing=sharing, max_iter=spec["max_evaluations"])
+    model.cv_log_likelihood(X, y, folds)  # loads compiled code
     functions = {(name, *place): place for name, places in _PRIMITIVES.items() for place in places}
     with watched_calls(functions) as calls, Stopwatch() as watch:
-        path = pd.DataFrame(
-            model()
-            .fit_hyperparameters(X, y, folds, max_evaluations=spec["max_evaluations"])
-            .hyperparameter_path_
-        )
+        path = pd.DataFrame(search.fit(X, y, folds=folds).hyperparameter_path_)
     shape = {"training": len(y), "classes": tree.n_classes, "nodes": tree.n_nodes}
     systems = path["n_iter"].sum() + spec["folds"] * len(path)
     levels = {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
 from kronbench.evaluation import even_folds
-from kronbench.models import HierarchicalNewtonClassifier, OneAgainstRest
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
 
 
 def run(spec, data, rng):
@@ -75,24 +76,27 @@ def _to_unit_range(X, train):
 
 def _learned(spec, method, X, y, folds, coarse):
     width = 1 / X.var(axis=0).sum()
-    sharing = "all" if method == "mc-tied" else "node"
-    model = HierarchicalNewtonClassifier(
-        kernel="gaussian",
-        variance=spec["start"],
-        gamma=width / (2 * X.shape[1]),
-        bias_variance=spec["bias_variance"],
+    # both functions of a binary model share their kernel: one variance, one width
+    sharing = "node" if method == "mc-sep" else "all"
+    model = HierarchicalNewtonCV(
+        HierarchicalNewtonClassifier(
+            kernel="gaussian",
+            variance=spec["start"],
+            gamma=width / (2 * X.shape[1]),
+            bias_variance=spec["bias_variance"],
+            dtype=spec["dtype"],
+        ),
         sharing=sharing,
         gamma_sharing=sharing,
-        precision=spec["precision"],
+        noise=spec["noise"],
+        max_iter=spec["max_evaluations"],
     )
-    options = {"noise": spec["noise"], "max_evaluations": spec["max_evaluations"]}
     if method == "1rest":
-        # both functions of a binary model share their kernel: one variance, one width
-        model.set_params(sharing="all", gamma_sharing="all")
-        model = OneAgainstRest(model, warm_start=True)
+        model = OneAgainstRest(model)
+    start = None
     if coarse is not None:
-        model.fit_hyperparameters(X[coarse], y[coarse], folds[coarse], **options)
-    return model.fit_hyperparameters(X, y, folds, **options)
+        start = clone(model).fit(X[coarse], y[coarse], folds=folds[coarse])
+    return model.fit(X, y, folds=folds, start=start)
 
 
 def _learning(model, n):
@@ -103,10 +107,10 @@ def _learning(model, n):
         "psi": np.mean([-machine.cv_log_likelihood_ / n for machine in machines]),
         "evaluations": sum(len(path) for path in paths),
         "products": sum(step["n_products"] for path in paths for step in path),
-        "smallest_variance": min(np.min(machine.variance) for machine in machines),
-        "largest_variance": max(np.max(machine.variance) for machine in machines),
-        "smallest_gamma": min(np.min(machine.gamma) for machine in machines),
-        "largest_gamma": max(np.max(machine.gamma) for machine in machines),
+        "smallest_variance": min(np.min(machine.variance_) for machine in machines),
+        "largest_variance": max(np.max(machine.variance_) for machine in machines),
+        "smallest_gamma": min(np.min(machine.gamma_) for machine in machines),
+        "largest_gamma": max(np.max(machine.gamma_) for machine in machines),
     }
 
 

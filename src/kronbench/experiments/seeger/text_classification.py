@@ -1,4 +1,4 @@
-"""Flat and hierarchical classification of texts with variances learned by cross-validation."""
+"""Classification of texts with learned variances, with the class tree or without."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.seeds import generator
-from kronbench.classes import Tree
+from kronbench.classes import Tree, sharing_pattern
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
-from kronbench.models import HierarchicalNewtonClassifier, TopDownClassifier, sharing_pattern
+from kronbench.models import (
+    HierarchicalNewtonClassifier,
+    HierarchicalNewtonCV,
+    TopDownClassifier,
+)
 
 # How often scikit-learn's solver may step: its default of 100 ends before the mode.
 _MANY_STEPS = 2000
@@ -103,22 +107,22 @@ class _Problem:
 
     def rows(self, bias, baselines):
         for method in self._spec["methods"]:
-            model = self._model(method, bias)
+            _, sharing = sharing_pattern(method, self._tree.parents)
+            model = HierarchicalNewtonCV(
+                self._model(method, bias),
+                sharing=sharing,
+                noise=self._spec["noise"],
+                max_iter=self._spec["max_evaluations"],
+            )
             with Stopwatch() as watch:
-                model.fit_hyperparameters(
-                    self._X,
-                    self._y,
-                    self._folds,
-                    noise=self._spec["noise"],
-                    max_evaluations=self._spec["max_evaluations"],
-                )
+                model.fit(self._X, self._y, folds=self._folds)
             path = pd.DataFrame(model.hyperparameter_path_)
             yield {
                 "method": method,
                 "variances": "learned",
                 "n_variances": len(path["parameters"].iloc[0]),
-                "smallest_variance": np.min(model.variance),
-                "largest_variance": np.max(model.variance),
+                "smallest_variance": np.min(model.variance_),
+                "largest_variance": np.max(model.variance_),
                 "psi": -model.cv_log_likelihood_ / len(self._y),
                 "psi_start": -path["value"].iloc[0] / len(self._y),
                 "evaluations": len(path),
@@ -127,7 +131,7 @@ class _Problem:
                 **self._scores(model),
             }
             if baselines and method == "F1":
-                yield self._multinomial_regression(model)
+                yield self._multinomial_regression(model.best_estimator_)
             if method in ("F1", "H1"):
                 for name, variance in (("one", 1.0), ("start", self._spec["start"])):
                     fixed = self._model(method, bias).set_params(variance=variance)
@@ -143,11 +147,13 @@ class _Problem:
             yield {"method": "top-down", "variances": "learned", **self._scores(self._top_down())}
 
     def _model(self, method, bias):
+        parents, _ = sharing_pattern(method, self._tree.parents)
         return HierarchicalNewtonClassifier(
-            **sharing_pattern(method, self._tree.parents),
+            parents,
+            classes=np.arange(self._tree.n_classes),
             variance=self._spec["start"],
             bias_variance=bias,
-            precision=self._spec["precision"],
+            dtype=self._spec["dtype"],
         )
 
     def _scores(self, model):
@@ -173,9 +179,7 @@ class _Problem:
         ).fit(with_bias(self._X), self._y)
         known = reference.classes_
         # classes without a training document take part in ours, and do not exist for scikit-learn
-        ours = clone(model).set_params(
-            classes=known, variance=variance, precision="double", tol=1e-9
-        )
+        ours = clone(model).set_params(classes=known, variance=variance, dtype="float64", tol=1e-9)
         ours = ours.fit(self._X, self._y).predict_proba(self._X_test)
         theirs = reference.predict_proba(with_bias(self._X_test))
         proba = np.zeros((len(self._y_test), self._tree.n_classes))
@@ -194,7 +198,9 @@ class _Problem:
 
         def fitted(C, rows):
             node = LogisticRegression(C=C, max_iter=_MANY_STEPS)
-            return TopDownClassifier(self._tree.parents, node).fit(self._X[rows], self._y[rows])
+            return TopDownClassifier(self._tree.parents, estimator=node).fit(
+                self._X[rows], self._y[rows]
+            )
 
         def loss(C):
             proba = fitted(C, ~held_out).predict_proba(self._X[held_out])

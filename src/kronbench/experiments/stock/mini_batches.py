@@ -69,7 +69,9 @@ class _Corpus:
         test = test[np.isin(self._y[test], self._y[self.train])]
         first = self.train[: spec["start"]]
         self._embedding = CanonicalCorrespondence(
-            spec["components"], spec["min_documents"], random_state=int(rng.integers(2**31))
+            spec["components"],
+            min_documents=spec["min_documents"],
+            random_state=int(rng.integers(2**31)),
         )
         self._embedding.fit(self._X[first], self._y[first])
         self.test = self._features(self._X[test]), self._y[test]

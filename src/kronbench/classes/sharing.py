@@ -1,0 +1,102 @@
+"""Groups of nodes of a class tree that share a hyperparameter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbench.classes.covariance import Coupling
+from kronbench.classes.tree import Tree
+from kronbench.errors import InputError
+
+
+def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
+    """Tree and shared variances of a flat or hierarchical model (Seeger 2006, section 8.2).
+
+    Parameters
+    ----------
+    name : {"F1", "F2", "H1", "H2"}
+        F is flat, H hierarchical; F1 has one variance, H1 one for each level of the tree, F2 and
+        H2 one for each child of the root.
+    tree : (P + 1,) integer array
+        Parent of each node; the leaves are the classes of the flat models too.
+
+    Returns
+    -------
+    tree : (P + 1,) array or None
+        As for :class:`~kronbench.models.HierarchicalNewtonClassifier`; None is the flat model.
+    sharing : str or (C,) array
+        As for :class:`~kronbench.models.HierarchicalNewtonCV`.
+
+    Raises
+    ------
+    InputError
+        Another name, or a bad tree.
+    """
+    tree = Tree(tree)
+    patterns = {
+        "F1": (None, "all"),
+        "F2": (None, tree.leaf_subtrees),
+        "H1": (tree.parents, "level"),
+        "H2": (tree.parents, "subtree"),
+    }
+    if name not in patterns:
+        raise InputError(f"name is {name!r}: give one of {', '.join(map(repr, patterns))}")
+    return patterns[name]
+
+
+def node_groups(sharing: str | np.ndarray, coupling: Tree | Coupling, name: str) -> np.ndarray:
+    """(P,) groups 0..G-1 of the nodes.
+
+    Parameters
+    ----------
+    sharing : {"all", "level", "subtree", "node"} or (P,) integer array
+    coupling : Tree or Coupling
+        Only a tree has levels and subtrees.
+    name : str
+        The argument, for the sentence of an error.
+
+    Raises
+    ------
+    InputError
+        Another word, or an array that is not one integer for each node.
+    """
+    if isinstance(sharing, str):
+        if sharing == "all":
+            return np.zeros(coupling.n_nodes, int)
+        if sharing == "node":
+            return np.arange(coupling.n_nodes)
+        if sharing in ("level", "subtree") and isinstance(coupling, Tree):
+            return coupling.levels if sharing == "level" else coupling.subtrees
+        raise InputError(
+            f"{name} is {sharing!r}: give 'all', 'level', 'subtree', 'node' or an array of groups"
+        )
+    groups = np.asarray(sharing)
+    if groups.shape != (coupling.n_nodes,) or groups.dtype.kind not in "iu":
+        raise InputError(
+            f"{name} has shape {groups.shape} and dtype {groups.dtype}: give one integer group "
+            f"for each of the {coupling.n_nodes} nodes below the root"
+        )
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def per_node(value: float | np.ndarray, n_nodes: int, name: str) -> np.ndarray:
+    """(P,) positive numbers, one for each node, of a number or of an array of them."""
+    value = np.asarray(value, float)
+    if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
+        raise InputError(
+            f"{name} has shape {value.shape}: give a number, or one for each of the {n_nodes} "
+            "nodes below the root"
+        )
+    if not (np.isfinite(value) & (value > 0)).all():
+        raise InputError(f"{name} is {value.min()}: give positive numbers")
+    return np.broadcast_to(value, n_nodes)
+
+
+def groups_as_given(value: float | np.ndarray, n_nodes: int) -> np.ndarray:
+    """(P,) groups of the nodes: one for a number, one each for an array."""
+    return np.zeros(n_nodes, int) if np.ndim(value) == 0 else np.arange(n_nodes)
+
+
+def mean_logs(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """(G,) mean logarithms of values (P,) in each group."""
+    return np.bincount(groups, np.log(values)) / np.bincount(groups)

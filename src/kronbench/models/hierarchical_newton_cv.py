@@ -1,0 +1,235 @@
+"""Hyperparameters of the hierarchical classifier, learned by cross-validation (Seeger 2006)."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kronbench.classes.sharing import node_groups
+from kronbench.errors import InputError
+from kronbench.evaluation import even_folds
+from kronbench.linalg.quasi_newton import capped_bfgs
+from kronbench.models.hierarchical_newton import forget_fit
+
+_COUNTS = ("n_products", "n_iter", "n_inner", "n_adjoint", "converged")
+
+
+class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
+    """The hierarchical classifier at the hyperparameters of the largest ``cv_log_likelihood``.
+
+    A quasi-Newton search over logarithms from the parameters of ``estimator``, with steps of at
+    most 1 in each, then a fit to all rows (Seeger 2006, section 6.3). An evaluation whose fits do
+    not converge has no value: the search keeps away from it. Predictions are those of
+    ``best_estimator_``. An evaluation costs a fit of each fold, from the last one, and a gradient
+    of the price of a Newton step.
+
+    Parameters
+    ----------
+    estimator : HierarchicalNewtonClassifier
+        Its ``variance`` and ``gamma`` are where the search begins, at their geometric mean in
+        each group; everything else stays.
+    sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default "all"
+        Nodes of a group have one variance; those of F1, F2, H1 and H2 are given by
+        :func:`~kronbench.classes.sharing_pattern`.
+    gamma_sharing : the same, default "all"
+        For the widths of a Gaussian kernel. mc-tied of the paper is "all" for both, mc-sep "node"
+        for both.
+    learn_coupling : bool, default False
+        Whether the entries of the estimator's ``coupling`` are learned instead of the variances
+        (section 7.2).
+    cv : int, default 5
+        Random folds of even size, where ``fit`` is given none.
+    random_state : int, RandomState or None, default None
+        Draws these folds.
+    max_iter : int, default 40
+        Evaluations of the likelihood and its gradient.
+    noise : float, default 1e-5
+        Gains below this part of the value do not count, and end the search.
+    tol : float, default 1e-5
+        Relative duality gap of the fits during the search.
+
+    Attributes
+    ----------
+    classes_ : (C,) array
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array
+        Where X has names of columns.
+    variance_ : (P,) array
+    gamma_ : (P,) array; as given to the estimator where the kernel is not Gaussian
+    bias_variance_ : float
+        That of the estimator, which is not searched.
+    coupling_ : (C, P) array, where it is learned
+    cv_log_likelihood_ : float
+        The value at these hyperparameters.
+    best_estimator_ : HierarchicalNewtonClassifier
+        With these hyperparameters, fitted to all rows.
+    hyperparameter_path_ : list of dict
+        ``parameters`` (logarithms of the variance and then the width of each group, entries of
+        the coupling) and ``value`` of each evaluation in turn, -inf where it did not converge,
+        and what it took: ``seconds``, ``n_products``, ``n_iter``, ``n_inner``, ``n_adjoint``,
+        ``converged``.
+    n_iter_ : int
+        Their number.
+    converged_ : bool
+        Whether the search came within the noise before ``max_iter`` evaluations.
+    """
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        sharing="all",
+        gamma_sharing="all",
+        learn_coupling=False,
+        cv=5,
+        random_state=None,
+        max_iter=40,
+        noise=1e-5,
+        tol=1e-5,
+    ):
+        self.estimator = estimator
+        self.sharing = sharing
+        self.gamma_sharing = gamma_sharing
+        self.learn_coupling = learn_coupling
+        self.cv = cv
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.noise = noise
+        self.tol = tol
+
+    def fit(self, X, y, *, folds=None, start=None):
+        """Learn from X (n, d), dense or sparse, and labels y (n,).
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix; (n, n) kernel matrix when kernel is "precomputed"
+        y : (n,) array
+        folds : (n,) integer array, optional
+            The fold of each row; those of ``cv`` when None.
+        start : HierarchicalNewtonCV, optional
+            A fitted one of the same nodes, say to some of the rows: the search begins at its
+            hyperparameters instead of those of ``estimator``.
+
+        Raises
+        ------
+        InputError
+            The fits do not converge where the search begins; as for ``estimator``, or bad folds.
+        """
+        forget_fit(self)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        model = clone(self.estimator)
+        if start is not None:
+            check_is_fitted(start)
+            model.set_params(**start._learned())
+        if folds is None:
+            folds = self._drawn_folds(len(y))
+        rows, codes, coupling = model._checked(X, y)
+        criterion = self._criterion(model, rows, codes, coupling, folds, tol=self.tol)
+        result, self.hyperparameter_path_ = self._search(criterion)
+        if not np.isfinite(result.value):
+            raise InputError(
+                f"the fits to the folds do not converge at variance {model.variance} and gamma "
+                f"{model.gamma}, where the search begins: give smaller variances, or raise "
+                "max_iter or max_inner of the estimator"
+            )
+        parameters = criterion.parameters(result.x)
+        del criterion  # its kernel matrices: the last fit makes its own
+        model.set_params(**parameters)
+        self.best_estimator_ = clone(model).fit(X, y)
+        self.classes_ = self.best_estimator_.classes_
+        self.variance_, self.gamma_ = model.variance, model.gamma
+        self.bias_variance_ = model.bias_variance
+        if self.learn_coupling:
+            self.coupling_ = model.coupling
+        self.cv_log_likelihood_ = -result.value
+        self.n_iter_ = len(self.hyperparameter_path_)
+        self.converged_ = self.n_iter_ < self.max_iter
+        return self
+
+    def decision_function(self, X):
+        """Scores of ``best_estimator_``: (n_new, C), or (n_new,) of two classes."""
+        return self._best().decision_function(self._rows(X))
+
+    def predict_proba(self, X):
+        """Probabilities (n_new, C); rows sum to one."""
+        return self._best().predict_proba(self._rows(X))
+
+    def predict_log_proba(self, X):
+        """Their logarithms."""
+        return self._best().predict_log_proba(self._rows(X))
+
+    def predict(self, X):
+        """The most probable class (n_new,)."""
+        return self._best().predict(self._rows(X))
+
+    def decide(self, X, loss="taxo"):
+        """The classes (n_new,) of least expected loss, "taxo" or "parent"."""
+        return self._best().decide(self._rows(X), loss)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = self.estimator.__sklearn_tags__()
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        return tags
+
+    def _criterion(self, model, rows, codes, coupling, folds, tol):
+        return model._criterion(
+            rows,
+            codes,
+            coupling,
+            folds,
+            tol=tol,
+            variance_groups=node_groups(self.sharing, coupling, "sharing"),
+            gamma_groups=node_groups(self.gamma_sharing, coupling, "gamma_sharing"),
+            learn_coupling=self.learn_coupling,
+        )
+
+    def _search(self, criterion):
+        """The search and the list of its evaluations."""
+        path, last = [], None
+        begun = time.perf_counter()
+
+        def value_and_gradient(x):
+            nonlocal last
+            last, gradient, _ = criterion.evaluate(x)
+            return last.value if last.converged else np.inf, gradient
+
+        def record(x, value, gradient):
+            nonlocal begun
+            counts = {name: getattr(last, name) for name in _COUNTS}
+            seconds = time.perf_counter() - begun
+            path.append({"parameters": x.copy(), "value": -value, "seconds": seconds, **counts})
+            begun = time.perf_counter()
+
+        result = capped_bfgs(
+            value_and_gradient,
+            criterion.start,
+            noise=self.noise,
+            max_evaluations=self.max_iter,
+            callback=record,
+        )
+        return result, path
+
+    def _drawn_folds(self, n):
+        if not 2 <= self.cv <= n:
+            raise InputError(
+                f"cv is {self.cv} for n_samples={n}: give 2 folds or more, and a row for each"
+            )
+        return even_folds(n, self.cv, check_random_state(self.random_state))
+
+    def _learned(self):
+        """The hyperparameters, by the estimator's names."""
+        learned = {"variance": self.variance_, "gamma": self.gamma_}
+        return learned | ({"coupling": self.coupling_} if self.learn_coupling else {})
+
+    def _best(self):
+        check_is_fitted(self)
+        return self.best_estimator_
+
+    def _rows(self, X):
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
