@@ -6,7 +6,7 @@ import yaml
 
 from kronbench.bench.items import load_plan
 from kronbench.errors import InputError
-from kronbench.report import claims
+from kronbench.report import claim_files, claims
 from kronbench.resources import config_path
 from tests.helpers import merged
 
@@ -36,20 +36,20 @@ def loaded(plan, monkeypatch, tmp_path):
         file.write_text(yaml.safe_dump({"claims": list(entries), **more}))
         paths = {"airola.yaml": file}
         monkeypatch.setattr(
-            claims, "config_path", lambda _, name: paths.get(name, tmp_path / name)
+            claim_files, "config_path", lambda _, name: paths.get(name, tmp_path / name)
         )
-        return claims.load_statements(plan).claims
+        return claim_files.load_statements(plan).claims
 
     return load
 
 
 def test_each_paper_has_its_file(plan):
     files = {path.stem for path in config_path("claims").glob("*.yaml")}
-    assert files == {claim["paper"] for claim in claims.load_statements(plan).claims}
+    assert files == {claim["paper"] for claim in claim_files.load_statements(plan).claims}
 
 
 def test_a_reason_quotes_no_measured_area(plan):
-    for claim in claims.load_statements(plan).claims:
+    for claim in claim_files.load_statements(plan).claims:
         because = claim.get("differs", {}).get("because", "")
         assert "0." not in because, f"{claim['id']}: bound it in the second check instead"
 
