@@ -1,4 +1,4 @@
-"""Verdicts: each claim of ``config/claims/<paper>.yaml`` against the result tables of a run."""
+"""Verdicts: each claim of ``config/claims`` against the result tables of a run."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
         for column in (*entry["of"], entry["theirs"], entry["ours"], entry["times"]):
             if column not in table:
                 raise InputError(
-                    f"config/claims/{paper}.yaml: a headline names the column '{column}', which "
+                    f"config/claims: a headline of {paper} names the column '{column}', which "
                     f"{entry['item']} does not have; it has: {', '.join(table)}"
                 )
         selected = table.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
