@@ -31,6 +31,14 @@ def config_path(*parts: str) -> Path:
     return _find("config", _CHECKOUT / "config").joinpath(*parts)
 
 
+def claim_files(paper: str) -> list[Path]:
+    """The claims on a paper: one file, or all of its folder in the order of their names."""
+    folder, file = config_path("claims", paper), config_path("claims", f"{paper}.yaml")
+    if folder.is_dir():
+        return sorted(folder.glob("*.yaml"))
+    return [file] if file.exists() else []
+
+
 def package_path(*parts: str) -> Path:
     """Path of a file inside the package."""
     return _PACKAGE.joinpath(*parts)

@@ -32,8 +32,7 @@ def layout(monkeypatch):
 def paper_rows():
     with config_path("paper_values", "bach-2005-figure2-ranks.csv").open() as stream:
         for row in csv.DictReader(stream):
-            name = row["dataset"]
-            yield f"{name}-{row['n_points']}" if name == "kin-32nm" else name, row
+            yield row["key"], row
 
 
 def test_every_row_of_the_paper_is_registered_with_its_points_and_features():

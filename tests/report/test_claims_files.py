@@ -1,13 +1,15 @@
-"""The claims of the project, and what the reader of claims refuses."""
+"""The claims of the project, what an entry stands for, and what the reader of claims refuses."""
+
+import dataclasses
 
 import pandas as pd
 import pytest
 import yaml
 
+from kronbench import resources
 from kronbench.bench.items import load_plan
 from kronbench.errors import InputError
-from kronbench.report import claims
-from kronbench.resources import config_path
+from kronbench.report import claim_files, claims
 from tests.helpers import merged
 
 
@@ -29,27 +31,32 @@ def entry(**changes):
 
 @pytest.fixture
 def loaded(plan, monkeypatch, tmp_path):
-    """Load claims from a file of their own instead of airola's."""
+    """Load claims from files of their own, by name, instead of those of the project."""
+    monkeypatch.setattr(resources, "config_path", tmp_path.joinpath)
+    monkeypatch.setattr(claim_files, "config_path", tmp_path.joinpath)
+    entries = plan.papers["airola"]["items"]
+    without = {name: {**entry, "identities": {}} for name, entry in entries.items()}
+    airola = {**plan.papers["airola"], "items": without}
 
-    def load(*entries, **more):
-        file = tmp_path / "airola.yaml"
-        file.write_text(yaml.safe_dump({"claims": list(entries), **more}))
-        paths = {"airola.yaml": file}
-        monkeypatch.setattr(
-            claims, "config_path", lambda _, name: paths.get(name, tmp_path / name)
-        )
-        return claims.load_statements(plan).claims
+    def load(*entries, name="airola.yaml", identities=None, **more):
+        file = tmp_path / "claims" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(yaml.safe_dump({"claims": list(entries), **more}, sort_keys=False))
+        without["section-2"]["identities"] = identities or {}
+        own = dataclasses.replace(plan, papers={"airola": airola})
+        return claim_files.load_statements(own).claims
 
     return load
 
 
-def test_each_paper_has_its_file(plan):
-    files = {path.stem for path in config_path("claims").glob("*.yaml")}
-    assert files == {claim["paper"] for claim in claims.load_statements(plan).claims}
+def test_each_paper_has_its_claims(plan):
+    assert set(plan.papers) - {"field"} == {
+        claim["paper"] for claim in claim_files.load_statements(plan).claims
+    }
 
 
 def test_a_reason_quotes_no_measured_area(plan):
-    for claim in claims.load_statements(plan).claims:
+    for claim in claim_files.load_statements(plan).claims:
         because = claim.get("differs", {}).get("because", "")
         assert "0." not in because, f"{claim['id']}: bound it in the second check instead"
 
@@ -101,3 +108,178 @@ def test_a_claim_that_cannot_be_judged_is_refused(loaded, change, sentence):
 def test_an_id_stands_for_one_claim(loaded):
     with pytest.raises(InputError, match="'a-claim' stands there twice"):
         loaded(entry(), entry())
+
+
+def matrix(**changes):
+    """An entry for six claims."""
+    return {
+        **entry(
+            id="auc-{dataset.id}-{method}",
+            sentence="{method} has AUC {dataset.auc} on {dataset}.",
+            check={"kind": "within", "target": "{dataset.auc}", "where": "name == '{dataset}'"},
+        ),
+        "for": {
+            "dataset": {
+                "Ki": {"id": "ki", "auc": 0.77},
+                "E": {"id": "e", "auc": 0.79},
+                "Checker+": {"id": "checker-plus", "auc": 0.8},
+            },
+            "method": ["svm", "ridge"],
+        },
+    } | changes
+
+
+def test_an_entry_stands_for_the_product_of_what_it_is_for_the_last_fastest(loaded):
+    found = loaded(matrix())
+    assert [claim["id"] for claim in found] == [
+        f"auc-{dataset}-{method}"
+        for dataset in ("ki", "e", "checker-plus")
+        for method in ("svm", "ridge")
+    ]
+    assert found[-1]["sentence"] == "ridge has AUC 0.8 on Checker+."
+    assert found[-1]["check"] == {"kind": "within", "target": 0.8, "where": "name == 'Checker+'"}
+    assert not any({"for", "but"} & set(claim) for claim in found)
+
+
+def test_a_value_without_fields_has_an_id(loaded):
+    (claim,) = loaded(entry(id="a-{set.id}", **{"for": {"set": {"Ki": "ki"}}}))
+    assert claim["id"] == "a-ki"
+
+
+def test_printed_numbers_are_cells_of_their_table(loaded, tmp_path):
+    (tmp_path / "paper_values").mkdir()
+    (tmp_path / "paper_values" / "t.csv").write_text("set,n,auc\nki,12,0.5\ne,,x\n")
+    found = loaded(
+        entry(
+            id="a-{set}",
+            sentence="{set.n} {set.auc}",
+            check={"kind": "at_least", "value": "auc", "bound": "{set.n}"},
+            **{"for": {"set": "t.csv"}},
+        )
+    )
+    assert [(c["id"], c["sentence"], c["check"]["bound"]) for c in found] == [
+        ("a-ki", "12 0.5", 12),
+        ("a-e", " x", ""),
+    ]
+
+
+def test_single_claims_of_an_entry_are_other(loaded):
+    found = loaded(
+        matrix(
+            but=[
+                {"id": "auc-e-svm", "untestable": "nobody knows"},
+                {
+                    "for": {"dataset": {"ki": 0.1, "e": 0.2}},
+                    "id": "auc-{dataset}-ridge",
+                    "differs": {"because": "so", "check": {"tolerance": "{dataset.id}"}},
+                },
+            ]
+        )
+    )
+    found = {claim["id"]: claim for claim in found}
+    assert set(found["auc-e-svm"]) == {"paper", "id", "place", "sentence", "item", "untestable"}
+    assert [name for name, claim in found.items() if "differs" in claim] == [
+        "auc-ki-ridge",
+        "auc-e-ridge",
+    ]
+    assert found["auc-e-ridge"]["differs"]["check"] == {
+        "kind": "within",
+        "target": 0.79,
+        "where": "name == 'E'",
+        "tolerance": 0.2,
+    }
+
+
+def test_the_second_check_is_the_first_but_for_what_it_says(loaded):
+    differs = {"because": "so", "check": {"bound": -1}}
+    (claim,) = loaded(entry(differs=differs))
+    assert claim["differs"]["check"] == {"kind": "at_least", "value": "auc", "bound": -1}
+    differs["check"] = {"kind": "at_most", "value": "auc", "bound": 1}
+    (claim,) = loaded(entry(differs=differs))
+    assert claim["differs"]["check"] == differs["check"]
+
+
+def test_keys_are_shared_by_a_file_and_folders_are_read_in_order(loaded):
+    words = {key: entry()[key] for key in ("sentence", "check", "place")}
+    shared = {"item": "figure-6", "strictness": "loose", "place": "section 9"}
+    loaded({"id": "b", **words}, name="airola/section-2.yaml", shared=shared)
+    found = loaded({"id": "a", **words}, name="airola/section-1.yaml", shared=shared)
+    assert [(claim["id"], claim["strictness"]) for claim in found] == [
+        ("a", "loose"),
+        ("b", "loose"),
+    ]
+    assert found[0]["place"] == "figure 3"
+
+
+IDENTITY = {"place": "Lemma 1", "sentence": "It is so.", "tolerance": 0}
+
+
+def test_an_identity_is_a_claim_where_a_file_names_it(loaded):
+    said = {"lemma-1": IDENTITY, "lemma-2": {**IDENTITY, "strictness": "loose"}}
+    found = loaded(
+        entry(id="first"),
+        {"item": "section-2", "identities": ["lemma-1", "lemma-2"]},
+        entry(id="last"),
+        identities=said,
+    )
+    assert [claim["id"] for claim in found] == [
+        "first",
+        "airola-lemma-1",
+        "airola-lemma-2",
+        "last",
+    ]
+    check = {"kind": "vanishes", "value": "deviation", "tolerance": 0, "where": "key == 'lemma-1'"}
+    assert found[1] == {
+        **{"paper": "airola", "id": "airola-lemma-1", "place": "Lemma 1", "item": "section-2"},
+        **{"sentence": "It is so.", "strictness": "strict", "check": check},
+    }
+    assert found[2]["strictness"] == "loose"
+
+
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        (
+            [matrix(sentence="{data} has it.")],
+            "claim 'auc-{dataset.id}-{method}' has the placeholder {data}, which its 'for' does "
+            "not give; it gives: dataset, dataset.id, dataset.auc, method",
+        ),
+        ([matrix(sentence="{dataset.auk}")], "has the placeholder {dataset.auk}"),
+        ([entry(sentence="{dataset}")], "claim 'a-claim' has the placeholder {dataset}"),
+        ([matrix(id="auc-{method}")], "claim 'auc-{method}' makes 'auc-svm' twice"),
+        ([matrix(), entry(id="auc-e-svm")], "claim 'auc-e-svm' stands there twice"),
+        ([matrix(id="{dataset}-{method}")], "claim 'Ki-svm' has an id of other signs"),
+        (
+            [matrix(but=[{"id": "auc-e-knn", "place": "section 1"}])],
+            "does not make 'auc-e-knn', which its entry 'but' changes; it makes: auc-ki-svm,",
+        ),
+        ([matrix(but=[{"id": "auc-e-svm", "bound": 1}])], "'bound'"),
+        (
+            [matrix(**{"for": {"dataset": "no.csv"}})],
+            "there is no file config/paper_values/no.csv",
+        ),
+        ([matrix(**{"for": {"dataset": []}})], "claims.0.for.dataset"),
+        ([{"sentence": "It is so."}], "a claim (It is so.) lacks the key 'id'"),
+        ([{"id": "a", "item": "figure-6"}], "claim 'a' lacks the key 'place'"),
+        (
+            [{"item": "section-2", "identities": ["no"]}],
+            "names 'no', which section-2 does not have",
+        ),
+    ],
+)
+def test_an_entry_that_cannot_be_expanded_is_refused(loaded, entries, sentence):
+    with pytest.raises(InputError, match=r"^config/claims/airola\.yaml: ") as refused:
+        loaded(*entries)
+    assert sentence in str(refused.value)
+
+
+def test_an_identity_that_no_file_names_is_refused(loaded):
+    with pytest.raises(InputError, match=r"^config/papers/airola\.yaml: .*'lemma-1'"):
+        loaded(entry(), identities={"lemma-1": IDENTITY})
+
+
+def test_an_entry_without_strictness_is_refused(loaded):
+    words = entry()
+    del words["strictness"]
+    with pytest.raises(InputError, match="'a-claim' lacks the key 'strictness'"):
+        loaded(words)

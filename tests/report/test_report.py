@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from kronbench.bench.items import load_plan
 from kronbench.errors import InputError
-from kronbench.report import claims, render
+from kronbench.report import claim_files, claims, render
 from kronbench.report.page import write_report
 from tests.helpers import merged
 
@@ -118,7 +118,7 @@ def claim(**check):
 
 def say(monkeypatch, *entries):
     """Let the page know these claims alone."""
-    statements = claims.Statements(list(entries), [], [])
+    statements = claim_files.Statements(list(entries), [], [])
     monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: statements)
 
 

@@ -16,7 +16,8 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 
 from kronbench.bench.items import load_plan
 from kronbench.report import formulas
-from kronbench.report.claims import load_statements, rows_of
+from kronbench.report.claim_files import load_statements
+from kronbench.report.claims import rows_of
 from kronbench.runs.costs import cost
 from kronbench.runs.reference import described, moves, read_verdicts
 from tests.helpers import merged

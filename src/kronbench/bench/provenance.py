@@ -16,7 +16,7 @@ from kronbench import datasets
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.solvers import find_module, import_paths
 from kronbench.bench.source_imports import defining_module, file_of, imported_modules
-from kronbench.resources import config_path, package_path
+from kronbench.resources import claim_files, config_path, package_path
 
 # They carry names, paths and sentences. What they decide about a job is among its parameters.
 _CARRIERS = frozenset(
@@ -80,9 +80,7 @@ def data_settings(name: str) -> dict:
 def drawing_sources(item: Item) -> list[str]:
     """Files whose change makes the picture of an item stale, the paper's numbers among them."""
     modules = ("kronbench.report.render", item.drawing_module)
-    printed = [item.printed] if isinstance(item.printed, str) else item.printed or ()
-    values = [_shown(config_path("paper_values", name)) for name in printed]
-    return sorted({*sources_of(*modules, but=_CARRIERS), *values})
+    return sorted({*sources_of(*modules, but=_CARRIERS), *map(_shown, _printed(item))})
 
 
 def drawing_settings(item: Item) -> dict:
@@ -96,19 +94,14 @@ def drawing_settings(item: Item) -> dict:
 
 
 def page_sources(plan: Plan) -> list[str]:
-    """Files whose change makes the page stale: its code, templates, claims, paper files, and the
-    verdicts with which it compares."""
+    """Files whose change makes the page stale: its code, templates, claims, the printed numbers
+    that they quote, paper files, and the verdicts with which it compares."""
     papers = [config_path("papers", f"{paper}.yaml") for paper in plan.papers]
     templates = package_path("report", "templates").iterdir()
     accepted = [file for file in [plan.accepted / "verdicts.csv"] if file.exists()]
-    files = map(_shown, [*papers, *claim_files(plan), *templates, *accepted])
+    claims = [file for paper in plan.papers for file in claim_files(paper)]
+    files = map(_shown, [*papers, *claims, *_printed(*plan.items), *templates, *accepted])
     return sorted({*sources_of("kronbench.report.page"), *files})
-
-
-def claim_files(plan: Plan) -> list[Path]:
-    """The claims on the papers of a run."""
-    files = [config_path("claims", f"{paper}.yaml") for paper in plan.papers]
-    return [file for file in files if file.exists()]
 
 
 def sources_of(*modules: str, but: Iterable[str] = ()) -> list[str]:
@@ -131,6 +124,13 @@ def sources_of(*modules: str, but: Iterable[str] = ()) -> list[str]:
         files.add(_shown(file_of(name)))
         waiting += imported_modules(name)
     return sorted(files)
+
+
+def _printed(*items):
+    """The files of printed numbers of items."""
+    for item in items:
+        names = [item.printed] if isinstance(item.printed, str) else item.printed or ()
+        yield from (config_path("paper_values", name) for name in names)
 
 
 def _shown(path):

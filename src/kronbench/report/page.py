@@ -17,7 +17,8 @@ from kronbench.bench.results import read_numbers, read_sidecars
 from kronbench.files import replacing, write_text
 from kronbench.report import formulas, typeset
 from kronbench.report.beside import APART, FAR, cells
-from kronbench.report.claims import Verdict, evaluate, headlines, load_statements
+from kronbench.report.claim_files import load_statements
+from kronbench.report.claims import Verdict, evaluate, headlines
 from kronbench.report.render import grids_of
 from kronbench.report.style import format_cell
 from kronbench.runs.reference import described, moved_since_accepted

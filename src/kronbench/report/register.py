@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from kronbench.bench.items import Plan, load_plan
-from kronbench.report.claims import load_statements
+from kronbench.report.claim_files import load_statements
 from kronbench.resources import checkout_path, config_path
 from kronbench.runs.reference import README_SCALE
 from kronbench.runs.verdicts import read_verdicts

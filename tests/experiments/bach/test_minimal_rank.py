@@ -49,7 +49,7 @@ def liver_row(full, **errors):
     )
     printed = pd.DataFrame(
         {
-            "dataset": ["liver"],
+            "key": ["liver"],
             "n_features": [6],
             "n_classes": [3.0],
             "n_points": [345],

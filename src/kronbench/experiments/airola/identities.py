@@ -24,10 +24,11 @@ def run(spec, data, rng):
 
     Measured on ``pairs`` training and test pairs of a zero-shot fold, with linear kernels of the
     first ``features`` features of each side, so that the dual and the primal form are the same
-    model. ``deviation`` is the largest difference of both sides of a statement, relative to the
-    largest entry; ``operations`` are the multiplications and additions of the proposed way,
-    counted in a run of Algorithm 1 as printed, ``cost`` the argument of its printed O(), ``plain``
-    the operations of the way that it replaces; ``share`` is what a statement says of a share.
+    model. ``key`` names the statement in the files of claims; ``deviation`` is the largest
+    difference of both sides of a statement, relative to the largest entry; ``operations`` are the
+    multiplications and additions of the proposed way, counted in a run of Algorithm 1 as printed,
+    ``cost`` the argument of its printed O(), ``plain`` the operations of the way that it replaces;
+    ``share`` is what a statement says of a share.
     """
     pairs, y = labelled_pairs(
         data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
@@ -122,13 +123,23 @@ def _narrow(pairs, features):
 
 
 def _row(
-    place, name, statement, ours=None, reference=None, *, operations=None, cost=None, plain=None
+    key,
+    place,
+    name,
+    statement,
+    ours=None,
+    reference=None,
+    *,
+    operations=None,
+    cost=None,
+    plain=None,
 ):
     deviation = np.nan
     if ours is not None:
         ours, reference = np.asarray(ours, float), np.asarray(reference, float)
         deviation = np.abs(ours - reference).max() / max(np.abs(reference).max(), 1e-300)
     return {
+        "key": key,
         "place": place,
         "name": name,
         "statement": statement,
@@ -139,8 +150,8 @@ def _row(
     }
 
 
-def _vanishing(place, name, statement, values, scale=1.0):
-    row = _row(place, name, statement)
+def _vanishing(key, place, name, statement, values, scale=1.0):
+    row = _row(key, place, name, statement)
     row["deviation"] = float(np.abs(values).max() / scale)
     return row
 
@@ -192,6 +203,7 @@ def _products(problem, reg, rng):
     i = np.arange(90)
     rows = [
         _row(
+            "lemma-1",
             "Lemma 1",
             "vec trick",
             "vec trick: (M ⊗ N) vec(Q) = vec(N Q Mᵀ)",
@@ -201,6 +213,7 @@ def _products(problem, reg, rng):
             plain=2 * kron.size,
         ),
         _row(
+            "lemma-2",
             "Lemma 2",
             "indices",
             "row i of M ⊗ N is the product of rows ⌊i/c⌋ and i mod c",
@@ -215,6 +228,7 @@ def _products(problem, reg, rng):
         product, operations = _branch(first, M, N, p, q, r, t, v)
         rows.append(
             _row(
+                "algorithm-1",
                 "Algorithm 1",
                 f"lines {lines}",
                 "R (M ⊗ N) Cᵀ v as the dense product",
@@ -228,6 +242,7 @@ def _products(problem, reg, rng):
     product, operations = _algorithm_1(M, N, p, q, r, t, v)
     rows.append(
         _row(
+            "theorem-1",
             "Theorem 1",
             "Algorithm 1",
             "the product in O(min(ae + df, ce + bf))",
@@ -243,6 +258,7 @@ def _products(problem, reg, rng):
     product, operations = _algorithm_1(small_M, small_N, *cells, Q.ravel("F"))
     rows.append(
         _row(
+            "remark-1",
             "Remark 1",
             "complete graph",
             "R = C = I: the vec trick at its own cost",
@@ -262,6 +278,7 @@ def _products(problem, reg, rng):
     (a, b), (c, d) = (part.shape for part in merged[:2])
     rows.append(
         _row(
+            "2016-remark-1",
             "2016, Remark 1",
             "repeated pairs",
             "repeated pairs merged: coefficients summed, outputs repeated",
@@ -281,8 +298,16 @@ def _model(problem, reg, rng):
     a = np.linalg.solve(Q + reg * np.eye(n), y)
     w = np.linalg.solve(X.T @ X + reg * np.eye(X.shape[1]), X.T @ y)
     return [
-        _row("section 3", "kernel matrix", "R (G ⊗ K) Rᵀ = X Xᵀ with X = R (T ⊗ D)", X @ X.T, Q),
         _row(
+            "kernel-matrix",
+            "section 3",
+            "kernel matrix",
+            "R (G ⊗ K) Rᵀ = X Xᵀ with X = R (T ⊗ D)",
+            X @ X.T,
+            Q,
+        ),
+        _row(
+            "representer",
             "section 3",
             "representer theorem",
             "representer theorem: w of the minimizer is Xᵀ a",
@@ -312,6 +337,7 @@ def _predictions(problem, reg, rng):
     full_d, full_r = problem.full
     return [
         _row(
+            "dual-predictions",
             "section 3.1",
             "dual predictions",
             "dual predictions R̂ (Ĝ ⊗ K̂) Rᵀ a",
@@ -322,6 +348,7 @@ def _predictions(problem, reg, rng):
             plain=2 * t * n,
         ),
         _row(
+            "sparse-predictions",
             "equation 5",
             "sparse predictions",
             "the same without the coefficients that are 0",
@@ -332,6 +359,7 @@ def _predictions(problem, reg, rng):
             plain=2 * t * nonzero,
         ),
         _row(
+            "primal-predictions",
             "section 3.1",
             "primal predictions",
             "primal predictions R̂ (T̂ ⊗ D̂) w",
@@ -341,6 +369,7 @@ def _predictions(problem, reg, rng):
             cost=min(v * d * r + d * t, u * d * r + r * t),
         ),
         _row(
+            "dual-saves",
             "section 3.1",
             "dual instead of primal",
             "all features, dr ≫ n: dual instead of primal",
@@ -356,7 +385,7 @@ def _derivatives(problem, reg, rng):
     loss = LOSSES["logistic"]
     a = rng.standard_normal(n)
     w = X.T @ a
-    rows = [_row("section 3.2", "norm", "‖f‖² = aᵀ R (G ⊗ K) Rᵀ a", a @ Q @ a, w @ w)]
+    rows = [_row("norm", "section 3.2", "norm", "‖f‖² = aᵀ R (G ⊗ K) Rᵀ a", a @ Q @ a, w @ w)]
     scale = np.sqrt(np.abs(Q).max())
     dual = "R (G ⊗ K) Rᵀ (g + λ a)", "R (G ⊗ K) Rᵀ (H R (G ⊗ K) Rᵀ + λ I)"
     primal = "(Tᵀ ⊗ Dᵀ) Rᵀ g + λ w", "(Tᵀ ⊗ Dᵀ) Rᵀ H R (T ⊗ D) + λ I"
@@ -379,6 +408,7 @@ def _derivatives(problem, reg, rng):
         form = "dual" if name == "a" else "primal"
         rows += [
             _row(
+                f"{form}-gradient",
                 "equation 8" if name == "a" else "section 3.2",
                 f"{form} gradient",
                 f"∂J/∂{name} = {formulas[0]}",
@@ -386,6 +416,7 @@ def _derivatives(problem, reg, rng):
                 (objective(ahead) - objective(behind)) / (2 * _STEP),
             ),
             _row(
+                f"{form}-hessian",
                 "section 3.2",
                 f"{form} Hessian",
                 f"∂²J/∂{name}² = {formulas[1]}",
@@ -402,18 +433,26 @@ def _derivatives(problem, reg, rng):
     off = [H - np.diag(np.diag(H)) for name, H in hessians.items() if name != "rankrls"]
     rows += [
         _vanishing(
+            "convex",
             "table 2",
             "convexity",
             "negative eigenvalues of the Hessians: the losses are convex",
             least,
         ),
         _vanishing(
+            "diagonal-hessians",
             "section 3.2",
             "diagonal Hessians",
             "univariate losses: Hessian entries off the diagonal",
             off,
         ),
-        _vanishing("section 4.2", "L1-SVM", "L1-SVM: entries of the Hessian", hessians["l1svm"]),
+        _vanishing(
+            "l1-hessian",
+            "section 4.2",
+            "L1-SVM",
+            "L1-SVM: entries of the Hessian",
+            hessians["l1svm"],
+        ),
     ]
     return rows
 
@@ -445,6 +484,7 @@ def _newton(problem, reg, rng):
     batch = n // 20
     return [
         _row(
+            "equation-9",
             "equation 9",
             "common term",
             "its solution solves the Newton system",
@@ -452,6 +492,7 @@ def _newton(problem, reg, rng):
             Q @ (g + reg * a),
         ),
         _row(
+            "algorithms-2-3",
             "Algorithms 2 and 3",
             "both forms",
             "dual and primal Newton method, converged: test scores",
@@ -459,6 +500,7 @@ def _newton(problem, reg, rng):
             scores["dual"],
         ),
         _row(
+            "other-optimizers",
             "section 3.3",
             "L-BFGS",
             "L-BFGS from the same products: training scores",
@@ -466,6 +508,7 @@ def _newton(problem, reg, rng):
             Q @ dual.dual_coef_,
         ),
         _row(
+            "batches",
             "section 3.3",
             "one batch",
             "one product of all pairs instead of 20 of batches",
@@ -509,6 +552,7 @@ def _ridge(problem, reg, rng):
     step = np.linalg.solve(Q + reg * np.eye(n), Q @ start - y + reg * start)
     return [
         _vanishing(
+            "ridge-system",
             "section 4.1",
             "dual ridge",
             "(R (G ⊗ K) Rᵀ + λ I) a = y: no gradient is left",
@@ -516,6 +560,7 @@ def _ridge(problem, reg, rng):
             np.abs(Q @ y).max(),
         ),
         _vanishing(
+            "ridge-primal-system",
             "section 4.1",
             "primal ridge",
             "the primal system: no gradient is left",
@@ -523,7 +568,12 @@ def _ridge(problem, reg, rng):
             np.abs(X.T @ y).max(),
         ),
         _row(
-            "section 4.1", "one step", "one Newton step from anywhere ends there", start - step, a
+            "ridge-once",
+            "section 4.1",
+            "one step",
+            "one Newton step from anywhere ends there",
+            start - step,
+            a,
         ),
     ]
 
@@ -548,6 +598,7 @@ def _svm(problem, reg, rng):
     (q_S, q_v), (m_S, m_v) = (matrix.shape for matrix in part[:2])
     return [
         _row(
+            "svm-formulas",
             "section 4.2",
             "least squares",
             "squared hinge as least squares on S",
@@ -555,6 +606,7 @@ def _svm(problem, reg, rng):
             loss.value(p, y),
         ),
         _row(
+            "svm-formulas",
             "section 4.2",
             "SVM gradient",
             "g = Sᵀ (S p - S y)",
@@ -562,6 +614,7 @@ def _svm(problem, reg, rng):
             loss.gradient(p, y),
         ),
         _row(
+            "svm-formulas",
             "section 4.2",
             "SVM Hessian",
             "H = Sᵀ S, 1 for members of S and 0 otherwise",
@@ -569,6 +622,7 @@ def _svm(problem, reg, rng):
             loss.hessian_diagonal(p, y),
         ),
         _row(
+            "svm-sparse-product",
             "section 4.2",
             "sparse product",
             "S_S R (G ⊗ K) Rᵀ v for a sparse v",
@@ -579,12 +633,18 @@ def _svm(problem, reg, rng):
             plain=2 * n * sum(matrix.shape[0] for matrix in (problem.G, problem.K)),
         ),
         _vanishing(
+            "svm-support",
             "section 4.2",
             "support",
             "share of pairs in one of S and the support alone, at the minimum",
             np.mean(support != inside),
         ),
-        _row("section 4.2", "zeros", "share of coefficients that are 0 at the minimum")
+        _row(
+            "svm-sparsity",
+            "section 4.2",
+            "zeros",
+            "share of coefficients that are 0 at the minimum",
+        )
         | {"share": np.mean(~support)},
     ]
 
@@ -601,6 +661,7 @@ def _gaussian(problem, reg, rng):
     both = np.hstack([problem.D[problem.train.rows], problem.T[problem.train.cols]])
     return [
         _row(
+            "concatenated",
             "section 5.1",
             "Gaussian kernels",
             "the product of Gaussian kernels is that of concatenated features",

@@ -7,6 +7,7 @@ def tabulate(frame, item, printed):
     """One row for each statement, in the order of the text."""
     return pd.DataFrame(
         {
+            "key": frame["key"],
             "place": frame["place"],
             "name": frame["name"],
             "statement": frame["statement"],

@@ -3,9 +3,6 @@
 import numpy as np
 import pandas as pd
 
-# The registry tells the two printed kin-32nm rows apart by their sizes.
-_PRINTED = {"kin-32nm-2000": ("kin-32nm", 2000), "kin-32nm-4000": ("kin-32nm", 4000)}
-
 
 def tabulate(frame, item, printed):
     """One row for each data set, in the printed order (Bach & Jordan, figure 2).
@@ -25,11 +22,7 @@ def tabulate(frame, item, printed):
         }
         tried = measured["rank"].max()
         open_ended = bool(np.isnan(ranks["cholesky"]) and not np.isnan(ranks["csi"]))
-        name, n_points = _PRINTED.get(dataset, (dataset, None))
-        paper = printed[printed["dataset"] == name]
-        if n_points is not None:
-            paper = paper[paper["n_points"] == n_points]
-        paper = paper.iloc[0]
+        paper = printed[printed["key"] == dataset].iloc[0]
         first = measured.iloc[0]
         training = measured.loc[measured["decomposition"] == "full, training", "error"]
         classes = first["n_classes"] or None

@@ -63,6 +63,7 @@ def tabulate(frame, item, printed):
         for _, measured in frame[frame["method"] == method].iterrows():
             rows.append(
                 {
+                    "key": measured["key"],
                     "method": method,
                     "prediction function": function,
                     "system": system,

@@ -1,0 +1,240 @@
+"""The files of claims: read, matrix entries and identities made into claims, and checked."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kronbench.bench.items import Plan
+from kronbench.bench.results import TIMED
+from kronbench.errors import InputError
+from kronbench.report import checks
+from kronbench.resources import claim_files, config_path
+from kronbench.settings import read_yaml, validate
+
+# Of the columns that depend on a clock, those that are no ratios.
+_ABSOLUTE = re.compile(r"((our|cpu|predict|paper|test|update|wall)[ _])?seconds(, .*)?")
+_RELATIVE_CHECKS = {"ratio", "scales"}
+
+_PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
+_REQUIRED = ("id", "place", "sentence", "item")
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What the files of claims say of the papers of a plan, each with its ``paper``.
+
+    Attributes
+    ----------
+    claims : list of dict
+        What is judged, and what could not be, in the order of the text.
+    headlines : list of dict
+        Numbers that are shown.
+    inconsistencies : list of dict
+        Where the papers contradict themselves or their data: ``place`` and ``what``.
+    """
+
+    claims: list[dict]
+    headlines: list[dict]
+    inconsistencies: list[dict]
+
+
+def load_statements(plan: Plan) -> Statements:
+    """Read the files of claims on the papers of a plan; of a paper without one nothing is said.
+
+    Raises
+    ------
+    InputError
+        A file breaks the schema; a placeholder or an identity has no value; two claims have one
+        id; a claim reads no known item, has neither check nor reason, names no known check, reads
+        a column of the clock without ``timing: true``, or judges absolute seconds.
+    """
+    statements = Statements([], [], [])
+    known = {(item.paper, item.name) for item in plan.items}
+    seen = set()
+    for paper in plan.papers:
+        waiting = _identities(plan, paper)
+        for path in claim_files(paper):
+            file = f"config/{path.relative_to(config_path()).as_posix()}"
+            content = read_yaml(path)
+            validate(content, "claims", file)
+            for part in ("headlines", "inconsistencies"):
+                entries = content.get(part, [])
+                getattr(statements, part).extend({"paper": paper, **entry} for entry in entries)
+            for entry in content.get("claims", []):
+                for claim in _claims(entry, content.get("shared", {}), waiting, file):
+                    _check(f"{file}: claim '{claim['id']}'", paper, claim, seen, known)
+                    statements.claims.append({"paper": paper, **claim})
+        for item, name in waiting:
+            raise InputError(
+                f"config/papers/{paper}.yaml: {item} has the identity '{name}', which no entry "
+                f"'identities' of config/claims names"
+            )
+    return statements
+
+
+def _identities(plan, paper):
+    """The claims on the rows of items that state identities, by item and key."""
+    return {
+        (item, key): {
+            "id": f"{paper}-{key}",
+            "place": said["place"],
+            "sentence": said["sentence"],
+            "item": item,
+            "strictness": said.get("strictness", "strict"),
+            "check": {
+                "kind": "vanishes",
+                "value": entry.get("identity_column", "deviation"),
+                "tolerance": said["tolerance"],
+                "where": f"key == '{key}'",
+            },
+        }
+        for item, entry in plan.papers[paper]["items"].items()
+        for key, said in entry.get("identities", {}).items()
+    }
+
+
+def _claims(entry, shared, waiting, file):
+    """What an entry stands for; identities that it names are taken out of ``waiting``."""
+    if "identities" in entry:
+        item = entry.get("item", shared.get("item"))
+        for key in entry["identities"]:
+            if (item, key) not in waiting:
+                raise InputError(
+                    f"{file}: the entry 'identities' names '{key}', which {item} does not have, "
+                    "or which was named before"
+                )
+            yield waiting.pop((item, key))
+        return
+    if "id" not in entry:
+        raise InputError(f"{file}: a claim ({entry.get('sentence', entry)}) lacks the key 'id'")
+    entry = dict(entry)
+    changes = entry.pop("but", [])
+    claims = {}
+    for claim in _each(_overlaid(shared, entry), file):
+        if claim["id"] in claims:
+            raise InputError(
+                f"{file}: claim '{entry['id']}' makes '{claim['id']}' twice; "
+                "put what it is 'for' into its id"
+            )
+        claims[claim["id"]] = claim
+    for change in changes:
+        for part in _each(change, file):
+            if part["id"] not in claims:
+                raise InputError(
+                    f"{file}: claim '{entry['id']}' does not make '{part['id']}', which its entry "
+                    f"'but' changes; it makes: {', '.join(claims)}"
+                )
+            claims[part["id"]] = _overlaid(claims[part["id"]], part)
+    for claim in claims.values():
+        if "kind" not in claim.get("differs", {}).get("check", {"kind": ""}):
+            changed = claim.get("check", {}) | claim["differs"]["check"]
+            claim = claim | {"differs": claim["differs"] | {"check": changed}}
+        yield claim
+
+
+def _overlaid(claim, change):
+    """A claim with other keys; of one that turns out to be untestable only the words stay."""
+    if "untestable" in change:
+        claim = {key: claim[key] for key in _REQUIRED if key in claim}
+    return {**claim, **change}
+
+
+def _each(entry, file):
+    """The entry once for each combination of what it is ``for``, the last name fastest."""
+    entry = dict(entry)
+    where = f"{file}: claim '{entry['id']}'"
+    axes = [_cells(name, cells, where) for name, cells in entry.pop("for", {}).items()]
+    for combination in itertools.product(*axes):
+        yield _filled(
+            entry, {key: text for part in combination for key, text in part.items()}, where
+        )
+
+
+def _cells(name, cells, where):
+    """What ``{name}`` and ``{name.field}`` stand for, one mapping for each value of a name."""
+    if isinstance(cells, str):
+        file = config_path("paper_values", cells)
+        if not file.exists():
+            raise InputError(f"{where}: there is no file config/paper_values/{cells}")
+        with file.open(encoding="utf-8", newline="") as stream:
+            lines = [list(line.items()) for line in csv.DictReader(stream)]
+        cells = {line[0][1]: {field: _number(text) for field, text in line} for line in lines}
+        if len(cells) < len(lines):
+            raise InputError(
+                f"{where}: the first column of config/paper_values/{cells} names two lines alike"
+            )
+    if not isinstance(cells, Mapping):
+        cells = {value: {} for value in cells}
+    for value, fields in cells.items():
+        fields = fields if isinstance(fields, Mapping) else {"id": fields}
+        yield {name: value, **{f"{name}.{field}": text for field, text in fields.items()}}
+
+
+def _number(text):
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _filled(entry, cells, where):
+    """All texts with their placeholders filled; one that stands alone keeps its kind."""
+    if isinstance(entry, Mapping):
+        return {key: _filled(value, cells, where) for key, value in entry.items()}
+    if isinstance(entry, list):
+        return [_filled(value, cells, where) for value in entry]
+    if not isinstance(entry, str):
+        return entry
+    for name in _PLACEHOLDER.findall(entry):
+        if name not in cells:
+            raise InputError(
+                f"{where} has the placeholder {{{name}}}, which its 'for' does not give; "
+                f"it gives: {', '.join(cells) or 'none'}"
+            )
+    if alone := _PLACEHOLDER.fullmatch(entry):
+        return cells[alone[1]]
+    return _PLACEHOLDER.sub(lambda found: str(cells[found[1]]), entry)
+
+
+def _check(place, paper, claim, seen, known):
+    for key in _REQUIRED:
+        if key not in claim:
+            raise InputError(f"{place} lacks the key '{key}'")
+    if not re.fullmatch("[a-z0-9-]+", claim["id"]):
+        raise InputError(f"{place} has an id of other signs than a to z, 0 to 9 and '-'")
+    if claim["id"] in seen:
+        raise InputError(f"{place} stands there twice; give one of them another id")
+    seen.add(claim["id"])
+    for name in (claim["item"], *claim.get("also", ())):
+        if (paper, name) not in known:
+            raise InputError(f"{place} reads {paper} {name}, which is not an item")
+    if ("check" in claim) == ("untestable" in claim):
+        raise InputError(
+            f"{place} needs either a check or, under 'untestable', why there can be none here"
+        )
+    if "check" in claim and "strictness" not in claim:
+        raise InputError(f"{place} lacks the key 'strictness'")
+    for judged in (claim, claim.get("differs", {})):
+        if "check" in judged:
+            _check_check(place, judged["check"], claim.get("timing", False))
+
+
+def _check_check(place, check, timing):
+    kind, value = check.get("kind", ""), check.get("value", "ours")
+    if not callable(getattr(checks, kind, None)) or kind.startswith("_"):
+        raise InputError(
+            f"{place} names the check '{kind}', which kronbench.report.checks does not have"
+        )
+    if TIMED.search(value) and not timing:
+        raise InputError(f"{place} reads the timed column '{value}': add 'timing: true'")
+    if _ABSOLUTE.fullmatch(value) and kind not in _RELATIVE_CHECKS:
+        raise InputError(
+            f"{place} judges absolute seconds, which say as much of the machine as of the method: "
+            f"give a ratio of one run, or move it to 'headlines'"
+        )
