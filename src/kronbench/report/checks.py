@@ -1,7 +1,7 @@
 """Checks that a claim can name: functions of a result table that return what was measured.
 
 Each takes the rows that the claim selects, and the arguments of its entry in
-``config/claims/<paper>.yaml``; it returns ``(holds, measured)``, a bool and a short text, or
+``config/claims``; it returns ``(holds, measured)``, a bool and a short text, or
 raises ``NotMeasured``. What they have in common:
 
 - No rows: ``NotMeasured``, "not tested here".
