@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -101,25 +100,3 @@ def stamp(figure: Figure, surrogates: list[str], across: bool = True) -> None:
         va="center",
         zorder=10,
     )
-
-
-def format_cell(value) -> str:
-    """A number with the digits a reader can use; nothing for a missing one."""
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
-        return f"{value:,}".replace(",", "\u2009")
-    if isinstance(value, float | np.floating):
-        if not np.isfinite(value):
-            return "" if np.isnan(value) else str(value)
-        value += 0.0  # no negative zero
-        if value == 0 or 1e-3 <= abs(value) < 1e5:
-            return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}".replace(",", "\u2009")
-        return f"{value:.2e}"
-    return "" if value is None or value is pd.NA else str(value)
-
-
-def as_count(entry):
-    """A large whole number as an integer: counts in a column with gaps are read as floats."""
-    whole = isinstance(entry, float) and entry.is_integer() and abs(entry) >= 10_000
-    return int(entry) if whole else entry

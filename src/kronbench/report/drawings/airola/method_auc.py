@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench.report.fits import half_width
+from kronbench.report.estimates import half_width
 
 # The ninefold split tests on one block and trains on four.
 TEST_OVER_TRAIN = 0.25

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench.report.fits import disturbed
+from kronbench.report.estimates import disturbed
 
 # The paper's numbers are sums over a cross-validation: 298 s for KronSVM on Ki, where its section
 # 5.3 gives 25 s for one fold.

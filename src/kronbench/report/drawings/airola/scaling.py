@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kronbench.report.fits import disturbed, span
+from kronbench.report.estimates import disturbed, span
 from kronbench.report.render import read_printed
 from kronbench.report.style import coinciding, new_figure
 

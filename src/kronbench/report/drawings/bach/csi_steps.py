@@ -2,7 +2,7 @@
 
 from matplotlib.ticker import NullFormatter
 
-from kronbench.report.fits import disturbed, exponent
+from kronbench.report.estimates import disturbed, exponent
 from kronbench.report.style import new_figure
 
 _WHOLES = {"total": "CSI", "incomplete Cholesky": "incomplete Cholesky"}

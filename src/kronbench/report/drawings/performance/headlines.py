@@ -5,8 +5,8 @@ import pandas as pd
 
 from kronbench.errors import InputError
 from kronbench.report.drawings.stock.leave_one_out_table import seconds_of
-from kronbench.report.fits import disturbed, doubts, exponent
-from kronbench.report.layout import format_number
+from kronbench.report.estimates import disturbed, doubts, exponent
+from kronbench.report.numbers import format_number
 from kronbench.report.style import ALARM, new_figure
 
 MARKS_SURROGATES = True  # at their lines

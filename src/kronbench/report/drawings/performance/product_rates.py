@@ -1,6 +1,6 @@
 """Seconds and rate of the product against the number of pairs, with the machine's own rate."""
 
-from kronbench.report.fits import disturbed
+from kronbench.report.estimates import disturbed
 from kronbench.report.style import new_figure
 
 _EXTREMES = ("seconds_low", "seconds_high")

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench.report.fits import half_width
+from kronbench.report.estimates import half_width
 
 METHODS = ("F1", "H1", "F2", "H2")
 SCORES = {

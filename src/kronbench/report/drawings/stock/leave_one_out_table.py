@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench.report.fits import disturbed
+from kronbench.report.estimates import disturbed
 
 SECONDS = {"s": 1.0, "h": 3600.0, "d": 86400.0}
 CHARACTERISTICS = {
