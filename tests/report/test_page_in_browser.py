@@ -183,12 +183,12 @@ def test_what_a_reader_has_to_act_on_is_open_and_the_rest_is_folded(page):
 @pytest.mark.parametrize(("width", "wide"), [(400, True), (1900, False)])
 def test_a_table_has_the_width_of_the_window_or_says_that_it_goes_on(page, width, wide):
     read = """<script>
-    const table = document.querySelector(".layout");
-    table.rows[0].cells[0].style.minWidth = "1400px";
+    const grid = document.querySelector(".layout");
+    grid.rows[0].cells[0].style.minWidth = "1400px";
     stops();
     document.body.dataset.seen = JSON.stringify({
-      wide: table.parentElement.classList.contains("wide"),
-      hint: getComputedStyle(table.parentElement, "::before").content,
+      wide: grid.parentElement.classList.contains("wide"),
+      hint: getComputedStyle(grid.parentElement, "::before").content,
       overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     });
     </script>"""
