@@ -27,6 +27,8 @@ STYLE = {
     ),
 }
 ALARM = "#B00020"
+# Pairs by what a round does with them.
+ROLES = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 
 
 def new_figure(n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2, **options):
@@ -39,6 +41,15 @@ def new_figure(n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2
     """
     figure = Figure(figsize=(width, height * n_rows), layout="constrained")
     return figure, figure.subplots(n_rows, n_cols, squeeze=False, **options)
+
+
+def shared_legend(figure: Figure, axes: np.ndarray, **options) -> None:
+    """One legend for the curves of all axes, each label once, in the order of their first use."""
+    handles = {}
+    for panel in axes.flat:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles, **options)
 
 
 def log_ticks(axis) -> None:

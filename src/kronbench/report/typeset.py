@@ -154,12 +154,15 @@ _TEXT = {"\N{EN DASH}": "--", "‡": r"$^\ddagger$", "°": r"$^\circ$", "\N{THIN
 _MATHS = {
     **{"±": r"\pm", "×": r"\times", "·": r"\cdot", "⊗": r"\otimes", "∞": r"\infty"},
     **{"\N{MINUS SIGN}": "-", "≥": r"\ge", "≤": r"\le", "≠": r"\ne", "≈": r"\approx"},
+    **{"⌊": r"\lfloor", "⌋": r"\rfloor", "‖": r"\|", "∂": r"\partial", "≫": r"\gg"},
     **{"→": r"\to", "Σ": r"\sum", "½": r"\frac12", "¼": r"\frac14"},
 }
 
 
 def _latex(text):
-    return _latex_signs("".join(_ESCAPES.get(sign, sign) for sign in text))
+    text = "".join(_ESCAPES.get(sign, sign) for sign in unicodedata.normalize("NFD", text))
+    text = re.sub("([A-Za-z])\N{COMBINING CIRCUMFLEX ACCENT}", r"$\\hat{\1}$", text)
+    return _latex_signs(unicodedata.normalize("NFC", text))
 
 
 def _latex_signs(text):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kronbench.report.render import read_printed
-from kronbench.report.style import coinciding, log_ticks, new_figure
+from kronbench.report.style import coinciding, log_ticks, new_figure, shared_legend
 
 STEPS = {"max_iter": "iterations", "outer_iter": "outer iterations"}
 LOOKS = {"dual": "-", "primal": "--"}
@@ -42,16 +42,12 @@ def draw(frame, item):
                     panel.set_xlabel(_steps(item.parameters, method))
             _star(pair[1], item, dataset)
     form, *others = frame["form"].unique()
-    handles = {}
-    for panel in axes.flat:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
+    last = axes[-1, -1]
     for name in [form, *others] if others else []:
-        handles[name] = axes[0, 0].plot([], [], color="0.3", ls=LOOKS[name], lw=1.2)[0]
+        last.plot([], [], color="0.3", ls=LOOKS[name], lw=1.2, label=name)
     if frame["fold"].nunique() > 1:
-        bar = axes[0, 0].plot([], [], "|", color="0.3", ms=10, mew=2.2)[0]
-        handles["lowest to\nhighest fold"] = bar
-    figure.legend(handles.values(), handles, loc="outside right center")
+        last.plot([], [], "|", color="0.3", ms=10, mew=2.2, label="lowest to\nhighest fold")
+    shared_legend(figure, axes, loc="outside right center")
     return figure
 
 

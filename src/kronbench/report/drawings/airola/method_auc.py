@@ -17,10 +17,7 @@ def tabulate(frame, item, printed):
     printed = printed.set_index("method")
     rows = []
     for (dataset, method), part in frame.groupby(["dataset", "method"], sort=False):
-        # "KronSVM, ours" stands beside the paper's KronSVM
-        twin = method.removesuffix(", ours")
-        known = twin in printed.index and dataset in printed.columns
-        paper = printed.loc[twin, dataset] if known else float("nan")
+        paper = printed_number(printed, method, dataset)
         rows.append(
             {
                 "dataset": dataset,
@@ -36,6 +33,13 @@ def tabulate(frame, item, printed):
             }
         )
     return pd.DataFrame(rows)
+
+
+def printed_number(printed, method, dataset):
+    """The paper's number of a method; "KronSVM, ours" stands beside the paper's KronSVM."""
+    twin = method.removesuffix(", ours")
+    known = twin in printed.index and dataset in printed.columns
+    return float(printed.loc[twin, dataset]) if known else float("nan")
 
 
 def _chosen(values):

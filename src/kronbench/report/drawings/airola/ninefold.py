@@ -2,8 +2,7 @@
 
 from matplotlib.patches import Rectangle
 
-from kronbench.report.drawings.airola.zero_shot import COLOURS
-from kronbench.report.style import new_figure
+from kronbench.report.style import ROLES, new_figure
 
 
 def draw(frame, item):
@@ -24,7 +23,7 @@ def draw(frame, item):
                 (left, low),
                 right - left,
                 high - low,
-                fc=COLOURS[role],
+                fc=ROLES[role],
                 alpha=0.45,
                 ec="white",
                 lw=2,

@@ -2,9 +2,7 @@
 
 from matplotlib.lines import Line2D
 
-from kronbench.report.style import new_figure
-
-COLOURS = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
+from kronbench.report.style import ROLES, new_figure
 
 
 def draw(frame, item):
@@ -16,9 +14,7 @@ def draw(frame, item):
     axes = axes[0, 0]
     for role in ("unused", "train", "test"):
         part = frame[frame["role"] == role]
-        axes.scatter(
-            part["col"], part["row"], s=1.6, c=COLOURS[role], linewidths=0, rasterized=True
-        )
+        axes.scatter(part["col"], part["row"], s=1.6, c=ROLES[role], linewidths=0, rasterized=True)
         positive = part[part["label"] > 0]
         if role != "unused":
             axes.scatter(
@@ -34,14 +30,14 @@ def draw(frame, item):
     axes.invert_yaxis()
     axes.grid(False)
     handles = [
-        Line2D([], [], ls="", marker="o", ms=3, color=COLOURS["train"], label="training pair"),
+        Line2D([], [], ls="", marker="o", ms=3, color=ROLES["train"], label="training pair"),
         Line2D(
             [],
             [],
             ls="",
             marker="o",
             ms=3,
-            color=COLOURS["test"],
+            color=ROLES["test"],
             label="test pair:\nboth vertices new",
         ),
         Line2D(
@@ -50,7 +46,7 @@ def draw(frame, item):
             ls="",
             marker="o",
             ms=3,
-            color=COLOURS["unused"],
+            color=ROLES["unused"],
             label="unused: one\nvertex new",
         ),
         Line2D([], [], ls="", marker="o", ms=4, mfc="none", mec="black", label="positive label"),

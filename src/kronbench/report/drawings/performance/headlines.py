@@ -7,7 +7,7 @@ from kronbench.errors import InputError
 from kronbench.report.drawings.stock.leave_one_out_table import seconds_of
 from kronbench.report.estimates import disturbed, doubts, exponent
 from kronbench.report.numbers import format_number
-from kronbench.report.style import ALARM, new_figure
+from kronbench.report.style import ALARM, new_figure, shared_legend
 
 MARKS_SURROGATES = True  # at their lines
 PRINTED, THEIR_WAY, OUR_WAY = "printed", "by the paper's method", "by our best"
@@ -121,8 +121,7 @@ def draw(numbers, item):
     )
     for panel, kind in zip(axes[:, 0], kinds, strict=True):
         _panel(panel, numbers[numbers["quantity"] == kind].reset_index(drop=True), kind)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    shared_legend(figure, axes, loc="outside lower center", ncols=4)
     return figure
 
 

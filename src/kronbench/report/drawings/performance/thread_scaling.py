@@ -1,6 +1,6 @@
 """Strong scaling of the product with threads, in single and double precision."""
 
-from kronbench.report.style import new_figure
+from kronbench.report.style import new_figure, shared_legend
 
 
 def draw(frame, item):
@@ -21,6 +21,5 @@ def draw(frame, item):
         panel.set_xticks(sorted(frame["threads"].unique()))
         panel.set_ylim(bottom=0)
     axes[0, 0].set_ylabel("GFlop/s")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center")
+    shared_legend(figure, axes, loc="outside right center")
     return figure

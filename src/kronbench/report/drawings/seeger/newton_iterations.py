@@ -1,6 +1,6 @@
 """Excess of the objective against kernel products, for the printed iteration and ours."""
 
-from kronbench.report.style import new_figure
+from kronbench.report.style import new_figure, shared_legend
 
 LOOKS = {
     "printed": {"color": "C1"},
@@ -40,8 +40,5 @@ def draw(frame, item):
                 panel.set_xlabel("kernel products")
             if column == 0:
                 panel.set_ylabel("$(\\Phi - \\Phi^*) / \\Phi^*$")
-    handles = {}
-    for panel in axes.flat:
-        handles |= dict(zip(*panel.get_legend_handles_labels()[::-1], strict=True))
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
+    shared_legend(figure, axes, loc="outside lower center", ncols=4)
     return figure

@@ -1,5 +1,6 @@
 """Reductions from the criterion down to kernel products, with calls and shares of the time."""
 
+from kronbench.report.numbers import format_number
 from kronbench.report.style import new_figure
 
 COLORS = {
@@ -36,7 +37,7 @@ def _ladder(panel, levels):
         panel.text(
             0.5,
             y,
-            f"{level['name']}: {level['calls']:,.0f}".replace(",", "\u2009"),
+            f"{level['name']}: {format_number(level['calls'], decimals=0)}",
             ha="center",
             va="center",
             transform=panel.transAxes,

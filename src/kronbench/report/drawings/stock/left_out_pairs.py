@@ -3,9 +3,8 @@
 import numpy as np
 from matplotlib.patches import Patch, Rectangle
 
-from kronbench.report.style import new_figure
+from kronbench.report.style import ROLES, new_figure
 
-COLOURS = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 LABELS = {"train": "used", "test": "left out, predicted", "unused": "left out"}
 
 
@@ -24,7 +23,7 @@ def draw(frame, item):
                     (pair["col"], pair["row"]),
                     1,
                     1,
-                    fc=COLOURS[pair["role"]],
+                    fc=ROLES[pair["role"]],
                     alpha=alpha,
                     ec="white",
                     lw=1.5,
@@ -39,6 +38,6 @@ def draw(frame, item):
         panel.set_title(f"setting {setting}")
         panel.set_xlabel("tasks")
     axes[0, 0].set_ylabel("instances")
-    handles = [Patch(fc=COLOURS[role], label=label) for role, label in LABELS.items()]
+    handles = [Patch(fc=ROLES[role], label=label) for role, label in LABELS.items()]
     figure.legend(handles=handles, loc="outside right center")
     return figure

@@ -2,7 +2,7 @@
 
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
-from kronbench.report.style import new_figure
+from kronbench.report.style import new_figure, shared_legend
 
 TITLES = {"B": "B: known classes", "D": "D: novel classes"}
 LOOKS = {"independent-task": {"color": "C0"}, "two-step": {"color": "C4"}}
@@ -28,6 +28,5 @@ def draw(frame, item):
         axes[1, col].set_xlabel("training documents")
     axes[0, 0].set_ylabel("instance AUC")
     axes[1, 0].set_ylabel("macro AUC")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center")
+    shared_legend(figure, axes, loc="outside right center")
     return figure

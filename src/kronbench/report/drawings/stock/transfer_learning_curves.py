@@ -1,6 +1,6 @@
 """Learning curves of transfer learning: three rows, a column for each data set and labels."""
 
-from kronbench.report.style import new_figure
+from kronbench.report.style import new_figure, shared_legend
 
 # Curves keep their look in all panels: (approach, method, selection) -> label and style.
 LOOKS = {
@@ -56,11 +56,7 @@ def draw(frame, item):
             limits = [*twin.get_ylim(), *axes[0, col].get_ylim()]
             for each in (twin, axes[0, col]):
                 each.set_ylim(min(limits), max(limits))
-    handles = {}
-    for panel in axes.flat:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+    shared_legend(figure, axes, loc="outside lower center", ncols=3)
     return figure
 
 
