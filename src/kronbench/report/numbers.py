@@ -13,7 +13,11 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_number(
-    value, decimals: int | None = None, digits: int = 3, grouped: bool = True, like=None
+    value: object,
+    decimals: int | None = None,
+    digits: int = 3,
+    grouped: bool = True,
+    like: float | None = None,
 ) -> str:
     """A value as it is shown: with fixed ``decimals``, or with so many significant ``digits``.
 
@@ -69,7 +73,7 @@ def format_pair(value: float, spread: float, digits: int = 3) -> tuple[str, str]
     return tuple(format_number(number, digits=digits, like=like) for number in (value, spread))
 
 
-def format_entry(value, digits: int = 6) -> str:
+def format_entry(value: object, digits: int = 6) -> str:
     """An entry of a column as it stands: whole numbers in full, others with these digits.
 
     A count in a column with gaps is read as a float, and is a count all the same.
@@ -78,12 +82,12 @@ def format_entry(value, digits: int = 6) -> str:
     return format_number(value, decimals=0 if whole else None, digits=digits)
 
 
-def is_missing(value) -> bool:
+def is_missing(value: object) -> bool:
     """Whether it is None, NA or not a number."""
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
-def is_number(value) -> bool:
+def is_number(value: object) -> bool:
     """Whether it is a finite number, and no truth value."""
     if isinstance(value, bool | np.bool_):
         return False

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import matplotlib
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -31,7 +36,9 @@ ALARM = "#B00020"
 ROLES = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 
 
-def new_figure(n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2, **options):
+def new_figure(
+    n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2, **options
+) -> tuple[Figure, np.ndarray]:
     """A figure of ``n_rows x n_cols`` axes, ``width`` inches in all and ``height`` a row.
 
     Returns
@@ -52,7 +59,7 @@ def shared_legend(figure: Figure, axes: np.ndarray, **options) -> None:
     figure.legend(handles.values(), handles, **options)
 
 
-def log_ticks(axis) -> None:
+def log_ticks(axis: Axis) -> None:
     """At least two labelled ticks on a logarithmic axis, however short: decades, or plain numbers.
 
     To be called when all is drawn.
@@ -67,7 +74,9 @@ def log_ticks(axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def coinciding(axes, curves, share=0.01) -> list[list]:
+def coinciding(
+    axes: Axes, curves: Mapping[str, pd.Series], share: float = 0.01
+) -> list[list[str]]:
     """Names of neighbouring curves that no eye tells apart, in groups of two or more.
 
     ``curves`` maps names to series; two coincide where they differ by no more than this share of

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
 from kronbench.report.estimates import disturbed, exponent
 
 # Airola & Pahikkala, tables 3 (dual) and 4 (primal).
@@ -21,7 +22,7 @@ PRINTED = {
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each setting and method; exponents are those of n along the sizes measured.
 
     ``speed-up`` compares the seconds of both methods at the largest n that both have; the largest

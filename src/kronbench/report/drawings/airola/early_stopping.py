@@ -1,7 +1,10 @@
 """Regularized risk and test AUC against iterations, a row of panels for each data set."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
+from kronbench.bench.items import Item
 from kronbench.report.render import read_printed
 from kronbench.report.style import coinciding, log_ticks, new_figure, shared_legend
 
@@ -9,7 +12,7 @@ STEPS = {"max_iter": "iterations", "outer_iter": "outer iterations"}
 LOOKS = {"dual": "-", "primal": "--"}
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Means over folds, a line for each of ``regs``: the risk left, the AUC right of it (Airola &
     Pahikkala, figures 3 to 5).
 

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
+
 # Name, value, gradient entry, Hessian diagonal, other entries: Airola & Pahikkala, table 2.
 FORMULAS = {
     "ridge": ("Ridge", "½ Σᵢ (pᵢ − yᵢ)²", "pᵢ − yᵢ", "1", "0"),
@@ -30,7 +32,7 @@ FORMULAS = {
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each loss: the formulas, and the largest deviations over all draws."""
     worst = frame.groupby("loss", sort=False)[
         ["gradient_deviation", "hessian_deviation", "printed_deviation"]

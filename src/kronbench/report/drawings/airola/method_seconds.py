@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
 from kronbench.report.drawings.airola.method_auc import printed_number
 from kronbench.report.estimates import disturbed
 
@@ -10,7 +11,7 @@ from kronbench.report.estimates import disturbed
 FOLDS = 9
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each data set and method: nine times the mean of a fold, or the one test set.
 
     ``spread of seconds`` is the standard deviation over test sets, times as many.

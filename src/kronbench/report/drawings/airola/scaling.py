@@ -1,7 +1,10 @@
 """Training seconds, prediction seconds and AUC against the number of training pairs."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
+from kronbench.bench.items import Item
 from kronbench.report.estimates import disturbed, span
 from kronbench.report.numbers import format_number
 from kronbench.report.render import read_printed
@@ -10,7 +13,7 @@ from kronbench.report.style import coinciding, new_figure, shared_legend
 LOOKS = ({"marker": "o", "ls": "-"}, {"marker": "s", "ls": "--"}, {"marker": "^", "ls": ":"})
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Means over folds; a cross ends the curves of solvers that the time cap stopped.
 
     Whiskers go from the smallest to the largest repeat or, for the AUC, fold; a ring marks what

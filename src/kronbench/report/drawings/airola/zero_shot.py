@@ -1,11 +1,14 @@
 """The label matrix of a zero-shot round: known labels of training vertices, unknown new pairs."""
 
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from kronbench.bench.items import Item
 from kronbench.report.style import ROLES, new_figure
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Each labelled pair is a point; rows are start vertices and columns end vertices (Section 1).
 
     Test pairs share no vertex with training.

@@ -1,12 +1,16 @@
 """Seconds and rate of the product against the number of pairs, with the machine's own rate."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
 from kronbench.report.estimates import disturbed
 from kronbench.report.style import new_figure, shared_legend
 
 _EXTREMES = ("seconds_low", "seconds_high")
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """One line for each method (largest number of threads, first precision that was measured).
 
     Whiskers go from the smallest to the largest repeat.

@@ -1,9 +1,13 @@
 """Strong scaling of the product with threads, in single and double precision."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
 from kronbench.report.style import new_figure, shared_legend
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """A panel for each precision: rate against threads, beside proportional growth."""
     dtypes = list(dict.fromkeys(frame["dtype"]))
     figure, axes = new_figure(1, len(dtypes), width=3.2 * len(dtypes) + 1, height=2.6)

@@ -1,5 +1,9 @@
 """Excess of the objective against kernel products, for the printed iteration and ours."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
 from kronbench.report.style import new_figure, shared_legend
 
 LOOKS = {
@@ -11,7 +15,7 @@ LOOKS = {
 FLOOR = 1e-10
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """A panel for each data set and model; dots are Newton steps, crosses certified gaps."""
     datasets, models = list(frame["dataset"].unique()), ["flat", "tree"]
     variance = frame["variance"].max()

@@ -1,14 +1,17 @@
 """The leave-one-out schemes of the four settings, as their own shortcuts show them."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from kronbench.bench.items import Item
 from kronbench.report.style import ROLES, new_figure
 
 LABELS = {"train": "used", "test": "left out, predicted", "unused": "left out"}
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Labels with an influence on one prediction are dark in proportion to its logarithm."""
     settings = sorted(frame["setting"].unique())
     figure, axes = new_figure(1, len(settings), width=6.8, height=2.2)

@@ -1,10 +1,14 @@
 """AUC against the weight of Kronecker ridge regression, a panel for each data set."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
 from kronbench.report.render import read_printed
 from kronbench.report.style import new_figure, shared_legend
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """One line for each setting; a dot at the best weight, a diamond at the printed best AUC.
 
     The paper prints no weight: its diamond stands at ours (Stock et al. 2016, figure 4).

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
 from kronbench.report.estimates import disturbed
 
 # Hᵏ and Hᵍ are the hat matrices of rows and columns, d() the diagonal, / by entries (table 5.1).
@@ -19,7 +20,7 @@ FORMULAS = {
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each model and setting: the worst over weights, times at their mean.
 
     "reusing" leaves out one after the other too, but makes no factorization twice. A model with

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
+
 # With K (m, m) of the instances, G (q, q) of the tasks, A (m, q) the dual coefficients.
 _PAIRS = "f(d, t) = Σᵢ Σⱼ aᵢⱼ k(d, dᵢ) g(t, tⱼ)"
 PRINTED = {
@@ -26,7 +28,7 @@ STATEMENTS = {
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each method and data set (Stock et al. 2016, table 3.3), then for statements.
 
     A statement has the two sides that are compared in the places of function and system.

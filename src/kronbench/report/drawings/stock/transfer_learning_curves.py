@@ -1,5 +1,9 @@
 """Learning curves of transfer learning: three rows, a column for each data set and labels."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
 from kronbench.report.style import new_figure, shared_legend
 
 # Curves keep their look in all panels: (approach, method, selection) -> label and style.
@@ -30,7 +34,7 @@ TITLES = {"e": "(a) Enzyme dataset.", "davis": "(b) Drug-target affinity dataset
 BESIDE = "1 and 0"
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Means over repetitions with a band of one standard deviation (Stock et al. 2016, figure 7).
 
     In the top row the auxiliary tasks have labels for all proteins: zero-shot learning is level.
