@@ -14,7 +14,6 @@ import kronbench
 import kronbench.experiments
 import kronbench.report.drawings
 from kronbench.report.config_manual import SCHEMAS, manual
-from kronbench.report.register import accepted_register
 from kronbench.runs.reference import README_SCALE, verdict_matrix
 
 ROOT = Path(__file__).parents[1]
@@ -130,11 +129,6 @@ def uncommented(file):
 def test_the_manual_of_the_configuration_is_current():
     written = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
     assert written == manual(), "write it with: kronbench manual"
-
-
-def test_the_register_of_sentences_is_current():
-    written = (ROOT / "docs" / "register.md").read_text(encoding="utf-8")
-    assert written == accepted_register(), "write it with: kronbench manual"
 
 
 @pytest.mark.parametrize("schema", [path.stem for path in (ROOT / "workflow/schemas").iterdir()])

@@ -118,7 +118,7 @@ def _parser():
     for command in (run, render, prepare, report, accept, capacity, compile_):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
-    manual = commands.add_parser("manual", help="write config/README.md and docs/register.md")
+    manual = commands.add_parser("manual", help="write config/README.md")
     manual.set_defaults(command=_manual)
 
     data = commands.add_parser("data", help="the data sets: list, fetch, verify, describe")
@@ -227,11 +227,9 @@ def _prepare(arguments):
 def _manual(arguments):
     from kronbench.files import write_text
     from kronbench.report.config_manual import manual
-    from kronbench.report.register import accepted_register
-    from kronbench.resources import checkout_path, config_path
+    from kronbench.resources import config_path
 
     write_text(config_path("README.md"), manual())
-    write_text(checkout_path("docs", "register.md"), accepted_register())
 
 
 def _compile(arguments):

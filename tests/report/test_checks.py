@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from kronbench.report import checks
-from kronbench.report.fits import half_width
+from kronbench.report.estimates import half_width
 
 
 def curve(values, **columns):

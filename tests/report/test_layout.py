@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from kronbench.bench.items import load_plan
 from kronbench.bench.results import read_table
 from kronbench.errors import InputError
-from kronbench.report.layout import VALUE, arrange, format_number
+from kronbench.report.layout import VALUE, arrange
+from kronbench.report.numbers import format_number
 from kronbench.report.render import grids_of
 from kronbench.resources import checkout_path
 from tests.helpers import merged
@@ -108,28 +109,6 @@ def test_a_layout_that_cannot_be_set_is_refused(change, sentence):
     panel = {"rows": ["method"], "columns": ["dataset"], "values": {"ours": {}}}
     with pytest.raises(InputError, match=sentence):
         laid_out(panel | change)
-
-
-@pytest.mark.parametrize(
-    ("value", "options", "text"),
-    [
-        (0.942, {"decimals": 4}, "0.9420"),
-        (-0.0004, {"decimals": 3}, "0.000"),
-        (12345.6, {"decimals": 0}, "12\u2009346"),
-        (12345.6, {"decimals": 0, "grouped": False}, "12346"),
-        (0.09996, {}, "0.100"),
-        (27.82, {}, "27.8"),
-        (89531.2, {"grouped": False}, "89531"),
-        (-1.234e-15, {"digits": 2}, "\N{MINUS SIGN}1.2·10⁻¹⁵"),
-        (9.996e-5, {}, "1.00·10⁻⁴"),
-        (0.0, {}, "0"),
-        (5e-324, {}, "4.94·10⁻³²⁴"),
-        (float("nan"), {}, ""),
-        ("7.81s", {}, "7.81s"),
-    ],
-)
-def test_numbers_have_the_digits_that_were_asked_for(value, options, text):
-    assert format_number(value, **options) == text
 
 
 def test_a_value_printed_in_two_ways_has_the_digits_of_ours():

@@ -164,6 +164,39 @@ def test_a_table_is_set_as_in_the_paper_and_copied_as_its_files(page):
     assert found["folded"]
 
 
+def test_what_a_reader_has_to_act_on_is_open_and_the_rest_is_folded(page):
+    read = """<script>
+    const article = document.getElementById("airola-figure-3");
+    const lists = [...article.querySelectorAll(".claims")];
+    document.body.dataset.seen = JSON.stringify({
+      open: lists.filter((list) => list.checkVisibility()).map((list) => list.innerText),
+      folded: lists.filter((list) => !list.checkVisibility()).map((list) => list.children.length),
+      said: [...article.querySelectorAll("summary")].map((line) => line.innerText),
+    });
+    </script>"""
+    found = seen(page, after=read)
+    assert len(found["open"]) == 1 and found["open"][0].startswith("fails")
+    assert found["folded"] == [2]
+    assert any(line.startswith("Holds: 2 claims") for line in found["said"])
+
+
+@pytest.mark.parametrize(("width", "wide"), [(400, True), (1900, False)])
+def test_a_table_has_the_width_of_the_window_or_says_that_it_goes_on(page, width, wide):
+    read = """<script>
+    const grid = document.querySelector(".layout");
+    grid.rows[0].cells[0].style.minWidth = "1400px";
+    stops();
+    document.body.dataset.seen = JSON.stringify({
+      wide: grid.parentElement.classList.contains("wide"),
+      hint: getComputedStyle(grid.parentElement, "::before").content,
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    });
+    </script>"""
+    found = seen(page, width=width, after=read)
+    assert found["wide"] == wide and ("scroll" in found["hint"]) == wide
+    assert found["overflow"] <= 0
+
+
 @pytest.mark.skipif(AXE is None, reason="KRONBENCH_AXE names no axe.min.js of axe-core")
 @pytest.mark.parametrize("width", [1200, 500])
 @pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])

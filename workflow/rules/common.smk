@@ -9,7 +9,6 @@ from pathlib import Path
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.files import refusal
-from kronbench.report.formulas import plain
 from kronbench.resources import shown
 from kronbench.runs.costs import cost, memory_mb, minutes
 from kronbench.bench.items import load_plan
@@ -113,6 +112,6 @@ def caption_of(wildcards, output):
     """The caption of an item, its signs of reStructuredText taken as they stand.
 
     What depends on ``output`` is not among the settings that Snakemake remembers: other words make
-    no picture stale.
+    no figure and no table stale.
     """
-    return re.sub(r"([\\*`|_])", r"\\\1", plain(item_of(wildcards).caption))
+    return re.sub(r"([\\*`|_])", r"\\\1", item_of(wildcards).caption)

@@ -1,4 +1,4 @@
-# Pictures, tables, claims and the page: from result tables alone. They take seconds, and stay
+# Figures, tables, claims and the page: from result tables alone. They take seconds, and stay
 # beside Snakemake on a cluster.
 
 # An item with a layout is a table: its files are known by their whole path, paper and item.
@@ -15,7 +15,6 @@ rule render:
         f"results/{PLAN.scale}/{{paper}}/{{item}}.csv",
         f"results/{PLAN.scale}/{{paper}}/{{item}}.pdf",
         f"results/{PLAN.scale}/{{paper}}/{{item}}.json",
-        # Tables are drawn too, so that the picture of every item is in Snakemake's own report.
         report(
             f"results/{PLAN.scale}/{{paper}}/{{item}}.png",
             caption="../report/item.rst",
@@ -43,12 +42,11 @@ rule render:
 use rule render as render_table with:
     output:
         f"results/{PLAN.scale}/{{paper}}/{{item}}.csv",
-        f"results/{PLAN.scale}/{{paper}}/{{item}}.pdf",
         f"results/{PLAN.scale}/{{paper}}/{{item}}.json",
         f"results/{PLAN.scale}/{{paper}}/{{item}}.md",
         f"results/{PLAN.scale}/{{paper}}/{{item}}.tex",
         report(
-            f"results/{PLAN.scale}/{{paper}}/{{item}}.png",
+            f"results/{PLAN.scale}/{{paper}}/{{item}}.html",
             caption="../report/item.rst",
             category=paper_of,
             labels=labels_of,

@@ -83,7 +83,8 @@ class Item:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The suffixes of the files that rendering it writes."""
-        return ("csv", "json", "pdf", "png", *(("md", "tex") if self.layout else ()))
+        shown = ("html", "md", "tex") if self.layout else ("pdf", "png")
+        return ("csv", "json", *shown)
 
     def output(self, suffix: str) -> Path:
         """``results/<scale>/<paper>/<item>.<suffix>``."""
@@ -98,7 +99,8 @@ class Item:
     def workflow_command(self) -> str:
         """The command that makes the item alone, with the data and tables that it needs."""
         config = RESULTS / self.scale / "config.yaml"
-        return f"snakemake {self.output('pdf')} --cores all --configfile {config}"
+        shown = self.output("html" if self.layout else "pdf")
+        return f"snakemake {shown} --cores all --configfile {config}"
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,11 @@ def data_settings(name: str) -> dict:
 
 
 def drawing_sources(item: Item) -> list[str]:
-    """Files whose change makes the picture of an item stale, the paper's numbers among them."""
+    """Files whose change makes a figure or table stale, the paper's numbers among them."""
     modules = ("kronbench.report.render", item.drawing_module)
-    return sorted({*sources_of(*modules, but=_CARRIERS), *map(_shown, _printed(item))})
+    templates = package_path("report", "templates").glob("table*") if item.layout else ()
+    files = map(_shown, [*_printed(item), *templates])
+    return sorted({*sources_of(*modules, but=_CARRIERS), *files})
 
 
 def drawing_settings(item: Item) -> dict:

@@ -23,7 +23,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from kronbench.report.fits import exponent, half_width
+from kronbench.report.estimates import exponent, half_width
 
 _NO_PLACE = {"source", "paper took", "beyond", "chosen", "O()", "L"}
 

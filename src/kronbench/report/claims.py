@@ -11,8 +11,8 @@ from kronbench.bench.items import Plan
 from kronbench.bench.results import read_numbers, read_results
 from kronbench.errors import InputError
 from kronbench.report import checks
-from kronbench.report.fits import disturbed, doubts
-from kronbench.report.style import as_count, format_cell
+from kronbench.report.estimates import disturbed, doubts
+from kronbench.report.numbers import format_entry, format_number
 from kronbench.runs.verdicts import DIFFERS, FAILS, HOLDS, UNTESTED
 
 _SURROGATE = "surrogate data: "
@@ -179,18 +179,14 @@ def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
 def _headline_row(entry, row):
     theirs = row[entry["theirs"]]
     if not isinstance(theirs, str):
-        theirs = f"{format_cell(theirs)} s"
-    times = _three_digits(row[entry["times"]])
-    of = ", ".join(format_cell(as_count(row[column])) for column in entry["of"])
+        theirs = f"{format_entry(theirs)} s"
+    times = format_number(row[entry["times"]])
+    of = ", ".join(format_entry(row[column]) for column in entry["of"])
     return HeadlineRow(
         of=of.replace("\N{THIN SPACE}", "\N{NARROW NO-BREAK SPACE}"),
         theirs=theirs,
-        ours=f"{_three_digits(row[entry['ours']])} s",
+        ours=f"{format_number(row[entry['ours']])} s",
         # a printed time such as ">3d" is the least that it can have been
         times=f"> {times}" if theirs.startswith(">") else times,
         doubts=doubts(row),
     )
-
-
-def _three_digits(value):
-    return format_cell(float(f"{value:.3g}"))

@@ -8,7 +8,6 @@ and the columns of the paper's table, and which of them stand in a cell.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,39 +15,17 @@ import pandas as pd
 
 from kronbench.bench.items import Item
 from kronbench.errors import InputError
-from kronbench.report.beside import distance, printed_columns
-from kronbench.report.style import as_count
+from kronbench.report.cells import Cell, distance, printed_columns
+from kronbench.report.numbers import (
+    format_entry,
+    format_number,
+    format_pair,
+    is_missing,
+    is_number,
+)
 
 # Stands among ``rows`` or ``columns`` of a layout for the names of its values.
 VALUE = "value"
-_MINUS = "\N{MINUS SIGN}"
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell: ours ± spread (printed).
-
-    Attributes
-    ----------
-    text, spread, printed : str
-        As they are shown; empty where there is none. Formulas stand between dollar signs.
-    best : bool
-        Whether it is the best of those that it is compared with.
-    mark : {"", "apart", "far"}
-        How far ours is from the printed number.
-    stamps : tuple of str
-        "surrogate" (data), "busy" (machine), "not run".
-    numeric : bool
-    """
-
-    text: str = ""
-    spread: str = ""
-    printed: str = ""
-    best: bool = False
-    mark: str = ""
-    stamps: tuple[str, ...] = ()
-    numeric: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,6 +38,11 @@ class Grid:
     heads: list[tuple[str, ...]]
     cells: list[list[Cell]]
     notes: tuple[str, ...] = ()
+
+    @property
+    def marked(self) -> bool:
+        """Whether a number is marked as far from the printed one."""
+        return any(cell.mark for line in self.cells for cell in line)
 
     def numeric(self) -> list[bool]:
         """For each column, whether it holds numbers."""
@@ -156,15 +138,15 @@ def _grid(item, panel, table, texts):
     notes = [panel["note"]] if "note" in panel else []
     if "notes" in panel:
         notes += [
-            f"{', '.join(map(_label, key))}: {record[panel['notes']]}."
+            f"{', '.join(map(format_entry, key))}: {record[panel['notes']]}."
             for key, record in records.items()
-            if not _missing(record[panel["notes"]])
+            if not is_missing(record[panel["notes"]])
         ]
     return Grid(
         title=panel.get("title", ""),
         stub=tuple(panel.get("stub", ["" if key == VALUE else key for key in down])),
-        labels=[tuple(map(_label, line)) for line in lines],
-        heads=[tuple(map(_label, head)) for head in heads],
+        labels=[tuple(map(format_entry, line)) for line in lines],
+        heads=[tuple(map(format_entry, head)) for head in heads],
         cells=[[cells[line, head] for head in heads] for line in lines],
         notes=tuple(notes),
     )
@@ -233,23 +215,26 @@ def _cell(spec, record, named, pairs, texts):
         decimals = next((decimals[label] for label in named.values() if label in decimals), 0)
     digits = spec.get("digits", 3)
     shown = {"decimals": decimals, "digits": digits, "grouped": column is None}
-    text = format_number(ours, **shown)
+    spread = record[spec["spread"]] if "spread" in spec else None
+    if is_missing(spread) or decimals is not None:
+        text, spread = format_number(ours, **shown), format_number(spread, **shown)
+    else:
+        text, spread = format_pair(ours, spread, digits)
     if text and "at_least" in spec and record[spec["at_least"]] in (True, "True"):
         text = f"≥ {text}"
-    spread = record[spec["spread"]] if "spread" in spec else None
     stamps = []
     if text and record.get("source") == "surrogate":
         stamps.append("surrogate")
     if text and spec.get("timed") and record.get("busy") in (True, "True"):
         stamps.append("busy")
-    told = pairs.get(spec["ours"]) == column and _number(ours) and _number(expected)
+    told = pairs.get(spec["ours"]) == column and is_number(ours) and is_number(expected)
     return Cell(
         text=text,
-        spread="" if _missing(spread) else format_number(spread, **shown),
+        spread=spread,
         printed=_as_printed(expected, shown, {} if spec.get("derived") else texts),
         mark=distance(ours, expected) if column and told else "",
         stamps=tuple(stamps),
-        numeric=_number(ours) or _missing(ours),
+        numeric=is_number(ours) or is_missing(ours),
     )
 
 
@@ -264,7 +249,7 @@ def _mark_best(cells, names, values, records, keys):
         record = records.get(tuple(named[key] for key in keys))
         name = named.setdefault(VALUE, next(iter(values)))
         spec = values[name]
-        if "best" in spec and record is not None and _number(record[spec["ours"]]):
+        if "best" in spec and record is not None and is_number(record[spec["ours"]]):
             signed = record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
             del named[spec["among"]]
             groups.setdefault(tuple(named.items()), []).append((signed, place))
@@ -273,35 +258,6 @@ def _mark_best(cells, names, values, records, keys):
         for _, place in group:
             if len(group) > 1 and cells[place].text == cells[best].text:
                 cells[place] = replace(cells[place], best=True)
-
-
-def format_number(value, decimals: int | None = None, digits: int = 3, grouped=True) -> str:
-    """A value as it is shown: fixed ``decimals``, or so many significant ``digits``.
-
-    Texts stay what they are; nothing stands for a missing value. Digits left of the point are
-    never dropped; beyond 10^-3 and 10^6 a number with significant digits is written with a power
-    of ten. ``grouped`` sets thin spaces between thousands of numbers from 10,000 on.
-    """
-    if _missing(value):
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if not isinstance(value, int | float):
-        return str(value)
-    if not math.isfinite(value):
-        return "∞" if value > 0 else f"{_MINUS}∞"
-    if decimals is None and value != 0:
-        mantissa, _, size = f"{value:.{digits - 1}e}".partition("e")
-        if not -3 <= int(size) < 6:
-            raised = str(int(size)).translate(_SUPERSCRIPTS)
-            return f"{mantissa}·10{raised}".replace("-", _MINUS)
-        decimals = max(0, digits - 1 - int(size))
-    text = f"{value:,.{decimals or 0}f}" if grouped else f"{value:.{decimals or 0}f}"
-    if abs(value) < 10_000:
-        text = text.replace(",", "")
-    if float(text.replace(",", "")) == 0:
-        text = text.lstrip("-")
-    return text.replace(",", "\u2009").replace("-", _MINUS)
 
 
 def _texts(printed):
@@ -318,8 +274,8 @@ def _texts(printed):
 
 def _as_printed(value, shown, texts):
     """The digits that the paper prints; with those of ours where it prints the value twice."""
-    if not _number(value):
-        return "" if _missing(value) else str(value)
+    if not is_number(value):
+        return "" if is_missing(value) else str(value)
     ways = dict.fromkeys(texts.get(float(value), ()))
     if not ways:
         return format_number(value, **shown)
@@ -331,20 +287,5 @@ def _runs(labels):
     return [(key[-1], len(list(run))) for key, run in itertools.groupby(labels)]
 
 
-def _label(entry):
-    entry = as_count(entry)
-    if isinstance(entry, float):
-        return f"{entry:g}"
-    return format_number(entry, decimals=0 if isinstance(entry, int) else None)
-
-
 def _hashable(entry):
-    return None if _missing(entry) else entry
-
-
-def _missing(value):
-    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
-
-
-def _number(value):
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return None if is_missing(entry) else entry

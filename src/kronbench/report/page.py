@@ -6,25 +6,24 @@ import base64
 import collections
 import dataclasses
 import json
+import re
 import struct
 
-import jinja2
-import markupsafe
 import pandas as pd
 
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.results import read_numbers, read_sidecars
 from kronbench.files import replacing, write_text
-from kronbench.report import formulas, typeset
-from kronbench.report.beside import APART, FAR, cells
+from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import Verdict, evaluate, headlines
 from kronbench.report.render import grids_of
-from kronbench.report.style import format_cell
+from kronbench.report.typeset import templates
 from kronbench.runs.reference import described, moved_since_accepted
 from kronbench.runs.verdicts import DIFFERS, FAILS, HOLDS, UNTESTED, VERDICTS
 
 _FIRST = (FAILS, DIFFERS, UNTESTED, HOLDS)  # what a reader of the claims looks for
+_FOLDED = (HOLDS, UNTESTED)  # below an item: no reader has to act on these
 
 
 def write_report(plan: Plan) -> str:
@@ -45,17 +44,6 @@ def write_report(plan: Plan) -> str:
         table.to_csv(temporary)
     moved = moved_since_accepted(plan, table)
     entries = [_entry(item, verdicts) for item in plan.items]
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("kronbench.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["cell"] = format_cell
-    environment.filters["formulas"] = lambda text: markupsafe.Markup(formulas.html(text))
-    environment.filters["plain"] = formulas.plain
-    environment.globals["signs"] = typeset.SIGNS
     papers = [
         {
             "key": key,
@@ -64,25 +52,28 @@ def write_report(plan: Plan) -> str:
         }
         for key, paper in plan.papers.items()
     ]
-    page = environment.get_template("page.html.j2").render(
-        plan=plan,
-        papers=papers,
-        machine=_machine(entries),
-        verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
-        order=VERDICTS,
-        apart=APART,
-        far=FAR,
-        matrix=collections.Counter((verdict.paper, verdict.verdict) for verdict in verdicts),
-        headlines=headlines(statements.headlines, plan),
-        inconsistencies=statements.inconsistencies,
-        moved=None if moved is None else [described(move) for move in moved],
-        counts=collections.Counter(verdict.verdict for verdict in verdicts),
-        surrogates=_surrogates(entries),
-        resting=_resting(entries),
-        skipped=_skipped(entries),
-        surroundings=entries[0]["sidecars"][0]["environment"],
-        origins=_origins(entries),
-        seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
+    page = (
+        templates()
+        .get_template("page.html.j2")
+        .render(
+            plan=plan,
+            papers=papers,
+            machine=_machine(entries),
+            verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
+            order=VERDICTS,
+            folded=_FOLDED,
+            matrix=collections.Counter((verdict.paper, verdict.verdict) for verdict in verdicts),
+            headlines=headlines(statements.headlines, plan),
+            inconsistencies=statements.inconsistencies,
+            moved=None if moved is None else [described(move) for move in moved],
+            counts=collections.Counter(verdict.verdict for verdict in verdicts),
+            surrogates=_surrogates(entries),
+            resting=_resting(entries),
+            skipped=_skipped(entries),
+            surroundings=entries[0]["sidecars"][0]["environment"],
+            origins=_origins(entries),
+            seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
+        )
     )
     write_text(plan.report / "index.html", page)
     summary = _summary(plan, entries, verdicts, moved)
@@ -93,29 +84,39 @@ def write_report(plan: Plan) -> str:
 def _entry(item: Item, verdicts: list[Verdict]) -> dict:
     """All that the page shows of an item."""
     record = json.loads(item.output("json").read_text(encoding="utf-8"))
-    picture = item.output("png").read_bytes()
-    table, grids, texts = None, [], {}
-    if record["kind"] == "table":
+    table, grids, texts, picture = None, [], {}, b""
+    if record["kind"] == "figure":
+        picture = item.output("png").read_bytes()
+    else:
         table = read_numbers(item)
         grids = grids_of(item, table, record["skipped"])
         texts = {kind: item.output(kind).read_text(encoding="utf-8") for kind in ("md", "tex")}
     sidecars = read_sidecars(item)
+    caption = sentences(item.caption)
     return {
         "item": item,
         "record": record,
         "sidecars": sidecars,
         "columns": list(table) if table is not None else None,
-        "rows": cells(table) if table is not None else None,
+        "rows": long_table(table) if table is not None else None,
         "grids": grids,
-        "legend": typeset.legend(grids),
-        "marked": any(cell.mark for grid in grids for line in grid.cells for cell in line),
         "texts": texts,
         "picture": base64.b64encode(picture).decode(),
         # width and height of a PNG stand in its header; given, the page does not jump as it loads
-        "size": struct.unpack(">II", picture[16:24]),
-        "claims": [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)],
+        "size": struct.unpack(">II", picture[16:24]) if picture else None,
+        "claims": sorted(
+            (v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)),
+            key=lambda verdict: _FIRST.index(verdict.verdict),
+        ),
+        "seen": " ".join(caption[:2]),
+        "how": " ".join(caption[2:]),
         "citation": _citation(item, sidecars),
     }
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a caption: two say what is seen, those behind them how it was measured."""
+    return re.split(r"(?<=[.?!])(?<!et al\.) (?=[A-Z\"])", text)
 
 
 def _citation(item, sidecars):
@@ -188,7 +189,11 @@ def _summary(plan, entries, verdicts, moved):
         for verdict in verdicts
         if verdict.verdict == FAILS
     ]
-    lines += [f"  moved: {described(move)}" for move in moved or ()]
+    # The page has what was measured.
+    lines += [
+        f"  moved: {move.id}: {move.before or 'new'} -> {move.now or 'gone'}"
+        for move in moved or ()
+    ]
     if moved is None:
         lines.append("no accepted run of this scale to compare with")
     surrogates = _surrogates(entries)

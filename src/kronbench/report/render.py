@@ -20,7 +20,7 @@ from kronbench.resources import config_path
 
 
 def render(item: Item) -> None:
-    """Draw one item and write the numbers that are drawn.
+    """Draw or set one item, and write the numbers that it shows.
 
     The module ``report/drawings/<paper>/<drawing>.py`` has ``draw(frame, item) -> Figure`` for a
     figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table, ``printed`` being the
@@ -44,20 +44,16 @@ def render(item: Item) -> None:
     surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
     own = () if item.numbers_of else results.sidecars  # the others say theirs themselves
     skipped = [line for sidecar in own for line in sidecar["skipped"]]
-    with matplotlib.rc_context(STYLE):
-        if is_table:
-            grids = grids_of(item, read_numbers(item), skipped)
-            name = f"{item.paper} {item.name}: {item.title}"
-            write_text(item.output("md"), typeset.markdown(name, grids))
-            write_text(item.output("tex"), typeset.latex(name, f"{item.paper}-{item.name}", grids))
-            figure = typeset.picture(grids)
-        else:
+    if is_table:
+        _write_table(item, grids_of(item, read_numbers(item), skipped), surrogates)
+    else:
+        with matplotlib.rc_context(STYLE):
             figure = drawing.draw(numbers, item)
-        stamp(figure, surrogates, across=not getattr(drawing, "MARKS_SURROGATES", False))
-        # Fixed dates make pictures of equal numbers equal files.
-        for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
-            with replacing(item.output(suffix)) as temporary:
-                figure.savefig(temporary, metadata=metadata)
+            stamp(figure, surrogates, across=not getattr(drawing, "MARKS_SURROGATES", False))
+            # Fixed dates make pictures of equal numbers equal files.
+            for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
+                with replacing(item.output(suffix)) as temporary:
+                    figure.savefig(temporary, metadata=metadata)
     write_text(
         item.output("json"),
         json.dumps(
@@ -70,6 +66,17 @@ def render(item: Item) -> None:
             indent=1,
         ),
     )
+
+
+def _write_table(item, grids, surrogates):
+    name = f"{item.paper} {item.name}"
+    title, label = f"{name}: {item.title}", f"{item.paper}-{item.name}"
+    for suffix, text in (
+        ("html", typeset.html(name, item.title, grids, surrogates)),
+        ("md", typeset.markdown(title, grids, surrogates)),
+        ("tex", typeset.latex(title, label, grids, surrogates)),
+    ):
+        write_text(item.output(suffix), text)
 
 
 def grids_of(item: Item, numbers: pd.DataFrame, skipped: Sequence[str] = ()) -> list[Grid]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import matplotlib
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -28,9 +32,13 @@ STYLE = {
     ),
 }
 ALARM = "#B00020"
+# Pairs by what a round does with them.
+ROLES = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 
 
-def new_figure(n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2, **options):
+def new_figure(
+    n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2, **options
+) -> tuple[Figure, np.ndarray]:
     """A figure of ``n_rows x n_cols`` axes, ``width`` inches in all and ``height`` a row.
 
     Returns
@@ -42,7 +50,16 @@ def new_figure(n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2
     return figure, figure.subplots(n_rows, n_cols, squeeze=False, **options)
 
 
-def log_ticks(axis) -> None:
+def shared_legend(figure: Figure, axes: np.ndarray, **options) -> None:
+    """One legend for the curves of all axes, each label once, in the order of their first use."""
+    handles = {}
+    for panel in axes.flat:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles, **options)
+
+
+def log_ticks(axis: Axis) -> None:
     """At least two labelled ticks on a logarithmic axis, however short: decades, or plain numbers.
 
     To be called when all is drawn.
@@ -57,7 +74,9 @@ def log_ticks(axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def coinciding(axes, curves, share=0.01) -> list[list]:
+def coinciding(
+    axes: Axes, curves: Mapping[str, pd.Series], share: float = 0.01
+) -> list[list[str]]:
     """Names of neighbouring curves that no eye tells apart, in groups of two or more.
 
     ``curves`` maps names to series; two coincide where they differ by no more than this share of
@@ -101,25 +120,3 @@ def stamp(figure: Figure, surrogates: list[str], across: bool = True) -> None:
         va="center",
         zorder=10,
     )
-
-
-def format_cell(value) -> str:
-    """A number with the digits a reader can use; nothing for a missing one."""
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
-        return f"{value:,}".replace(",", "\u2009")
-    if isinstance(value, float | np.floating):
-        if not np.isfinite(value):
-            return "" if np.isnan(value) else str(value)
-        value += 0.0  # no negative zero
-        if value == 0 or 1e-3 <= abs(value) < 1e5:
-            return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}".replace(",", "\u2009")
-        return f"{value:.2e}"
-    return "" if value is None or value is pd.NA else str(value)
-
-
-def as_count(entry):
-    """A large whole number as an integer: counts in a column with gaps are read as floats."""
-    whole = isinstance(entry, float) and entry.is_integer() and abs(entry) >= 10_000
-    return int(entry) if whole else entry

@@ -23,6 +23,7 @@ for (const thumb of document.querySelectorAll(".thumb")) {
 function stops() {
   for (const region of document.querySelectorAll(".scroll")) {
     const wide = region.scrollWidth > region.clientWidth;
+    region.classList.toggle("wide", wide);
     if (wide || region.scrollHeight > region.clientHeight) region.tabIndex = 0;
     else region.removeAttribute("tabindex");
   }
@@ -30,6 +31,11 @@ function stops() {
 window.addEventListener("resize", stops);
 document.addEventListener("toggle", stops, true);
 stops();
+
+// On paper nothing unfolds.
+window.addEventListener("beforeprint", () => {
+  for (const part of document.querySelectorAll(".how")) part.open = true;
+});
 
 // Filters, search and order of the claims; their state is in the address: #claims?paper=...
 const form = document.getElementById("filters");

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
+
 COUNTS = {
     "edges": ("edges", "pairs"),
     "positive": ("positive",),
@@ -11,7 +13,7 @@ COUNTS = {
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each data set and count: ours, the paper's, the difference.
 
     A number that the paper misprints stands as it is printed, with a note.

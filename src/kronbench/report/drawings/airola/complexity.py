@@ -2,26 +2,27 @@
 
 import pandas as pd
 
-from kronbench.report.fits import disturbed, exponent
+from kronbench.bench.items import Item
+from kronbench.report.estimates import disturbed, exponent
 
 # Airola & Pahikkala, tables 3 (dual) and 4 (primal).
 PRINTED = {
-    ("dual", "independent", "baseline"): "n^2",
-    ("dual", "independent", "proposed"): "n^2",
-    ("dual", "dependent", "baseline"): "n^2",
+    ("dual", "independent", "baseline"): "n²",
+    ("dual", "independent", "proposed"): "n²",
+    ("dual", "dependent", "baseline"): "n²",
     ("dual", "dependent", "proposed"): "q n + m n",
-    ("dual", "complete", "baseline"): "m^2 q^2",
-    ("dual", "complete", "proposed"): "m^2 q + m q^2",
+    ("dual", "complete", "baseline"): "m² q²",
+    ("dual", "complete", "proposed"): "m² q + m q²",
     ("primal", "independent", "baseline"): "n d r",
     ("primal", "independent", "proposed"): "n d r",
     ("primal", "dependent", "baseline"): "n d r",
-    ("primal", "dependent", "proposed"): r"\min(q d r + d n, m d r + r n)",
+    ("primal", "dependent", "proposed"): "min(q d r + d n, m d r + r n)",
     ("primal", "complete", "baseline"): "m q d r",
-    ("primal", "complete", "proposed"): r"\min(m d r + m q r, d r q + d m q)",
+    ("primal", "complete", "proposed"): "min(m d r + m q r, d r q + d m q)",
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each setting and method; exponents are those of n along the sizes measured.
 
     ``speed-up`` compares the seconds of both methods at the largest n that both have; the largest
@@ -38,7 +39,7 @@ def tabulate(frame, item, printed):
                 {
                     "setting": setting,
                     "method": method,
-                    "O()": f"$O({PRINTED[item.parameters['form'], setting, method]})$",
+                    "O()": f"O({PRINTED[item.parameters['form'], setting, method]})",
                     "n from": n.min(),
                     "n to": n.max(),
                     "operations / O(), least": ratio.min(),

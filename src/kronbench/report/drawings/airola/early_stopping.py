@@ -1,15 +1,18 @@
 """Regularized risk and test AUC against iterations, a row of panels for each data set."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
+from kronbench.bench.items import Item
 from kronbench.report.render import read_printed
-from kronbench.report.style import coinciding, log_ticks, new_figure
+from kronbench.report.style import coinciding, log_ticks, new_figure, shared_legend
 
 STEPS = {"max_iter": "iterations", "outer_iter": "outer iterations"}
 LOOKS = {"dual": "-", "primal": "--"}
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Means over folds, a line for each of ``regs``: the risk left, the AUC right of it (Airola &
     Pahikkala, figures 3 to 5).
 
@@ -42,16 +45,12 @@ def draw(frame, item):
                     panel.set_xlabel(_steps(item.parameters, method))
             _star(pair[1], item, dataset)
     form, *others = frame["form"].unique()
-    handles = {}
-    for panel in axes.flat:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
+    last = axes[-1, -1]
     for name in [form, *others] if others else []:
-        handles[name] = axes[0, 0].plot([], [], color="0.3", ls=LOOKS[name], lw=1.2)[0]
+        last.plot([], [], color="0.3", ls=LOOKS[name], lw=1.2, label=name)
     if frame["fold"].nunique() > 1:
-        bar = axes[0, 0].plot([], [], "|", color="0.3", ms=10, mew=2.2)[0]
-        handles["lowest to\nhighest fold"] = bar
-    figure.legend(handles.values(), handles, loc="outside right center")
+        last.plot([], [], "|", color="0.3", ms=10, mew=2.2, label="lowest to\nhighest fold")
+    shared_legend(figure, axes, loc="outside right center")
     return figure
 
 

@@ -2,8 +2,10 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
 
-def tabulate(frame, item, printed):
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each statement, in the order of the text."""
     return pd.DataFrame(
         {

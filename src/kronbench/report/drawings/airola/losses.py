@@ -2,41 +2,37 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
+
 # Name, value, gradient entry, Hessian diagonal, other entries: Airola & Pahikkala, table 2.
 FORMULAS = {
-    "ridge": ("Ridge", r"$\frac{1}{2} \sum_i (p_i - y_i)^2$", "$p_i - y_i$", "$1$", "$0$"),
-    "l1svm": (
-        "L1-SVM",
-        r"$\sum_i \max(0, 1 - p_i y_i)$",
-        "$-y_i$ if $p_i y_i < 1$, else $0$",
-        "$0$",
-        "$0$",
-    ),
+    "ridge": ("Ridge", "½ Σᵢ (pᵢ − yᵢ)²", "pᵢ − yᵢ", "1", "0"),
+    "l1svm": ("L1-SVM", "Σᵢ max(0, 1 − pᵢ yᵢ)", "−yᵢ if pᵢ yᵢ < 1, else 0", "0", "0"),
     "l2svm": (
         "L2-SVM",
-        r"$\frac{1}{2} \sum_i \max(0, 1 - p_i y_i)^2$",
-        "$p_i - y_i$ if $p_i y_i < 1$, else $0$",
-        "$1$ if $p_i y_i < 1$, else $0$",
-        "$0$",
+        "½ Σᵢ max(0, 1 − pᵢ yᵢ)²",
+        "pᵢ − yᵢ if pᵢ yᵢ < 1, else 0",
+        "1 if pᵢ yᵢ < 1, else 0",
+        "0",
     ),
     "logistic": (
         "Logistic",
-        r"$\sum_i \log(1 + e^{-y_i p_i})$",
-        "$-y_i (1 + e^{y_i p_i})^{-1}$",
-        "$e^{y_i p_i} (1 + e^{y_i p_i})^{-2}$",
-        "$0$",
+        "Σᵢ log(1 + exp(−yᵢ pᵢ))",
+        "−yᵢ (1 + exp(yᵢ pᵢ))⁻¹",
+        "exp(yᵢ pᵢ) (1 + exp(yᵢ pᵢ))⁻²",
+        "0",
     ),
     "rankrls": (
         "RankRLS",
-        r"$\frac{1}{4} \sum_i \sum_j (y_i - p_i - y_j + p_j)^2$",
-        r"$\sum_j (y_j - p_j) + n (p_i - y_i)$",
-        "$n - 1$",
-        "$-1$",
+        "¼ Σᵢ Σⱼ (yᵢ − pᵢ − yⱼ + pⱼ)²",
+        "Σⱼ (yⱼ − pⱼ) + n (pᵢ − yᵢ)",
+        "n − 1",
+        "−1",
     ),
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each loss: the formulas, and the largest deviations over all draws."""
     worst = frame.groupby("loss", sort=False)[
         ["gradient_deviation", "hessian_deviation", "printed_deviation"]

@@ -2,13 +2,14 @@
 
 import pandas as pd
 
-from kronbench.report.fits import half_width
+from kronbench.bench.items import Item
+from kronbench.report.estimates import half_width
 
 # The ninefold split tests on one block and trains on four.
 TEST_OVER_TRAIN = 0.25
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each data set and method.
 
     ``spread`` is the standard deviation over test sets, ``±`` half the width of the 95 % interval
@@ -17,10 +18,7 @@ def tabulate(frame, item, printed):
     printed = printed.set_index("method")
     rows = []
     for (dataset, method), part in frame.groupby(["dataset", "method"], sort=False):
-        # "KronSVM, ours" stands beside the paper's KronSVM
-        twin = method.removesuffix(", ours")
-        known = twin in printed.index and dataset in printed.columns
-        paper = printed.loc[twin, dataset] if known else float("nan")
+        paper = printed_number(printed, method, dataset)
         rows.append(
             {
                 "dataset": dataset,
@@ -36,6 +34,13 @@ def tabulate(frame, item, printed):
             }
         )
     return pd.DataFrame(rows)
+
+
+def printed_number(printed: pd.DataFrame, method: str, dataset: str) -> float:
+    """The paper's number of a method; "KronSVM, ours" stands beside the paper's KronSVM."""
+    twin = method.removesuffix(", ours")
+    known = twin in printed.index and dataset in printed.columns
+    return float(printed.loc[twin, dataset]) if known else float("nan")
 
 
 def _chosen(values):

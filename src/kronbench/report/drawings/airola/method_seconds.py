@@ -2,14 +2,16 @@
 
 import pandas as pd
 
-from kronbench.report.fits import disturbed
+from kronbench.bench.items import Item
+from kronbench.report.drawings.airola.method_auc import printed_number
+from kronbench.report.estimates import disturbed
 
 # The paper's numbers are sums over a cross-validation: 298 s for KronSVM on Ki, where its section
 # 5.3 gives 25 s for one fold.
 FOLDS = 9
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each data set and method: nine times the mean of a fold, or the one test set.
 
     ``spread of seconds`` is the standard deviation over test sets, times as many.
@@ -19,10 +21,7 @@ def tabulate(frame, item, printed):
     for (dataset, method), part in frame.groupby(["dataset", "method"], sort=False):
         rounds = FOLDS if part["cross_validated"].all() else 1
         ours = rounds * part["cpu_seconds"].mean(skipna=False)
-        # "KronSVM, ours" stands beside the paper's KronSVM
-        twin = method.removesuffix(", ours")
-        known = twin in printed.index and dataset in printed.columns
-        paper = float(printed.loc[twin, dataset]) if known else float("nan")
+        paper = printed_number(printed, method, dataset)
         rows.append(
             {
                 "dataset": dataset,

@@ -1,12 +1,14 @@
 """The blocks of the ninefold split, with the pairs counted in each."""
 
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from kronbench.report.drawings.airola.zero_shot import COLOURS
-from kronbench.report.style import new_figure
+from kronbench.bench.items import Item
+from kronbench.report.style import ROLES, new_figure
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """One round: the test block, its four training blocks, and the four that stay unused.
 
     Rows are start vertices and columns end vertices (Airola & Pahikkala, figure 2).
@@ -24,7 +26,7 @@ def draw(frame, item):
                 (left, low),
                 right - left,
                 high - low,
-                fc=COLOURS[role],
+                fc=ROLES[role],
                 alpha=0.45,
                 ec="white",
                 lw=2,

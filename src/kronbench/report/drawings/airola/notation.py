@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.items import Item
 
-def tabulate(frame, item, printed):
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each data set; the last two numbers tell the setting of section 3.4."""
     n, m, q = frame["n"], frame["m"], frame["q"]
     return pd.DataFrame(

@@ -1,15 +1,19 @@
 """Training seconds, prediction seconds and AUC against the number of training pairs."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
-from kronbench.report.fits import disturbed, span
+from kronbench.bench.items import Item
+from kronbench.report.estimates import disturbed, span
+from kronbench.report.numbers import format_number
 from kronbench.report.render import read_printed
-from kronbench.report.style import coinciding, new_figure
+from kronbench.report.style import coinciding, new_figure, shared_legend
 
 LOOKS = ({"marker": "o", "ls": "-"}, {"marker": "s", "ls": "--"}, {"marker": "^", "ls": ":"})
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Means over folds; a cross ends the curves of solvers that the time cap stopped.
 
     Whiskers go from the smallest to the largest repeat or, for the AUC, fold; a ring marks what
@@ -54,7 +58,7 @@ def draw(frame, item):
         here = frame["peak_mib"].max() * 2**20 / 1e9
         training.set_title(
             f"memory: {here:.1f} GB for all of these runs, printed {row.gigabytes:g} GB\n"
-            f"for n = {row.n:,}", fontsize=6, loc="left", color="0.3",
+            f"for n = {format_number(row.n, decimals=0)}", fontsize=6, loc="left", color="0.3",
         )  # fmt: skip
     optimum = item.drawing_options.get("optimum_auc")
     n_folds = frame["fold"].nunique()
@@ -65,11 +69,7 @@ def draw(frame, item):
         auc.annotate("optimum", (frame["n"].min(), optimum), va="bottom")
     for panel, drawn in panels:
         _say_coinciding(panel, drawn)
-    handles = {}
-    for panel in (training, prediction):
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, fontsize=7)
+    shared_legend(figure, axes[0, :2], loc="outside lower center", ncols=3, fontsize=7)
     return figure
 
 

@@ -1,13 +1,14 @@
 """The label matrix of a zero-shot round: known labels of training vertices, unknown new pairs."""
 
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kronbench.report.style import new_figure
+from kronbench.bench.items import Item
+from kronbench.report.style import ROLES, new_figure
 
-COLOURS = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 
-
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Each labelled pair is a point; rows are start vertices and columns end vertices (Section 1).
 
     Test pairs share no vertex with training.
@@ -16,9 +17,7 @@ def draw(frame, item):
     axes = axes[0, 0]
     for role in ("unused", "train", "test"):
         part = frame[frame["role"] == role]
-        axes.scatter(
-            part["col"], part["row"], s=1.6, c=COLOURS[role], linewidths=0, rasterized=True
-        )
+        axes.scatter(part["col"], part["row"], s=1.6, c=ROLES[role], linewidths=0, rasterized=True)
         positive = part[part["label"] > 0]
         if role != "unused":
             axes.scatter(
@@ -34,14 +33,14 @@ def draw(frame, item):
     axes.invert_yaxis()
     axes.grid(False)
     handles = [
-        Line2D([], [], ls="", marker="o", ms=3, color=COLOURS["train"], label="training pair"),
+        Line2D([], [], ls="", marker="o", ms=3, color=ROLES["train"], label="training pair"),
         Line2D(
             [],
             [],
             ls="",
             marker="o",
             ms=3,
-            color=COLOURS["test"],
+            color=ROLES["test"],
             label="test pair:\nboth vertices new",
         ),
         Line2D(
@@ -50,7 +49,7 @@ def draw(frame, item):
             ls="",
             marker="o",
             ms=3,
-            color=COLOURS["unused"],
+            color=ROLES["unused"],
             label="unused: one\nvertex new",
         ),
         Line2D([], [], ls="", marker="o", ms=4, mfc="none", mec="black", label="positive label"),

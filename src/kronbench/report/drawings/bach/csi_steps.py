@@ -1,15 +1,18 @@
 """Seconds of the steps of CSI, and of the whole against the number of points, beside Cholesky."""
 
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from kronbench.report.fits import disturbed, exponent
+from kronbench.bench.items import Item
+from kronbench.report.estimates import disturbed, exponent
 from kronbench.report.style import new_figure
 
 _WHOLES = {"total": "CSI", "incomplete Cholesky": "incomplete Cholesky"}
 _OTHER_ROWS = {"total, by rank", "look-ahead", "identity"}
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Left: seconds of each step at the largest n, and of incomplete Cholesky; right: the whole
     of both on logarithmic axes with their exponents."""
     figure, axes = new_figure(1, 2, width=7.2, height=2.7)

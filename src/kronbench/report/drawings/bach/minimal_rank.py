@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.items import Item
 
-def tabulate(frame, item, printed):
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each data set, in the printed order (Bach & Jordan, figure 2).
 
     A rank is the smallest whose mean test error is within one standard deviation (over splits) of

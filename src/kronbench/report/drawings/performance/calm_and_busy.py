@@ -1,7 +1,11 @@
 """Ways to the same end, alone on the machine and beside other programs."""
 
+import pandas as pd
 
-def tabulate(frame, item, printed):
+from kronbench.bench.items import Item
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each line and way, as measured; half ranges are of all its repeats."""
     frame = frame.assign(
         half=(frame["seconds_high"] - frame["seconds_low"]) / 2,

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
+from kronbench.bench.items import Item
 from kronbench.errors import InputError
 from kronbench.report.drawings.stock.leave_one_out_table import seconds_of
-from kronbench.report.fits import disturbed, doubts, exponent
-from kronbench.report.layout import format_number
-from kronbench.report.style import ALARM, new_figure
+from kronbench.report.estimates import disturbed, doubts, exponent
+from kronbench.report.numbers import format_number
+from kronbench.report.style import ALARM, new_figure, shared_legend
 
 MARKS_SURROGATES = True  # at their lines
 PRINTED, THEIR_WAY, OUR_WAY = "printed", "by the paper's method", "by our best"
@@ -20,7 +22,7 @@ QUANTITIES = {
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each entry of the drawing's ``headlines``, whose rows lie in other items.
 
     An entry names the ``item`` and ``where`` its rows are, the ``quantity``, what is ``printed``
@@ -111,7 +113,7 @@ def _printed(rows, entry):
     return (np.nan if value is None else float(value)), False
 
 
-def draw(numbers, item):
+def draw(numbers: pd.DataFrame, item: Item) -> Figure:
     """A panel for each quantity, a line for each headline."""
     kinds = [kind for kind in QUANTITIES if (numbers["quantity"] == kind).any()]
     heights = [(numbers["quantity"] == kind).sum() + 1.5 for kind in kinds]
@@ -121,8 +123,7 @@ def draw(numbers, item):
     )
     for panel, kind in zip(axes[:, 0], kinds, strict=True):
         _panel(panel, numbers[numbers["quantity"] == kind].reset_index(drop=True), kind)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    shared_legend(figure, axes, loc="outside lower center", ncols=4)
     return figure
 
 

@@ -2,10 +2,12 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
+
 _NAMES = {1000: "Checker", 6400: "Checker+"}
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each run; ``times faster`` the paper's seconds of training over ours.
 
     A run of KronSVM has ``pairs``, a low-rank factor ``points``; ``ratio of seconds`` is over

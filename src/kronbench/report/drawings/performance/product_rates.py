@@ -1,12 +1,16 @@
 """Seconds and rate of the product against the number of pairs, with the machine's own rate."""
 
-from kronbench.report.fits import disturbed
-from kronbench.report.style import new_figure
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
+from kronbench.report.estimates import disturbed
+from kronbench.report.style import new_figure, shared_legend
 
 _EXTREMES = ("seconds_low", "seconds_high")
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """One line for each method (largest number of threads, first precision that was measured).
 
     Whiskers go from the smallest to the largest repeat.
@@ -34,6 +38,5 @@ def draw(frame, item):
         side.set_xlabel("pairs n")
     remark = ", some of it on a busy machine" if disturbed(chosen) else ""
     figure.suptitle(f"{dtype}, {threads} threads{remark}", fontsize=8)
-    handles, labels = axes[0, 1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center")
+    shared_legend(figure, axes, loc="outside right center")
     return figure

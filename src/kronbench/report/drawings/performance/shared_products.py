@@ -1,7 +1,11 @@
 """Shared and saved products: seconds of each way beside the first."""
 
+import pandas as pd
 
-def tabulate(frame, item, printed):
+from kronbench.bench.items import Item
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each way, as measured; ``low`` and ``high`` are its extreme repeats.
 
     A ratio is as disturbed as the worse of its two sides.

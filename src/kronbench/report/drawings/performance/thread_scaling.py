@@ -1,9 +1,13 @@
 """Strong scaling of the product with threads, in single and double precision."""
 
-from kronbench.report.style import new_figure
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
+from kronbench.report.style import new_figure, shared_legend
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """A panel for each precision: rate against threads, beside proportional growth."""
     dtypes = list(dict.fromkeys(frame["dtype"]))
     figure, axes = new_figure(1, len(dtypes), width=3.2 * len(dtypes) + 1, height=2.6)
@@ -21,6 +25,5 @@ def draw(frame, item):
         panel.set_xticks(sorted(frame["threads"].unique()))
         panel.set_ylim(bottom=0)
     axes[0, 0].set_ylabel("GFlop/s")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center")
+    shared_legend(figure, axes, loc="outside right center")
     return figure

@@ -2,10 +2,12 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
+
 COLUMNS = {"training": "n", "classes": "C", "nodes": "P", "children": "F2, H2"}
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each section and count; empty where the paper prints none."""
     printed = printed.set_index("section")
     rows = []

@@ -2,12 +2,13 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
 from kronbench.report.drawings.seeger.text_scores import section_of, texts_of
 
 QUANTITIES = {"final fit": "final", "cv fold": "cvfold", "learning": None}
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each collection, quantity and method (Seeger 2006, table 2).
 
     ``times faster`` compares two machines of different times: it is shown, not judged. The

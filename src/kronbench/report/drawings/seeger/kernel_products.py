@@ -2,11 +2,13 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
+
 FIRST = {"tree": "flat", "folds": "contiguous", "stored": "stored"}
 OVER_BOUND = "seconds ratio over P/C"
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each comparison and way; ``seconds over the first`` within a data set."""
     rows = []
     for (dataset, comparison), part in frame.groupby(["dataset", "comparison"], sort=False):

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from kronbench.bench.items import Item
+
 NUMBERS = {
     "error": "test error",
     "nll": "- log likelihood, test",
@@ -17,7 +19,7 @@ NUMBERS = {
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each extension, data set and variant."""
     keys = ["extension", "dataset", "variant", "rank", "training", "source"]
     for column in ("rank", "training", *NUMBERS):

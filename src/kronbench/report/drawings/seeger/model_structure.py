@@ -1,8 +1,11 @@
 """The structure of penalized likelihood models, drawn from the parts of a fitted one."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from kronbench.bench.items import Item
 from kronbench.report.style import new_figure
 
 PARTS = {
@@ -14,7 +17,7 @@ PARTS = {
 }
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """From left to right: functions, mixing, scores, coupling, probabilities (figure 1)."""
     figure, axes = new_figure(1, len(PARTS), width=9.0, height=3.0)
     for panel, (part, (title, rows, columns)) in zip(axes[0], PARTS.items(), strict=True):

@@ -1,6 +1,10 @@
 """Excess of the objective against kernel products, for the printed iteration and ours."""
 
-from kronbench.report.style import new_figure
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
+from kronbench.report.style import new_figure, shared_legend
 
 LOOKS = {
     "printed": {"color": "C1"},
@@ -11,7 +15,7 @@ LOOKS = {
 FLOOR = 1e-10
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """A panel for each data set and model; dots are Newton steps, crosses certified gaps."""
     datasets, models = list(frame["dataset"].unique()), ["flat", "tree"]
     variance = frame["variance"].max()
@@ -40,8 +44,5 @@ def draw(frame, item):
                 panel.set_xlabel("kernel products")
             if column == 0:
                 panel.set_ylabel("$(\\Phi - \\Phi^*) / \\Phi^*$")
-    handles = {}
-    for panel in axes.flat:
-        handles |= dict(zip(*panel.get_legend_handles_labels()[::-1], strict=True))
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
+    shared_legend(figure, axes, loc="outside lower center", ncols=4)
     return figure

@@ -1,5 +1,10 @@
 """Reductions from the criterion down to kernel products, with calls and shares of the time."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
+from kronbench.report.numbers import format_number
 from kronbench.report.style import new_figure
 
 COLORS = {
@@ -10,7 +15,7 @@ COLORS = {
 }
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """A column for each data set: the ladder of calls (Seeger 2006, figure 2), and a bar below."""
     datasets = list(frame["dataset"].unique())
     figure, axes = new_figure(
@@ -36,7 +41,7 @@ def _ladder(panel, levels):
         panel.text(
             0.5,
             y,
-            f"{level['name']}: {level['calls']:,.0f}".replace(",", "\u2009"),
+            f"{level['name']}: {format_number(level['calls'], decimals=0)}",
             ha="center",
             va="center",
             transform=panel.transAxes,

@@ -1,5 +1,9 @@
 """Test error against the share of rejected points, mean over partitions."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
 from kronbench.report.style import new_figure
 
 LOOKS = {
@@ -9,7 +13,7 @@ LOOKS = {
 }
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """The curves of Seeger (2006, figure 3): all of them, and from half of the points on."""
     figure, axes = new_figure(1, 2, height=2.7)
     for panel, least in zip(axes[0], (0.0, 0.75), strict=True):

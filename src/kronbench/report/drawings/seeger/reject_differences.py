@@ -1,9 +1,13 @@
 """How much better a joint model is than one against the rest, by the share of rejects."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
 from kronbench.report.style import new_figure
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Errors of 1rest minus those of mc-sep (Seeger 2006, figure 4); mean and spread."""
     figure, axes = new_figure(1, 1, width=4.6, height=2.7)
     panel = axes[0, 0]

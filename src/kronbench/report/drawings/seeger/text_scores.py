@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from kronbench.report.fits import half_width
+from kronbench.bench.items import Item
+from kronbench.report.estimates import half_width
 
 METHODS = ("F1", "H1", "F2", "H2")
 SCORES = {
@@ -16,7 +17,7 @@ SCORES = {
 OTHERS = {"LogisticRegression": "F1 by scikit-learn", "top-down": "top-down"}
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each collection, section and score (Seeger 2006, table 1); means over splits.
 
     Percent, but for the taxo-loss in edges. ``±`` is half the 95 % interval of ``H1 - F1`` over
@@ -57,12 +58,12 @@ def tabulate(frame, item, printed):
     return pd.DataFrame(rows)
 
 
-def section_of(dataset):
+def section_of(dataset: str) -> str:
     """The letter of a section in the name of its data set, ``wipo-d-lsa`` or ``ipc-a``."""
     return dataset.split("-")[1].upper()
 
 
-def texts_of(dataset):
+def texts_of(dataset: str) -> str:
     if dataset.endswith("-lsa"):
         return "patents, LSA features"
     return "IPC titles" if dataset.startswith("ipc") else "patents, words"

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from kronbench.report.fits import disturbed
+from kronbench.bench.items import Item
+from kronbench.report.estimates import disturbed
 
 SECONDS = {"s": 1.0, "h": 3600.0, "d": 86400.0}
 CHARACTERISTICS = {
@@ -23,7 +24,7 @@ COLUMNS = [
 BY_SUBMATRICES = "KK by submatrices"
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: list[pd.DataFrame]) -> pd.DataFrame:
     """The characteristics of each data set, then one row for each setting, method and data set.
 
     ``seconds`` is the running time of all predictions of the grid, AUC not included; ``paper
@@ -137,6 +138,6 @@ def _how(own_way):
     return f"extrapolated from {sampled.iloc[0]}" if len(sampled) else "measured"
 
 
-def seconds_of(printed):
+def seconds_of(printed: str) -> float:
     """Seconds of a printed time such as 7.81s, 2.14h or >3d."""
     return float(printed.strip(">sdh")) * SECONDS[printed[-1]]

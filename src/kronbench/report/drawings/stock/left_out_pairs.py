@@ -1,15 +1,17 @@
 """The leave-one-out schemes of the four settings, as their own shortcuts show them."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from kronbench.report.style import new_figure
+from kronbench.bench.items import Item
+from kronbench.report.style import ROLES, new_figure
 
-COLOURS = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 LABELS = {"train": "used", "test": "left out, predicted", "unused": "left out"}
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Labels with an influence on one prediction are dark in proportion to its logarithm."""
     settings = sorted(frame["setting"].unique())
     figure, axes = new_figure(1, len(settings), width=6.8, height=2.2)
@@ -24,7 +26,7 @@ def draw(frame, item):
                     (pair["col"], pair["row"]),
                     1,
                     1,
-                    fc=COLOURS[pair["role"]],
+                    fc=ROLES[pair["role"]],
                     alpha=alpha,
                     ec="white",
                     lw=1.5,
@@ -39,6 +41,6 @@ def draw(frame, item):
         panel.set_title(f"setting {setting}")
         panel.set_xlabel("tasks")
     axes[0, 0].set_ylabel("instances")
-    handles = [Patch(fc=COLOURS[role], label=label) for role, label in LABELS.items()]
+    handles = [Patch(fc=ROLES[role], label=label) for role, label in LABELS.items()]
     figure.legend(handles=handles, loc="outside right center")
     return figure

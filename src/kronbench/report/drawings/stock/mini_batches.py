@@ -1,14 +1,17 @@
 """AUC against the number of training documents: over instances and over classes, B and D."""
 
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
-from kronbench.report.style import new_figure
+from kronbench.bench.items import Item
+from kronbench.report.style import new_figure, shared_legend
 
 TITLES = {"B": "B: known classes", "D": "D: novel classes"}
 LOOKS = {"independent-task": {"color": "C0"}, "two-step": {"color": "C4"}}
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """One line for each model (Stock et al. 2016, figure 8), columns for data set and setting."""
     columns = list(frame.groupby(["dataset", "setting"], sort=False))
     figure, axes = new_figure(2, len(columns), width=2.5 * len(columns) + 1.6, height=2.1)
@@ -28,6 +31,5 @@ def draw(frame, item):
         axes[1, col].set_xlabel("training documents")
     axes[0, 0].set_ylabel("instance AUC")
     axes[1, 0].set_ylabel("macro AUC")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center")
+    shared_legend(figure, axes, loc="outside right center")
     return figure

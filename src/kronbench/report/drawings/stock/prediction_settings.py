@@ -1,9 +1,12 @@
 """The four prediction settings in a label matrix: known and new vertices, labelled or not."""
 
 import numpy as np
+import pandas as pd
 from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from kronbench.bench.items import Item
 from kronbench.report.style import new_figure
 
 ROLES = {
@@ -15,7 +18,7 @@ ROLES = {
 }
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Pairs coloured by role, dots where there are interactions (Stock et al. 2016, figure 1)."""
     figure, axes = new_figure(1, 1, width=6.6, height=2.9)
     panel = axes[0, 0]

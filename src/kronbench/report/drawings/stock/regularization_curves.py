@@ -1,10 +1,14 @@
 """AUC against the weight of Kronecker ridge regression, a panel for each data set."""
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
 from kronbench.report.render import read_printed
-from kronbench.report.style import new_figure
+from kronbench.report.style import new_figure, shared_legend
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """One line for each setting; a dot at the best weight, a diamond at the printed best AUC.
 
     The paper prints no weight: its diamond stands at ours (Stock et al. 2016, figure 4).
@@ -28,6 +32,5 @@ def draw(frame, item):
     axes[0, 0].set_ylabel("AUC")
     axes[0, 0].plot([], [], "o", ms=4, color="0.3", label="our best")
     axes[0, 0].plot([], [], "D", ms=7, mfc="none", color="0.3", label="printed best")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center")
+    shared_legend(figure, axes, loc="outside right center")
     return figure

@@ -1,16 +1,19 @@
 """AUC over both weights of two-step ridge regression: data sets in rows, settings in columns."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FormatStrFormatter, MaxNLocator
 
+from kronbench.bench.items import Item
 from kronbench.report.render import read_printed
 from kronbench.report.style import new_figure
 
 _OUTLINE = [withStroke(linewidth=2.8, foreground="black")]
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Contours of AUC with their own levels in each panel, and a cross at the best weights.
 
     The weight of targets (instances) goes across, that of drugs (tasks) up; a line in the colour

@@ -2,27 +2,25 @@
 
 import pandas as pd
 
-from kronbench.report.fits import disturbed
+from kronbench.bench.items import Item
+from kronbench.report.estimates import disturbed
 
-# H^k and H^g are the hat matrices of rows and columns, d() the diagonal, / by entries (table 5.1).
-_HAT = r"$(\mathbf{H} \, \mathrm{vec}(\mathbf{Y}) - d(\mathbf{H}) \, \mathrm{vec}(\mathbf{Y}))"
-_HAT += r" \, / \, (1 - d(\mathbf{H}))$, "
-_ROWS, _COLS = r"\mathbf{H}^k", r"\mathbf{H}^g"
+# Hᵏ and Hᵍ are the hat matrices of rows and columns, d() the diagonal, / by entries (table 5.1).
+_HAT = "(H vec(Y) − d(H) vec(Y)) / (1 − d(H)), "
 FORMULAS = {
-    ("IT", "B"): rf"$({_ROWS} \mathbf{{Y}} - d({_ROWS}) \mathbf{{Y}}) \, / \, (1 - d({_ROWS}))$",
-    ("KK", "A"): rf"{_HAT}$\mathbf{{H}} = \mathbf{{H}}^{{KK}}$",
-    ("KK", "B"): "none printed; one ridge for each direction $v_b$, kernel $s_b \\mathbf{K}$",
-    ("KK", "C"): "none printed; one ridge for each direction $u_a$, kernel $x_a \\mathbf{G}$",
-    ("KK", "D"): r"none printed; separable expansion of $1 / (x s + \lambda)$",
-    ("TS", "A"): rf"{_HAT}$\mathbf{{H}} = {_COLS} \otimes {_ROWS}$",
-    ("TS", "B"): rf"$({_ROWS} - d({_ROWS})) \mathbf{{Y}} {_COLS} \, / \, (1 - d({_ROWS}))$",
-    ("TS", "C"): rf"${_ROWS} \mathbf{{Y}} ({_COLS} - d({_COLS})) \, / \, (1 - d({_COLS}))$",
-    ("TS", "D"): rf"$({_ROWS} - d({_ROWS})) \mathbf{{Y}} ({_COLS} - d({_COLS}))"
-    rf" \, / \, ((1 - d({_ROWS})) (1 - d({_COLS})))$",
+    ("IT", "B"): "(Hᵏ Y − d(Hᵏ) Y) / (1 − d(Hᵏ))",
+    ("KK", "A"): f"{_HAT}H = Hᴷᴷ",
+    ("KK", "B"): "none printed; one ridge for each direction v_b, kernel s_b K",
+    ("KK", "C"): "none printed; one ridge for each direction u_a, kernel x_a G",
+    ("KK", "D"): "none printed; separable expansion of 1 / (x s + λ)",
+    ("TS", "A"): f"{_HAT}H = Hᵍ ⊗ Hᵏ",
+    ("TS", "B"): "(Hᵏ − d(Hᵏ)) Y Hᵍ / (1 − d(Hᵏ))",
+    ("TS", "C"): "Hᵏ Y (Hᵍ − d(Hᵍ)) / (1 − d(Hᵍ))",
+    ("TS", "D"): "(Hᵏ − d(Hᵏ)) Y (Hᵍ − d(Hᵍ)) / ((1 − d(Hᵏ)) (1 − d(Hᵍ)))",
 }
 
 
-def tabulate(frame, item, printed):
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each model and setting: the worst over weights, times at their mean.
 
     "reusing" leaves out one after the other too, but makes no factorization twice. A model with

@@ -3,8 +3,11 @@
 import itertools
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from kronbench.bench.items import Item
 from kronbench.report.style import new_figure
 
 # Green, blue and red as in the paper.
@@ -18,7 +21,7 @@ LABELS = {
 _TARGET_WIDTH = 0.12  # one task of many would be a hair
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Proteins in the order of a real split; the target task is drawn wider than it is."""
     approaches = list(frame["approach"].unique())
     figure, axes = new_figure(1, len(approaches), width=7.4, height=2.7, sharey=True)

@@ -1,6 +1,10 @@
 """Learning curves of transfer learning: three rows, a column for each data set and labels."""
 
-from kronbench.report.style import new_figure
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.bench.items import Item
+from kronbench.report.style import new_figure, shared_legend
 
 # Curves keep their look in all panels: (approach, method, selection) -> label and style.
 LOOKS = {
@@ -30,7 +34,7 @@ TITLES = {"e": "(a) Enzyme dataset.", "davis": "(b) Drug-target affinity dataset
 BESIDE = "1 and 0"
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Means over repetitions with a band of one standard deviation (Stock et al. 2016, figure 7).
 
     In the top row the auxiliary tasks have labels for all proteins: zero-shot learning is level.
@@ -56,11 +60,7 @@ def draw(frame, item):
             limits = [*twin.get_ylim(), *axes[0, col].get_ylim()]
             for each in (twin, axes[0, col]):
                 each.set_ylim(min(limits), max(limits))
-    handles = {}
-    for panel in axes.flat:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+    shared_legend(figure, axes, loc="outside lower center", ncols=3)
     return figure
 
 

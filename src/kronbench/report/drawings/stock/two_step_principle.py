@@ -1,11 +1,14 @@
 """The matrices of two-step ridge regression in their places, for one new pair."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
+from kronbench.bench.items import Item
 from kronbench.report.style import new_figure
 
 
-def draw(frame, item):
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Kernels beside the labels they act on: step 1 fills a row, step 2 its last entry.
 
     All kernels share one colour scale, and step 2 that of step 1; the scales stand in the corner

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from kronbench.report.fits import disturbed, exponent, half_width, span
+from kronbench.report.estimates import disturbed, exponent, half_width, span
 
 
 def test_exponent_of_a_power_law():

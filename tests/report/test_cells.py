@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kronbench.report.beside import cells, printed_columns
+from kronbench.report.cells import long_table, printed_columns
 
 
 def test_columns_belong_together_by_their_names():
@@ -18,27 +18,27 @@ def test_columns_belong_together_by_their_names():
     [
         (100.0, "", ""),
         (101.0, "", "+1"),
-        (98.9, "apart", "-1.1"),
+        (98.9, "apart", "−1.1"),
         (110.0, "apart", "+10"),
         (110.5, "far", "+10"),
         (211.0, "far", "+111"),
-        (0.0, "far", "-100"),
+        (0.0, "far", "−100"),
         (float("nan"), "", ""),
     ],
 )
 def test_a_difference_is_marked_and_told(ours, mark, by):
-    ((first, second),) = cells(pd.DataFrame({"ours": [ours], "paper": [100]}))
+    ((first, second),) = long_table(pd.DataFrame({"ours": [ours], "paper": [100]}))
     assert (first.mark, first.by) == (mark, by)
     assert (second.text, second.mark, second.by) == ("100", "", "")
 
 
 def test_any_number_is_far_from_a_printed_zero():
-    ((ours, _), (same, _)) = cells(pd.DataFrame({"ours": [1e-3, 0.0], "paper": [0.0, 0.0]}))
+    ((ours, _), (same, _)) = long_table(pd.DataFrame({"ours": [1e-3, 0.0], "paper": [0.0, 0.0]}))
     assert ours.mark == "far" and same.mark == ""
 
 
 def test_a_column_of_differences_is_not_repeated():
     table = pd.DataFrame({"ours": [0.5], "paper": [0.7], "difference": [-0.2], "note": [None]})
-    ((ours, _, difference, note),) = cells(table)
-    assert (ours.mark, ours.by, difference.text) == ("far", "", "-0.2")
+    ((ours, _, difference, note),) = long_table(table)
+    assert (ours.mark, ours.by, difference.text) == ("far", "", "−0.2")
     assert not note.numeric and note.text == ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 
-def exponent(sizes, values) -> float:
+def exponent(sizes: ArrayLike, values: ArrayLike) -> float:
     """The power p of the law values ~ sizes^p, by least squares on logarithms.
 
     Parameters
@@ -23,7 +26,7 @@ def exponent(sizes, values) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0]) if usable else np.nan
 
 
-def half_width(values, test_over_train: float = 0.0, level: float = 0.95) -> float:
+def half_width(values: ArrayLike, test_over_train: float = 0.0, level: float = 0.95) -> float:
     """Half the width of the interval of a mean over test sets or repeats; NaN for fewer than two.
 
     The corrected resampled t interval of Nadeau and Bengio (Machine Learning 52, 2003):
@@ -63,7 +66,7 @@ def span(frame: pd.DataFrame, value: str = "seconds") -> tuple[float, float]:
     return float(frame[low].min()), float(frame[high].max())
 
 
-def doubts(row) -> str:
+def doubts(row: Mapping) -> str:
     """What a reader must know before quoting a row: surrogate data, a busy machine."""
     found = {
         "surrogate data": row["source"] == "surrogate",

@@ -1,0 +1,95 @@
+"""One cell of a table: ours beside the printed number, and how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from kronbench.bench.results import TIMED
+from kronbench.report.numbers import format_entry, format_number, is_number
+
+# Beyond these shares of the printed number a difference is marked, and marked more strongly.
+APART, FAR = 0.01, 0.1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: ours ± spread (printed).
+
+    Attributes
+    ----------
+    text, spread, printed : str
+        As they are shown; empty where there is none.
+    by : str
+        The difference from the printed number with its sign, where that is in another column.
+    best : bool
+        Whether it is the best of those that it is compared with.
+    mark : {"", "apart", "far"}
+        How far ours is from the printed number; empty up to ``APART``.
+    stamps : tuple of str
+        "surrogate" (data), "busy" (machine), "not run".
+    numeric : bool
+    """
+
+    text: str = ""
+    spread: str = ""
+    printed: str = ""
+    by: str = ""
+    best: bool = False
+    mark: str = ""
+    stamps: tuple[str, ...] = ()
+    numeric: bool = False
+
+
+def printed_columns(columns: Iterable[str]) -> dict[str, str]:
+    """The printed column that belongs to each of ours, by their names.
+
+    ``paper`` belongs to ``ours``, ``paper X`` to ``X``. Seconds of two machines do not belong
+    together, nor does ``printed X`` to ``X``: it stands beside numbers of other data too.
+    """
+    columns = list(columns)
+    pairs = {}
+    for column in columns:
+        first, _, rest = column.partition(" ")
+        ours = rest if rest else "ours"
+        if first == "paper" and ours in columns and not TIMED.search(ours):
+            pairs[ours] = column
+    return pairs
+
+
+def distance(measured: float, printed: float) -> str:
+    """How far a number is from the printed one: "" up to ``APART`` of it, "apart", "far"."""
+    difference = abs(measured - printed)
+    if difference <= APART * abs(printed):
+        return ""
+    return "apart" if difference <= FAR * abs(printed) else "far"
+
+
+def long_table(table: pd.DataFrame) -> list[list[Cell]]:
+    """The rows of a table as they stand, differences from printed numbers marked."""
+    pairs = printed_columns(table.columns)
+    told = "difference" in table
+    numeric = set(table.select_dtypes("number"))
+    rows = []
+    for record in table.to_dict("records"):
+        row = {
+            name: Cell(format_entry(value, digits=4), numeric=name in numeric)
+            for name, value in record.items()
+        }
+        for ours, printed in pairs.items():
+            measured, expected = record[ours], record[printed]
+            if is_number(measured) and is_number(expected):
+                by = "" if told else _signed(measured - expected)
+                mark = distance(measured, expected)
+                row[ours] = Cell(row[ours].text, by=by, mark=mark, numeric=True)
+        rows.append(list(row.values()))
+    return rows
+
+
+def _signed(difference):
+    if difference == 0:
+        return ""
+    text = format_number(difference, digits=2)
+    return f"+{text}" if difference > 0 else text
