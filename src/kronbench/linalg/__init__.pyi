@@ -6,9 +6,6 @@ from .gram_matrix import (
     gram as gram,
 )
 from .krylov import (
-    ShiftedSolutions as ShiftedSolutions,
-)
-from .krylov import (
     Solution as Solution,
 )
 from .krylov import (
@@ -16,9 +13,6 @@ from .krylov import (
 )
 from .krylov import (
     minres as minres,
-)
-from .krylov import (
-    multishift_minres as multishift_minres,
 )
 from .krylov import (
     qmr as qmr,
@@ -40,4 +34,10 @@ from .matrix_products import (
 )
 from .matrix_products import (
     one_blas_thread as one_blas_thread,
+)
+from .multishift import (
+    ShiftedSolutions as ShiftedSolutions,
+)
+from .multishift import (
+    multishift_minres as multishift_minres,
 )
