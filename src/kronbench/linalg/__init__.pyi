@@ -5,6 +5,9 @@ from .gram_matrix import (
 from .gram_matrix import (
     gram as gram,
 )
+from .kernel_columns import (
+    KernelColumns as KernelColumns,
+)
 from .krylov import (
     Solution as Solution,
 )
@@ -16,9 +19,6 @@ from .krylov import (
 )
 from .krylov import (
     qmr as qmr,
-)
-from .lowrank import (
-    KernelColumns as KernelColumns,
 )
 from .lowrank import (
     LowRankFactor as LowRankFactor,

@@ -120,7 +120,7 @@ def minres(A, b, *, shift=0.0, tol=_TOL, max_iter=100, callback=None) -> Solutio
 class ConjugateGradients:
     """Preconditioned conjugate gradients for A x = b, a step at a time (Hestenes & Stiefel 1952).
 
-    The caller makes the products, applies the preconditioner M, measures in its inner product <.,.>
+    The caller makes the products, applies the preconditioner M, measures in its inner product <,>
     and stops, so that it sees each iterate and can wait for a product in between. A step is
 
         d = steps.direction(z, square)               with z = M r and square = <r, z>
@@ -291,8 +291,8 @@ def lanczos(A, b, max_iter):
 class Rotations:
     """Givens rotations that keep T + shift I triangular, for one shift or an array of shifts."""
 
-    def __init__(self, norm, shift):
-        self.phi = norm * np.ones_like(shift)
+    def __init__(self, b_norm, shift):
+        self.phi = b_norm * np.ones_like(shift)
         self.shift = shift
         self.cosine, self.sine = 1.0, 0.0
         self.cosine_old, self.sine_old = 1.0, 0.0
