@@ -24,7 +24,7 @@ FLOORS = {
     "linalg": set(),
     "pairs": {"linalg"},
     "classes": {"linalg"},
-    "datasets": {"pairs"},
+    "datasets": {"linalg", "pairs"},
     "evaluation": {"pairs", "classes"},
     "models": {"linalg", "pairs", "classes", "evaluation"},
     "bench": {"linalg", "pairs", "datasets", "evaluation"},
@@ -48,6 +48,24 @@ def test_nothing_imports_upward(floor):
                 parts = module.split(".")
                 if parts[0] == "kronbench" and len(parts) > 1:
                     assert parts[1] in allowed, f"{file.name} imports {module}"
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_no_local_name_hides_an_import(floor):
+    for file in (PACKAGE / floor).rglob("*.py"):
+        tree = ast.parse(file.read_text())
+        imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+        imported = {alias.asname or alias.name for node in imports for alias in node.names}
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef | ast.Lambda):
+                nodes = list(ast.walk(function))
+                local = {node.arg for node in nodes if isinstance(node, ast.arg)}
+                local |= {
+                    node.id
+                    for node in nodes
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+                }
+                assert not local & imported, f"{file.name}: {local & imported}"
 
 
 def test_environment_is_in_step_with_the_lock():

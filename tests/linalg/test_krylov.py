@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
 from kronbench.linalg import cg, minres, multishift_minres, qmr
+from kronbench.linalg.krylov import ConjugateGradients
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -234,3 +235,28 @@ def test_reasons_to_stop(solve):
     assert solve(A, b, callback=lambda x, r: True).stop == "callback"
     with pytest.raises(InputError, match="b holds NaN"):
         solve(A, np.full(30, np.nan))
+
+
+def test_multishift_refuses_what_is_not_finite():
+    for bad in (np.nan, np.inf):
+        with pytest.raises(InputError, match="b holds NaN or infinite values: give finite"):
+            multishift_minres(np.eye(2), np.array([1.0, bad]), [1.0])
+
+
+def test_preconditioned_conjugate_gradients_in_another_inner_product():
+    """A = H Q + I is self-adjoint in <u, v> = u'Q v; images under Q follow without a product."""
+    rng = np.random.default_rng(5)
+    n = 12
+    root = np.eye(n) + 0.1 * rng.standard_normal((n, n))
+    Q, H, S = root @ root.T, np.diag(rng.uniform(0.5, 2, n)), np.diag(rng.uniform(0.5, 2, n))
+    A, M, b = H @ Q + np.eye(n), S @ Q, rng.standard_normal(n)
+    x, Qx, r = np.zeros(n), np.zeros(n), b.copy()
+    steps = ConjugateGradients((x, Qx), (r,))
+    for _ in range(n):
+        z = M @ r
+        d, Qd = steps.direction((z, Q @ z), r @ Q @ z)
+        Ad = A @ d
+        assert steps.move((d, Qd), (Ad,), Ad @ Qd)
+        np.testing.assert_allclose(r, b - A @ x, atol=1e-9 * np.linalg.norm(b))
+    np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=1e-6)
+    np.testing.assert_allclose(Qx, Q @ x, atol=1e-8 * np.linalg.norm(Qx))

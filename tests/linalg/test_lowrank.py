@@ -14,8 +14,8 @@ from scipy.linalg.lapack import dpstrf
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
+from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import (
-    KernelColumns,
     LowRankFactor,
     _CholeskyQR,
     csi,
@@ -159,7 +159,7 @@ def test_updated_costs_agree_with_their_definitions(center, copies, gamma):
         else:
             steps.add_largest()
         steps.choose(candidate, k, steps.t > before)
-        candidate = steps.advance()
+        candidate = steps.apply_choice()
 
         t, tail = steps.t, steps.G[k + 1 : steps.t].T
         G, R, alive = steps.G[:t].T, steps.R[:t, :t], ~steps.dead[:t]

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from kronbench.linalg.eigen import psd_part
+from kronbench.linalg import psd_part
 
 KINDS = ("full", "deficient", "clipped", "diagonal", "duplicate")
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from kronbench.evaluation.ranking import macro_auc, micro_auc
-from kronbench.linalg.eigen import psd_part
+from kronbench.linalg import psd_part
 
 
 def yamanishi(name):

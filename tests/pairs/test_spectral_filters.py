@@ -13,7 +13,6 @@ from kronbench.pairs.spectral_filters import (
     cutoff,
     joint_filter,
     landweber,
-    separable_filter,
     tikhonov,
 )
 
@@ -119,16 +118,11 @@ def test_qualification_of_two_steps_is_no_more_than_one_half():
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_both_kinds_of_filters_of_pairs(name):
+def test_a_joint_filter_is_one_of_the_products_of_eigenvalues(name):
     filter, rng = as_filter(name), np.random.default_rng(5)
     x, s = rng.uniform(0, 2, 4), rng.uniform(0, 2, 3)
-    separable = separable_filter(filter, tikhonov, x, s, 0.3, 0.7)
-    joint = joint_filter(filter, x, s, 0.3)
-    for a in range(4):
-        for b in range(3):
-            np.testing.assert_allclose(separable[a, b], filter(x, 0.3)[a] / (s[b] + 0.7))
     every = np.multiply.outer(x, s).ravel()
-    np.testing.assert_allclose(joint.ravel(), filter(every, 0.3))
+    np.testing.assert_allclose(joint_filter(filter, x, s, 0.3).ravel(), filter(every, 0.3))
 
 
 @pytest.mark.parametrize("name", FILTERS)

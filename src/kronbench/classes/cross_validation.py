@@ -16,7 +16,7 @@ from kronbench.classes.printed_mode import symmetrized_adjoint, symmetrized_mode
 from kronbench.classes.softmax import SoftmaxLoss
 from kronbench.classes.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
-from kronbench.linalg.vectors import inner
+from kronbench.linalg.vectors import dot
 
 # A correction larger than this part of Psi comes from a fit that did not converge.
 _LARGEST_CORRECTION = 0.01
@@ -109,7 +109,7 @@ class CrossValidation:
         modes, adjoints, values, adjoint_steps = zip(*results, strict=True)
         plain = sum(values)
         correction = sum(
-            inner(adjoint, mode.residual_image)
+            dot(adjoint, mode.residual_image)
             for mode, adjoint in zip(modes, adjoints, strict=True)
         )
         if not abs(correction) <= _LARGEST_CORRECTION * plain or self.solver == "printed":
@@ -155,7 +155,7 @@ class CrossValidation:
                 covariance, loss, mode.probabilities, held_out, image, self.max_inner
             )
             return mode, adjoint, loss.held_out(mode.scores), n_adjoint
-        goal = self.adjoint_tol**2 * inner(held_out, image)
+        goal = self.adjoint_tol**2 * dot(held_out, image)
         residual, residual_image = held_out, image
         if start_adjoint is not None:
             old_image = yield start_adjoint
@@ -163,7 +163,7 @@ class CrossValidation:
             residual = held_out - start_adjoint
             residual -= covariance.gather(loss.curvature(mode.probabilities, scores))
             residual_image = yield residual
-            if inner(residual, residual_image) > inner(held_out, image):
+            if dot(residual, residual_image) > dot(held_out, image):
                 start_adjoint, residual, residual_image = None, held_out, image
         _, image, n_adjoint = yield from conjugate_gradients(
             covariance,

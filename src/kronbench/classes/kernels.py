@@ -21,7 +21,8 @@ from scipy import sparse
 from kronbench.classes.sparse_features import SparseProducts
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import gram, squared_distances
-from kronbench.linalg.lowrank import KernelColumns, LowRankFactor, incomplete_cholesky
+from kronbench.linalg.kernel_columns import KernelColumns
+from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
 from kronbench.linalg.matrix_products import multiply
 from kronbench.linalg.threads import at_most_threads
 

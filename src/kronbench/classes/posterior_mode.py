@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kronbench.classes.softmax import softmax
-from kronbench.linalg.vectors import add, advance, inner, turn
+from kronbench.linalg.krylov import ConjugateGradients
+from kronbench.linalg.vectors import axpy, dot
 
 # Steps shorter than this part of the Newton step do not help any more.
 _SHORTEST = 1e-6
@@ -82,7 +83,7 @@ def run_together(many, covariance):
     """Results of several such generators in step: each pass over the kernel serves all of them."""
     results, asked = [None] * len(many), {}
 
-    def advance(index, step):
+    def resume(index, step):
         try:
             asked[index] = step()
         except StopIteration as stop:
@@ -90,12 +91,12 @@ def run_together(many, covariance):
             asked.pop(index, None)
 
     for index, steps in enumerate(many):
-        advance(index, lambda steps=steps: next(steps))
+        resume(index, lambda steps=steps: next(steps))
     while asked:
         waiting = list(asked)
         images = covariance.images([asked[index] for index in waiting])
         for index, image in zip(waiting, images, strict=True):
-            advance(index, lambda s=many[index], image=image: s.send(image))
+            resume(index, lambda s=many[index], image=image: s.send(image))
     return results
 
 
@@ -147,7 +148,7 @@ def posterior_mode(
     if start is not None:
         _rescale(covariance, loss, coef, image, scores)
     likelihood, probabilities = loss.evaluate(scores)
-    mode = Mode(coef, image, scores, probabilities, likelihood + 0.5 * inner(coef, image))
+    mode = Mode(coef, image, scores, probabilities, likelihood + 0.5 * dot(coef, image))
     mode.path.append(mode.value)
     while True:
         residual = covariance.gather(loss.gradient(mode.probabilities))
@@ -155,7 +156,7 @@ def posterior_mode(
         residual *= -1
         mode.residual = residual
         mode.residual_image = yield residual
-        mode.gap = max(0.5 * inner(residual, mode.residual_image), 0.0)
+        mode.gap = max(0.5 * dot(residual, mode.residual_image), 0.0)
         mode.gaps.append(mode.gap)
         mode.converged = mode.gap <= tol * mode.value
         if mode.converged or mode.n_iter >= max_iter:
@@ -194,33 +195,29 @@ def conjugate_gradients(
     """
     r, r_image = residual.copy(), residual_image
     z, z_image = (r, r_image) if inverse is None else inverse(r, r_image)
-    d, d_image = z.copy(), z_image.copy()
     x, x_image = np.zeros(r.shape, r.dtype), np.zeros(r.shape, r.dtype)
-    rz = inner(r, z_image)
+    steps = ConjugateGradients((x, x_image), (r,))
+    rz = dot(r, z_image)
     if inverse is not None:
-        goal *= rz / max(inner(r, r_image), np.finfo(float).tiny)
+        goal *= rz / max(dot(r, r_image), np.finfo(float).tiny)
     n_iter = 0
     while n_iter < max_iter and rz > goal and rz > 0:
+        d, d_image = steps.direction((z, z_image), rz)
         scores = covariance.scores(d_image)
         if scores is d_image:
             Sd = loss.curvature(weights, scores, add=d)
         else:
             Sd = covariance.gather(loss.curvature(weights, scores))
             Sd += d
-        curvature = inner(d_image, Sd)
-        if not curvature > 0:
+        if not steps.move((d, d_image), (Sd,), dot(d_image, Sd)):
             break
-        length = rz / curvature
-        advance(length, ((x, d), (x_image, d_image)))
-        add(r, -length, Sd)
         del Sd
         n_iter += 1
         if n_iter == max_iter:
             break
         r_image = yield r
         z, z_image = (r, r_image) if inverse is None else inverse(r, r_image)
-        rz, rz_old = inner(r, z_image), rz
-        turn(rz / rz_old, ((d, z), (d_image, z_image)))
+        rz = dot(r, z_image)
     return x, x_image, n_iter
 
 
@@ -230,11 +227,11 @@ def line_search(covariance, loss, mode, step, step_image):
     "Pair optimization" (section 6.1.2): Phi along (u + t s, a + t x) costs O(n C).
     """
     scores_step = covariance.scores(step_image)
-    linear, quadratic = inner(step_image, mode.coef), inner(step, step_image)
-    slope = linear + inner(scores_step, loss.gradient(mode.probabilities))
+    linear, quadratic = dot(step_image, mode.coef), dot(step, step_image)
+    slope = linear + dot(scores_step, loss.gradient(mode.probabilities))
     if not slope < 0:
         return 0.0
-    prior = 0.5 * inner(mode.coef, mode.image)
+    prior = 0.5 * dot(mode.coef, mode.image)
     length = 1.0
     while length > _SHORTEST:
         scores = mode.scores + scores_step.dtype.type(length) * scores_step
@@ -248,11 +245,11 @@ def line_search(covariance, loss, mode, step, step_image):
     else:
         return 0.0
     together = mode.scores is mode.image
-    add(mode.coef, length, step)
+    axpy(length, step, mode.coef)
     if together:
         mode.image = scores
     else:
-        add(mode.image, length, step_image)
+        axpy(length, step_image, mode.image)
     mode.scores, mode.probabilities, mode.value = scores, probabilities, value
     return length
 

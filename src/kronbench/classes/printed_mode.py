@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from kronbench.classes.posterior_mode import Mode, line_search
-from kronbench.linalg.vectors import inner
+from kronbench.linalg.krylov import ConjugateGradients
+from kronbench.linalg.vectors import dot
 
 # log pi below which a probability is tiny; not printed, -30 works in double precision.
 _TINY = -30.0
@@ -44,7 +45,7 @@ def symmetrized_mode(
     if start is not None:
         image = yield coef
     likelihood, probabilities = loss.evaluate(image)
-    value = likelihood + 0.5 * inner(coef, image)
+    value = likelihood + 0.5 * dot(coef, image)
     mode = Mode(coef, image, image, probabilities, value, path=[value])
     while mode.n_iter < max_iter:
         system = _Symmetrized(covariance, loss, mode.probabilities)
@@ -52,10 +53,9 @@ def symmetrized_mode(
         beta, residual = yield from system.start(mode.coef, mode.image, gradient)
         solver = system.solve(beta, residual)
         for _ in range(_MORE):
-            beta, image, n_inner = yield from solver.more(max_inner)
+            n_inner = yield from solver.more(max_inner)
             mode.n_inner += n_inner
-            solution = system.V(beta)
-            step, step_image = solution - mode.coef, image - mode.image
+            step, step_image = system.V(solver.beta) - mode.coef, solver.image - mode.image
             length = line_search(covariance, loss, mode, step, step_image)
             if length > 0 or n_inner < max_inner:
                 break
@@ -68,7 +68,7 @@ def symmetrized_mode(
             break
     mode.residual = -(loss.gradient(mode.probabilities) + mode.coef)
     mode.residual_image = yield mode.residual
-    mode.gap = max(0.5 * inner(mode.residual, mode.residual_image), 0.0)
+    mode.gap = max(0.5 * dot(mode.residual, mode.residual_image), 0.0)
     mode.gaps.append(mode.gap)
     mode.converged = mode.gap <= 1e-3 * mode.value
     return mode
@@ -79,8 +79,8 @@ def symmetrized_adjoint(covariance, loss, probabilities, held_out, held_out_imag
     system = _Symmetrized(covariance, loss, probabilities, guarded=False)
     rhs = system.VT(held_out_image)
     solver = system.solve(np.zeros_like(rhs), rhs, np.zeros_like(rhs))
-    beta, image, n_inner = yield from solver.more(max_iter)
-    return held_out - system.V(beta), held_out_image - image, n_inner
+    n_inner = yield from solver.more(max_iter)
+    return held_out - system.V(solver.beta), held_out_image - solver.image, n_inner
 
 
 class _Symmetrized:
@@ -133,34 +133,33 @@ class _Symmetrized:
         return beta, np.where(self.free, residual, 0)
 
     def solve(self, beta, residual, image=None):
-        return _Steps(self, beta, residual, self.image if image is None else image)
+        return _Solver(self, beta, residual, self.image if image is None else image)
 
 
-class _Steps:
-    """Preconditioned conjugate gradients that may be continued."""
+class _Solver:
+    """Conjugate gradients with the diagonal as preconditioner, which may be continued.
+
+    ``beta`` and ``image``, K~V b, are overwritten by the iterates.
+    """
 
     def __init__(self, system, beta, residual, image):
-        self.system, self.beta, self.residual, self.image = system, beta, residual, image
-        self.direction = np.zeros_like(beta)
-        self.square = 0.0
+        self.system, self.beta, self.image = system, beta, image
+        self._residual = residual
+        self._steps = ConjugateGradients((beta, image), (residual,))
 
     def more(self, n_steps):
-        system = self.system
-        made = 0
+        """So many steps, fewer where nothing of the residual is left; returns those made."""
+        system, residual = self.system, self._residual
         first = None
-        while made < n_steps:
-            z = self.residual / system.diagonal
-            square, before = inner(self.residual, z), self.square
+        for made in range(n_steps):
+            z = residual / system.diagonal
+            square = dot(residual, z)
             first = square if first is None else first
-            if square <= 1e-20 * max(first, np.finfo(float).tiny) or square == 0:
-                break
-            self.direction = z + (square / before if before else 0.0) * self.direction
-            self.square = square
-            product = yield system.V_of_direction(self.direction)
-            Ad = np.where(system.free, self.direction + system.VT(product), 0)
-            length = square / inner(self.direction, Ad)
-            self.beta = self.beta + length * self.direction
-            self.residual = self.residual - length * Ad
-            self.image = self.image + length * product
-            made += 1
-        return self.beta, self.image, made
+            if square <= 1e-20 * max(first, np.finfo(float).tiny):
+                return made
+            (d,) = self._steps.direction((z,), square)
+            image = yield system.V_of_direction(d)
+            Ad = np.where(system.free, d + system.VT(image), 0)
+            if not self._steps.move((d, image), (Ad,), dot(d, Ad)):
+                return made
+        return n_steps

@@ -13,11 +13,11 @@ A loaded data set has m drugs and q targets:
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 from kronbench.datasets.checkerboard import distinct
 from kronbench.datasets.dataset import Dataset
 from kronbench.errors import InputError
+from kronbench.linalg import psd_part
 from kronbench.pairs import PairData
 
 MOLAR = {"nM": 1e-9}  # units of dissociation constants in mol/l
@@ -105,12 +105,7 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         target_similarity = dataset["target_similarity_normalized"] / 100
     else:
         target_similarity = dataset["target_similarity"]
-    return _kernel(target_similarity), _kernel(dataset["drug_similarity"]), Y
-
-
-def _kernel(similarity):
-    eigenvalues, vectors = linalg.eigh((similarity + similarity.T) / 2)
-    return (vectors * np.maximum(eigenvalues, 0)) @ vectors.T
+    return psd_part(target_similarity), psd_part(dataset["drug_similarity"]), Y
 
 
 def label_matrix(

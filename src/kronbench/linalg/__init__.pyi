@@ -5,8 +5,8 @@ from .gram_matrix import (
 from .gram_matrix import (
     gram as gram,
 )
-from .krylov import (
-    ShiftedSolutions as ShiftedSolutions,
+from .kernel_columns import (
+    KernelColumns as KernelColumns,
 )
 from .krylov import (
     Solution as Solution,
@@ -18,13 +18,7 @@ from .krylov import (
     minres as minres,
 )
 from .krylov import (
-    multishift_minres as multishift_minres,
-)
-from .krylov import (
     qmr as qmr,
-)
-from .lowrank import (
-    KernelColumns as KernelColumns,
 )
 from .lowrank import (
     LowRankFactor as LowRankFactor,
@@ -40,4 +34,10 @@ from .matrix_products import (
 )
 from .matrix_products import (
     one_blas_thread as one_blas_thread,
+)
+from .multishift import (
+    ShiftedSolutions as ShiftedSolutions,
+)
+from .multishift import (
+    multishift_minres as multishift_minres,
 )

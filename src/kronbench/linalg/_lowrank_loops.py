@@ -9,6 +9,7 @@ added by the caller, so that the result does not depend on the number of threads
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -287,27 +288,63 @@ def _squared_norm(matrix, vector):
     return total
 
 
-@njit(parallel=True, fastmath=_REASSOCIATE, cache=True)
-def advance(
-    G, k, q, t, tail, turns, added, coefs, squares, gram, triangle, projected,
-    residual, floor, hazy, costs, weights, best, best_index,
-):  # fmt: skip
-    """Turn columns k..q of G, update the costs of all points and find the best gain.
+class Points(NamedTuple):
+    """What is known of each of the n points.
 
-    ``costs`` holds for each point A, B and C of Eqs. 9-10, the residual diagonal D before the
-    look-ahead when they were last computed afresh, and the largest B since. They belong to the
-    look-ahead part E = T T^T of the approximation, T being the columns from ``tail`` on: the new
-    column, if one was ``added``, first adds to E, then column k leaves it. ``coefs`` (t - k, 6)
-    are the inner products in both updates as combinations of the columns from k on, ``squares``
-    (5,) the squared norms. ``gram``, ``triangle`` and ``projected`` are M, S and V such that A is
-    x^T M x, B is |S x|^2 and C is |V x|^2 for x = T(i, :). ``weights`` is lambda, mu and the
-    largest possible C / B. best[block] receives the largest estimated gain, -1 when no point is
-    left; a residual below ``hazy`` times the floor but not zero rules a point out.
+    ``residual`` is the diagonal of K - G G^T, and zero where it is not above ``floor``. ``costs``
+    (5, n) holds A, B and C of Eqs. 9-10, the residual diagonal D before the look-ahead when they
+    were last computed afresh, and the largest B since. A residual below ``hazy`` times the floor
+    but not zero rules a point out.
     """
+
+    residual: np.ndarray
+    floor: np.ndarray
+    costs: np.ndarray
+    hazy: float
+
+
+class Turn(NamedTuple):
+    """How a chosen pivot takes position ``k``: by ``turns`` (t, 2) of the columns k..q of G.
+
+    The look-ahead part E = T T^T of the approximation belongs to the columns T from ``tail`` on:
+    the new column, if one was ``added``, first adds to E, then column k leaves it. ``coefs``
+    (t - k, 6) are the inner products in both updates as combinations of the columns from k on,
+    ``squares`` (5,) the squared norms.
+    """
+
+    k: int
+    q: int
+    tail: int
+    turns: np.ndarray
+    added: bool
+    coefs: np.ndarray
+    squares: np.ndarray
+
+
+class Forms(NamedTuple):
+    """M, S and V such that A is x^T M x, B is |S x|^2 and C is |V x|^2 for x = T(i, :)."""
+
+    gram: np.ndarray
+    triangle: np.ndarray
+    projected: np.ndarray
+
+
+@njit(parallel=True, fastmath=_REASSOCIATE, cache=True)
+def update_gains(G, t, turn, forms, points, weights):
+    """Turn the columns of G for a choice, update the costs of all points and find the best gain.
+
+    ``weights`` is lambda, mu and the largest possible C / B. Returns for each block of points the
+    largest estimated gain, -1 when no point is left, and where it is.
+    """
+    k, q, tail, turns, added, coefs, squares = turn
+    gram, triangle, projected = forms
+    residual, floor, costs, hazy = points
     n = len(residual)
     depth = t - tail
     new_a, new_b, new_c, old_a, old_c = squares
-    for block in prange((n + BLOCK - 1) // BLOCK):
+    best = np.empty((n + BLOCK - 1) // BLOCK)
+    best_index = np.empty(len(best), np.intp)
+    for block in prange(len(best)):
         low = block * BLOCK
         high = min(n, low + BLOCK)
         size = high - low
@@ -366,3 +403,4 @@ def advance(
                 gain += weights[1] * min(max(C[i], 0.0) / B[i], weights[2])
             if gain > best[block]:
                 best[block], best_index[block] = gain, row
+    return best, best_index

@@ -12,7 +12,6 @@ squares would leave the range of numbers is scaled by a power of two, which chan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import wraps
 from math import frexp, hypot
 from typing import NamedTuple
@@ -21,13 +20,9 @@ import numpy as np
 from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
-from kronbench.linalg.vectors import inner, norm
-
-# Entries updated at a time: 128 KiB of doubles, so that temporaries stay in the L2 cache
-_BLOCK = 2**14
+from kronbench.linalg.vectors import axpby, axpy, dot, norm
 
 _TOL = 1e-8
-
 
 # Rounding of b - A x relative to b that is no sign of a lost solution
 _ROUNDING = 100
@@ -53,7 +48,7 @@ def _solver(solve):
 
     @wraps(solve)
     def checked(A, b, *, callback=None, verify=True, **options):
-        A, b = _as_system(A, b)
+        A, b = as_system(A, b)
         scale = _safe_scale(b)
         if scale == 1:
             found = solve(A, b, callback=callback, **options)
@@ -98,18 +93,17 @@ def minres(A, b, *, shift=0.0, tol=_TOL, max_iter=100, callback=None) -> Solutio
     """
     x, residual = np.zeros_like(b), b.copy()
     w, w_old = np.zeros_like(b), np.zeros_like(b)
-    rotations = _Rotations(norm(b), shift)
+    rotations = Rotations(norm(b), shift)
     first, target = rotations.phi, tol * rotations.phi
     n_iter, stop = 0, "tol" if first == 0 else "max_iter"
-    for v, alpha, beta, v_next in _lanczos(A, b, max_iter):
-        tau, rho, delta, epsilon = map(float, rotations.advance(alpha, beta))
-        update(w_old, -epsilon / rho, -delta / rho, w)
-        update(w_old, 1.0, 1 / rho, v)
+    for v, alpha, beta, v_next in lanczos(A, b, max_iter):
+        tau, rho, delta, epsilon = map(float, rotations.rotate(alpha, beta))
+        axpby(-delta / rho, w, -epsilon / rho, w_old)
+        axpy(1 / rho, v, w_old)
         w, w_old = w_old, w
-        update(x, 1.0, tau, w)
-        update(
-            residual, float(rotations.sine) ** 2, float(rotations.cosine * rotations.phi), v_next
-        )
+        axpy(tau, w, x)
+        gain = float(rotations.cosine * rotations.phi)
+        axpby(gain, v_next, float(rotations.sine) ** 2, residual)
         n_iter += 1
         if callback is not None and callback(x, residual):
             stop = "callback"
@@ -123,31 +117,78 @@ def minres(A, b, *, shift=0.0, tol=_TOL, max_iter=100, callback=None) -> Solutio
     return Solution(x, residual, n_iter, stop)
 
 
+class ConjugateGradients:
+    """Preconditioned conjugate gradients for A x = b, a step at a time (Hestenes & Stiefel 1952).
+
+    The caller makes the products, applies the preconditioner M, measures in its inner product <,>
+    and stops, so that it sees each iterate and can wait for a product in between. A step is
+
+        d = steps.direction(z, square)               with z = M r and square = <r, z>
+        steps.move(d, Ad, curvature)                 with curvature = <d, A d>
+
+    A vector is a tuple of arrays: itself and images of it, say B x beside x, which follow the
+    recurrences of the vector, so that no product is made for them.
+
+    Parameters
+    ----------
+    x : tuple of arrays
+        Where to begin; overwritten by the iterates.
+    r : tuple of arrays
+        The residual b - A x there; overwritten by those of the iterates.
+    """
+
+    def __init__(self, x, r):
+        self._x, self._r = x, r
+        self._direction = self._square = None
+
+    def direction(self, z, square) -> tuple:
+        """The next direction: z, made conjugate to the last one; the next call overwrites it."""
+        if self._direction is None:
+            self._direction = tuple(v.copy() for v in z)
+        else:
+            for v, d in zip(z, self._direction, strict=True):
+                axpby(1.0, v, square / self._square, d)
+        self._square = square
+        return self._direction
+
+    def move(self, d, Ad, curvature) -> bool:
+        """Step along the direction d, given with all images that x has.
+
+        False, and no step, where the curvature is not positive: rounding has left nothing of the
+        residual, or A is not positive definite.
+        """
+        if not curvature > 0:
+            return False
+        length = self._square / curvature
+        for v, x in zip(d, self._x, strict=True):
+            axpy(length, v, x)
+        for v, r in zip(Ad, self._r, strict=True):
+            axpy(-length, v, r)
+        return True
+
+
 @_solver
 def cg(A, b, *, tol=_TOL, max_iter=100, callback=None) -> Solution:
     """Conjugate gradient method for A x = b, A symmetric positive definite.
 
     Parameters, errors: as for :func:`minres`. It also stops at a direction of no curvature.
     """
-    x, residual, p = np.zeros_like(b), b.copy(), b.copy()
-    rr = inner(residual, residual)
+    x, residual = np.zeros_like(b), b.copy()
+    steps = ConjugateGradients((x,), (residual,))
+    rr = dot(residual, residual)
     target = tol**2 * rr
     n_iter, stop = 0, "max_iter" if rr > 0 else "tol"
     while n_iter < max_iter and rr > 0:
+        (p,) = steps.direction((residual,), rr)
         Ap = A.matvec(p)
-        curvature = inner(p, Ap)
-        if not curvature > 0:
+        if not steps.move((p,), (Ap,), dot(p, Ap)):
             stop = "breakdown"
             break
-        step = rr / curvature
-        update(x, 1.0, step, p)
-        update(residual, 1.0, -step, Ap)
-        rr, rr_old = inner(residual, residual), rr
+        rr = dot(residual, residual)
         n_iter += 1
         if not np.isfinite(rr):
             stop = "breakdown"
             break
-        update(p, rr / rr_old, 1.0, residual)
         if callback is not None and callback(x, residual):
             stop = "callback"
             break
@@ -180,20 +221,20 @@ def qmr(A, b, *, tol=_TOL, max_iter=100, callback=None, overwrite_b=False) -> So
             break
         v /= rho
         w /= xi
-        delta = inner(w, v)
+        delta = dot(w, v)
         if not abs(delta) > tiny:
             stop = "breakdown"
             break
-        update(p, -xi * delta / epsilon, 1.0, v)
-        update(q, -rho * delta / epsilon, 1.0, w)
+        axpby(1.0, v, -xi * delta / epsilon, p)
+        axpby(1.0, w, -rho * delta / epsilon, q)
         Ap = A.matvec(p)
-        epsilon = inner(q, Ap)
+        epsilon = dot(q, Ap)
         # no more than the rounding of the product: what follows would divide by noise
         if not abs(epsilon) > tiny * norm(q) * norm(Ap):
             stop = "breakdown"
             break
         beta = epsilon / delta
-        update(v, -beta, 1.0, Ap)
+        axpby(1.0, Ap, -beta, v)
         rho, rho_old = norm(v), rho
         if not (gamma * abs(beta) > 0 and rho < np.inf):
             stop = "breakdown"
@@ -201,8 +242,8 @@ def qmr(A, b, *, tol=_TOL, max_iter=100, callback=None, overwrite_b=False) -> So
         theta, theta_old = rho / (gamma * abs(beta)), theta
         gamma, gamma_old = 1 / hypot(1, theta), gamma
         eta *= -rho_old / beta * (gamma / gamma_old) ** 2
-        update(d, (theta_old * gamma) ** 2, eta, p)
-        update(s, (theta_old * gamma) ** 2, eta, Ap)
+        axpby(eta, p, (theta_old * gamma) ** 2, d)
+        axpby(eta, Ap, (theta_old * gamma) ** 2, s)
         del Ap
         x += d
         residual -= s
@@ -215,129 +256,12 @@ def qmr(A, b, *, tol=_TOL, max_iter=100, callback=None, overwrite_b=False) -> So
             break
         if n_iter == max_iter:
             break
-        update(w, -beta, 1.0, A.rmatvec(q))
+        axpby(1.0, A.rmatvec(q), -beta, w)
         xi = norm(w)
     return Solution(x, residual, n_iter, stop)
 
 
-@dataclass(frozen=True)
-class ShiftedSolutions:
-    """All iterates of MINRES for (A + shift_j I) x = b, j = 1..s, in one Lanczos basis.
-
-    Attributes
-    ----------
-    shifts : (s,) array
-    basis : (K + 1, n) array
-        Lanczos vectors, b = b_norm basis[0]; the last is zero if the Krylov space is exhausted.
-    tridiagonal : (K + 1, K) array
-        T with A V_K = V_{K+1} T, where the rows of ``basis`` are the columns of V.
-    coefficients : (s, K, K) array
-        Iterate k + 1 for shift j is ``coefficients[j, k] @ basis[:K]``.
-    residual_norms : (s, K) array
-        ||b - (A + shift_j I) x||, by recurrence.
-    b_norm : float
-    """
-
-    shifts: np.ndarray
-    basis: np.ndarray
-    tridiagonal: np.ndarray
-    coefficients: np.ndarray
-    residual_norms: np.ndarray
-    b_norm: float
-
-    @property
-    def n_iter(self) -> int:
-        """Number of iterations K."""
-        return self.tridiagonal.shape[1]
-
-    def iterate(self, j, k=-1):
-        """x (n,) for ``shifts[j]`` after k + 1 iterations, by default the last."""
-        return self.coefficients[j, k] @ self.basis[:-1]
-
-    def images(self, j, basis_images):
-        """B x (K, t) of all iterates for ``shifts[j]`` from the images B V_K, given as (K, t)."""
-        return self.coefficients[j] @ basis_images
-
-    def quadratic_forms(self):
-        """x' A x and ||A x - b||^2 of all iterates, each (s, K).
-
-        From the (K + 1)^2 inner products of the basis: no vector of length n is formed for an
-        iterate. The basis need not have stayed orthogonal; A V = V T holds to rounding.
-        """
-        gram = self.basis @ self.basis.T
-        Ax = self.coefficients @ self.tridiagonal.T
-        xAx = np.einsum("jki,jki->jk", self.coefficients @ gram[:-1], Ax)
-        Ax[:, :, 0] -= self.b_norm
-        return xAx, np.einsum("jki,jki->jk", Ax @ gram, Ax)
-
-
-def multishift_minres(A, b, shifts, *, tol=1e-8, max_iter=100) -> ShiftedSolutions:
-    """MINRES for (A + shift_j I) x = b, all shifts from one Lanczos run.
-
-    A + shift I has the Krylov space of A, so the K products with A serve every shift. Beyond them
-    a shift costs O(K^2), an iterate or its predictions a linear combination of stored vectors:
-    much cheaper than s short recurrences of length n. There is no reorthogonalization: MINRES
-    alone loses orthogonality in the same way, so that the iterates agree with separate runs, and
-    nothing here relies on it. Memory is (K + 1) n.
-
-    Parameters
-    ----------
-    A : (n, n) LinearOperator, array or sparse matrix
-        Symmetric.
-    b : (n,) array
-    shifts : (s,) array
-    tol : float
-        Stops when the relative residual of every shift is at most tol.
-    max_iter : int
-
-    Raises
-    ------
-    InputError
-        A is not square or b does not fit it.
-    """
-    A, b = _as_system(A, b)
-    shifts = np.atleast_1d(np.asarray(shifts, dtype=np.float64))
-    basis = np.zeros((max_iter + 1, len(b)), dtype=b.dtype)
-    tridiagonal = np.zeros((max_iter + 1, max_iter))
-    directions = np.zeros((max_iter + 2, len(shifts), max_iter))  # two zero ones come first
-    steps, residual_norms = np.zeros((2, max_iter, len(shifts)))
-    b_norm = norm(b)
-    rotations = _Rotations(b_norm, shifts)
-    k = 0
-    for v, alpha, beta, v_next in _lanczos(A, b, max_iter):
-        basis[k], basis[k + 1] = v, v_next
-        tridiagonal[k, k], tridiagonal[k + 1, k] = alpha, beta
-        steps[k], rho, delta, epsilon = rotations.advance(alpha, beta)
-        if k + 1 < max_iter:
-            tridiagonal[k, k + 1] = beta
-        direction = directions[k + 2]
-        direction[:, k] = 1
-        direction -= delta[:, None] * directions[k + 1] + epsilon[:, None] * directions[k]
-        direction /= rho[:, None]
-        residual_norms[k] = np.abs(rotations.phi)
-        k += 1
-        if residual_norms[k - 1].max() <= tol * b_norm:
-            break
-    increments = steps[:k, :, None] * directions[2 : k + 2, :, :k]
-    return ShiftedSolutions(
-        shifts=shifts,
-        basis=basis[: k + 1],
-        tridiagonal=tridiagonal[: k + 1, :k],
-        coefficients=np.cumsum(increments, axis=0).transpose(1, 0, 2).copy(),
-        residual_norms=residual_norms[:k].T.copy(),
-        b_norm=b_norm,
-    )
-
-
-def update(y, scale, step, x):
-    """y <- scale y + step x, in place and without a temporary of their length."""
-    for start in range(0, len(y), _BLOCK):
-        block = y[start : start + _BLOCK]
-        block *= scale
-        block += step * x[start : start + _BLOCK]
-
-
-def _lanczos(A, b, max_iter):
+def lanczos(A, b, max_iter):
     """Yield v_k, alpha_k, beta_{k+1}, v_{k+1}; ends after a beta that is zero to rounding.
 
     A v_k = beta_{k+1} v_{k+1} + alpha_k v_k + beta_k v_{k-1}, v_1 = b / ||b||. The vectors are
@@ -350,9 +274,9 @@ def _lanczos(A, b, max_iter):
     beta = scale = 0.0
     for _ in range(max_iter):
         # v_next holds v_{k-1}
-        update(v_next, -beta, 1.0, A.matvec(v))
-        alpha = inner(v, v_next)
-        update(v_next, 1.0, -alpha, v)
+        axpby(1.0, A.matvec(v), -beta, v_next)
+        alpha = dot(v, v_next)
+        axpy(-alpha, v, v_next)
         beta = norm(v_next)
         scale = max(scale, abs(alpha), beta)
         if beta <= 10 * np.finfo(b.dtype).eps * scale:
@@ -364,17 +288,17 @@ def _lanczos(A, b, max_iter):
         v, v_next = v_next, v
 
 
-class _Rotations:
+class Rotations:
     """Givens rotations that keep T + shift I triangular, for one shift or an array of shifts."""
 
-    def __init__(self, norm, shift):
-        self.phi = norm * np.ones_like(shift)
+    def __init__(self, b_norm, shift):
+        self.phi = b_norm * np.ones_like(shift)
         self.shift = shift
         self.cosine, self.sine = 1.0, 0.0
         self.cosine_old, self.sine_old = 1.0, 0.0
         self.beta = 0.0
 
-    def advance(self, alpha, beta):
+    def rotate(self, alpha, beta):
         """Step tau along the new direction d_k, and rho, delta, epsilon of its recurrence
 
         rho d_k = v_k - delta d_{k-1} - epsilon d_{k-2}.
@@ -397,20 +321,25 @@ class _Rotations:
 
 def _safe_scale(b):
     """A power of two by which to divide b so that its squares neither vanish nor overflow."""
-    largest = float(max(b.max(), -b.min())) if len(b) else 0.0
-    if not np.isfinite(largest):
-        raise InputError("b holds NaN or infinite values: give finite numbers")
+    largest = _largest(b)
     info = np.finfo(b.dtype)
     if largest == 0 or float(info.tiny) ** 0.25 < largest < float(info.max) ** 0.25:
         return 1.0
     return 2.0 ** (frexp(largest)[1] - 1)
 
 
-def _as_system(A, b):
+def _largest(b):
+    return float(max(b.max(), -b.min())) if len(b) else 0.0
+
+
+def as_system(A, b):
+    """A as an operator and b as an array of floats, checked."""
     A = aslinearoperator(A)
     b = np.asarray(b)
     if b.dtype.kind != "f":
         b = b.astype(np.float64)
     if b.ndim != 1 or A.shape != (len(b), len(b)):
         raise InputError(f"a system of shape {A.shape} with b {b.shape}: give (n, n) and (n,)")
+    if not np.isfinite(_largest(b)):
+        raise InputError("b holds NaN or infinite values: give finite numbers")
     return A, b

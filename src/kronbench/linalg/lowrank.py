@@ -8,22 +8,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from kronbench.errors import InputError
 from kronbench.linalg._lowrank_loops import (
     BLOCK,
     DEPENDENT,
-    advance,
+    Forms,
+    Points,
+    Turn,
     cholesky_step,
     largest_quotient,
     project_out,
     rotate_triangle,
     solve,
     solve_transposed,
+    update_gains,
 )
-from kronbench.linalg.gram_matrix import gram
+from kronbench.linalg.kernel_columns import check_column, open_kernel
 from kronbench.linalg.matrix_products import one_blas_thread
 from kronbench.linalg.threads import at_most_threads
 
@@ -95,52 +97,6 @@ class LowRankFactor:
         return solve_triangular(triangle, values.T, lower=True, check_finite=False).T
 
 
-class KernelColumns:
-    """Kernel matrix over the rows of X that computes its columns when asked.
-
-    Parameters
-    ----------
-    X : (n, p) array or sparse matrix
-        Features, kept as float64 unless the kernel is a callable.
-    kernel : {"linear", "gaussian"} or callable(X, Y) -> (m, p) array
-    gamma : float, optional
-        As for :func:`kronbench.linalg.gram_matrix`.
-    """
-
-    def __init__(self, X, kernel="linear", gamma=None):
-        if isinstance(kernel, str) and kernel == "precomputed":
-            raise InputError("kernel is 'precomputed': give the kernel matrix itself")
-        X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-        self.X = X if callable(kernel) else X.astype(np.float64, copy=False)
-        self.kernel, self.gamma = kernel, gamma
-
-    def diagonal(self):
-        """K(i, i) for all i, (n,)."""
-        n = self.X.shape[0]
-        if self.kernel == "gaussian":
-            return np.ones(n)
-        batches = [self.X[start : start + 64] for start in range(0, n, 64)]
-        return np.concatenate([self._gram(batch, batch).diagonal() for batch in batches])
-
-    def column(self, i):
-        """K(:, i), (n,)."""
-        return self._gram(self.X, self.X[i : i + 1])[:, 0]
-
-    def _gram(self, X, Y):
-        return gram(X, Y, kernel=self.kernel, gamma=self.gamma)
-
-
-class _MatrixColumns:
-    def __init__(self, K):
-        self._rows = K.T if K.flags.f_contiguous else K
-
-    def diagonal(self):
-        return self._rows.diagonal()
-
-    def column(self, i):
-        return self._rows[i]  # symmetric, and a row is contiguous
-
-
 def incomplete_cholesky(kernel, max_rank=None, tol=1e-10) -> LowRankFactor:
     """Pivoted incomplete Cholesky decomposition K ~ G G^T in O(k^2 n) and k kernel columns.
 
@@ -167,7 +123,7 @@ def incomplete_cholesky(kernel, max_rank=None, tol=1e-10) -> LowRankFactor:
     InputError
         The kernel is not square, not finite, or not positive semidefinite.
     """
-    columns, diagonal = _open_kernel(kernel)
+    columns, diagonal = open_kernel(kernel)
     max_rank = _max_rank(max_rank, len(diagonal))
     _check_at_least_zero(tol, "tol")
     with _threads(len(diagonal)):
@@ -222,7 +178,7 @@ def csi(
         The kernel is not square, not finite, or not positive semidefinite; the targets do not fit
         it; a parameter is out of range.
     """
-    columns, diagonal = _open_kernel(kernel)
+    columns, diagonal = open_kernel(kernel)
     n = len(diagonal)
     max_rank = _max_rank(max_rank, n)
     targets = _as_targets(targets, n, center)
@@ -261,7 +217,7 @@ def _csi(columns, diagonal, targets, max_rank, lookahead, tol, weights, center):
             break
         pivots.append(candidate)
         gains.append(gain)
-        candidate = steps.advance()
+        candidate = steps.apply_choice()
     factor = steps.take(len(pivots))
     return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
 
@@ -303,7 +259,7 @@ class _Cholesky:
         """Column t of G; returns its products with columns and targets, and its mean."""
         t, d = self.t, len(targets)
         column = np.asarray(self.columns.column(pivot))
-        _check_column(column, pivot, self.n)
+        check_column(column, pivot, self.n)
         self.G[t] = column
         root = math.sqrt(self.residual[pivot])
         sums = np.empty((-(-self.n // BLOCK), n_dots + d + 3))
@@ -346,7 +302,7 @@ class _CholeskyQR(_Cholesky):
         self.means = np.zeros(rows)  # of the columns of G; zero without centring
         self.dead = np.zeros(rows, dtype=bool)  # zero columns of Q, see rotate_triangle
         self.projections = np.zeros((rows, d))  # Q^T Y
-        self.costs = np.zeros((5, self.n))  # see advance; the first pass sets them
+        self.costs = np.zeros((5, self.n))  # see Points; the first pass sets them
 
     def add(self, pivot):
         """One step of Cholesky and of QR with this pivot."""
@@ -385,7 +341,9 @@ class _CholeskyQR(_Cholesky):
 
     def first_candidate(self):
         """The point with the largest estimated gain, None when none is left."""
-        return self._pass(0, 0, 0, np.zeros((0, 2)), False, np.zeros((6, self.t)), np.zeros(5))
+        return self._pass(
+            Turn(0, 0, 0, np.zeros((0, 2)), False, np.zeros((self.t, 6)), np.zeros(5))
+        )
 
     def choose(self, pivot, k, added):
         """Exact gain of the pivot, whose kernel column the columns span, at position k.
@@ -417,29 +375,26 @@ class _CholeskyQR(_Cholesky):
         coefs[3, 1:] = R[: k + 1, k] @ R[: k + 1, rest] + n * means[k] * means[rest]
         coefs[4] = R[k, k:t]
         coefs[5, 1:] = (P[rest] @ P[k]) @ R[rest, rest]
-        self._chosen = pivot, k, (k, q, k + 1, turns, added, coefs, squares)
+        coefs = np.ascontiguousarray(coefs.T)
+        self._chosen = pivot, Turn(k, q, k + 1, turns, added, coefs, squares)
         return self.weights[0] * squares[3] + self.weights[1] * squares[4]
 
-    def advance(self):
+    def apply_choice(self):
         """Turn the columns for the choice; returns the next candidate, None when none is left."""
-        pivot, k, arguments = self._chosen
-        candidate = self._pass(*arguments)
-        self.G[k + 1 : self.t, pivot] = 0.0
+        pivot, turn = self._chosen
+        candidate = self._pass(turn)
+        self.G[turn.k + 1 : self.t, pivot] = 0.0
         return candidate
 
-    def _pass(self, k, q, tail, turns, added, coefs, squares):
-        t = self.t
+    def _pass(self, turn):
+        t, tail = self.t, turn.tail
         R, means = self.R, self.means[tail:t]
         triangle = R[tail:t, tail:t].copy()
         gram = R[:t, tail:t].T @ R[:t, tail:t] + self.n * np.outer(means, means)
+        forms = Forms(gram, triangle, self.projections[tail:t].T @ triangle)
         hazy = _HAZY * largest_quotient(self.residual, self.floor)
-        best = np.empty(-(-self.n // BLOCK))
-        best_index = np.empty(len(best), dtype=np.intp)
-        advance(
-            self.G, k, q, t, tail, turns, added, np.ascontiguousarray(coefs.T), squares,
-            gram, triangle, self.projections[tail:t].T @ triangle,
-            self.residual, self.floor, hazy, self.costs, self.weights, best, best_index,
-        )  # fmt: skip
+        points = Points(self.residual, self.floor, self.costs, hazy)
+        best, best_index = update_gains(self.G, t, turn, forms, points, self.weights)
         block = int(np.argmax(best))
         return None if best[block] < 0.0 else int(best_index[block])
 
@@ -474,24 +429,6 @@ def _threads(n):
         yield
 
 
-def _open_kernel(kernel):
-    if not hasattr(kernel, "column"):
-        matrix = np.asarray(kernel)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise InputError(f"kernel has shape {matrix.shape}: give a square matrix")
-        kernel = _MatrixColumns(matrix)
-    diagonal = np.array(kernel.diagonal(), dtype=np.float64)
-    if diagonal.ndim != 1 or not len(diagonal):
-        raise InputError(f"the diagonal of kernel has shape {diagonal.shape}: give (n,), n > 0")
-    if not np.isfinite(diagonal).all():
-        raise InputError("the diagonal of kernel holds NaN or infinite values: give finite ones")
-    if (diagonal < 0).any():
-        raise InputError(
-            "the diagonal of kernel is negative somewhere: give a positive semidefinite kernel"
-        )
-    return kernel, diagonal
-
-
 def _as_targets(targets, n, center):
     """(d, n), centred; exactly zero where nothing but rounding is left."""
     targets = np.asarray(targets, dtype=np.float64)
@@ -509,13 +446,6 @@ def _as_targets(targets, n, center):
         rows -= rows.mean(axis=1, keepdims=True)
         rows[np.abs(rows).max(axis=1, initial=0.0) <= 1e-14 * largest] = 0.0
     return rows
-
-
-def _check_column(column, i, n):
-    if column.shape != (n,):
-        raise InputError(f"kernel.column({i}) has shape {column.shape}: it must be ({n},)")
-    if not np.isfinite(column).all():
-        raise InputError(f"column {i} of kernel holds NaN or infinite values: give finite ones")
 
 
 def _max_rank(value, n):

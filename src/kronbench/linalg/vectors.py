@@ -1,10 +1,11 @@
-"""Sums over blocks of coefficients: a few fused passes on all threads, sums in double precision.
+"""Inner products and sums of vectors, on as many threads as they are worth.
 
-Between two products with the kernel, conjugate gradients only read and write vectors. At 10^7
-numbers each pass costs as much as memory is slow, and numpy makes one for each operation on one
-thread. Inner products are summed by chunks of fixed length, so that they do not depend on the
-number of threads; those of the BLAS also wake a thread for every 10^4 numbers. Blocks for which no
-second thread pays are not given to parallel functions, a call of which takes 20 us.
+Between two products with a kernel, Krylov methods only read and write vectors. At 10^7 numbers
+each pass costs as much as memory is slow, and numpy makes one for each operation on one thread,
+with a temporary. Inner products are summed in double precision and by chunks of fixed length, so
+that they do not depend on the number of threads; those of the BLAS also wake a thread for every
+10^4 numbers. Vectors for which no second thread pays are not given to parallel functions, a call
+of which takes 20 us. Arrays of two dimensions count as vectors of their entries.
 """
 
 from __future__ import annotations
@@ -19,54 +20,36 @@ from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
 _CHUNK = 2**14
 
 
-def inner(u, v) -> float:
-    """Sum of the products of two blocks of one shape, in double precision."""
+def dot(u: np.ndarray, v: np.ndarray) -> float:
+    """Sum of the products of two arrays of one shape, in double precision."""
     u, v = _flat(u), _flat(v)
     if len(u) < PASS_WORTH_A_THREAD:
-        return float(_sum_of_products(u, v))
+        return float(_dot(u, v))
     sums = np.empty(-(-len(u) // _CHUNK))
     with _threads(u):
-        _inner(u, v, sums)
+        _dot_chunks(u, v, sums)
     return float(sums.sum())
 
 
-def norm(u) -> float:
-    """Root of the sum of squares of a block, in double precision."""
-    return sqrt(inner(u, u))
+def norm(u: np.ndarray) -> float:
+    """Root of the sum of squares of an array, in double precision."""
+    return sqrt(dot(u, u))
 
 
-def add(y, factor, x):
-    """y += factor x."""
-    factor = y.dtype.type(factor)
-    if y.size < PASS_WORTH_A_THREAD:
-        y += factor * x
+def axpy(a: float, x: np.ndarray, y: np.ndarray) -> None:
+    """y <- a x + y, in place."""
+    axpby(a, x, 1.0, y)
+
+
+def axpby(a: float, x: np.ndarray, b: float, y: np.ndarray) -> None:
+    """y <- a x + b y for arrays of one shape, in place and in the precision of y."""
+    a, b = y.dtype.type(a), y.dtype.type(b)
+    x, y = _flat(x), _flat_output(y)
+    if len(y) < PASS_WORTH_A_THREAD:
+        _axpby(a, x, b, y)
         return
     with _threads(y):
-        _add(_flat_output(y), factor, _flat(x))
-
-
-def advance(length, moves):
-    """y += length x for both pairs (y, x), in one pass; blocks of one shape and dtype."""
-    (y, x), (v, u) = moves
-    if y.size < PASS_WORTH_A_THREAD:
-        add(y, length, x)
-        add(v, length, u)
-        return
-    with _threads(y):
-        _advance(y.dtype.type(length), _flat_output(y), _flat(x), _flat_output(v), _flat(u))
-
-
-def turn(factor, moves):
-    """y = factor y + x for both pairs (y, x), in one pass."""
-    factor = moves[0][0].dtype.type(factor)
-    if moves[0][0].size < PASS_WORTH_A_THREAD:
-        for y, x in moves:
-            y *= factor
-            y += x
-        return
-    (y, x), (v, u) = moves
-    with _threads(y):
-        _turn(factor, _flat_output(y), _flat(x), _flat_output(v), _flat(u))
+        _axpby_chunks(a, x, b, y)
 
 
 def _threads(block):
@@ -84,7 +67,7 @@ def _flat_output(block):
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
-def _sum_of_products(u, v):
+def _dot(u, v):
     total = 0.0
     for i in range(len(u)):
         total += np.float64(u[i]) * np.float64(v[i])
@@ -92,27 +75,21 @@ def _sum_of_products(u, v):
 
 
 @njit(parallel=True, cache=True)
-def _inner(u, v, sums):
+def _dot_chunks(u, v, sums):
     for k in prange(len(sums)):
         part = slice(k * _CHUNK, (k + 1) * _CHUNK)
-        sums[k] = _sum_of_products(u[part], v[part])
+        sums[k] = _dot(u[part], v[part])
 
 
-@njit(parallel=True, cache=True, fastmath={"contract"})
-def _add(y, factor, x):
-    for i in prange(len(y)):
-        y[i] += factor * x[i]
+# Not contracted: the numbers are those of numpy, on every machine
+@njit(cache=True)
+def _axpby(a, x, b, y):
+    for i in range(len(y)):
+        y[i] = a * x[i] + b * y[i]
 
 
-@njit(parallel=True, cache=True, fastmath={"contract"})
-def _advance(length, y, x, v, u):
-    for i in prange(len(y)):
-        y[i] += length * x[i]
-        v[i] += length * u[i]
-
-
-@njit(parallel=True, cache=True, fastmath={"contract"})
-def _turn(factor, y, x, v, u):
-    for i in prange(len(y)):
-        y[i] = factor * y[i] + x[i]
-        v[i] = factor * v[i] + u[i]
+@njit(parallel=True, cache=True)
+def _axpby_chunks(a, x, b, y):
+    for k in prange((len(y) + _CHUNK - 1) // _CHUNK):
+        part = slice(k * _CHUNK, (k + 1) * _CHUNK)
+        _axpby(a, x[part], b, y[part])

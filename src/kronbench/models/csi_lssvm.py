@@ -30,7 +30,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg.gram_matrix import gram
-from kronbench.linalg.lowrank import KernelColumns, LowRankFactor, csi, incomplete_cholesky
+from kronbench.linalg.kernel_columns import KernelColumns
+from kronbench.linalg.lowrank import LowRankFactor, csi, incomplete_cholesky
 
 
 @dataclass(frozen=True)
@@ -104,18 +105,6 @@ class PrefixPath:
         """Yields the responses (n_new, d) of rank 1, ..., k at rows (n_new, k) of the factor."""
         solution = self.solve(reg)
         yield from solution.staged(solution.scores(rows))
-
-    def staged_leave_one_out(self, reg):
-        """Yields the responses (n, d) of rank 1, ..., k at each point when trained on the others.
-
-        The pivots and n reg stay those of all points.
-        """
-        solution = self.solve(reg)
-        scores = solution.scores(self.factor)
-        leverage = 1.0 / len(self.factor)
-        for score, responses in zip(scores, solution.staged(scores), strict=True):
-            leverage = leverage + score**2
-            yield _without_itself(self.targets, responses, leverage)
 
     def _triangularize(self):
         """R beside Q^T Y, (k, k + d), a block of points at a time."""

@@ -5,6 +5,9 @@ from ._cost_model import (
     rates_used as rates_used,
 )
 from .data import PairData as PairData
+from .leave_one_out_by_retraining import (
+    retrained_kron_leave_one_out as retrained_kron_leave_one_out,
+)
 from .losses import (
     LOSSES as LOSSES,
 )
@@ -28,7 +31,6 @@ from .newton import (
     newton_primal as newton_primal,
 )
 from .product import SampledKroneckerOperator as SampledKroneckerOperator
-from .submatrix_leave_one_out import kron_by_submatrices as kron_by_submatrices
 from .zero_shot import (
     kron_zero_shot as kron_zero_shot,
 )

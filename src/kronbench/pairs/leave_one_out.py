@@ -1,4 +1,4 @@
-"""Exact leave-one-out predictions for ridge regression on complete data.
+"""Shortcuts to exact leave-one-out predictions of ridge regression on complete data.
 
 Settings of Stock et al. 2016, Section 2, for the pair (i, j): A leaves out its label, B row i, C
 column j, D both. Y is (m, q); rows have the kernel K = U X U', columns G = V S V'.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.linalg.eigen import HeldOutFactors, reciprocal_nodes
+from kronbench.linalg.reciprocal import HeldOutFactors, reciprocal_nodes
 
 _CHUNK_BYTES = 1 << 25  # of each kind of factor that one product takes in
 

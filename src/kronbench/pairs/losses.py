@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit
 
 from kronbench.errors import InputError
-from kronbench.linalg.vectors import inner
+from kronbench.linalg.vectors import dot
 
 
 class Loss:
@@ -59,7 +59,7 @@ class Ridge(Loss):
 
     def value(self, p, y):
         residual = p - y
-        return 0.5 * inner(residual, residual)
+        return 0.5 * dot(residual, residual)
 
     def gradient(self, p, y):
         return p - y
@@ -90,7 +90,7 @@ class L2SVM(Loss):
 
     def value(self, p, y):
         slack = np.maximum(0, 1 - y * p)
-        return 0.5 * inner(slack, slack)
+        return 0.5 * dot(slack, slack)
 
     def gradient(self, p, y):
         return np.where(y * p < 1, p - y, 0)
@@ -123,7 +123,7 @@ class RankRLS(Loss):
 
     def value(self, p, y):
         error = self.project(p - y)
-        return 0.5 * len(p) * inner(error, error)
+        return 0.5 * len(p) * dot(error, error)
 
     def gradient(self, p, y):
         return len(p) * self.project(p - y)

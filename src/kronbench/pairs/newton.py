@@ -15,8 +15,9 @@ from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError, check_positive
-from kronbench.linalg.krylov import minres, qmr, update
-from kronbench.linalg.vectors import add, inner, norm
+from kronbench.linalg.krylov import ConjugateGradients, minres, qmr
+from kronbench.linalg.vectors import axpy, dot, norm
+from kronbench.pairs._newton_systems import ActiveSystem, WholeSystem
 
 # Conjugate gradients are written for each form, with the images of the vectors carried along.
 _KRYLOV = {"qmr": qmr, "minres": minres}
@@ -162,12 +163,12 @@ def _minimize(
     z, p = np.zeros(form.operator.shape[1], y.dtype), np.zeros_like(y)
     objectives, target, stop = [], None, "max_iter"
     while len(objectives) < outer_iter:
-        residual, norm = form.residual(loss.gradient(p, y), z)
-        target = tol * norm if target is None else target
-        if not np.isfinite(norm):
+        residual, size = form.residual(loss.gradient(p, y), z)
+        target = tol * size if target is None else target
+        if not np.isfinite(size):
             stop = "diverged"
             break
-        if norm <= target:
+        if size <= target:
             stop = "tol"
             break
         x, Bx = form.step(loss, y, p, residual, tol=tol, max_iter=inner_iter)
@@ -181,8 +182,8 @@ def _minimize(
         if delta != 1:
             x *= delta
             Bx *= delta
-        add(z, -1.0, x)
-        add(p, -1.0, Bx)
+        axpy(-1.0, x, z)
+        axpy(-1.0, Bx, p)
         del x, Bx
         objectives.append(loss.value(p, y) + 0.5 * form.pull * form.inner(z, z, p))
         if callback is not None and callback(Iterate(len(objectives), z, p, objectives[-1])):
@@ -220,7 +221,7 @@ class _Dual(_Form):
 
     def inner(self, u, v, Bv):
         """<f_u, f_v> of the functions with coefficients u and v."""
-        return inner(u, Bv)
+        return dot(u, Bv)
 
     def residual(self, g, a):
         """g + reg a, the gradient of J without its factor Q (Eq. 8), and its norm."""
@@ -239,12 +240,12 @@ class _Dual(_Form):
         def product(v):
             Av = system.project(Q(v))
             Av *= weights
-            update(Av, 1.0, reg, v)
+            axpy(reg, v, Av)
             return Av
 
         def adjoint(v):
             Av = Q(weights * system.project(v))
-            update(Av, 1.0, reg, v)
+            axpy(reg, v, Av)
             return Av
 
         shape = (len(weights), len(weights))
@@ -257,8 +258,8 @@ class _Dual(_Form):
         worth = share <= most and max_iter * (1 - share) > _TO_ACTIVE
         if worth and hasattr(self.operator, "restrict"):
             # A loss with pairs without curvature is a sum over pairs: nothing to project
-            return _ActiveSystem(self.operator, weights, rhs)
-        return _WholeSystem(self.operator.matvec, weights, loss.project)
+            return ActiveSystem(self.operator, weights, rhs)
+        return WholeSystem(self.operator.matvec, weights, loss.project)
 
     def _symmetric_step(self, loss, y, p, rhs, **options):
         # Rows of no curvature give x = rhs / reg; on the others, with x = W^1/2 u, divide by W^1/2
@@ -317,34 +318,28 @@ class _DualInGramProduct(_Dual):
     def step(self, loss, y, p, residual, tol, max_iter):
         system = self._system(loss, loss.weights(p, y), residual[0], max_iter, most=_LEAN)
         r, Qr = map(system.reduce, residual)
-        x, Qx, d, Qd = np.zeros_like(r), np.zeros_like(r), r.copy(), Qr.copy()
+        x, Qx = np.zeros_like(r), np.zeros_like(r)
+        steps = ConjugateGradients((x, Qx), (r, Qr))
         rr = first = self._square(r, Qr)
         for _ in range(max_iter):
+            d, Qd = steps.direction((r, Qr), rr)
             Ad = system.weights * system.project(Qd)
-            update(Ad, 1.0, self.reg, d)
+            axpy(self.reg, d, Ad)
             QAd = system.gram(Ad)
-            curvature = inner(d, QAd)
-            if not curvature > 0:  # rounding left nothing of the residual
+            if not steps.move((d, Qd), (Ad, QAd), dot(d, QAd)):
                 break
-            length = rr / curvature
-            update(x, 1.0, length, d)
-            update(Qx, 1.0, length, Qd)
-            update(r, 1.0, -length, Ad)
-            update(Qr, 1.0, -length, QAd)
             del Ad, QAd
-            rr, rr_old = self._square(r, Qr), rr
+            rr = self._square(r, Qr)
             if rr <= tol**2 * first:
                 break
-            update(d, rr / rr_old, 1.0, r)
-            update(Qd, rr / rr_old, 1.0, Qr)
-        if isinstance(system, _WholeSystem):
+        if isinstance(system, WholeSystem):
             return x, Qx
         x = system.expand(x)
         return x, self.operator.matvec(x)
 
     def _square(self, r, Qr):
         """r'Q r; zero where it is no more than rounding, r then being in the null space of Q."""
-        square = inner(r, Qr)
+        square = dot(r, Qr)
         size = norm(r)
         if abs(square) <= self.rounding * size:
             return 0.0
@@ -363,62 +358,6 @@ class _DualInGramProduct(_Dual):
             )
 
 
-class _WholeSystem:
-    """Iterations on all pairs: the product with Q, the weights and the projection of H."""
-
-    def __init__(self, gram, weights, project):
-        self.gram, self.weights, self.project = gram, weights, project
-
-    def reduce(self, v):
-        return v
-
-    def expand(self, v):
-        return v
-
-
-class _ActiveSystem:
-    """The same iterations on the active pairs and one coordinate for all others.
-
-    On a pair without curvature H Q + reg I is reg I, so that each Krylov vector of a right-hand
-    side is a multiple of it on those pairs. With B, whose orthonormal columns are the active pairs
-    and the right-hand side on the others, (H Q + reg I) B = B A: right vectors of the iterations
-    are B v. Left vectors of QMR and images under Q occur in inner products with those alone, for
-    which B' w and B' Q B v are enough.
-    """
-
-    def __init__(self, operator, weights, rhs):
-        self._active = active = weights != 0
-        flat = np.where(active, 0, rhs)
-        size = norm(flat)
-        column = np.zeros_like(rhs)
-        if size > 0:
-            flat /= size
-            column = operator.matvec(flat)
-        self._flat, self._column, self._corner = flat, column[active], inner(flat, column)
-        self._inside = operator.restrict(active, active)
-        self.weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
-
-    def project(self, v):
-        return v
-
-    def gram(self, v):
-        """B' Q B v."""
-        inside, last = v[:-1], float(v[-1])
-        Qv = np.empty_like(v)
-        Qv[:-1] = self._inside.matvec(inside)
-        update(Qv[:-1], 1.0, last, self._column)
-        Qv[-1] = inner(self._column, inside) + last * self._corner
-        return Qv
-
-    def reduce(self, v):
-        return np.append(v[self._active], v.dtype.type(inner(self._flat, v)))
-
-    def expand(self, v):
-        whole = float(v[-1]) * self._flat
-        whole[self._active] = v[:-1]
-        return whole
-
-
 class _Primal(_Form):
     def __init__(self, design, reg, inner_solver, iterated, preconditioner):
         super().__init__(design, reg, inner_solver, iterated)
@@ -427,7 +366,7 @@ class _Primal(_Form):
         self.preconditioner = preconditioner
 
     def inner(self, u, v, Bv):
-        return inner(u, v)
+        return dot(u, v)
 
     def residual(self, g, w):
         """The gradient of J and its norm."""
@@ -452,27 +391,22 @@ class _Primal(_Form):
         """Conjugate gradients that carry X x along, which saves a product for each step."""
         X = self.operator
         solve = self.preconditioner(weights, self.reg) if self.preconditioner else lambda v: v
-        better = solve(r)
-        x, Xx, d = np.zeros_like(r), np.zeros(X.shape[0], r.dtype), better.copy()
-        rz, target = inner(r, better), tol * norm(r)
+        x, Xx = np.zeros_like(r), np.zeros(X.shape[0], r.dtype)
+        steps = ConjugateGradients((x, Xx), (r,))
+        target = tol * norm(r)
         for _ in range(max_iter):
-            Xd = X.matvec(d)
-            Ad = X.rmatvec(weights * loss.project(Xd))
-            update(Ad, 1.0, self.reg, d)
-            curvature = inner(d, Ad)
-            if not curvature > 0:  # rounding left nothing of the residual
-                break
-            length = rz / curvature
-            update(x, 1.0, length, d)
-            add(Xx, length, Xd)
-            update(r, 1.0, -length, Ad)
-            if norm(r) <= target:
-                break
-            better = solve(r)
-            rz, rz_old = inner(r, better), rz
+            z = solve(r)
+            rz = dot(r, z)
             if not rz > 0:  # squares of what is left are too small for a number
                 break
-            update(d, rz / rz_old, 1.0, better)
+            (d,) = steps.direction((z,), rz)
+            Xd = X.matvec(d)
+            Ad = X.rmatvec(weights * loss.project(Xd))
+            axpy(self.reg, d, Ad)
+            if not steps.move((d, Xd), (Ad,), dot(d, Ad)):
+                break
+            if norm(r) <= target:
+                break
         return x, Xx
 
 
@@ -482,7 +416,7 @@ def _line_minimum(form, loss, y, p, z, x, Bx):
 
     def slope(delta):
         penalty = form.reg * delta * quadratic - form.pull * linear
-        return penalty - inner(Bx, loss.gradient(p - delta * Bx, y))
+        return penalty - dot(Bx, loss.gradient(p - delta * Bx, y))
 
     start = slope(0.0)
     if not start < 0:

@@ -106,11 +106,6 @@ def as_filter(filter, name="filter"):
     return FILTERS[filter]
 
 
-def separable_filter(row_filter, col_filter, row_values, col_values, reg_rows, reg_cols):
-    """Filter of two-step regression, phi(x_a) phi'(s_b), for all pairs of eigenvalues."""
-    return np.outer(row_filter(row_values, reg_rows), col_filter(col_values, reg_cols))
-
-
 def joint_filter(filter, row_values, col_values, reg):
     """Filter of a Kronecker product kernel, phi(x_a s_b), for all pairs of eigenvalues."""
     return filter(np.outer(row_values, col_values), reg)

@@ -12,7 +12,7 @@ from kronbench.bench.clock import Stopwatch, in_turn, measure
 from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
-from kronbench.pairs.submatrix_leave_one_out import kron_by_submatrices
+from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
 
 SETTINGS = ("A", "B", "C", "D")
 
@@ -30,11 +30,11 @@ def run(spec, data, rng):
     of their AUC, which is no part of it; every row of the setting has both.
 
     The method "KK by submatrices" is the paper's own way to leave out rows and columns with
-    Kronecker ridge regression (``kron_by_submatrices``). Where its eigendecompositions alone would
-    take more than ``submatrix_cap`` seconds, ``submatrix_sample`` rows, columns or both are left
-    out, drawn at random: ``extrapolated_from`` says so, ``seconds`` are extrapolated to all, and
-    there is no AUC. ``deviation`` is the largest difference from the shortcut of "KK", relative to
-    the largest prediction. The method "TS*" is no leave-one-out prediction: see
+    Kronecker ridge regression (``retrained_kron_leave_one_out``). Where its eigendecompositions
+    alone would take more than ``submatrix_cap`` seconds, ``submatrix_sample`` rows, columns or
+    both are left out, drawn at random: ``extrapolated_from`` says so, ``seconds`` are extrapolated
+    to all, and there is no AUC. ``deviation`` is the largest difference from the shortcut of "KK",
+    relative to the largest prediction. The method "TS*" is no leave-one-out prediction: see
     ``_printed_setting_d``.
     """
     problem = kernels(data)
@@ -129,7 +129,12 @@ class _OwnWay:
 
     def _piece(self, rows, cols):
         return partial(
-            kron_by_submatrices, self._setting, *self._problem, self._regs, rows=rows, cols=cols
+            retrained_kron_leave_one_out,
+            self._setting,
+            *self._problem,
+            self._regs,
+            rows=rows,
+            cols=cols,
         )
 
     def timing(self, timed):

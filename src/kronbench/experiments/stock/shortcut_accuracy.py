@@ -10,8 +10,8 @@ from tqdm import tqdm
 from kronbench.bench.clock import in_turn
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
+from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
 from kronbench.pairs.spectral_filters import as_filter
-from kronbench.pairs.submatrix_leave_one_out import kron_by_submatrices
 
 PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 
@@ -242,27 +242,7 @@ def _from_one_inverse(kernel, reg, Y):
 
 def _kron_reusing(setting, K, G, Y, reg):
     """Eigenpairs of each kernel without each vertex, once each; those of the other shared."""
-    if setting == "D":
-        return _kron_pairs_of_vertices(K, G, Y, reg)
-    return kron_by_submatrices(setting, K, G, Y, [reg])[0]
-
-
-def _kron_pairs_of_vertices(K, G, Y, reg):
-    rows, cols = list(_without_each(K)), list(_without_each(G))
-    F = np.empty(Y.shape)
-    for i, (kept, x, U) in enumerate(rows):
-        Z = (K[i, kept] @ U)[:, None] * (U.T @ Y[kept])
-        for j, (others, s, V) in enumerate(cols):
-            inner = (Z[:, others] @ V) / (np.outer(x, s) + reg)
-            F[i, j] = inner.sum(axis=0) @ (V.T @ G[others, j])
-    return F
-
-
-def _without_each(kernel):
-    for i in range(len(kernel)):
-        kept = np.delete(np.arange(len(kernel)), i)
-        values, vectors = np.linalg.eigh(kernel[np.ix_(kept, kept)])
-        yield kept, np.maximum(values, 0.0), vectors
+    return retrained_kron_leave_one_out(setting, K, G, Y, [reg], reuse=True)[0]
 
 
 def _two_step_reusing(setting, K, G, Y, reg):

@@ -1,4 +1,4 @@
-"""Leave-one-out for Kronecker ridge regression, one submatrix of a kernel after another."""
+"""Leave-one-out of Kronecker ridge regression by retraining on submatrices of the kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import numpy as np
 from kronbench.errors import InputError, check_positive
 
 
-def kron_by_submatrices(setting, K, G, Y, regs, rows=None, cols=None) -> np.ndarray:
+def retrained_kron_leave_one_out(
+    setting, K, G, Y, regs, rows=None, cols=None, reuse=False
+) -> np.ndarray:
     """Predictions of labels by a model without their row (B), column (C) or both (D).
 
     Stock et al. 2016, Section 6.1: in settings B and C one eigendecomposition of K (G) without
@@ -27,6 +29,9 @@ def kron_by_submatrices(setting, K, G, Y, regs, rows=None, cols=None) -> np.ndar
     rows, cols : integer arrays, optional
         Predict the labels of these rows and columns alone, a sample of what is to be left out; all
         where not given. Nothing is decomposed for the others.
+    reuse : bool
+        Whether setting D keeps the eigenpairs of G without j, q^3 numbers, for all rows, and
+        saves all but q of their decompositions.
 
     Returns
     -------
@@ -54,31 +59,43 @@ def kron_by_submatrices(setting, K, G, Y, regs, rows=None, cols=None) -> np.ndar
     if setting == "C":
         K, G, Y, rows, cols = G, K, Y.T, cols, rows
     predicted = np.empty((len(regs), len(rows), len(cols)))
-    for at, F in enumerate(_left_out_rows(K, G, Y, regs, rows, cols, pairwise=setting == "D")):
+    if setting == "D":
+        left_out = _left_out_pairs(K, G, Y, regs, rows, cols, reuse)
+    else:
+        left_out = _left_out_rows(K, G, Y, regs, rows, cols)
+    for at, F in enumerate(left_out):
         predicted[:, at] = F
     return predicted.transpose(0, 2, 1) if setting == "C" else predicted
 
 
-def _left_out_rows(K, G, Y, regs, rows, cols, pairwise):
+def _left_out_rows(K, G, Y, regs, rows, cols):
     """Yield the predictions (s, len(cols)) of one row after another, for all weights."""
-    whole = None if pairwise else np.linalg.eigh(G)
+    s, V = np.linalg.eigh(G)
     for i in rows:
-        kept = np.delete(np.arange(len(K)), i)
-        x, U = np.linalg.eigh(K[np.ix_(kept, kept)])
+        kept, x, U = _without(K, i)
+        left = (K[i, kept] @ U)[:, None] * (U.T @ Y[kept] @ V)
+        yield np.array([_responses(left, x, s, reg) for reg in regs]) @ (V[cols] * s).T
+
+
+def _left_out_pairs(K, G, Y, regs, rows, cols, reuse):
+    """The same without the column of each prediction either."""
+    kept_cols = [_without(G, j) for j in cols] if reuse else None
+    for i in rows:
+        kept, x, U = _without(K, i)
         left, Z = K[i, kept] @ U, U.T @ Y[kept]
-        if not pairwise:
-            s, V = whole
-            inner = left[:, None] * (Z @ V)
-            yield np.array([_responses(inner, x, s, reg) for reg in regs]) @ (V[cols] * s).T
-            continue
         F = np.empty((len(regs), len(cols)))
         for at, j in enumerate(cols):
-            others = np.delete(np.arange(len(G)), j)
-            s, V = np.linalg.eigh(G[np.ix_(others, others)])
+            others, s, V = kept_cols[at] if reuse else _without(G, j)
             inner = left[:, None] * (Z[:, others] @ V)
             right = G[j, others] @ V
             F[:, at] = [_responses(inner, x, s, reg) @ right for reg in regs]
         yield F
+
+
+def _without(kernel, i):
+    """The indices that are left without i, and the eigenpairs of their block."""
+    kept = np.delete(np.arange(len(kernel)), i)
+    return kept, *np.linalg.eigh(kernel[np.ix_(kept, kept)])
 
 
 def _responses(inner, x, s, reg):

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from kronbench.errors import InputError
 from kronbench.models import CompleteKronRidge
-from kronbench.pairs.submatrix_leave_one_out import kron_by_submatrices
+from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
 from tests.models.complete_problems import make_problem, problems, retrain_kron
 
 
@@ -14,8 +14,10 @@ from tests.models.complete_problems import make_problem, problems, retrain_kron
 @given(problems)
 def test_left_out_predictions_are_those_of_dense_systems(setting, problem):
     K, G, Y = make_problem(*problem)
-    for reg, F in zip((0.2, 3.0), kron_by_submatrices(setting, K, G, Y, [0.2, 3.0]), strict=True):
-        np.testing.assert_allclose(F, retrain_kron(setting, K, G, Y, reg), atol=1e-7)
+    for reuse in (False, True):
+        predicted = retrained_kron_leave_one_out(setting, K, G, Y, [0.2, 3.0], reuse=reuse)
+        for reg, F in zip((0.2, 3.0), predicted, strict=True):
+            np.testing.assert_allclose(F, retrain_kron(setting, K, G, Y, reg), atol=1e-7)
 
 
 @pytest.mark.parametrize("setting", "BCD")
@@ -23,7 +25,7 @@ def test_the_shortcuts_of_the_model_predict_the_same(setting):
     K, G, Y = make_problem(5, 20, 15, "full", "clipped")
     regs = [1e-3, 1.0, 100.0]
     model = CompleteKronRidge(row_kernel="precomputed", col_kernel="precomputed")
-    F = kron_by_submatrices(setting, K, G, Y, regs)
+    F = retrained_kron_leave_one_out(setting, K, G, Y, regs)
     for index, expected in model.fit_matrix(K, G, Y).loo_grid(setting, regs):
         np.testing.assert_allclose(F[index], expected, atol=1e-8 * np.abs(expected).max())
 
@@ -32,18 +34,18 @@ def test_the_shortcuts_of_the_model_predict_the_same(setting):
 def test_a_sample_is_a_block_of_the_whole(setting):
     K, G, Y = make_problem(6, 9, 7, "full", "clipped")
     rows, cols = [4, 0, 8], [6, 2]
-    whole = kron_by_submatrices(setting, K, G, Y, [0.5, 2.0])
-    sample = kron_by_submatrices(setting, K, G, Y, [0.5, 2.0], rows=rows, cols=cols)
+    whole = retrained_kron_leave_one_out(setting, K, G, Y, [0.5, 2.0])
+    sample = retrained_kron_leave_one_out(setting, K, G, Y, [0.5, 2.0], rows=rows, cols=cols)
     np.testing.assert_allclose(sample, whole[:, rows][:, :, cols], atol=1e-12)
-    none = kron_by_submatrices(setting, K, G, Y, [0.5, 2.0], rows=rows, cols=[])
+    none = retrained_kron_leave_one_out(setting, K, G, Y, [0.5, 2.0], rows=rows, cols=[])
     assert none.shape == (2, 3, 0)
 
 
 def test_bad_input_is_refused_before_any_work():
     K, G, Y = make_problem(1, 4, 3, "full", "full")
     with pytest.raises(InputError, match="'B', 'C' or 'D'"):
-        kron_by_submatrices("A", K, G, Y, [1.0])
+        retrained_kron_leave_one_out("A", K, G, Y, [1.0])
     with pytest.raises(InputError, match="shapes"):
-        kron_by_submatrices("B", G, K, Y, [1.0])
+        retrained_kron_leave_one_out("B", G, K, Y, [1.0])
     with pytest.raises(InputError, match="regs=0"):
-        kron_by_submatrices("B", K, G, Y, [1.0, 0.0])
+        retrained_kron_leave_one_out("B", K, G, Y, [1.0, 0.0])

@@ -1,0 +1,116 @@
+"""The reciprocal 1 / (1 + kappa x s) as a sum of products of functions of x and of s."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.special import ellipk, ellipkm1
+
+from kronbench.linalg.eigen import Spectrum
+
+_EPS = np.finfo(np.float64).eps
+
+
+def reciprocal_nodes(kappa, tol=_EPS) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes x_l, s_l in [0, 1] of a separable expansion of 1 / (1 + kappa x s) on [0, 1]^2.
+
+    With g_l(z; c, p) = sqrt(kappa (1 + kappa)) / (1 + kappa c) * (z - c) / (1 + p z),
+    p_l = kappa s_l and r_l = kappa x_l,
+
+        1 / (1 + kappa x s) = sum_l (-1)^l (1 + kappa x_l s_l)
+            * prod_{k<l} g_k(x; x_k, p_k) / (1 + p_l x) * prod_{k<l} g_k(s; s_k, r_k) / (1 + r_l s)
+
+    telescopes whatever the nodes are; the relative error after N terms is the product of all
+    g_l. |g_l| <= 1, so no sum here cancels. The nodes are Zolotarev's, best possible for the
+    cross ratio 1 + kappa of the intervals x in [0, 1] and -1 / (kappa s) in [-inf, -1 / kappa]:
+    they are the shifts of the alternating direction implicit method (Wachspress).
+
+    Parameters
+    ----------
+    kappa : float
+        The condition number less one of I + kappa (x kron s).
+    tol : float
+        Bound of the relative error, over the whole square.
+
+    Returns
+    -------
+    x, s : (N,) arrays
+        N = O(log(1 + kappa) log(1 / tol)): 12 for kappa = 1, 98 for kappa = 1e10.
+    """
+    kappa = max(kappa, 1e-8)  # more nodes than needed below this, and as exact
+    # K and K' of modulus 1 / sqrt(1 + kappa): the decay of the Zolotarev number of this ratio
+    decay = np.pi * ellipkm1(kappa / (1 + kappa)) / ellipkm1(1 / (1 + kappa))
+    n = int(np.ceil(np.log(4 / tol) / decay))
+    h = (np.sqrt(kappa) + np.sqrt(1 + kappa)) ** -2  # the intervals become +-[h, 1]
+    quarter, other = ellipkm1(h * h), ellipk(h * h)
+    u = (2 * np.arange(n) + 1) * quarter / (2 * n)
+    # dn(u) as a sum of sech: library functions lose dn where its modulus is close to 1
+    images = np.pi * np.abs(u[:, None] - 2 * quarter * np.arange(-40, 41)) / (2 * other)
+    dn = np.pi / (2 * other) * (1 / np.cosh(np.minimum(images, 700.0))).sum(axis=1)
+    x = 2 * (dn - h) / ((1 + dn) * (1 - h))
+    s = 2 * h * (1 - dn) / ((1 - h) * (dn + h))
+    return np.clip(x, 0.0, 1.0), np.clip(s, 0.0, 1.0)
+
+
+class HeldOutFactors:
+    """The factors of ``reciprocal_nodes`` at K_{-i}, applied to k_i, for all left-out i at once.
+
+    K_{-i} is a kernel matrix without its row and column i, k_i its column i. Vectors of length
+    n - 1 have a zero inserted at i and are kept in coordinates of the eigenvectors of all of K,
+    where a resolvent of K_{-i} is a diagonal matrix and a rank-one correction: O(n^2) a node for
+    all i together, and no eigenpairs but those of K.
+
+    Parameters
+    ----------
+    spectrum : Spectrum, full
+        Eigenpairs of K; the factors are those of K over its largest eigenvalue.
+    kappa : float
+    """
+
+    def __init__(self, spectrum: Spectrum, kappa: float):
+        largest = spectrum.values[-1]
+        self._scaled = spectrum.values / largest if largest > 0 else spectrum.values
+        self._vectors = spectrum.vectors
+        self._kappa = kappa
+        diagonal = spectrum.squared @ self._scaled
+        self._product = self._vectors * self._scaled - diagonal[:, None] * self._vectors
+        self.scale = largest
+
+    def next(self, center, pole) -> np.ndarray:
+        """Coordinates (n, n) of the next factor, one row for each left-out i."""
+        factor = np.empty_like(self._product)
+        resolvent = 1.0 / (1.0 + pole * self._scaled)
+        gain = np.sqrt(self._kappa * (1 + self._kappa)) / (1 + self._kappa * center)
+        _next_factors(
+            self._product, factor, self._vectors, self._scaled, resolvent, center, pole, gain
+        )
+        return factor
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _next_factors(product, factor, vectors, values, resolvent, center, pole, gain):
+    """factor = (1 + pole K)^-1 product, product = gain (K - center) factor, without row i each.
+
+    The second has two forms. As a difference over ``pole`` it would cancel where the pole is
+    small; through K its gain would blow up rounding where the pole is large.
+    """
+    n, k = vectors.shape
+    for i in range(n):
+        above, below = 0.0, 0.0
+        for a in range(k):
+            ru = resolvent[a] * vectors[i, a]
+            above += product[i, a] * ru
+            below += vectors[i, a] * ru
+        ratio = above / below
+        entry = 0.0
+        for a in range(k):
+            factor[i, a] = resolvent[a] * (product[i, a] - ratio * vectors[i, a])
+            entry += values[a] * factor[i, a] * vectors[i, a]
+        if pole > 1.0:
+            for a in range(k):
+                step = product[i, a] - (1.0 + pole * center) * factor[i, a]
+                product[i, a] = gain / pole * step
+        else:
+            for a in range(k):
+                step = (values[a] - center) * factor[i, a] - entry * vectors[i, a]
+                product[i, a] = gain * step

@@ -1,0 +1,63 @@
+"""The pairs on which a dual Newton step iterates: all of them, or those with curvature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbench.linalg.vectors import axpy, dot, norm
+
+
+class WholeSystem:
+    """Iterations on all pairs: the product with Q, the weights and the projection of H."""
+
+    def __init__(self, gram, weights, project):
+        self.gram, self.weights, self.project = gram, weights, project
+
+    def reduce(self, v):
+        return v
+
+    def expand(self, v):
+        return v
+
+
+class ActiveSystem:
+    """The same iterations on the active pairs and one coordinate for all others.
+
+    On a pair without curvature H Q + reg I is reg I, so that each Krylov vector of a right-hand
+    side is a multiple of it on those pairs. With B, whose orthonormal columns are the active pairs
+    and the right-hand side on the others, (H Q + reg I) B = B A: right vectors of the iterations
+    are B v. Left vectors of QMR and images under Q occur in inner products with those alone, for
+    which B' w and B' Q B v are enough.
+    """
+
+    def __init__(self, operator, weights, rhs):
+        self._active = active = weights != 0
+        flat = np.where(active, 0, rhs)
+        size = norm(flat)
+        column = np.zeros_like(rhs)
+        if size > 0:
+            flat /= size
+            column = operator.matvec(flat)
+        self._flat, self._column, self._corner = flat, column[active], dot(flat, column)
+        self._inside = operator.restrict(active, active)
+        self.weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
+
+    def project(self, v):
+        return v
+
+    def gram(self, v):
+        """B' Q B v."""
+        inside, last = v[:-1], float(v[-1])
+        Qv = np.empty_like(v)
+        Qv[:-1] = self._inside.matvec(inside)
+        axpy(last, self._column, Qv[:-1])
+        Qv[-1] = dot(self._column, inside) + last * self._corner
+        return Qv
+
+    def reduce(self, v):
+        return np.append(v[self._active], v.dtype.type(dot(self._flat, v)))
+
+    def expand(self, v):
+        whole = float(v[-1]) * self._flat
+        whole[self._active] = v[:-1]
+        return whole
