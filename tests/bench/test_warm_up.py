@@ -9,7 +9,7 @@ import pytest
 from kronbench import models
 from kronbench.bench import warm_up as module
 from kronbench.bench.warm_up import warm_up
-from kronbench.linalg import eigen, panel_loops
+from kronbench.linalg import panel_loops, reciprocal
 from kronbench.models import pair_knn, pair_libsvm
 from kronbench.pairs import _routes
 
@@ -55,7 +55,7 @@ def test_products_and_each_named_solver_are_warmed_up_once(outside, calibrated):
     [
         ("PairKNN", pair_knn, "_search"),
         ("PairLibSVM", pair_libsvm, "_fill_nodes"),
-        ("CompleteKronRidge", eigen, "_advance"),
+        ("CompleteKronRidge", reciprocal, "_next_factors"),
         ("KronSVM", panel_loops, "accumulate"),
         ("KronRidge", panel_loops, "contract"),
     ],

@@ -15,7 +15,10 @@ by ``gather``, scores out of an image by ``scores``.
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
+from kronbench.classes.kernels import Kernels
+from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg.matrix_products import multiply
 
@@ -25,7 +28,7 @@ class Coupling:
 
     is_flat = False
 
-    def __init__(self, matrix):
+    def __init__(self, matrix: np.ndarray):
         self.matrix = np.asarray(matrix, float)
         if self.matrix.ndim != 2 or not np.isfinite(self.matrix).all():
             raise InputError(
@@ -33,16 +36,16 @@ class Coupling:
             )
         self.n_classes, self.n_nodes = self.matrix.shape
 
-    def scores(self, functions):
+    def scores(self, functions: np.ndarray) -> np.ndarray:
         return multiply(functions, self.matrix.T.astype(functions.dtype))
 
-    def adjoint(self, block):
+    def adjoint(self, block: np.ndarray) -> np.ndarray:
         return multiply(block, self.matrix.astype(block.dtype))
 
-    def couple(self, block, variance):
+    def couple(self, block: np.ndarray, variance: np.ndarray) -> np.ndarray:
         return self.scores(self.adjoint(block) * np.asarray(variance, block.dtype))
 
-    def diagonal(self, variance):
+    def diagonal(self, variance: np.ndarray) -> np.ndarray:
         """(n, C) diagonals of B diag(variance_i) B' for rows (n, P) of variances."""
         return variance @ (self.matrix**2).T
 
@@ -70,7 +73,14 @@ class DualCovariance:
         Products with K~ made so far.
     """
 
-    def __init__(self, kernels, coupling, variance, bias_variance, which=None):
+    def __init__(
+        self,
+        kernels: Kernels,
+        coupling: Tree | Coupling,
+        variance: np.ndarray,
+        bias_variance: float,
+        which: np.ndarray | None = None,
+    ):
         self.kernels, self.coupling = kernels, coupling
         self.variance = np.asarray(variance, float)
         self.bias_variance = float(bias_variance)
@@ -78,24 +88,24 @@ class DualCovariance:
         self.n_products = 0.0
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return self.kernels.n_rows, self.coupling.n_classes
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         return self.kernels.dtype
 
-    def gather(self, block):
+    def gather(self, block: np.ndarray) -> np.ndarray:
         return block
 
-    def scores(self, image):
+    def scores(self, image: np.ndarray) -> np.ndarray:
         return image
 
-    def image(self, block):
+    def image(self, block: np.ndarray) -> np.ndarray:
         """K~ A (n, C)."""
         return self.images([block])[0]
 
-    def images(self, blocks):
+    def images(self, blocks: list[np.ndarray]) -> list[np.ndarray]:
         """The same for several blocks in one pass over the kernels."""
         self.n_products += len(blocks)
         if self.which is None:
@@ -111,7 +121,7 @@ class DualCovariance:
             values += (self.bias_variance * block.sum(axis=0, dtype=float)).astype(values.dtype)
         return out
 
-    def cross(self, X, block):
+    def cross(self, X: np.ndarray | sparse.sparray, block: np.ndarray) -> np.ndarray:
         """Scores (n_new, C) of new rows."""
         if self.which is None:
             out = self.kernels.cross(X, self.coupling.couple(block, self.variance))
@@ -120,13 +130,13 @@ class DualCovariance:
             out = self.coupling.scores(functions * self.variance)
         return out + self.bias_variance * block.sum(axis=0)
 
-    def node_diagonals(self):
+    def node_diagonals(self) -> np.ndarray:
         """(n, P): v_p M^(p)_ii."""
         diagonal = self.kernels.diagonal()
         columns = np.zeros(len(self.variance), int) if self.which is None else self.which
         return diagonal[:, columns] * self.variance
 
-    def node_products(self, E, F, derivative=False):
+    def node_products(self, E: np.ndarray, F: np.ndarray, derivative: bool = False) -> np.ndarray:
         """(P,) e~_p' M^(p) f~_p, or with dM^(p) / d log gamma (Seeger 2006, section 6.4)."""
         product = self.kernels.derivative if derivative else self.kernels.product
         if self.which is None:
@@ -135,11 +145,11 @@ class DualCovariance:
             F = product(self.coupling.adjoint(F), self.which)
         return np.einsum("ip,ip->p", self.coupling.adjoint(E), F, dtype=np.float64)
 
-    def bias_product(self, E, F):
+    def bias_product(self, E: np.ndarray, F: np.ndarray) -> float:
         """sum_c (1'e_c) (1'f_c)."""
         return float(E.sum(axis=0) @ F.sum(axis=0))
 
-    def coupling_gradient(self, E, F):
+    def coupling_gradient(self, E: np.ndarray, F: np.ndarray) -> np.ndarray:
         """(C, P) derivatives of e'K f by the entries of B (Seeger 2006, section 7.2)."""
         if self.which is None:
             inner = E.T @ self.kernels.product(F)
@@ -163,7 +173,13 @@ class FeatureCovariance:
 
     which = None
 
-    def __init__(self, kernels, coupling, variance, bias_variance):
+    def __init__(
+        self,
+        kernels: Kernels,
+        coupling: Tree | Coupling,
+        variance: np.ndarray,
+        bias_variance: float,
+    ):
         self.kernels, self.coupling = kernels, coupling
         X = kernels.features
         self.features = np.hstack([X, np.ones((len(X), 1), X.dtype)])
@@ -172,48 +188,51 @@ class FeatureCovariance:
         self.n_products = 0.0
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return self.features.shape[1], self.coupling.n_classes
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         return self.features.dtype
 
-    def gather(self, block):
+    def gather(self, block: np.ndarray) -> np.ndarray:
         self.n_products += 0.5
         return multiply(self.features.T, block)
 
-    def scores(self, image):
+    def scores(self, image: np.ndarray) -> np.ndarray:
         self.n_products += 0.5
         return multiply(self.features, image)
 
-    def image(self, vector):
+    def image(self, vector: np.ndarray) -> np.ndarray:
         out = np.empty_like(vector)
         out[:-1] = self.coupling.couple(vector[:-1], self.variance)
         out[-1] = self.bias_variance * vector[-1]
         return out
 
-    def images(self, vectors):
+    def images(self, vectors: list[np.ndarray]) -> list[np.ndarray]:
         return [self.image(vector) for vector in vectors]
 
-    def cross(self, X, vector):
+    def cross(self, X: np.ndarray | sparse.sparray, vector: np.ndarray) -> np.ndarray:
         """Scores (n_new, C) of new rows of features."""
         image = self.image(vector)
         return X @ image[:-1] + image[-1]
 
-    def node_products(self, E, F):
+    def node_products(self, E: np.ndarray, F: np.ndarray) -> np.ndarray:
         """(P,) e~_p' M f~_p."""
         E, F = self.coupling.adjoint(E[:-1]), self.coupling.adjoint(F[:-1])
         return np.einsum("ip,ip->p", E, F, dtype=np.float64)
 
-    def bias_product(self, E, F):
+    def bias_product(self, E: np.ndarray, F: np.ndarray) -> float:
         """sum_c (1'e_c) (1'f_c)."""
         return float(E[-1] @ F[-1])
 
-    def coupling_gradient(self, E, F):
+    def coupling_gradient(self, E: np.ndarray, F: np.ndarray) -> np.ndarray:
         """(C, P) derivatives of e'K f by the entries of B (Seeger 2006, section 7.2)."""
         inner = E[:-1].T @ F[:-1]
         return (inner + inner.T) @ self.coupling.matrix * self.variance
+
+
+Covariance = DualCovariance | FeatureCovariance
 
 
 def _side_by_side(blocks):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from kronbench.classes.covariance import Coupling
+from kronbench.classes.cross_validation import CrossValidation
+from kronbench.classes.prior import ClassPrior
 from kronbench.classes.sharing import mean_logs
+from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
 
 
@@ -39,16 +43,16 @@ class Criterion:
 
     def __init__(
         self,
-        prior,
-        X,
-        coupling,
-        folds,
+        prior: ClassPrior,
+        X: np.ndarray | sparse.sparray,
+        coupling: Tree | Coupling,
+        folds: CrossValidation,
         *,
-        variance,
-        gamma,
-        variance_groups,
-        gamma_groups,
-        learn_coupling=False,
+        variance: np.ndarray,
+        gamma: np.ndarray,
+        variance_groups: np.ndarray,
+        gamma_groups: np.ndarray,
+        learn_coupling: bool = False,
     ):
         self._prior, self._coupling, self._folds = prior, coupling, folds
         self._variance, self._variance_groups = variance, variance_groups
@@ -68,7 +72,7 @@ class Criterion:
         widths = np.exp(self._log_widths(self.start)) if self._has_widths else gamma[:1]
         self._kernels = prior.kernels(X, widths)
 
-    def parameters(self, x) -> dict:
+    def parameters(self, x: np.ndarray) -> dict:
         """``variance`` (P,), and ``gamma`` (P,) and ``coupling`` (C, P) where they are free."""
         values = {"variance": self._variance}
         if self._n_variances:
@@ -79,7 +83,7 @@ class Criterion:
             values["coupling"] = x[self._n_logs :].reshape(self._coupling.matrix.shape)
         return values
 
-    def evaluate(self, x) -> tuple:
+    def evaluate(self, x: np.ndarray) -> tuple:
         """(Evaluation, gradient (m,), derivative by the logarithm of the bias variance)."""
         values = self.parameters(x)
         variance, coupling = values["variance"], self._coupling

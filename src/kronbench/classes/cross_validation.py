@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kronbench.classes.covariance import Covariance
 from kronbench.classes.posterior_mode import conjugate_gradients, posterior_mode, run, run_together
 from kronbench.classes.printed_mode import symmetrized_adjoint, symmetrized_mode
 from kronbench.classes.softmax import SoftmaxLoss
@@ -77,15 +78,15 @@ class CrossValidation:
 
     def __init__(
         self,
-        targets,
-        n_classes,
-        folds,
+        targets: np.ndarray,
+        n_classes: int,
+        folds: np.ndarray,
         *,
-        tol=1e-6,
-        adjoint_tol=1e-3,
-        solver="cg",
-        max_iter=100,
-        max_inner=200,
+        tol: float = 1e-6,
+        adjoint_tol: float = 1e-3,
+        solver: str = "cg",
+        max_iter: int = 100,
+        max_inner: int = 200,
     ):
         self.losses = [
             SoftmaxLoss(targets, n_classes, folds != fold)
@@ -95,7 +96,7 @@ class CrossValidation:
         self.max_iter, self.max_inner = max_iter, max_inner
         self._starts = [(None, None)] * len(self.losses)
 
-    def evaluate(self, covariance) -> Evaluation:
+    def evaluate(self, covariance: Covariance) -> Evaluation:
         """Fit all folds and solve their gradient systems under these hyperparameters."""
         before = covariance.n_products
         steps = [
@@ -183,7 +184,7 @@ class CrossValidation:
         return mode, adjoint, loss.held_out(mode.scores), n_adjoint
 
 
-def checked_folds(folds, targets):
+def checked_folds(folds: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """The distinct folds of an (n,) array of them."""
     folds = np.asarray(folds)
     if folds.shape != (len(targets),) or folds.dtype.kind not in "iu":

@@ -11,7 +11,9 @@ from scipy.linalg import cho_factor, cho_solve
 from kronbench.classes.softmax import softmax
 
 
-def exact_flat_mode(matrices, y, bias_variance, *, max_iter=40):
+def exact_flat_mode(
+    matrices: list[np.ndarray], y: np.ndarray, bias_variance: float, *, max_iter: int = 40
+) -> tuple[np.ndarray, np.ndarray, float]:
     """Coefficients of the flat model.
 
     Parameters

@@ -12,6 +12,7 @@ where ``which`` (K,) integers may be left out when L is one. Variances are not p
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -43,11 +44,11 @@ class DenseFeatures:
 
     n_kernels = 1
 
-    def __init__(self, X):
+    def __init__(self, X: np.ndarray):
         self.features = np.ascontiguousarray(X)
         self.n_rows, self.dtype = len(self.features), self.features.dtype
 
-    def product(self, block, which=None):
+    def product(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
         if self.n_rows < 2 * self.features.shape[1]:
             return multiply(self._gram, block)
         return multiply(self.features, multiply(self.features.T, block))
@@ -56,14 +57,16 @@ class DenseFeatures:
     def _gram(self):
         return self.features @ self.features.T
 
-    def diagonal(self):
+    def diagonal(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.features, self.features)[:, None]
 
-    def coef(self, block):
+    def coef(self, block: np.ndarray) -> np.ndarray:
         """X'A (d, K): weights of the features."""
         return self.features.T @ block
 
-    def cross(self, X, block, which=None):
+    def cross(
+        self, X: np.ndarray | sparse.sparray, block: np.ndarray, which: np.ndarray | None = None
+    ) -> np.ndarray:
         return X @ self.coef(block)
 
 
@@ -75,21 +78,23 @@ class SparseFeatures:
 
     n_kernels = 1
 
-    def __init__(self, X, dtype=np.float64):
+    def __init__(self, X: sparse.sparray, dtype: np.dtype = np.float64):
         self.features = sparse.csr_array(X).astype(dtype)
         self.features.sort_indices()
         self.n_rows, self.dtype = self.features.shape[0], np.dtype(dtype)
 
-    def product(self, block, which=None):
+    def product(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
         return self._products.gram(block)
 
-    def diagonal(self):
+    def diagonal(self) -> np.ndarray:
         return np.asarray(self.features.multiply(self.features).sum(axis=1)).reshape(-1, 1)
 
-    def coef(self, block):
+    def coef(self, block: np.ndarray) -> np.ndarray:
         return self.features.T @ block
 
-    def cross(self, X, block, which=None):
+    def cross(
+        self, X: np.ndarray | sparse.sparray, block: np.ndarray, which: np.ndarray | None = None
+    ) -> np.ndarray:
         return X @ self.coef(block)
 
     @cached_property
@@ -108,27 +113,34 @@ class StoredKernels:
         which new rows are compared with them; without, new rows are given as their kernel values.
     """
 
-    def __init__(self, matrices, X=None, kernel=None):
+    def __init__(
+        self,
+        matrices: Sequence[np.ndarray],
+        X: np.ndarray | sparse.sparray | None = None,
+        kernel: Callable | None = None,
+    ):
         self.matrices = list(matrices)
         self.X, self._kernel = X, kernel
         self.n_kernels, self.n_rows = len(self.matrices), len(self.matrices[0])
         self.dtype = np.dtype(np.float64)
 
-    def forget(self):
+    def forget(self) -> None:
         """Drop the matrices: products with new rows are left."""
         self.matrices = []
 
-    def compare(self, X, kernel):
+    def compare(self, X: np.ndarray | sparse.sparray, kernel: int) -> np.ndarray:
         """(n_new, n) values of one kernel between new rows and the training rows."""
         return X if self._kernel is None else self._kernel(X, self.X)
 
-    def product(self, block, which=None):
+    def product(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
         return _by_kernel(block, which, lambda k, part: _product(self.matrices[k], part))
 
-    def diagonal(self):
+    def diagonal(self) -> np.ndarray:
         return np.stack([matrix.diagonal() for matrix in self.matrices], axis=1).astype(float)
 
-    def cross(self, X, block, which=None):
+    def cross(
+        self, X: np.ndarray | sparse.sparray, block: np.ndarray, which: np.ndarray | None = None
+    ) -> np.ndarray:
         out = np.empty((X.shape[0], block.shape[1]))
         step = max(1, _CROSS_VALUES // self.n_rows)
         for start in range(0, X.shape[0], step):
@@ -150,7 +162,13 @@ class GaussianKernels(StoredKernels):
         Of the stored matrices.
     """
 
-    def __init__(self, X, gamma, dtype=np.float64, distances=None):
+    def __init__(
+        self,
+        X: np.ndarray | sparse.sparray,
+        gamma: np.ndarray,
+        dtype: np.dtype = np.float64,
+        distances: np.ndarray | None = None,
+    ):
         self.gamma, self._storage = np.asarray(gamma, float), np.dtype(dtype)
         if distances is None:
             distances = squared_distances(X).astype(dtype)
@@ -158,21 +176,21 @@ class GaussianKernels(StoredKernels):
         self._distances = distances
         super().__init__([_exponential(distances, g) for g in self.gamma], X)
 
-    def forget(self):
+    def forget(self) -> None:
         super().forget()
         self._distances = None
 
-    def compare(self, X, kernel):
+    def compare(self, X: np.ndarray | sparse.sparray, kernel: int) -> np.ndarray:
         return gram(X, self.X, kernel="gaussian", gamma=self.gamma[kernel])
 
-    def with_gamma(self, gamma) -> GaussianKernels:
+    def with_gamma(self, gamma: np.ndarray) -> GaussianKernels:
         """The same rows with other widths."""
         gamma = np.asarray(gamma, float)
         if np.array_equal(gamma, self.gamma):
             return self
         return GaussianKernels(self.X, gamma, self._storage, self._distances)
 
-    def derivative(self, block, which=None):
+    def derivative(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
         """-gamma_l (|x - x'|^2 o M^(l)) times each column (Seeger 2006, section 9.3)."""
 
         def product(kernel, part):
@@ -200,7 +218,13 @@ class LowRankKernel:
     dtype = np.dtype(np.float64)
 
     def __init__(
-        self, X, kernel="gaussian", gamma=None, max_rank=100, corrected=True, pivots=None
+        self,
+        X: np.ndarray | sparse.sparray,
+        kernel: str | Callable = "gaussian",
+        gamma: float | None = None,
+        max_rank: int = 100,
+        corrected: bool = True,
+        pivots: np.ndarray | None = None,
     ):
         self.X, self.kernel, self.gamma = X, kernel, None if gamma is None else float(gamma)
         self.max_rank, self.corrected = max_rank, corrected
@@ -216,11 +240,11 @@ class LowRankKernel:
         self.gap = np.maximum(self.left, 0.0)
 
     @property
-    def features(self):
+    def features(self) -> np.ndarray:
         """L (n, k), whose inner products are the kernel where the diagonal is not corrected."""
         return self.factor.factor
 
-    def with_gamma(self, gamma) -> LowRankKernel:
+    def with_gamma(self, gamma: float) -> LowRankKernel:
         """The same pivots with another width."""
         (gamma,) = np.asarray(gamma, float).reshape(-1)
         if gamma == self.gamma:
@@ -229,14 +253,14 @@ class LowRankKernel:
             self.X, self.kernel, gamma, self.max_rank, self.corrected, self.factor.pivots
         )
 
-    def product(self, block, which=None):
+    def product(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
         L = self.features
         out = multiply(L, multiply(L.T, block))
         if self.corrected:
             out += self.gap[:, None] * block
         return out
 
-    def derivative(self, block, which=None):
+    def derivative(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
         """dM~ / d log gamma times each column, the pivots fixed (Appendix C).
 
         With R = M_{.,I} M_I^-1: d(L L') = dM_{.,I} R' + R dM_{I,.} - R dM_I R'. Its diagonal
@@ -255,14 +279,19 @@ class LowRankKernel:
             out -= diagonal[:, None] * block
         return out
 
-    def diagonal(self):
+    def diagonal(self) -> np.ndarray:
         L = self.features
         diagonal = np.einsum("ij,ij->i", L, L)
         return (diagonal + self.gap if self.corrected else diagonal)[:, None]
 
-    def cross(self, X, block, which=None):
+    def cross(
+        self, X: np.ndarray | sparse.sparray, block: np.ndarray, which: np.ndarray | None = None
+    ) -> np.ndarray:
         values = gram(X, self.X[self.factor.pivots], kernel=self.kernel, gamma=self.gamma)
         return self.factor.transform(values) @ (self.features.T @ block)
+
+
+Kernels = DenseFeatures | SparseFeatures | StoredKernels | LowRankKernel
 
 
 def _factor_at(columns, pivots):

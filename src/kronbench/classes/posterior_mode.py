@@ -8,11 +8,13 @@ method serves one fit (:func:`run`) and many in step, which share each pass over
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from kronbench.classes.softmax import softmax
+from kronbench.classes.covariance import Covariance
+from kronbench.classes.softmax import SoftmaxLoss, softmax
 from kronbench.linalg.krylov import ConjugateGradients
 from kronbench.linalg.vectors import axpy, dot
 
@@ -69,7 +71,7 @@ class Mode:
         return len(self.path) - 1
 
 
-def run(steps, covariance):
+def run(steps: Generator, covariance: Covariance) -> object:
     """The result of a generator that asks for images, one at a time."""
     try:
         vector = next(steps)
@@ -79,7 +81,7 @@ def run(steps, covariance):
         return stop.value
 
 
-def run_together(many, covariance):
+def run_together(many: list[Generator], covariance: Covariance) -> list:
     """Results of several such generators in step: each pass over the kernel serves all of them."""
     results, asked = [None] * len(many), {}
 
@@ -101,16 +103,16 @@ def run_together(many, covariance):
 
 
 def posterior_mode(
-    covariance,
-    loss,
+    covariance: Covariance,
+    loss: SoftmaxLoss,
     *,
-    start=None,
-    tol=1e-6,
-    max_iter=100,
-    max_inner=200,
-    preconditioner=None,
-    callback=None,
-):
+    start: np.ndarray | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    max_inner: int = 200,
+    preconditioner: object | None = None,
+    callback: Callable[[Mode], bool] | None = None,
+) -> Generator[np.ndarray, np.ndarray, Mode]:
     """Newton steps by conjugate gradients in the inner product of K~ (generator, returns Mode).
 
     The step x of (I + W K~) x = -(g + a) is found in <u, v> = u'K~ v, in which the system is
@@ -186,8 +188,16 @@ def posterior_mode(
 
 
 def conjugate_gradients(
-    covariance, loss, weights, residual, residual_image, *, goal, max_iter, inverse=None
-):
+    covariance: Covariance,
+    loss: SoftmaxLoss,
+    weights: np.ndarray,
+    residual: np.ndarray,
+    residual_image: np.ndarray,
+    *,
+    goal: float,
+    max_iter: int,
+    inverse: Callable | None = None,
+) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray, int]]:
     """Solve (I + W K~) x = r in <u, v> = u'K~ v (generator, returns x, its image, steps made).
 
     Stops when the square <r, r> of what is left is at most ``goal``; with ``inverse`` its square
@@ -221,7 +231,9 @@ def conjugate_gradients(
     return x, x_image, n_iter
 
 
-def line_search(covariance, loss, mode, step, step_image):
+def line_search(
+    covariance: Covariance, loss: SoftmaxLoss, mode: Mode, step: np.ndarray, step_image: np.ndarray
+) -> float:
     """Move along the step where Phi falls, from length 1 on; 0 where it does not fall.
 
     "Pair optimization" (section 6.1.2): Phi along (u + t s, a + t x) costs O(n C).

@@ -6,9 +6,13 @@ dual functional, not the quadratic model of Phi, so that few steps need not desc
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+
 import numpy as np
 
+from kronbench.classes.covariance import DualCovariance
 from kronbench.classes.posterior_mode import Mode, line_search
+from kronbench.classes.softmax import SoftmaxLoss
 from kronbench.linalg.krylov import ConjugateGradients
 from kronbench.linalg.vectors import dot
 
@@ -20,8 +24,15 @@ _MORE = 5
 
 
 def symmetrized_mode(
-    covariance, loss, *, start=None, max_iter=25, max_inner=12, tol=1e-8, callback=None
-):
+    covariance: DualCovariance,
+    loss: SoftmaxLoss,
+    *,
+    start: np.ndarray | None = None,
+    max_iter: int = 25,
+    max_inner: int = 12,
+    tol: float = 1e-8,
+    callback: Callable[[Mode], bool] | None = None,
+) -> Generator[np.ndarray, np.ndarray, Mode]:
     """Newton steps by k2 preconditioned steps on (I + V'K~V) b = V'u - D^-1/2 g (generator).
 
     Parameters
@@ -74,7 +85,14 @@ def symmetrized_mode(
     return mode
 
 
-def symmetrized_adjoint(covariance, loss, probabilities, held_out, held_out_image, max_iter):
+def symmetrized_adjoint(
+    covariance: DualCovariance,
+    loss: SoftmaxLoss,
+    probabilities: np.ndarray,
+    held_out: np.ndarray,
+    held_out_image: np.ndarray,
+    max_iter: int,
+) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray, int]]:
     """s of Eq. 7 by k3 steps on (I + V'K~V) b = V'K~ g_I (generator, returns s and its image)."""
     system = _Symmetrized(covariance, loss, probabilities, guarded=False)
     rhs = system.VT(held_out_image)

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from kronbench.classes.covariance import DualCovariance, FeatureCovariance
+from kronbench.classes.covariance import Coupling, Covariance, DualCovariance, FeatureCovariance
 from kronbench.classes.kernels import (
     DenseFeatures,
     GaussianKernels,
+    Kernels,
     LowRankKernel,
     SparseFeatures,
     StoredKernels,
 )
+from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense, gram
 
@@ -57,7 +59,7 @@ class ClassPrior:
         """Whether the kernel is the one of this name, and no function."""
         return isinstance(self.kernel, str) and self.kernel == name
 
-    def kernels(self, X, gamma):
+    def kernels(self, X: np.ndarray | sparse.sparray, gamma: np.ndarray) -> Kernels:
         """Kernel matrices over the rows of X (n, d), one for each of the widths gamma (L,)."""
         if self.rank is not None:
             if len(gamma) > 1:
@@ -78,7 +80,13 @@ class ClassPrior:
         matrix = gram(X, kernel=self.kernel).astype(self.dtype, copy=False)
         return StoredKernels([matrix], X, self.kernel)
 
-    def covariance(self, kernels, coupling, variance, which):
+    def covariance(
+        self,
+        kernels: Kernels,
+        coupling: Tree | Coupling,
+        variance: np.ndarray,
+        which: np.ndarray | None,
+    ) -> Covariance:
         """Covariance of the scores: in features where they are few, else in coefficients.
 
         Parameters

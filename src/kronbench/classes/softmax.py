@@ -27,7 +27,7 @@ class SoftmaxLoss:
         The training part; all rows when None.
     """
 
-    def __init__(self, targets, n_classes, rows=None):
+    def __init__(self, targets: np.ndarray, n_classes: int, rows: np.ndarray | None = None):
         targets = np.asarray(targets)
         self.n_classes = n_classes
         self.rows = np.ones(len(targets), bool) if rows is None else np.asarray(rows)
@@ -41,22 +41,22 @@ class SoftmaxLoss:
         else:
             self.codes, self.shares = targets.astype(np.int64), None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.codes)
 
-    def evaluate(self, scores):
+    def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """(value over the training part, probabilities (n, C) of all rows)."""
         probabilities, normalizers = softmax(scores)
         return float((normalizers - self._scores_of_targets(scores))[self.rows].sum()), (
             probabilities
         )
 
-    def held_out(self, scores):
+    def held_out(self, scores: np.ndarray) -> float:
         """The same sum over the rows outside the training part."""
         _, normalizers = softmax(scores)
         return float((normalizers - self._scores_of_targets(scores))[~self.rows].sum())
 
-    def gradient(self, probabilities, rows=None):
+    def gradient(self, probabilities: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """pi - y on the training part (or the given rows), zero elsewhere, (n, C)."""
         rows = self.rows if rows is None else rows
         gradient = np.where(rows[:, None], probabilities, 0)
@@ -66,7 +66,7 @@ class SoftmaxLoss:
             gradient[rows, self.codes[rows]] -= 1
         return gradient
 
-    def mixed(self, probabilities):
+    def mixed(self, probabilities: np.ndarray) -> np.ndarray:
         """(pi + y) / 2, at which the curvature is not yet tiny where the fit is poor."""
         mixed = 0.5 * probabilities
         if self.shares is not None:
@@ -75,7 +75,9 @@ class SoftmaxLoss:
             mixed[np.arange(len(mixed)), self.codes] += 0.5
         return mixed
 
-    def curvature(self, probabilities, scores, add=None):
+    def curvature(
+        self, probabilities: np.ndarray, scores: np.ndarray, add: np.ndarray | None = None
+    ) -> np.ndarray:
         """W x = pi o (x - pi'x) by rows, zero outside the training part; plus ``add``."""
         add = np.zeros_like(scores) if add is None else add
         out = np.empty_like(add)
@@ -89,7 +91,7 @@ class SoftmaxLoss:
         return scores[np.arange(len(scores)), self.codes].astype(np.float64)
 
 
-def softmax(scores):
+def softmax(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(probabilities (n, C), logsumexp (n,) in double precision) of each row of scores."""
     probabilities = np.empty_like(scores)
     normalizers = np.empty(len(scores))

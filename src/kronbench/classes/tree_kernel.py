@@ -8,7 +8,7 @@ from scipy import sparse
 from kronbench.errors import InputError, check_positive
 
 
-def path_features(parents, leaves, width) -> sparse.csr_array:
+def path_features(parents: np.ndarray, leaves: np.ndarray, width: float) -> sparse.csr_array:
     """Features whose inner products are exp(-d / width) exactly, d edges between two leaves.
 
     Parameters

@@ -9,11 +9,13 @@ eigenvectors of the kernel matrix alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import qr
 
-from kronbench.classes.covariance import FeatureCovariance
+from kronbench.classes.covariance import Covariance, DualCovariance, FeatureCovariance
+from kronbench.classes.softmax import SoftmaxLoss
 from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg import multiply
@@ -27,7 +29,9 @@ _MOST_VECTORS, _MORE, _PASSES = 64, 8, 3
 _PAIRS, _CACHED = 2**21, 2**18
 
 
-def tree_preconditioner(covariance, loss):
+def tree_preconditioner(
+    covariance: Covariance, loss: SoftmaxLoss
+) -> FeaturePreconditioner | CoarsePreconditioner:
     """The preconditioner of :func:`posterior_mode` for this covariance and training part.
 
     Raises
@@ -63,14 +67,16 @@ class FeaturePreconditioner:
     loss : SoftmaxLoss
     """
 
-    def __init__(self, covariance, loss):
+    def __init__(self, covariance: FeatureCovariance, loss: SoftmaxLoss):
         self._tree, self._rows = covariance.coupling, loss.rows
         self._features = covariance.features[loss.rows]
         self._prior = np.zeros((self._tree.n_nodes + 1, self._features.shape[1]))
         self._prior[1:, :-1] = covariance.variance[:, None]
         self._prior[self._tree.leaves, -1] = covariance.bias_variance
 
-    def at(self, weights):
+    def at(
+        self, weights: np.ndarray
+    ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
         """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
         curvatures = _curvatures(self._features, weights[self._rows])
         elimination = _Elimination(self._tree, self._prior, curvatures)
@@ -101,7 +107,7 @@ class CoarsePreconditioner:
     loss : SoftmaxLoss
     """
 
-    def __init__(self, covariance, loss):
+    def __init__(self, covariance: DualCovariance, loss: SoftmaxLoss):
         tree = self._tree = covariance.coupling
         self._covariance, self._rows = covariance, loss.rows
         n_vectors = min(_MOST_VECTORS, math.isqrt(covariance.kernels.n_rows))
@@ -127,7 +133,9 @@ class CoarsePreconditioner:
         ones = np.ones((len(basis), 1))
         self._images = np.hstack([products, ones]).astype(covariance.dtype)
 
-    def at(self, weights):
+    def at(
+        self, weights: np.ndarray
+    ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
         """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
         curvatures = _curvatures(self._functions[self._rows], weights[self._rows])
         elimination = _Elimination(self._tree, self._prior, curvatures)

@@ -45,12 +45,12 @@ class Spectrum:
             return np.zeros(len(self.vectors))
         return np.maximum(1.0 - self.squared.sum(axis=1), 0.0)
 
-    def coordinates(self, Y) -> np.ndarray:
+    def coordinates(self, Y: np.ndarray) -> np.ndarray:
         """``vectors.T @ Y``."""
         return self.vectors.T @ Y
 
 
-def kernel_spectrum(matrix, name="matrix") -> Spectrum:
+def kernel_spectrum(matrix: np.ndarray, name: str = "matrix") -> Spectrum:
     """All eigenpairs of a symmetric positive semidefinite (n, n) matrix, in O(n^3).
 
     Raises
@@ -69,7 +69,7 @@ def kernel_spectrum(matrix, name="matrix") -> Spectrum:
     return Spectrum(_without_noise(values, len(values)), np.ascontiguousarray(vectors))
 
 
-def check_symmetric(matrix, name="matrix"):
+def check_symmetric(matrix: np.ndarray, name: str = "matrix") -> None:
     """Raise InputError unless the (n, n) matrix is square, finite and symmetric up to rounding."""
     _check_square(matrix, name)
     for start in range(0, len(matrix), 256):
@@ -92,7 +92,7 @@ def _check_finite(matrix, name):
         raise InputError(f"{name} holds NaN or infinite values: give finite numbers")
 
 
-def feature_spectrum(features) -> Spectrum:
+def feature_spectrum(features: np.ndarray) -> Spectrum:
     """Eigenpairs of ``features @ features.T`` for (n, d) features with d < n, in O(n d^2)."""
     vectors, singular, _ = np.linalg.svd(
         np.asarray(features, dtype=np.float64), full_matrices=False
@@ -101,7 +101,7 @@ def feature_spectrum(features) -> Spectrum:
     return Spectrum(values, np.ascontiguousarray(vectors[:, ::-1]))
 
 
-def psd_part(similarity) -> np.ndarray:
+def psd_part(similarity: np.ndarray) -> np.ndarray:
     """The nearest positive semidefinite matrix: symmetrized, negative eigenvalues set to zero.
 
     Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -15,7 +17,13 @@ KERNELS = ("linear", "gaussian", "precomputed")
 _FEW_FEATURES = 16
 
 
-def gram(X, Y=None, *, kernel="linear", gamma=None):
+def gram(
+    X: np.ndarray | sparse.sparray,
+    Y: np.ndarray | sparse.sparray | None = None,
+    *,
+    kernel: str | Callable = "linear",
+    gamma: float | None = None,
+) -> np.ndarray:
     """Kernel values between all rows of X and all rows of Y.
 
     Parameters
@@ -60,7 +68,9 @@ def gram(X, Y=None, *, kernel="linear", gamma=None):
     return _gaussian(X, Y, float(gamma))
 
 
-def squared_distances(X, Y=None):
+def squared_distances(
+    X: np.ndarray | sparse.sparray, Y: np.ndarray | sparse.sparray | None = None
+) -> np.ndarray:
     """scikit-learn's, by ||x||^2 + ||y||^2 - 2 x'y: (m, p), or (m, m) where Y is None."""
     # Here: scikit-learn takes half a second, and products of given matrices need none of it.
     from sklearn.metrics.pairwise import euclidean_distances
@@ -68,7 +78,7 @@ def squared_distances(X, Y=None):
     return euclidean_distances(X, Y, squared=True)
 
 
-def dense(matrix):
+def dense(matrix: np.ndarray | sparse.sparray) -> np.ndarray:
     """An array or a sparse matrix as an array."""
     return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 

@@ -1,6 +1,8 @@
-"""Kernel matrices of which the diagonal is known and columns are asked for one by one."""
+"""Kernel matrices that compute their columns when asked."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
@@ -21,14 +23,19 @@ class KernelColumns:
         As for :func:`kronbench.linalg.gram_matrix`.
     """
 
-    def __init__(self, X, kernel="linear", gamma=None):
+    def __init__(
+        self,
+        X: np.ndarray | sparse.sparray,
+        kernel: str | Callable = "linear",
+        gamma: float | None = None,
+    ):
         if isinstance(kernel, str) and kernel == "precomputed":
             raise InputError("kernel is 'precomputed': give the kernel matrix itself")
         X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
         self.X = X if callable(kernel) else X.astype(np.float64, copy=False)
         self.kernel, self.gamma = kernel, gamma
 
-    def diagonal(self):
+    def diagonal(self) -> np.ndarray:
         """K(i, i) for all i, (n,)."""
         n = self.X.shape[0]
         if self.kernel == "gaussian":
@@ -36,7 +43,7 @@ class KernelColumns:
         batches = [self.X[start : start + 64] for start in range(0, n, 64)]
         return np.concatenate([self._gram(batch, batch).diagonal() for batch in batches])
 
-    def column(self, i):
+    def column(self, i: int) -> np.ndarray:
         """K(:, i), (n,)."""
         return self._gram(self.X, self.X[i : i + 1])[:, 0]
 
@@ -55,7 +62,9 @@ class _MatrixColumns:
         return self._rows[i]  # symmetric, and a row is contiguous
 
 
-def open_kernel(kernel):
+def open_kernel(
+    kernel: np.ndarray | KernelColumns,
+) -> tuple[KernelColumns | _MatrixColumns, np.ndarray]:
     """Something with ``column(i)``, and its diagonal (n,), checked; a matrix is wrapped."""
     if not hasattr(kernel, "column"):
         matrix = np.asarray(kernel)
@@ -74,7 +83,7 @@ def open_kernel(kernel):
     return kernel, diagonal
 
 
-def check_column(column, i, n):
+def check_column(column: np.ndarray, i: int, n: int) -> None:
     """Raise InputError unless column i of the kernel is (n,) and finite."""
     if column.shape != (n,):
         raise InputError(f"kernel.column({i}) has shape {column.shape}: it must be ({n},)")

@@ -12,12 +12,14 @@ squares would leave the range of numbers is scaled by a power of two, which chan
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import wraps
 from math import frexp, hypot
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import aslinearoperator
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError
 from kronbench.linalg.vectors import axpby, axpy, dot, norm
@@ -69,7 +71,15 @@ def _solver(solve):
 
 
 @_solver
-def minres(A, b, *, shift=0.0, tol=_TOL, max_iter=100, callback=None) -> Solution:
+def minres(
+    A: LinearOperator | np.ndarray | sparse.sparray,
+    b: np.ndarray,
+    *,
+    shift: float = 0.0,
+    tol: float = _TOL,
+    max_iter: int = 100,
+    callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
+) -> Solution:
     """Minimum residual method for (A + shift I) x = b, A symmetric (Paige & Saunders 1975).
 
     Parameters
@@ -137,11 +147,11 @@ class ConjugateGradients:
         The residual b - A x there; overwritten by those of the iterates.
     """
 
-    def __init__(self, x, r):
+    def __init__(self, x: tuple[np.ndarray, ...], r: tuple[np.ndarray, ...]):
         self._x, self._r = x, r
         self._direction = self._square = None
 
-    def direction(self, z, square) -> tuple:
+    def direction(self, z: tuple[np.ndarray, ...], square: float) -> tuple:
         """The next direction: z, made conjugate to the last one; the next call overwrites it."""
         if self._direction is None:
             self._direction = tuple(v.copy() for v in z)
@@ -151,7 +161,9 @@ class ConjugateGradients:
         self._square = square
         return self._direction
 
-    def move(self, d, Ad, curvature) -> bool:
+    def move(
+        self, d: tuple[np.ndarray, ...], Ad: tuple[np.ndarray, ...], curvature: float
+    ) -> bool:
         """Step along the direction d, given with all images that x has.
 
         False, and no step, where the curvature is not positive: rounding has left nothing of the
@@ -168,7 +180,14 @@ class ConjugateGradients:
 
 
 @_solver
-def cg(A, b, *, tol=_TOL, max_iter=100, callback=None) -> Solution:
+def cg(
+    A: LinearOperator | np.ndarray | sparse.sparray,
+    b: np.ndarray,
+    *,
+    tol: float = _TOL,
+    max_iter: int = 100,
+    callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
+) -> Solution:
     """Conjugate gradient method for A x = b, A symmetric positive definite.
 
     Parameters, errors: as for :func:`minres`. It also stops at a direction of no curvature.
@@ -199,7 +218,15 @@ def cg(A, b, *, tol=_TOL, max_iter=100, callback=None) -> Solution:
 
 
 @_solver
-def qmr(A, b, *, tol=_TOL, max_iter=100, callback=None, overwrite_b=False) -> Solution:
+def qmr(
+    A: LinearOperator | np.ndarray | sparse.sparray,
+    b: np.ndarray,
+    *,
+    tol: float = _TOL,
+    max_iter: int = 100,
+    callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
+    overwrite_b: bool = False,
+) -> Solution:
     """Quasi-minimal residual method for A x = b, A square (Freund & Nachtigal 1991).
 
     The coupled two-term recurrences without look-ahead; stops at a breakdown of the two-sided
@@ -261,7 +288,9 @@ def qmr(A, b, *, tol=_TOL, max_iter=100, callback=None, overwrite_b=False) -> So
     return Solution(x, residual, n_iter, stop)
 
 
-def lanczos(A, b, max_iter):
+def lanczos(
+    A: LinearOperator, b: np.ndarray, max_iter: int
+) -> Iterator[tuple[np.ndarray, float, float, np.ndarray]]:
     """Yield v_k, alpha_k, beta_{k+1}, v_{k+1}; ends after a beta that is zero to rounding.
 
     A v_k = beta_{k+1} v_{k+1} + alpha_k v_k + beta_k v_{k-1}, v_1 = b / ||b||. The vectors are
@@ -291,14 +320,16 @@ def lanczos(A, b, max_iter):
 class Rotations:
     """Givens rotations that keep T + shift I triangular, for one shift or an array of shifts."""
 
-    def __init__(self, b_norm, shift):
+    def __init__(self, b_norm: float, shift: float | np.ndarray):
         self.phi = b_norm * np.ones_like(shift)
         self.shift = shift
         self.cosine, self.sine = 1.0, 0.0
         self.cosine_old, self.sine_old = 1.0, 0.0
         self.beta = 0.0
 
-    def rotate(self, alpha, beta):
+    def rotate(
+        self, alpha: float, beta: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Step tau along the new direction d_k, and rho, delta, epsilon of its recurrence
 
         rho d_k = v_k - delta d_{k-1} - epsilon d_{k-2}.
@@ -332,7 +363,9 @@ def _largest(b):
     return float(max(b.max(), -b.min())) if len(b) else 0.0
 
 
-def as_system(A, b):
+def as_system(
+    A: LinearOperator | np.ndarray | sparse.sparray, b: np.ndarray
+) -> tuple[LinearOperator, np.ndarray]:
     """A as an operator and b as an array of floats, checked."""
     A = aslinearoperator(A)
     b = np.asarray(b)

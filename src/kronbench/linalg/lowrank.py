@@ -25,7 +25,7 @@ from kronbench.linalg._lowrank_loops import (
     solve_transposed,
     update_gains,
 )
-from kronbench.linalg.kernel_columns import check_column, open_kernel
+from kronbench.linalg.kernel_columns import KernelColumns, check_column, open_kernel
 from kronbench.linalg.matrix_products import one_blas_thread
 from kronbench.linalg.threads import at_most_threads
 
@@ -73,7 +73,7 @@ class LowRankFactor:
         """Number of columns, k."""
         return len(self.pivots)
 
-    def transform(self, kernel_at_pivots):
+    def transform(self, kernel_at_pivots: np.ndarray) -> np.ndarray:
         """Rows of the factor for new points, in O(n_new k^2).
 
         Parameters
@@ -97,7 +97,9 @@ class LowRankFactor:
         return solve_triangular(triangle, values.T, lower=True, check_finite=False).T
 
 
-def incomplete_cholesky(kernel, max_rank=None, tol=1e-10) -> LowRankFactor:
+def incomplete_cholesky(
+    kernel: np.ndarray | KernelColumns, max_rank: int | None = None, tol: float = 1e-10
+) -> LowRankFactor:
     """Pivoted incomplete Cholesky decomposition K ~ G G^T in O(k^2 n) and k kernel columns.
 
     Each step takes the point with the largest residual diagonal entry (Bach & Jordan 2005,
@@ -135,7 +137,13 @@ def incomplete_cholesky(kernel, max_rank=None, tol=1e-10) -> LowRankFactor:
 
 
 def csi(
-    kernel, targets, max_rank, kappa=0.99, lookahead=40, tol=1e-4, center=True
+    kernel: np.ndarray | KernelColumns,
+    targets: np.ndarray,
+    max_rank: int | None,
+    kappa: float = 0.99,
+    lookahead: int = 40,
+    tol: float = 1e-4,
+    center: bool = True,
 ) -> LowRankFactor:
     """Cholesky decomposition with side information: pivots that also predict the targets.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
 from kronbench.linalg.krylov import Rotations, as_system, lanczos
 from kronbench.linalg.vectors import norm
@@ -40,15 +42,15 @@ class ShiftedSolutions:
         """Number of iterations K."""
         return self.tridiagonal.shape[1]
 
-    def iterate(self, j, k=-1):
+    def iterate(self, j: int, k: int = -1) -> np.ndarray:
         """x (n,) for ``shifts[j]`` after k + 1 iterations, by default the last."""
         return self.coefficients[j, k] @ self.basis[:-1]
 
-    def images(self, j, basis_images):
+    def images(self, j: int, basis_images: np.ndarray) -> np.ndarray:
         """B x (K, t) of all iterates for ``shifts[j]`` from the images B V_K, given as (K, t)."""
         return self.coefficients[j] @ basis_images
 
-    def quadratic_forms(self):
+    def quadratic_forms(self) -> tuple[np.ndarray, np.ndarray]:
         """x' A x and ||A x - b||^2 of all iterates, each (s, K).
 
         From the (K + 1)^2 inner products of the basis: no vector of length n is formed for an
@@ -61,7 +63,14 @@ class ShiftedSolutions:
         return xAx, np.einsum("jki,jki->jk", Ax @ gram, Ax)
 
 
-def multishift_minres(A, b, shifts, *, tol=1e-8, max_iter=100) -> ShiftedSolutions:
+def multishift_minres(
+    A: LinearOperator | np.ndarray | sparse.sparray,
+    b: np.ndarray,
+    shifts: np.ndarray,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 100,
+) -> ShiftedSolutions:
     """MINRES for (A + shift_j I) x = b, all shifts from one Lanczos run.
 
     A + shift I has the Krylov space of A, so the K products with A serve every shift. Beyond them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +19,15 @@ class Search:
     message: str = ""
 
 
-def capped_bfgs(function, start, *, cap=1.0, noise=1e-5, max_evaluations=40, callback=None):
+def capped_bfgs(
+    function: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start: np.ndarray,
+    *,
+    cap: float = 1.0,
+    noise: float = 1e-5,
+    max_evaluations: int = 40,
+    callback: Callable[[np.ndarray, float, np.ndarray], None] | None = None,
+) -> Search:
     """BFGS whose steps are at most ``cap`` in any coordinate, until it is within the noise.
 
     Parameters

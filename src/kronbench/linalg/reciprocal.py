@@ -11,7 +11,7 @@ from kronbench.linalg.eigen import Spectrum
 _EPS = np.finfo(np.float64).eps
 
 
-def reciprocal_nodes(kappa, tol=_EPS) -> tuple[np.ndarray, np.ndarray]:
+def reciprocal_nodes(kappa: float, tol: float = _EPS) -> tuple[np.ndarray, np.ndarray]:
     """Nodes x_l, s_l in [0, 1] of a separable expansion of 1 / (1 + kappa x s) on [0, 1]^2.
 
     With g_l(z; c, p) = sqrt(kappa (1 + kappa)) / (1 + kappa c) * (z - c) / (1 + p z),
@@ -76,7 +76,7 @@ class HeldOutFactors:
         self._product = self._vectors * self._scaled - diagonal[:, None] * self._vectors
         self.scale = largest
 
-    def next(self, center, pole) -> np.ndarray:
+    def next(self, center: float, pole: float) -> np.ndarray:
         """Coordinates (n, n) of the next factor, one row for each left-out i."""
         factor = np.empty_like(self._product)
         resolvent = 1.0 / (1.0 + pole * self._scaled)

@@ -16,7 +16,7 @@ _ROWS = 512  # rows of the residual that are formed at a time
 _BLOCK = 64  # columns the range finder adds at a time
 
 
-def thin_factors(matrix, max_rank):
+def thin_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.ndarray] | None:
     """P (a, k) and Q (b, k) with P Q' ~ matrix to TOLERANCE, or None where k > max_rank.
 
     Pivoted Cholesky in O(a k^2) for a positive semidefinite matrix; for others, prediction

@@ -1,4 +1,4 @@
-"""Inner products and sums of vectors, on as many threads as they are worth.
+"""Vector arithmetic on as many threads as a pass over the numbers is worth.
 
 Between two products with a kernel, Krylov methods only read and write vectors. At 10^7 numbers
 each pass costs as much as memory is slow, and numpy makes one for each operation on one thread,

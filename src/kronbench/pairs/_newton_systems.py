@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from kronbench.linalg.vectors import axpy, dot, norm
 
@@ -10,13 +13,18 @@ from kronbench.linalg.vectors import axpy, dot, norm
 class WholeSystem:
     """Iterations on all pairs: the product with Q, the weights and the projection of H."""
 
-    def __init__(self, gram, weights, project):
+    def __init__(
+        self,
+        gram: Callable[[np.ndarray], np.ndarray],
+        weights: np.ndarray,
+        project: Callable[[np.ndarray], np.ndarray],
+    ):
         self.gram, self.weights, self.project = gram, weights, project
 
-    def reduce(self, v):
+    def reduce(self, v: np.ndarray) -> np.ndarray:
         return v
 
-    def expand(self, v):
+    def expand(self, v: np.ndarray) -> np.ndarray:
         return v
 
 
@@ -30,7 +38,7 @@ class ActiveSystem:
     which B' w and B' Q B v are enough.
     """
 
-    def __init__(self, operator, weights, rhs):
+    def __init__(self, operator: LinearOperator, weights: np.ndarray, rhs: np.ndarray):
         self._active = active = weights != 0
         flat = np.where(active, 0, rhs)
         size = norm(flat)
@@ -42,10 +50,10 @@ class ActiveSystem:
         self._inside = operator.restrict(active, active)
         self.weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
 
-    def project(self, v):
+    def project(self, v: np.ndarray) -> np.ndarray:
         return v
 
-    def gram(self, v):
+    def gram(self, v: np.ndarray) -> np.ndarray:
         """B' Q B v."""
         inside, last = v[:-1], float(v[-1])
         Qv = np.empty_like(v)
@@ -54,10 +62,10 @@ class ActiveSystem:
         Qv[-1] = dot(self._column, inside) + last * self._corner
         return Qv
 
-    def reduce(self, v):
+    def reduce(self, v: np.ndarray) -> np.ndarray:
         return np.append(v[self._active], v.dtype.type(dot(self._flat, v)))
 
-    def expand(self, v):
+    def expand(self, v: np.ndarray) -> np.ndarray:
         whole = float(v[-1]) * self._flat
         whole[self._active] = v[:-1]
         return whole

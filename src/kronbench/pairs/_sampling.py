@@ -83,7 +83,7 @@ class Sampling:
         self.index, self.shape = index, shape
         self._sorted = {}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.index[0])
 
     @cached_property

@@ -36,7 +36,13 @@ class PairData:
 
     __slots__ = ("col_features", "cols", "row_features", "rows")
 
-    def __init__(self, row_features, col_features, rows, cols):
+    def __init__(
+        self,
+        row_features: np.ndarray | sparse.sparray,
+        col_features: np.ndarray | sparse.sparray,
+        rows: np.ndarray,
+        cols: np.ndarray,
+    ):
         self.row_features = _as_features(row_features, "row_features")
         self.col_features = _as_features(col_features, "col_features")
         self.rows = _as_index(rows, self.row_features.shape[0], "rows")
@@ -48,7 +54,9 @@ class PairData:
             )
 
     @classmethod
-    def complete(cls, row_features, col_features) -> PairData:
+    def complete(
+        cls, row_features: np.ndarray | sparse.sparray, col_features: np.ndarray | sparse.sparray
+    ) -> PairData:
         """All m*q pairs, row-major: ``y.reshape(data.shape)`` is the label matrix."""
         row_features = _as_features(row_features, "row_features")
         col_features = _as_features(col_features, "col_features")
@@ -75,7 +83,7 @@ class PairData:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index) -> PairData:
+    def __getitem__(self, index: slice | np.ndarray) -> PairData:
         if isinstance(index, tuple):  # scikit-learn asks for data[index, ...]
             index = index[0]
         if not isinstance(index, slice):
@@ -110,7 +118,7 @@ class RowCount(np.lib.mixins.NDArrayOperatorsMixin):
 
     __slots__ = ("_count",)
 
-    def __init__(self, count):
+    def __init__(self, count: int):
         self._count = count
 
     def __index__(self) -> int:
@@ -146,7 +154,7 @@ class _Shape(tuple):
         return RowCount(entry) if index == 0 else entry
 
 
-def used_vertices(index, size):
+def used_vertices(index: np.ndarray, size: int) -> tuple[np.ndarray | slice, np.ndarray]:
     """The vertices that occur in an index, and each entry's position among them.
 
     By a mask and not by ``np.unique``, whose sort of ten million pairs takes as long as a descent.

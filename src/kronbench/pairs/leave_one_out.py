@@ -10,14 +10,19 @@ eigenvalues reg / (x + reg) and never as a difference. The first is accurate whe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from kronbench.linalg.eigen import Spectrum
 from kronbench.linalg.reciprocal import HeldOutFactors, reciprocal_nodes
 
 _CHUNK_BYTES = 1 << 25  # of each kind of factor that one product takes in
 
 
-def kron_leave_one_out(setting, rows, cols, Y, regs):
+def kron_leave_one_out(
+    setting: str, rows: Spectrum, cols: Spectrum, Y: np.ndarray, regs: np.ndarray
+) -> Iterator[np.ndarray]:
     """Yield the leave-one-out predictions (m, q) of Kronecker ridge regression for each of regs.
 
     Parameters
@@ -38,7 +43,14 @@ def kron_leave_one_out(setting, rows, cols, Y, regs):
         yield one(rows, cols, rotated, coordinates, reg)
 
 
-def two_step_leave_one_out(setting, rows, cols, Y, regs_rows, regs_cols):
+def two_step_leave_one_out(
+    setting: str,
+    rows: Spectrum,
+    cols: Spectrum,
+    Y: np.ndarray,
+    regs_rows: np.ndarray,
+    regs_cols: np.ndarray,
+) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
     """Yield ((i, j), F): the predictions F (m, q) for regs_rows[i] and regs_cols[j].
 
     Corollaries 2 to 5 of Stock et al. 2016. The product with the side of more eigenpairs is made
@@ -70,14 +82,21 @@ def two_step_leave_one_out(setting, rows, cols, Y, regs_rows, regs_cols):
             yield (i, j), F
 
 
-def ridge_leave_one_out(rows, Y, regs):
+def ridge_leave_one_out(rows: Spectrum, Y: np.ndarray, regs: np.ndarray) -> Iterator[np.ndarray]:
     """Yield the predictions (m, q) of each column's own ridge regression (Theorem 7) for regs."""
     labels = _Expanded(rows, Y)
     for reg in regs:
         yield _Smoother(rows, reg).held_out(labels)
 
 
-def held_out_pairs(rows, cols, Y, reg_rows, reg_cols, mask):
+def held_out_pairs(
+    rows: Spectrum,
+    cols: Spectrum,
+    Y: np.ndarray,
+    reg_rows: float,
+    reg_cols: float,
+    mask: np.ndarray,
+) -> np.ndarray:
     """Two-step predictions of the pairs in ``mask`` from all other pairs, setting A.
 
     The minimizer of the empirical risk over the other pairs (Stock et al. 2016, Section 4.1, after
@@ -106,7 +125,14 @@ def held_out_pairs(rows, cols, Y, reg_rows, reg_cols, mask):
     return np.linalg.solve(E * same_col + F * same_row - E * F, right)
 
 
-def held_out_by_column(rows, cols, Y, reg_rows, reg_cols, index):
+def held_out_by_column(
+    rows: Spectrum,
+    cols: Spectrum,
+    Y: np.ndarray,
+    reg_rows: float,
+    reg_cols: float,
+    index: np.ndarray,
+) -> np.ndarray:
     """``held_out_pairs`` for the rows ``index`` of each column alone, (l, q).
 
     In column j the block of I - H is E + f_j I - f_j E, with E that of the rows' complement and

@@ -8,7 +8,14 @@ from kronbench.errors import InputError, check_positive
 
 
 def retrained_kron_leave_one_out(
-    setting, K, G, Y, regs, rows=None, cols=None, reuse=False
+    setting: str,
+    K: np.ndarray,
+    G: np.ndarray,
+    Y: np.ndarray,
+    regs: np.ndarray,
+    rows: np.ndarray | None = None,
+    cols: np.ndarray | None = None,
+    reuse: bool = False,
 ) -> np.ndarray:
     """Predictions of labels by a model without their row (B), column (C) or both (D).
 

@@ -29,27 +29,27 @@ class Loss:
 
     margin = False
 
-    def value(self, p, y):
+    def value(self, p: np.ndarray, y: np.ndarray) -> float:
         """L(p, y), a float."""
         raise NotImplementedError
 
-    def gradient(self, p, y):
+    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         """(Sub)gradient of L with respect to p, (n,)."""
         raise NotImplementedError
 
-    def weights(self, p, y):
+    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The diagonal W >= 0 of H = W P, (n,): numbers, or a mask where it is one or zero."""
         raise NotImplementedError
 
-    def project(self, v):
+    def project(self, v: np.ndarray) -> np.ndarray:
         """P v: the identity for a sum over pairs."""
         return v
 
-    def hessian_diagonal(self, p, y):
+    def hessian_diagonal(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Diagonal of the (generalized) Hessian, (n,)."""
         return self.weights(p, y).astype(p.dtype, copy=False)
 
-    def hessian_product(self, p, y, v):
+    def hessian_product(self, p: np.ndarray, y: np.ndarray, v: np.ndarray) -> np.ndarray:
         """H v for v (n,), in O(n)."""
         return self.weights(p, y) * self.project(v)
 
@@ -57,14 +57,14 @@ class Loss:
 class Ridge(Loss):
     """Squared error, 1/2 sum_i (p_i - y_i)^2."""
 
-    def value(self, p, y):
+    def value(self, p: np.ndarray, y: np.ndarray) -> float:
         residual = p - y
         return 0.5 * dot(residual, residual)
 
-    def gradient(self, p, y):
+    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return p - y
 
-    def weights(self, p, y):
+    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.ones_like(p)
 
 
@@ -73,13 +73,13 @@ class L1SVM(Loss):
 
     margin = True
 
-    def value(self, p, y):
+    def value(self, p: np.ndarray, y: np.ndarray) -> float:
         return float(np.maximum(0, 1 - y * p).sum())
 
-    def gradient(self, p, y):
+    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(y * p < 1, -y, 0)
 
-    def weights(self, p, y):
+    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.zeros_like(p)
 
 
@@ -88,14 +88,14 @@ class L2SVM(Loss):
 
     margin = True
 
-    def value(self, p, y):
+    def value(self, p: np.ndarray, y: np.ndarray) -> float:
         slack = np.maximum(0, 1 - y * p)
         return 0.5 * dot(slack, slack)
 
-    def gradient(self, p, y):
+    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(y * p < 1, p - y, 0)
 
-    def weights(self, p, y):
+    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return y * p < 1
 
 
@@ -104,13 +104,13 @@ class Logistic(Loss):
 
     margin = True
 
-    def value(self, p, y):
+    def value(self, p: np.ndarray, y: np.ndarray) -> float:
         return float(np.logaddexp(0, -y * p).sum())
 
-    def gradient(self, p, y):
+    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * expit(-y * p)
 
-    def weights(self, p, y):
+    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return expit(p) * expit(-p)
 
 
@@ -121,20 +121,20 @@ class RankRLS(Loss):
     its Hessian n I - 1 1^T: n times the centring projection.
     """
 
-    def value(self, p, y):
+    def value(self, p: np.ndarray, y: np.ndarray) -> float:
         error = self.project(p - y)
         return 0.5 * len(p) * dot(error, error)
 
-    def gradient(self, p, y):
+    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return len(p) * self.project(p - y)
 
-    def weights(self, p, y):
+    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.full_like(p, len(p))
 
-    def project(self, v):
+    def project(self, v: np.ndarray) -> np.ndarray:
         return v - v.mean()
 
-    def hessian_diagonal(self, p, y):
+    def hessian_diagonal(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.full_like(p, len(p) - 1)
 
 
@@ -147,7 +147,7 @@ LOSSES = {
 }
 
 
-def get_loss(name) -> Loss:
+def get_loss(name: str) -> Loss:
     """The loss of that name, one of ``LOSSES``."""
     if not isinstance(name, str) or name not in LOSSES:
         raise InputError(f"loss={name!r} is unknown: give one of {', '.join(LOSSES)}")

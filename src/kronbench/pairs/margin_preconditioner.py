@@ -10,6 +10,8 @@ factored curvature of Martens & Grosse (2015) does the same for the layers of a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import eigh
 
@@ -33,11 +35,17 @@ class MarginPreconditioner:
         Vertices of the pairs.
     """
 
-    def __init__(self, row_features, col_features, rows, cols):
+    def __init__(
+        self,
+        row_features: np.ndarray,
+        col_features: np.ndarray,
+        rows: np.ndarray,
+        cols: np.ndarray,
+    ):
         self._sides = (row_features, rows), (col_features, cols)
         self._margins = self._spectra = None
 
-    def __call__(self, weights, reg):
+    def __call__(self, weights: np.ndarray, reg: float) -> Callable[[np.ndarray], np.ndarray]:
         """The preconditioner for these weights (n,): a function of (d*r,) vectors.
 
         O(n + m d^2 + q r^2 + d^3 + r^3), O(n) where the margins are near those of the last call;

@@ -8,9 +8,11 @@ operator X and ||f||^2 = w'w. A Newton step x is found by a few Krylov iteration
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
@@ -18,6 +20,7 @@ from kronbench.errors import InputError, check_positive
 from kronbench.linalg.krylov import ConjugateGradients, minres, qmr
 from kronbench.linalg.vectors import axpy, dot, norm
 from kronbench.pairs._newton_systems import ActiveSystem, WholeSystem
+from kronbench.pairs.losses import Loss
 
 # Conjugate gradients are written for each form, with the images of the vectors carried along.
 _KRYLOV = {"qmr": qmr, "minres": minres}
@@ -76,7 +79,14 @@ class NewtonResult:
 
 
 def newton_dual(
-    gram, loss, y, reg, *, inner_solver="qmr", iterated=False, **options
+    gram: LinearOperator | np.ndarray | sparse.sparray,
+    loss: Loss,
+    y: np.ndarray,
+    reg: float,
+    *,
+    inner_solver: str = "qmr",
+    iterated: bool = False,
+    **options,
 ) -> NewtonResult:
     """Algorithm 2: truncated Newton method for the dual coefficients a (n,).
 
@@ -133,7 +143,15 @@ def newton_dual(
 
 
 def newton_primal(
-    design, loss, y, reg, *, inner_solver="qmr", preconditioner=None, iterated=False, **options
+    design: LinearOperator | np.ndarray | sparse.sparray,
+    loss: Loss,
+    y: np.ndarray,
+    reg: float,
+    *,
+    inner_solver: str = "qmr",
+    preconditioner: Callable[[np.ndarray, float], Callable] | None = None,
+    iterated: bool = False,
+    **options,
 ) -> NewtonResult:
     """Algorithm 3: truncated Newton method for the primal coefficients w (d,).
 

@@ -8,6 +8,7 @@ jointly (Kronecker, Eq. 21). The smaller ``reg``, the closer ``eigenvalues * val
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from kronbench.errors import InputError
 
 
-def tikhonov(eigenvalues, reg):
+def tikhonov(eigenvalues: np.ndarray, reg: float) -> np.ndarray:
     """1 / (x + reg): ridge regression; the pseudo-inverse for reg = 0.
 
     Parameters
@@ -29,7 +30,7 @@ def tikhonov(eigenvalues, reg):
     return _reciprocal(x, x > 0)
 
 
-def cutoff(eigenvalues, reg):
+def cutoff(eigenvalues: np.ndarray, reg: float) -> np.ndarray:
     """1 / x where x >= reg, else 0: principal components regression.
 
     Parameters
@@ -53,7 +54,7 @@ class IteratedTikhonov:
 
     iterations: int = 2
 
-    def __call__(self, eigenvalues, reg):
+    def __call__(self, eigenvalues: np.ndarray, reg: float) -> np.ndarray:
         first = 1.0 / (np.asarray(eigenvalues, dtype=np.float64) + reg)
         values = first
         for _ in range(self.iterations - 1):
@@ -61,7 +62,7 @@ class IteratedTikhonov:
         return values
 
 
-def landweber(eigenvalues, reg):
+def landweber(eigenvalues: np.ndarray, reg: float) -> np.ndarray:
     """(1 - (1 - x / x_max)^t) / x with t = ceil(x_max / reg): gradient descent, L2 boosting.
 
     Parameters
@@ -88,7 +89,9 @@ FILTERS = {
 }
 
 
-def as_filter(filter, name="filter"):
+def as_filter(
+    filter: str | Callable, name: str = "filter"
+) -> Callable[[np.ndarray, float], np.ndarray]:
     """The callable that a name stands for; callables come back as they are.
 
     Raises
@@ -106,7 +109,12 @@ def as_filter(filter, name="filter"):
     return FILTERS[filter]
 
 
-def joint_filter(filter, row_values, col_values, reg):
+def joint_filter(
+    filter: Callable[[np.ndarray, float], np.ndarray],
+    row_values: np.ndarray,
+    col_values: np.ndarray,
+    reg: float,
+) -> np.ndarray:
     """Filter of a Kronecker product kernel, phi(x_a s_b), for all pairs of eigenvalues."""
     return filter(np.outer(row_values, col_values), reg)
 

@@ -9,7 +9,9 @@ from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
 
 
-def two_step_zero_shot(K, G, Y, across, reg_rows, reg_cols) -> np.ndarray:
+def two_step_zero_shot(
+    K: np.ndarray, G: np.ndarray, Y: np.ndarray, across: str, reg_rows: float, reg_cols: float
+) -> np.ndarray:
     """Two-step predictions (t, q) for new rows, each column from the labels of all others.
 
     ``TwoStepRidge`` trained q times without one task (Stock et al. 2016, Section 6.2), by the
@@ -40,7 +42,9 @@ def two_step_zero_shot(K, G, Y, across, reg_rows, reg_cols) -> np.ndarray:
     return left_out.T
 
 
-def kron_zero_shot(K, G, Y, across, reg) -> np.ndarray:
+def kron_zero_shot(
+    K: np.ndarray, G: np.ndarray, Y: np.ndarray, across: str, reg: float
+) -> np.ndarray:
     """As ``two_step_zero_shot``, for ``CompleteKronRidge``.
 
     With K = U X U', the labels Y' u_a of direction a follow a ridge regression with the kernel
