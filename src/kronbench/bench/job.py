@@ -26,8 +26,19 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     Raises
     ------
     InputError
-        The item has no such part.
+        The item measures nothing itself, or has no such part.
     """
+    if item.numbers_of:
+        others = ", ".join(f"{other.paper} {other.name}" for other in item.numbers_of)
+        raise InputError(
+            f"{item.paper} {item.name} brings the numbers of other items together: run those "
+            f"({others})"
+        )
+    if not item.measures:
+        raise InputError(
+            f"{item.paper} {item.name} draws the tables of {item.tables_of}: "
+            f"run {item.paper} {item.tables_of}"
+        )
     if part not in item.parts:
         raise InputError(
             f"{item.paper} {item.name} has no part '{part}'; it has: {', '.join(item.parts)}"

@@ -15,6 +15,7 @@ import re
 import reprlib
 import stat
 import struct
+import subprocess
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -108,7 +109,7 @@ def archive(
     Raises
     ------
     InputError
-        The folder is no finished run, or the checkout with its workflow is not at hand.
+        The folder is no finished run, or the workflow is in no git checkout.
     """
     folder, target = Path(folder), Path(target)
     run = _read(folder) | {"author": author}
@@ -306,20 +307,25 @@ def _chosen(folder, run, limit):
 
 
 def _sources():
-    files = {}
-    for name in _SOURCES:
-        path = checkout_path(name)
-        if not path.exists():
-            raise InputError(
-                f"{path} is missing: an archive holds the workflow that made the run; "
-                "call kronbench in the checkout"
-            )
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            place = file.relative_to(path.parent)
-            hidden = any(part.startswith((".", "__")) for part in place.parts)
-            if file.is_file() and not hidden:
-                files[place.as_posix()] = file
-    return files
+    """What git tracks of the workflow, as it lies there: private files beside it stay private."""
+    root = checkout_path()
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--", *_SOURCES], cwd=root, capture_output=True, text=True
+        )
+    except OSError:  # no git
+        listed = None
+    names = listed.stdout.split("\0") if listed and not listed.returncode else []
+    if missing := [name for name in _SOURCES if not any(_below(name, place) for place in names)]:
+        raise InputError(
+            f"{root} is no git checkout with {', '.join(missing)}: an archive holds the workflow "
+            "that made the run, as far as git tracks it; call kronbench in a clone"
+        )
+    return {name: root / name for name in sorted(names) if (root / name).is_file()}
+
+
+def _below(folder, place):
+    return PurePosixPath(place).is_relative_to(folder)
 
 
 def _readme(run, left_out):
