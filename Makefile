@@ -21,6 +21,10 @@ FILES ?= 10000
 KILLS ?= 100
 VENV := .venv
 BIN := $(abspath $(VENV))/bin
+SCALES := default $(filter-out config,$(patsubst config/%.yaml,%,$(shell grep -l '^scale:' config/*.yaml)))
+ifeq ($(filter $(SCALE),$(SCALES)),)
+$(error there is no scale '$(SCALE)'; give one of: $(SCALES))
+endif
 CONFIGFILE := $(if $(filter-out default,$(SCALE)),--configfile config/$(SCALE).yaml)
 
 TOLERANCES := $(addprefix --tolerances ,$(wildcard config/tolerances/$(SCALE).yaml))

@@ -1,6 +1,6 @@
 """Kronbench: every figure and table of the papers, beside the printed numbers.
 
-snakemake --cores N [--configfile config/smoke.yaml] [airola ...]
+snakemake [airola ...] --cores N [--configfile config/smoke.yaml]
 """
 
 from snakemake.utils import min_version
@@ -43,5 +43,6 @@ onsuccess:
         print("", summary.read_text(), sep="\n", end="")
     else:
         print(
-            f"\nresults are under {PLAN.report.parent}; the page comes with: snakemake --cores N"
+            f"\nresults are under {PLAN.report.parent}; the page comes with: "
+            f"snakemake --cores N --configfile {PLAN.config_file}"
         )

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
-from kronbench.files import refusal, replacing, write_text
+from kronbench.files import refusal, replacing, replacing_all, write_text
 
 
 def test_failure_keeps_what_stood_there_and_leaves_nothing_else(tmp_path):
@@ -82,6 +83,67 @@ def test_what_a_killed_writer_left_goes_with_the_next_one(tmp_path):
     os.utime(tmp_path / f".table-1-elsewhere-{pid}-abcd.csv", (old, old))
     write_text(target, "whole")
     assert f".table-1-elsewhere-{pid}-abcd.csv" not in os.listdir(tmp_path)
+
+
+def test_a_temporary_file_of_an_id_that_another_process_has_now_goes(tmp_path):
+    left = tmp_path / f".table-1-{socket.gethostname()}-{os.getpid()}-abcd.csv"
+    left.touch()
+    long_ago = time.time() - 86400
+    os.utime(left, (long_ago, long_ago))  # before this process began
+    write_text(tmp_path / "table-1.csv", "whole")
+    assert os.listdir(tmp_path) == ["table-1.csv"]
+
+
+def test_a_temporary_file_of_a_zombie_goes(tmp_path):
+    writer = subprocess.Popen([sys.executable, "-c", KILLED, tmp_path / "table-1.csv"])
+    while psutil.Process(writer.pid).status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
+    assert len(os.listdir(tmp_path)) == 1
+    write_text(tmp_path / "table-1.csv", "whole")
+    assert os.listdir(tmp_path) == ["table-1.csv"]
+    writer.wait()
+
+
+SET = ["figure-1.csv", "figure-1.json", "figure-1.pdf"]
+
+
+def contents(folder):
+    return {path.name: path.read_text() for path in folder.iterdir() if path.name in SET}
+
+
+def test_files_that_belong_together_appear_together(tmp_path):
+    for version in "old", "new":
+        before = contents(tmp_path)
+        with replacing_all(tmp_path / name for name in SET) as temporaries:
+            for temporary in temporaries:
+                temporary.write_text(version)
+            assert contents(tmp_path) == before
+        assert contents(tmp_path) == dict.fromkeys(SET, version)
+    assert len(os.listdir(tmp_path)) == len(SET)
+
+
+@pytest.mark.parametrize("n_renamed", range(len(SET)))
+def test_a_set_that_is_broken_off_has_no_first_file_and_nothing_old(
+    tmp_path, monkeypatch, n_renamed
+):
+    """So that it is due again: Snakemake looks for the files that it was asked for."""
+    for name in SET:
+        write_text(tmp_path / name, "old")
+    rename, renamed = os.replace, []
+
+    def breaking_off(source, target):
+        if len(renamed) == n_renamed:
+            raise KeyboardInterrupt
+        renamed.append(target.name)
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", breaking_off)
+    with pytest.raises(KeyboardInterrupt):
+        with replacing_all(tmp_path / name for name in SET) as temporaries:
+            for temporary in temporaries:
+                temporary.write_text("new")
+    assert len(os.listdir(tmp_path)) == n_renamed
+    assert contents(tmp_path) == dict.fromkeys(SET[len(SET) - n_renamed :], "new")
 
 
 LINES = 20_000

@@ -5,6 +5,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,13 +42,17 @@ def test_nothing_imports_upward(floor):
     for file in (PACKAGE / floor).rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             modules = []
-            if isinstance(node, ast.ImportFrom) and node.module:
-                modules = [node.module]
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{file.name} imports by a relative path"
+                # What kronbench itself offers is a room, or a name that stands on one.
+                names = [f"kronbench.{alias.name}" for alias in node.names]
+                modules = names if node.module == "kronbench" else [node.module]
             elif isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
             for module in modules:
                 parts = module.split(".")
-                if parts[0] == "kronbench" and len(parts) > 1:
+                if parts[0] == "kronbench":
+                    assert len(parts) > 1, f"{file.name} imports all of kronbench"
                     assert parts[1] in allowed, f"{file.name} imports {module}"
 
 
@@ -173,3 +179,23 @@ def test_the_readme_has_the_accepted_verdicts():
     target = ROOT / "results" / "reference" / README_SCALE
     if target.exists():
         assert verdict_matrix(target) in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_actions_of_others_are_pinned_and_only_a_job_without_our_code_may_write():
+    for file in (ROOT / ".github" / "workflows").glob("*.yml"):
+        text = file.read_text()
+        for action in re.findall(r"uses: (.+)", text):
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
+        workflow = yaml.safe_load(text)
+        assert workflow["permissions"] in ({}, {"contents": "read"})
+        for job in workflow["jobs"].values():
+            if "write" in job.get("permissions", {}).values():
+                assert not any("checkout" in step.get("uses", "") for step in job["steps"])
+
+
+def test_the_examples_of_the_readme_run_as_they_stand():
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert examples
+    for example in examples:
+        run = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr

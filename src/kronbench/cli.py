@@ -13,6 +13,7 @@ import os
 import sys
 from pathlib import Path
 
+import kronbench
 from kronbench.bench.end_with_workflow import follow_workflow
 from kronbench.errors import InputError
 from kronbench.files import refusal
@@ -57,86 +58,84 @@ def main(argv: list[str] | None = None) -> int:
 
 def _parser():
     parser = argparse.ArgumentParser(prog="kronbench", description=main.__doc__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser.add_argument("--version", action="version", version=kronbench.__version__)
+    add = _adder(parser, "COMMAND")
 
-    run = commands.add_parser("run", help="measure one part of an item into its result table")
-    run.set_defaults(command=_run)
+    run = add("run", _run, "measure one part of an item into its result table")
     run.add_argument("paper")
     run.add_argument("item")
     run.add_argument("part", help="a data set of the item, or 'all' where it needs none")
-    run.add_argument("--threads", type=int, default=os.cpu_count(), help="for BLAS and numba")
-
-    render = commands.add_parser("render", help="draw one item from its result tables")
-    render.set_defaults(command=_render)
+    run.add_argument(
+        "--threads", type=_positive, default=os.cpu_count(), help="for BLAS and numba"
+    )
+    render = add("render", _render, "draw one item from its result tables")
     render.add_argument("paper")
     render.add_argument("item")
-
-    prepare = commands.add_parser("prepare", help="put a data set into the results of a run")
-    prepare.set_defaults(command=_prepare)
+    prepare = add("prepare", _prepare, "put a data set into the results of a run")
     prepare.add_argument("name")
-
-    report = commands.add_parser("report", help="check the claims and write the page")
-    report.set_defaults(command=_report)
-    accept = commands.add_parser("accept", help="make a run the one that others are compared with")
-    accept.set_defaults(command=_accept)
+    report = add("report", _report, "check the claims and write the page")
+    accept = add("accept", _accept, "make a run the one that others are compared with")
     accept.add_argument("--yes", action="store_true", help="write it; without, only what moves")
-    compare = commands.add_parser(
-        "compare", help="what moved between two runs; status 1 where results did"
-    )
-    compare.set_defaults(command=_compare)
+    capacity = add("capacity", _capacity, "hours of a run on nodes of a cluster")
+    capacity.add_argument("--cores", type=_positive, default=16, help="of a node")
+    compile_ = add("compile", _compile, "compile what timed jobs need into numba's cache")
+    compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
+    for command in (run, render, prepare, report, accept, capacity, compile_):
+        command.add_argument("--config", required=True, type=Path, help="merged configuration")
+
+    compare = add("compare", _compare, "what moved between two runs; status 1 where results did")
     compare.add_argument("a", type=Path, help="results/<scale>, or results/reference/<scale>")
     compare.add_argument("b", type=Path)
     compare.add_argument("--tolerances", type=Path, help="without, numbers are equal to the bit")
-    tolerances = commands.add_parser(
-        "tolerances", help="how far the numbers of runs are apart that ought to agree"
+    tolerances = add(
+        "tolerances", _tolerances, "how far the numbers of runs are apart that ought to agree"
     )
-    tolerances.set_defaults(command=_tolerances)
     tolerances.add_argument("runs", type=Path, nargs="+", help="results/<scale> of finished runs")
     tolerances.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.yaml")
-    archive = commands.add_parser("archive", help="a finished run as one file, to keep or publish")
-    archive.set_defaults(command=_archive)
+    archive = add("archive", _archive, "a finished run as one file, to keep or publish")
     archive.add_argument("results", type=Path, help="results/<scale>")
     archive.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.zip")
     archive.add_argument(
         "--limit", type=int, default=256, help="MiB; beyond it the largest files are left out"
     )
     archive.add_argument("--author", metavar="NAME", help="who made the run, for its description")
-    costs = commands.add_parser("costs", help="keep what the jobs of a finished run cost")
-    costs.set_defaults(command=_costs)
-    costs.add_argument("results", type=Path, help="results/<scale>")
-    capacity = commands.add_parser("capacity", help="hours of a run on nodes of a cluster")
-    capacity.set_defaults(command=_capacity)
-    capacity.add_argument("--cores", type=int, default=16, help="of a node")
-    verify = commands.add_parser("verify", help="whether an archive is as it was written")
-    verify.set_defaults(command=_verify)
+    verify = add("verify", _verify, "whether an archive is as it was written")
     verify.add_argument("archive", type=Path, metavar="FILE.zip")
-    compile_ = commands.add_parser(
-        "compile", help="compile what timed jobs need into numba's cache"
-    )
-    compile_.set_defaults(command=_compile)
-    compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
-    for command in (run, render, prepare, report, accept, capacity, compile_):
-        command.add_argument("--config", required=True, type=Path, help="merged configuration")
+    costs = add("costs", _costs, "keep what the jobs of a finished run cost")
+    costs.add_argument("results", type=Path, help="results/<scale>")
+    costs.add_argument("--yes", action="store_true", help="write it; without, only what changes")
+    add("manual", _manual, "write config/README.md")
 
-    manual = commands.add_parser("manual", help="write config/README.md")
-    manual.set_defaults(command=_manual)
-
-    data = commands.add_parser("data", help="the data sets: list, fetch, verify, describe")
-    actions = data.add_subparsers(required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="every data set, with its size and source files")
-    listing.set_defaults(command=_data_list)
-    fetch = actions.add_parser("fetch", help="get and check the files of one data set")
-    fetch.set_defaults(command=_data_fetch)
+    data = add("data", None, "the data sets: list, fetch, verify, describe")
+    add = _adder(data, "ACTION")
+    add("list", _data_list, "every data set, with its size and source files")
+    fetch = add("fetch", _data_fetch, "get and check the files of one data set")
     fetch.add_argument("name")
     fetch.add_argument("--policy", choices=["auto", "real", "surrogate"], default="auto")
     fetch.add_argument("--out", type=Path, help="folder for data.npz and provenance.json")
-    verify = actions.add_parser("verify", help="check every file that is at hand")
-    verify.set_defaults(command=_data_verify)
+    verify = add("verify", _data_verify, "check every file that is at hand")
     verify.add_argument("names", nargs="*")
-    describe = actions.add_parser("describe", help="shape, files, licence and citation")
-    describe.set_defaults(command=_data_describe)
+    describe = add("describe", _data_describe, "shape, files, licence and citation")
     describe.add_argument("name")
     return parser
+
+
+def _adder(parser, metavar):
+    """Adds a command to a parser: its name, the function that does it, its help."""
+    commands = parser.add_subparsers(required=True, metavar=metavar)
+
+    def add(name, function, text):
+        command = commands.add_parser(name, help=text)
+        command.set_defaults(command=function)
+        return command
+
+    return add
+
+
+def _positive(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+    return int(text)
 
 
 def _run(arguments):
@@ -194,9 +193,9 @@ def _archive(arguments):
 
 
 def _costs(arguments):
-    from kronbench.runs.costs import write_costs
+    from kronbench.runs.costs import update_costs
 
-    print(write_costs(arguments.results))
+    print(update_costs(arguments.results, write=arguments.yes))
 
 
 def _capacity(arguments):

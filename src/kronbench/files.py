@@ -11,12 +11,13 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import psutil
 
 ABANDONED = 600.0  # seconds after which what another machine writes is taken for left behind
+CLOCKS = 60.0  # seconds that the start of a process and the date of a file may be apart
 
 # What to do where the system refuses a file.
 _ADVICE = {
@@ -40,30 +41,55 @@ def replacing(path: str | Path) -> Iterator[Path]:
     OSError
         ``path`` cannot be written; the error names it.
     """
-    path = Path(path)
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        sweep(path.parent, path.stem)
-        # The suffix stays: writers such as numpy.savez and matplotlib look at it.
-        handle, name = tempfile.mkstemp(
-            dir=path.parent, prefix=temporary_prefix(path.stem), suffix=path.suffix
-        )
-        os.close(handle)
-        temporary = Path(name)
+    with replacing_all([path]) as (temporary,):
         yield temporary
+
+
+@contextlib.contextmanager
+def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
+    """Temporary paths of files that belong together, renamed when the block succeeds.
+
+    New files never stand beside old ones: all old ones are gone before the first new one appears,
+    and the file that is asked for first appears last. So a process that is killed in between
+    leaves a set without its first file, which is due again.
+
+    Raises
+    ------
+    OSError
+        One of the files cannot be written; the error names it.
+    """
+    paths, temporaries = [Path(path) for path in paths], {}
+    try:
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            sweep(path.parent, path.stem)
+            # The suffix stays: writers such as numpy.savez and matplotlib look at it.
+            handle, name = tempfile.mkstemp(
+                dir=path.parent, prefix=temporary_prefix(path.stem), suffix=path.suffix
+            )
+            os.close(handle)
+            temporaries[name] = path
+        yield [Path(name) for name in temporaries]
         umask = os.umask(0)
         os.umask(umask)
-        temporary.chmod(0o666 & ~umask)  # mkstemp makes files private
-        os.replace(temporary, path)
+        for name in temporaries:
+            os.chmod(name, 0o666 & ~umask)  # mkstemp makes files private
+        if len(paths) > 1:
+            for path in paths:
+                path.unlink(missing_ok=True)
+        for name, path in reversed(temporaries.items()):
+            os.replace(name, path)
     except OSError as error:
         # A full disk names no file, and a temporary name says little.
-        if error.errno is None or (temporary and error.filename not in (None, str(temporary))):
+        begun = len(temporaries) == len(paths)
+        names = {None: paths[0], **temporaries} if begun else {}
+        if error.errno is None or (begun and error.filename not in names):
             raise
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        place = names[error.filename] if begun else paths[len(temporaries)]
+        raise OSError(error.errno, error.strerror, str(place)) from error
     finally:
-        if temporary:
-            temporary.unlink(missing_ok=True)
+        for name in temporaries:
+            Path(name).unlink(missing_ok=True)
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -95,12 +121,22 @@ def sweep(folder: Path, name: str) -> None:
         if not (writer := pattern.fullmatch(left.name)):
             continue
         with contextlib.suppress(OSError):  # another process may remove it too
+            newest = max(path.stat().st_mtime for path in (left, *left.glob("*")))
             if writer[1] == socket.gethostname():
-                dead = not psutil.pid_exists(int(writer[2]))
+                dead = not _may_write(int(writer[2]), newest)
             else:
-                newest = max(path.stat().st_mtime for path in (left, *left.glob("*")))
                 dead = time.time() - newest > ABANDONED
             if dead and left.is_dir():
                 shutil.rmtree(left, ignore_errors=True)
             elif dead:
                 left.unlink()
+
+
+def _may_write(pid, written):
+    """Whether the process that wrote at this time still runs; its id may be another's by now."""
+    try:
+        process = psutil.Process(pid)
+        later = process.create_time() > written + CLOCKS
+        return not later and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

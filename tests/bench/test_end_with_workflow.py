@@ -11,11 +11,12 @@ JOB = (
     "follow_workflow(); "
 )
 WORKFLOW = """
-import subprocess, sys
+import subprocess, sys, time
 from kronbench.bench.end_with_workflow import lead_jobs
 if sys.argv[2] == "leads":
     lead_jobs()
 subprocess.run(["bash", "-c", '"$0" -c "$1"; true', sys.executable, sys.argv[1]])
+time.sleep(60)  # a workflow goes on when one of its jobs has failed
 """
 
 
@@ -52,6 +53,15 @@ def test_a_job_ends_with_its_workflow_and_with_its_shell(family, killed):
 def test_a_job_does_not_look_for_its_shell_to_end_with_it(family):
     seldom = "from kronbench.bench import end_with_workflow as e; e._PERIOD = 100; "
     _, shell, job = family(job=seldom + JOB)
+    shell.kill()
+    job.wait(5)
+
+
+def test_a_job_whose_shell_dies_while_it_starts_does_not_begin(family):
+    """It would write beside the workflow's second try, and into what Snakemake cleans."""
+    orphaned = "import os; shell = os.getppid(); print('ready', flush=True)\n"
+    orphaned += "while os.getppid() == shell: pass\n"
+    _, shell, job = family(job=orphaned + JOB)
     shell.kill()
     job.wait(5)
 

@@ -6,6 +6,7 @@ import yaml
 
 from kronbench.bench import items
 from kronbench.bench.items import load_plan
+from kronbench.bench.job import run_job
 from kronbench.bench.provenance import sources_of, table_sources
 from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.cli import main
@@ -206,3 +207,26 @@ def test_no_item_leaves_the_way_of_its_products_to_the_rates_of_a_machine(scale)
                 assert method in ("sparse", "dense", "lowrank"), f"{item.paper} {item.name}"
                 pinned += 1
     assert pinned > 8
+
+
+def test_an_item_that_measures_nothing_is_not_run(tmp_path):
+    """Its job would overwrite the tables of another, with a sidecar of the wrong name."""
+    plan = load_plan(merged("smoke"))
+    with pytest.raises(InputError, match="draws the tables of table-6: run airola table-6"):
+        run_job(plan, plan.item("airola", "table-7"), "Ki", 1)
+    gathering = next(item for item in plan.items if item.numbers_of)
+    with pytest.raises(InputError, match="brings the numbers of other items together: run those"):
+        run_job(plan, gathering, "all", 1)
+
+
+def test_a_misspelt_item_is_answered_with_the_nearest():
+    plan = load_plan(merged("smoke"))
+    with pytest.raises(InputError, match=r"did you mean airola figure-6"):
+        plan.item("airola", "figure6")
+    with pytest.raises(InputError, match=r"it has: airola figure-1, .*"):
+        plan.item("nobody", "knows")
+
+
+def test_a_scale_is_no_whole_configuration():
+    with pytest.raises(InputError, match=r"smoke\.yaml is laid over config/config\.yaml"):
+        load_plan(config_path("smoke.yaml"))

@@ -22,6 +22,7 @@ import psutil
 from tests.faults.checkout import COMPILED, Checkout
 
 KINDS = ("workflow", "job", "both")
+PER_CHECKOUT = 20  # kills, before a run that is left alone
 
 
 class Kills:
@@ -32,7 +33,7 @@ class Kills:
     calm : Checkout
         With the results of an undisturbed run.
     seconds : float
-        That the undisturbed run took.
+        That the undisturbed run took once its kernels were compiled.
     seed : int
     """
 
@@ -99,9 +100,10 @@ class Kills:
         """Whether a run goes on after a random time, in which it starts a job if it has to."""
         while in_job and run.is_running() and not any(map(is_job, _descendants(run))):
             with contextlib.suppress(psutil.TimeoutExpired):
-                run.wait(0.5)
-        longest = self._seconds / 4
-        pause = 0.05 * (longest / 0.05) ** self._random.random()
+                run.wait(0.1)
+        # Often so short that Python has not begun to read the job's modules.
+        shortest, longest = 0.02, self._seconds / 4
+        pause = shortest * (longest / shortest) ** self._random.random()
         with contextlib.suppress(psutil.TimeoutExpired):
             run.wait(pause)
         return run.is_running()
@@ -125,18 +127,14 @@ def is_job(process):
 
 
 def run_calmly(checkout):
-    """Seconds of a run that nothing disturbs."""
-    begun = time.monotonic()
+    """Seconds of a run that nothing disturbs, after its kernels are compiled."""
     status, printed = checkout.run()
     assert status == 0, printed
-    return time.monotonic() - begun
+    return time.time() - (checkout.results / "compiled.json").stat().st_mtime
 
 
-# Quick items of two papers, none of them timed, one without data.
-ITEMS = {
-    "airola": {"table-2": {"draws": 3, "n": 40}},
-    "stock": {"figure-1": {}, "figure-3": {}},
-}
+# Quick ones, none of them timed: a table without data, a figure with a data set.
+ITEMS = {"airola": {"table-2": {"draws": 3, "n": 40}}, "stock": {"figure-3": {}}}
 
 
 def main():
@@ -163,14 +161,14 @@ def main():
 
 
 def kill_many(make, calm, seconds, n_kills, seed, at_once):
-    """Kill the runs of checkouts ten times each; 1 where something was wrong."""
+    """Kill the runs of checkouts, ``PER_CHECKOUT`` each; 1 where something was wrong."""
     begun = time.monotonic()
 
     def of_one(number):
         kills = Kills(calm, seconds, seed + number)
         checkout = make(f"run-{number}")
         checkout.take(calm, *COMPILED)
-        kills.one_more(checkout, 10)
+        kills.one_more(checkout, PER_CHECKOUT)
         print(f"{checkout.folder.name}: {dict(kills.done)}, {kills.faults}", flush=True)
         shutil.rmtree(checkout.folder)
         return kills
@@ -178,7 +176,7 @@ def kill_many(make, calm, seconds, n_kills, seed, at_once):
     done, faults, runs = collections.Counter(), [], 0
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         while done.total() < n_kills:
-            missing = max(1, (n_kills - done.total()) // 10)
+            missing = max(1, (n_kills - done.total()) // PER_CHECKOUT)
             for kills in pool.map(of_one, range(runs, runs + missing)):
                 done += kills.done
                 faults += kills.faults

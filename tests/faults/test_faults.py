@@ -80,6 +80,35 @@ def test_killed_runs_are_made_whole_by_a_rerun(calm, make):
     assert set(killed.done) == set(kills.KINDS)
 
 
+# So that a test meets a job while Python starts, before it can know what becomes of its shell.
+SLOW_START = """
+import sys, time
+if "kronbench" in sys.orig_argv:
+    time.sleep(1.5 if "figure-3" in sys.orig_argv else 8)
+"""
+
+
+def test_a_job_whose_shell_dies_while_it_starts_writes_nothing(calm, make, root, tmp_path):
+    """It wrote on after Snakemake had cleaned up, and then stood half for a whole item."""
+    (tmp_path / "sitecustomize.py").write_text(SLOW_START)
+    slow = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{root / 'src'}"}
+    checkout = make(environment=slow)
+    tables = "stock/tables/figure-3"
+    checkout.take(calm, *(f"{SCALE}/{name}" for name in ("data", tables)))
+    run = checkout.start()
+    wait_for_job(run, "render stock figure-3")
+    shell, job = sorted(
+        (process for process in run.children(recursive=True) if "figure-3" in said_by(process)),
+        key=psutil.Process.create_time,
+    )
+    shell.kill()
+    job.wait(10)
+    assert run.is_running(), "the job ended with its run, and not with its shell"
+    run.kill()
+    run.wait(10)
+    assert not list((checkout.results / "stock").glob("*figure-3*"))
+
+
 @contextlib.contextmanager
 def mounted(folder, *options):
     """A file system of its own at ``folder``, while the block runs."""
@@ -130,10 +159,18 @@ def test_a_full_disk_of_everything_is_said(calm, make, tmp_path, room):
         assert_as_undisturbed(checkout, calm)
 
 
-def wait_for_job(run):
-    while not any(map(kills.is_job, run.children(recursive=True))):
+def wait_for_job(run, command="-m kronbench"):
+    """Until a shell waits for the job with this command."""
+    while sum(command in said_by(process) for process in run.children(recursive=True)) < 2:
         assert run.is_running()
-        time.sleep(0.1)
+        time.sleep(0.01)
+
+
+def said_by(process):
+    """The command of a process; nothing where it has ended."""
+    with contextlib.suppress(psutil.Error):
+        return " ".join(process.cmdline())
+    return ""
 
 
 @in_full
@@ -178,6 +215,15 @@ def test_the_second_run_in_a_folder_is_refused_and_the_first_one_is_right(calm, 
     assert LOCKED in checkout.printed_to("second.txt")
     assert first.wait(1200) == 0
     assert list(checkout.unlike(calm, whole=True)) == []
+
+
+@in_full
+def test_a_run_of_another_scale_in_the_folder_is_no_obstacle(calm, make):
+    checkout = make()
+    lock = checkout.folder / ".snakemake/locks/0.output.lock"  # as Snakemake writes it
+    lock.parent.mkdir(parents=True)
+    lock.write_text("results/other/stock/figure-1.csv\n")
+    assert_as_undisturbed(checkout, calm)
 
 
 @in_full

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from kronbench.bench.items import load_plan
+from kronbench.bench.results import read_numbers
 from kronbench.errors import InputError
 from kronbench.report import render
 from kronbench.report.drawings.performance import headlines
@@ -118,7 +119,7 @@ def test_it_is_rendered_from_the_numbers_of_others(tmp_path, monkeypatch):
         drawing_options={"rate": BLAS, "headlines": [FAST]},
     )
     render.render(item)
-    assert render.read_numbers(item)["times faster than printed"].tolist() == [8]
+    assert read_numbers(item)["times faster than printed"].tolist() == [8]
     assert {path.suffix for path in item.folder.glob("figure-3.*")} == {
         f".{kind}" for kind in item.kinds
     }

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from kronbench.bench.items import load_plan
+from kronbench.bench.results import read_numbers
 from kronbench.errors import InputError
 from kronbench.report import claim_files, claims, render
 from kronbench.report.page import write_report
@@ -86,7 +87,7 @@ def test_numbers_that_are_drawn_are_the_numbers_of_the_table(plan):
     assert {path.name for path in item.folder.glob("figure-3.*")} == {
         f"figure-3.{suffix}" for suffix in ("csv", "pdf", "png", "json")
     }
-    assert len(render.read_numbers(item)) == 2 * 20 * len(item.datasets)
+    assert len(read_numbers(item)) == 2 * 20 * len(item.datasets)
 
 
 def test_surrogate_data_is_stamped_in_the_picture_and_the_record(plan, monkeypatch):
@@ -261,7 +262,7 @@ def test_an_item_draws_the_tables_of_another(plan):
     )  # fmt: skip
     write_results(source, measured)
     render.render(second)
-    assert render.read_numbers(second)["our seconds"].tolist() == [18.0] * len(source.parts)
+    assert read_numbers(second)["our seconds"].tolist() == [18.0] * len(source.parts)
     assert second.command("GPCR") == source.command("GPCR")
     written = {path.name for path in second.folder.glob("table-7.*")}
     assert written == {f"table-7.{kind}" for kind in ("csv", "html", "json", "md", "tex")}

@@ -6,7 +6,9 @@ import re
 import shutil
 import stat
 import struct
+import subprocess
 import zipfile
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 import pandas as pd
@@ -16,9 +18,11 @@ from hypothesis import strategies as st
 
 from kronbench.cli import main
 from kronbench.errors import InputError
+from kronbench.runs import archive as archives
 from kronbench.runs.archive import CRATE, MANIFEST, README, archive, verify
 from kronbench.runs.compare import compare, read_run
 
+ROOT = Path(__file__).parents[2]
 TABLE = "results/small/airola/figure-1.csv"
 
 
@@ -105,6 +109,22 @@ def test_it_holds_the_run_and_what_made_it_and_nothing_else(archived):
     assert {"Snakefile", "workflow/rules/report.smk", "config/datasets.yaml"} <= found
     assert {"requirements.lock", "LICENSE", "CITATION.cff", README, CRATE, MANIFEST} <= found
     assert not [name for name in found if "__pycache__" in name or "/." in name]
+
+
+def test_a_private_file_in_the_checkout_stays_there(run, tmp_path, monkeypatch):
+    """As a registry of one's own data sets is one."""
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{ROOT}", clone], check=True)
+    write(clone / "config/private.yaml", "nr: the address of a patient")
+    write(clone / "workflow/rules/private.smk", "")
+    monkeypatch.setattr(archives, "checkout_path", clone.joinpath)
+    archive(run, tmp_path / "small.zip")
+    found = set(contents(tmp_path / "small.zip"))
+    assert {"config/datasets.yaml", "workflow/rules/common.smk"} <= found
+    assert not [name for name in found if "private" in name]
+    shutil.rmtree(clone / ".git")
+    with pytest.raises(InputError, match=r"no git checkout .* call kronbench in a clone"):
+        archive(run, tmp_path / "other.zip")
 
 
 def test_the_same_files_give_the_same_bytes_at_another_time_and_place(run, archived, tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from kronbench.bench.items import load_plan
 from kronbench.errors import InputError
@@ -19,7 +20,7 @@ from kronbench.runs.costs import (
     measurements,
     memory_mb,
     minutes,
-    write_costs,
+    update_costs,
 )
 from tests.helpers import merged
 
@@ -38,16 +39,53 @@ def small_run(folder, seconds, peaks):
     return folder
 
 
-def test_a_run_replaces_the_costs_of_its_scale_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(costs, "config_path", lambda name: tmp_path / name)
-    write_costs(small_run(tmp_path / "first", 7.04, [300.0, 812.4, None]))
-    write_costs(small_run(tmp_path / "second", 1, [100]))
-    (tmp_path / "again").mkdir()
-    file = write_costs(small_run(tmp_path / "again" / "first", 9, [500]))
-    table = pd.read_csv(file).set_index("scale")
-    assert list(table.index) == ["first", "second"]
-    assert table.loc["first", ["seconds", "peak_mib"]].tolist() == [9, 500]
-    assert table.loc["second", ["seconds", "peak_mib"]].tolist() == [1, 100]
+def finished_run(folder, seconds):
+    """A run of all jobs of one paper, with the configuration it was made by."""
+    config = merged() | {"scale": folder.name, "papers": {"bach": {}}}
+    (folder / "config.yaml").parent.mkdir(parents=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    for item, part in measurements(load_plan(config)):
+        table = folder / item.table(part).relative_to(f"results/{folder.name}")
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.write_text("peak_mib\n100\n")
+        record = {"paper": "bach", "item": item.name, "part": part, "seconds": seconds}
+        record["environment"] = {"threads": 2}
+        table.with_suffix(".json").write_text(json.dumps(record))
+    return folder
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """The file of measured costs, with those of two runs."""
+    there = costs.config_path
+    monkeypatch.setattr(
+        costs,
+        "config_path",
+        lambda name: tmp_path / name if name == "costs.csv" else there(name),
+    )
+    for scale in "first", "second":
+        update_costs(finished_run(tmp_path / "runs" / scale, 7), write=True)
+    return tmp_path / "costs.csv"
+
+
+def test_a_run_replaces_the_costs_of_its_scale_alone(kept, tmp_path):
+    again = finished_run(tmp_path / "again" / "first", 9)
+    before = kept.read_bytes()
+    told = update_costs(again, write=False)
+    n = len(measured_costs(again))
+    assert f"scale first: {n} jobs measured anew, 0 added, 0 taken away; --yes writes it" in told
+    assert kept.read_bytes() == before
+    update_costs(again, write=True)
+    seconds = pd.read_csv(kept).groupby("scale")["seconds"].unique()
+    assert seconds.map(list).to_dict() == {"first": [9], "second": [7]}
+
+
+def test_costs_of_an_unfinished_run_are_refused(kept, tmp_path):
+    again, before = finished_run(tmp_path / "again" / "first", 9), kept.read_bytes()
+    next(again.glob("bach/tables/**/*.csv")).unlink()
+    with pytest.raises(InputError, match=r"1 of \d+ jobs have no result table, such as bach fig"):
+        update_costs(again, write=True)
+    assert kept.read_bytes() == before
 
 
 def test_the_largest_row_of_a_table_is_the_peak(tmp_path):

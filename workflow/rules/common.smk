@@ -45,8 +45,12 @@ CONFIG = PLAN.config_file
 
 
 def save_settings():
-    """Write what the jobs of this run read, but not under the jobs of another run."""
-    runs = list(Path(".snakemake/locks").glob("*.output.lock"))
+    """Write what the jobs of this run read, but not under the jobs of another run.
+
+    A run of another scale has files, and settings, of its own.
+    """
+    locks = Path(".snakemake/locks").glob("*.output.lock")
+    runs = [lock for lock in locks if f"{PLAN.report.parent}/" in lock.read_text()]
     if len(runs) > 1 and not PLAN.saved:
         raise WorkflowError(
             f"another run with other settings is at work in {PLAN.report.parent}: "

@@ -28,9 +28,17 @@ def follow_workflow() -> None:
     process that no workflow started.
     """
     workflow, _, names = os.environ.get(_VARIABLE, "").partition(" ")
-    if workflow and names == _names():  # a container may count its processes anew
-        _end_with_shell()
-        threading.Thread(target=_watch, args=(int(workflow), os.getppid()), daemon=True).start()
+    if not workflow or names != _names():  # a container may count its processes anew
+        return
+    shell = os.getppid()
+    _end_with_shell()
+    # A shell that was killed while this process started sends no signal any more: the process is
+    # then a child of the system.
+    ancestors = {process.pid: process for process in psutil.Process().parents()}
+    if int(workflow) not in ancestors:
+        os._exit(1)
+    watched = ancestors[int(workflow)], shell
+    threading.Thread(target=_watch, args=watched, daemon=True).start()
 
 
 def _end_with_shell():
@@ -45,9 +53,9 @@ def _watch(workflow, shell):
     os._exit(1)
 
 
-def _runs(pid):
+def _runs(process):
     try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import difflib
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -141,8 +142,12 @@ class Plan:
         for item in self.items:
             if (item.paper, item.name) == (paper, name):
                 return item
-        known = ", ".join(f"{item.paper} {item.name}" for item in self.items)
-        raise InputError(f"there is no item '{paper} {name}' in this run; it has: {known}")
+        known = [f"{item.paper} {item.name}" for item in self.items]
+        if near := difflib.get_close_matches(f"{paper} {name}", known):
+            hint = f"did you mean {' or '.join(near)}?"
+        else:
+            hint = f"it has: {', '.join(known)}"
+        raise InputError(f"there is no item '{paper} {name}' in this run; {hint}")
 
     @property
     def saved(self) -> bool:
@@ -170,7 +175,12 @@ def load_plan(config: Mapping | str | Path) -> Plan:
         package, or a mirror with a password: named, before any work.
     """
     if isinstance(config, str | Path):
-        config = read_yaml(config)
+        file, config = config, read_yaml(config)
+        if "papers" in config and "seed" not in config:
+            raise InputError(
+                f"{file} is laid over config/config.yaml and is no whole configuration; give "
+                "results/<scale>/config.yaml, which a run writes"
+            )
     validate(config, "config", "the configuration")
     _check_mirror(config["mirror"] or "")
     papers, items = {}, []

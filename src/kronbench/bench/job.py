@@ -16,7 +16,7 @@ from kronbench.bench.items import Item, Plan
 from kronbench.bench.prepared_data import prepared
 from kronbench.bench.seeds import generator
 from kronbench.errors import InputError
-from kronbench.files import replacing, write_text
+from kronbench.files import replacing_all
 from kronbench.pairs import rates_used
 
 
@@ -26,8 +26,19 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     Raises
     ------
     InputError
-        The item has no such part.
+        The item measures nothing itself, or has no such part.
     """
+    if item.numbers_of:
+        others = ", ".join(f"{other.paper} {other.name}" for other in item.numbers_of)
+        raise InputError(
+            f"{item.paper} {item.name} brings the numbers of other items together: run those "
+            f"({others})"
+        )
+    if not item.measures:
+        raise InputError(
+            f"{item.paper} {item.name} draws the tables of {item.tables_of}: "
+            f"run {item.paper} {item.tables_of}"
+        )
     if part not in item.parts:
         raise InputError(
             f"{item.paper} {item.name} has no part '{part}'; it has: {', '.join(item.parts)}"
@@ -64,9 +75,9 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "data": data.provenance if data is not None else None,
         "environment": surroundings,
     }
-    write_text(table.with_suffix(".json"), json.dumps(sidecar, indent=1))
-    with replacing(table) as temporary:
-        frame.to_csv(temporary, index=False)
+    with replacing_all([table, table.with_suffix(".json")]) as (new_table, new_sidecar):
+        frame.to_csv(new_table, index=False)
+        new_sidecar.write_text(json.dumps(sidecar, indent=1), encoding="utf-8")
     return table
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from kronbench.errors import InputError
-from kronbench.files import replacing, write_text
+from kronbench.files import replacing_all
 
 KINDS = {
     "pairs": "row_features, col_features; rows, cols, labels of each pair",
@@ -129,7 +129,7 @@ class Dataset:
         }
 
     def save(self, folder: str | Path) -> None:
-        """Write ``data.npz`` and ``provenance.json`` into ``folder``, each whole or not at all."""
+        """Write ``data.npz`` and ``provenance.json`` into ``folder``: both, or none."""
         folder = Path(folder)
         stored = {}
         for key, value in self.arrays.items():
@@ -141,11 +141,9 @@ class Dataset:
                 stored[key] = value
         if any(value.dtype.hasobject for value in stored.values()):
             raise InputError(f"{self.name} has an array of Python objects: give numbers or text")
-        # Without the old provenance an interrupted save cannot pair it with the new numbers.
-        (folder / "provenance.json").unlink(missing_ok=True)
-        with replacing(folder / "data.npz") as temporary:
-            np.savez(temporary, **stored)
-        write_text(folder / "provenance.json", json.dumps(self.provenance, indent=1))
+        with replacing_all([folder / "data.npz", folder / "provenance.json"]) as (arrays, record):
+            np.savez(arrays, **stored)
+            record.write_text(json.dumps(self.provenance, indent=1), encoding="utf-8")
 
     @classmethod
     def open(cls, folder: str | Path) -> Dataset:

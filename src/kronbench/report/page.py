@@ -13,7 +13,7 @@ import pandas as pd
 
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.results import read_numbers, read_sidecars
-from kronbench.files import replacing, write_text
+from kronbench.files import replacing_all
 from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import Verdict, evaluate, headlines
@@ -40,8 +40,6 @@ def write_report(plan: Plan) -> str:
     verdicts = evaluate(statements.claims, plan)
     columns = [field.name for field in dataclasses.fields(Verdict)]
     table = pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
-    with replacing(plan.report / "claims.csv") as temporary:
-        table.to_csv(temporary)
     moved = moved_since_accepted(plan, table)
     entries = [_entry(item, verdicts) for item in plan.items]
     papers = [
@@ -75,9 +73,12 @@ def write_report(plan: Plan) -> str:
             seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
         )
     )
-    write_text(plan.report / "index.html", page)
     summary = _summary(plan, entries, verdicts, moved)
-    write_text(plan.report / "summary.txt", summary + "\n")
+    names = ("index.html", "claims.csv", "summary.txt")
+    with replacing_all(plan.report / name for name in names) as (new_page, claims, told):
+        new_page.write_text(page, encoding="utf-8")
+        table.to_csv(claims)
+        told.write_text(summary + "\n", encoding="utf-8")
     return summary
 
 

@@ -10,9 +10,9 @@ import matplotlib
 import pandas as pd
 
 from kronbench.bench.items import Item
-from kronbench.bench.results import read_numbers, read_results, surrogates_of
+from kronbench.bench.results import read_results, read_table, surrogates_of
 from kronbench.errors import InputError
-from kronbench.files import replacing, write_text
+from kronbench.files import replacing_all
 from kronbench.report import typeset
 from kronbench.report.layout import Grid, arrange
 from kronbench.report.style import STYLE, stamp
@@ -39,44 +39,41 @@ def render(item: Item) -> None:
     numbers = results.frame
     if hasattr(drawing, "tabulate"):
         numbers = drawing.tabulate(results.frame, item, read_printed(item))
-    with replacing(item.output("csv")) as temporary:
-        numbers.to_csv(temporary, index=False)
     surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
     own = () if item.numbers_of else results.sidecars  # the others say theirs themselves
     skipped = [line for sidecar in own for line in sidecar["skipped"]]
-    if is_table:
-        _write_table(item, grids_of(item, read_numbers(item), skipped), surrogates)
-    else:
-        with matplotlib.rc_context(STYLE):
-            figure = drawing.draw(numbers, item)
-            stamp(figure, surrogates, across=not getattr(drawing, "MARKS_SURROGATES", False))
-            # Fixed dates make pictures of equal numbers equal files.
-            for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
-                with replacing(item.output(suffix)) as temporary:
-                    figure.savefig(temporary, metadata=metadata)
-    write_text(
-        item.output("json"),
-        json.dumps(
-            {
-                "kind": "table" if is_table else "figure",
-                "surrogates": surrogates,
-                "skipped": skipped,
-                "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),
-            },
-            indent=1,
-        ),
-    )
+    with replacing_all(map(item.output, item.kinds)) as temporaries:
+        new = dict(zip(item.kinds, temporaries, strict=True))
+        numbers.to_csv(new["csv"], index=False)
+        if is_table:
+            grids = grids_of(item, read_table(new["csv"]), skipped)
+            for suffix, text in _table_texts(item, grids, surrogates).items():
+                new[suffix].write_text(text, encoding="utf-8")
+        else:
+            with matplotlib.rc_context(STYLE):
+                figure = drawing.draw(numbers, item)
+                marked = getattr(drawing, "MARKS_SURROGATES", False)
+                stamp(figure, surrogates, across=not marked)
+                # Fixed dates make pictures of equal numbers equal files.
+                for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
+                    figure.savefig(new[suffix], metadata=metadata)
+        record = {
+            "kind": "table" if is_table else "figure",
+            "surrogates": surrogates,
+            "skipped": skipped,
+            "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),
+        }
+        new["json"].write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 
-def _write_table(item, grids, surrogates):
+def _table_texts(item, grids, surrogates):
     name = f"{item.paper} {item.name}"
     title, label = f"{name}: {item.title}", f"{item.paper}-{item.name}"
-    for suffix, text in (
-        ("html", typeset.html(name, item.title, grids, surrogates)),
-        ("md", typeset.markdown(title, grids, surrogates)),
-        ("tex", typeset.latex(title, label, grids, surrogates)),
-    ):
-        write_text(item.output(suffix), text)
+    return {
+        "html": typeset.html(name, item.title, grids, surrogates),
+        "md": typeset.markdown(title, grids, surrogates),
+        "tex": typeset.latex(title, label, grids, surrogates),
+    }
 
 
 def grids_of(item: Item, numbers: pd.DataFrame, skipped: Sequence[str] = ()) -> list[Grid]:

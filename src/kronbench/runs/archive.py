@@ -15,6 +15,7 @@ import re
 import reprlib
 import stat
 import struct
+import subprocess
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -56,6 +57,14 @@ _PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
+_CRATE_PROFILES = (
+    "https://w3id.org/ro/crate/1.1",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0",
+)
+_CONTEXTS = [
+    "https://w3id.org/ro/crate/1.1/context",
+    "https://w3id.org/ro/terms/workflow-run/context",
+]
 # What zipfile raises on bytes that are no zip.
 _BROKEN = (
     zipfile.BadZipFile,
@@ -108,7 +117,7 @@ def archive(
     Raises
     ------
     InputError
-        The folder is no finished run, or the checkout with its workflow is not at hand.
+        The folder is no finished run, or the workflow is in no git checkout.
     """
     folder, target = Path(folder), Path(target)
     run = _read(folder) | {"author": author}
@@ -306,20 +315,25 @@ def _chosen(folder, run, limit):
 
 
 def _sources():
-    files = {}
-    for name in _SOURCES:
-        path = checkout_path(name)
-        if not path.exists():
-            raise InputError(
-                f"{path} is missing: an archive holds the workflow that made the run; "
-                "call kronbench in the checkout"
-            )
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            place = file.relative_to(path.parent)
-            hidden = any(part.startswith((".", "__")) for part in place.parts)
-            if file.is_file() and not hidden:
-                files[place.as_posix()] = file
-    return files
+    """What git tracks of the workflow, as it lies there: private files beside it stay private."""
+    root = checkout_path()
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--", *_SOURCES], cwd=root, capture_output=True, text=True
+        )
+    except OSError:  # no git
+        listed = None
+    names = listed.stdout.split("\0") if listed and not listed.returncode else []
+    if missing := [name for name in _SOURCES if not any(_below(name, place) for place in names)]:
+        raise InputError(
+            f"{root} is no git checkout with {', '.join(missing)}: an archive holds the workflow "
+            "that made the run, as far as git tracks it; call kronbench in a clone"
+        )
+    return {name: root / name for name in sorted(names) if (root / name).is_file()}
+
+
+def _below(folder, place):
+    return PurePosixPath(place).is_relative_to(folder)
 
 
 def _readme(run, left_out):
@@ -368,115 +382,99 @@ def _surrogate(run, name):
 def _crate(run, sizes):
     """The JSON-LD of the archive; ``sizes`` are those of all files but this and the manifest."""
     scale, names = run["scale"], [*sizes, MANIFEST]
-    results = [name for name in sizes if name.startswith("results/")]
-    inputs = [f"#data-{quote(name)}" for name in run["data"]]
-    description = f"Kronbench at scale {scale}: numbers, pictures and verdicts beside five papers"
-    revisions = run["surroundings"].get("revision")
-    version = revisions if isinstance(revisions, str) else ", ".join(map(str, revisions or []))
+    results = [quote(name) for name in sizes if name.startswith("results/")]
+    inputs = [f"results/{scale}/config.yaml", *(f"#data-{quote(name)}" for name in run["data"])]
+    machine = {key: run["surroundings"].get(key) for key in ("cpu", "cores", "blas")}
+    author = _to(_AUTHOR) if run["author"] else None
+    root = _entity(
+        "./",
+        "Dataset",
+        name=f"A run of Kronbench, scale {scale}",
+        description=f"Kronbench at scale {scale}: numbers, pictures and verdicts beside five "
+        "papers",
+        datePublished=run["last"],
+        license=_to(_LICENCE),
+        conformsTo=_all(_PROFILES),
+        mainEntity=_to("Snakefile"),
+        mentions=_to(_RUN),
+        hasPart=_all(map(quote, names)),
+        author=author,
+    )
+    action = _entity(
+        _RUN,
+        "CreateAction",
+        name=f"Run of Kronbench at scale {scale}",
+        description="Begins and ends with the first and the last measurement. "
+        + json.dumps(machine),
+        instrument=_to("Snakefile"),
+        startTime=run["first"],
+        endTime=run["last"],
+        actionStatus="http://schema.org/CompletedActionStatus",
+        object=_all(inputs),
+        result=_all(results),
+        agent=author,
+    )
     graph = [
-        {
-            "@id": CRATE,
-            "@type": "CreativeWork",
-            "about": _to("./"),
-            "conformsTo": _all(
-                [
-                    "https://w3id.org/ro/crate/1.1",
-                    "https://w3id.org/workflowhub/workflow-ro-crate/1.0",
-                ]
-            ),
-        },
-        {
-            "@id": "./",
-            "@type": "Dataset",
-            "name": f"A run of Kronbench, scale {scale}",
-            "description": description,
-            "datePublished": run["last"],
-            "license": _to(_LICENCE),
-            "conformsTo": _all(_PROFILES),
-            "mainEntity": _to("Snakefile"),
-            "mentions": _to(_RUN),
-            "hasPart": _all(map(quote, names)),
-        },
+        _entity(CRATE, "CreativeWork", about=_to("./"), conformsTo=_all(_CRATE_PROFILES)),
+        root,
         *(
-            {"@id": place, "@type": "CreativeWork", "name": name, "version": version}
+            _entity(place, "CreativeWork", name=name, version=version)
             for place, (name, version) in _PROFILES.items()
         ),
-        {
-            "@id": _LICENCE,
-            "@type": "CreativeWork",
-            "name": "BSD-3-Clause",
-            "description": "BSD 3-Clause License",
-        },
-        {
-            "@id": _SNAKEMAKE,
-            "@type": "ComputerLanguage",
-            "name": "Snakemake",
-            "identifier": _to("https://doi.org/10.1093/bioinformatics/bts480"),
-            "url": _to("https://snakemake.readthedocs.io"),
-        },
-        {
-            "@id": _RUN,
-            "@type": "CreateAction",
-            "name": f"Run of Kronbench at scale {scale}",
-            "description": "Begins and ends with the first and the last measurement. "
-            + json.dumps({key: run["surroundings"].get(key) for key in ("cpu", "cores", "blas")}),
-            "instrument": _to("Snakefile"),
-            "startTime": run["first"],
-            "endTime": run["last"],
-            "actionStatus": "http://schema.org/CompletedActionStatus",
-            "object": _all([f"results/{scale}/config.yaml", *inputs]),
-            "result": _all(map(quote, results)),
-        },
+        _entity(_LICENCE, "CreativeWork", name="BSD-3-Clause", description="BSD 3-Clause License"),
+        _entity(
+            _SNAKEMAKE,
+            "ComputerLanguage",
+            name="Snakemake",
+            identifier=_to("https://doi.org/10.1093/bioinformatics/bts480"),
+            url=_to("https://snakemake.readthedocs.io"),
+        ),
+        action,
+        *(_data_entity(scale, name, data) for name, data in run["data"].items()),
+        *(_file_entity(run, name, sizes.get(name)) for name in names),
     ]
-    for name, data in run["data"].items():
-        files = "; ".join(f"{file['path']} sha256 {file['sha256']}" for file in data["files"])
-        graph.append(
-            {
-                "@id": f"#data-{quote(name)}",
-                "@type": "CreativeWork",
-                "name": data["title"],
-                "description": f"source: {data['source']}" + (f"; {files}" if files else ""),
-                "license": data["licence"],
-                "citation": data["citation"],
-                "subjectOf": _to(quote(f"results/{scale}/data/{name}/provenance.json")),
-            }
-        )
-    for name in names:
-        suffix = PurePosixPath(name).suffix
-        entity = {
-            "@id": quote(name),
-            "@type": "File",
-            "name": name,
-            "encodingFormat": (_KINDS | _OTHER_KINDS).get(suffix, "text/plain"),
-        }
-        if name in sizes:
-            entity["contentSize"] = str(sizes[name])
-        if name == README:
-            entity["about"] = _to("./")
-        if name == "Snakefile":
-            entity |= {
-                "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-                "name": "Kronbench",
-                "description": "As it lay in the checkout when the archive was made; "
-                "the version is what the measurements record",
-                "conformsTo": _to(
-                    "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
-                ),
-                "programmingLanguage": _to(_SNAKEMAKE),
-                "license": _to(_LICENCE),
-                "version": version,
-            }
-        graph.append(entity)
-    if run["author"]:
-        graph.append({"@id": _AUTHOR, "@type": "Person", "name": run["author"]})
-        for entity in graph:
-            if entity["@id"] in ("./", _RUN):
-                entity["author" if entity["@id"] == "./" else "agent"] = _to(_AUTHOR)
-    context = [
-        "https://w3id.org/ro/crate/1.1/context",
-        "https://w3id.org/ro/terms/workflow-run/context",
-    ]
-    return {"@context": context, "@graph": graph}
+    if author:
+        graph.append(_entity(_AUTHOR, "Person", name=run["author"]))
+    return {"@context": _CONTEXTS, "@graph": graph}
+
+
+def _data_entity(scale, name, data):
+    files = "; ".join(f"{file['path']} sha256 {file['sha256']}" for file in data["files"])
+    return _entity(
+        f"#data-{quote(name)}",
+        "CreativeWork",
+        name=data["title"],
+        description=f"source: {data['source']}" + (f"; {files}" if files else ""),
+        license=data["licence"],
+        citation=data["citation"],
+        subjectOf=_to(quote(f"results/{scale}/data/{name}/provenance.json")),
+    )
+
+
+def _file_entity(run, name, size):
+    kind = (_KINDS | _OTHER_KINDS).get(PurePosixPath(name).suffix, "text/plain")
+    plain = {"encodingFormat": kind, "contentSize": None if size is None else str(size)}
+    if name != "Snakefile":
+        about = _to("./") if name == README else None
+        return _entity(quote(name), "File", name=name, **plain, about=about)
+    revisions = run["surroundings"].get("revision")
+    return _entity(
+        name,
+        ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
+        name="Kronbench",
+        **plain,
+        description="As it lay in the checkout when the archive was made; the version is what the "
+        "measurements record",
+        conformsTo=_to("https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"),
+        programmingLanguage=_to(_SNAKEMAKE),
+        license=_to(_LICENCE),
+        version=revisions if isinstance(revisions, str) else ", ".join(map(str, revisions or [])),
+    )
+
+
+def _entity(place, kind, **properties):
+    known = {key: value for key, value in properties.items() if value is not None}
+    return {"@id": place, "@type": kind, **known}
 
 
 def _to(place):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from kronbench.bench.items import Item, Plan
+from kronbench.bench.items import RESULTS, Item, Plan, load_plan
 from kronbench.errors import InputError
 from kronbench.files import replacing
 from kronbench.resources import config_path
@@ -70,14 +70,40 @@ def measured_costs(results: str | Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def write_costs(results: str | Path) -> Path:
-    """Put what a run measured into ``config/costs.csv``, in place of all rows of its scale."""
-    new, file = measured_costs(results), config_path("costs.csv")
+def update_costs(results: str | Path, *, write: bool) -> str:
+    """Say what a run would change in ``config/costs.csv``, and with ``write`` put it there.
+
+    What it measured takes the place of all rows of its scale.
+
+    Raises
+    ------
+    InputError
+        Not every job of the run has been measured.
+    """
+    plan, file = load_plan(Path(results) / "config.yaml"), config_path("costs.csv")
+    jobs = measurements(plan)
+    missing = [(item, part) for item, part in jobs if not _table(results, item, part).exists()]
+    if missing:
+        item, part = missing[0]
+        raise InputError(
+            f"{results} is no finished run: {len(missing)} of {len(jobs)} jobs have no result "
+            f"table, such as {item.paper} {item.name} {part}; finish it first"
+        )
+    new = measured_costs(results).assign(scale=plan.scale)
     old = pd.read_csv(file) if file.exists() else new.iloc[:0]
-    kept = old[old["scale"] != new["scale"].iloc[0]]
-    with replacing(file) as temporary:
-        pd.concat([kept, new]).sort_values(_KEY).to_csv(temporary, index=False)
-    return file
+    same_scale = old["scale"] == plan.scale
+    before, now = (set(map(tuple, rows[_KEY].to_numpy())) for rows in (old[same_scale], new))
+    if write:
+        with replacing(file) as temporary:
+            pd.concat([old[~same_scale], new]).sort_values(_KEY).to_csv(temporary, index=False)
+    return (
+        f"{file}, scale {plan.scale}: {len(now & before)} jobs measured anew, {len(now - before)} "
+        f"added, {len(before - now)} taken away" + ("" if write else "; --yes writes it")
+    )
+
+
+def _table(results, item, part):
+    return Path(results) / item.table(part).relative_to(RESULTS / item.scale)
 
 
 def cost(item: Item, part: str) -> Cost:
