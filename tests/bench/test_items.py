@@ -183,9 +183,10 @@ def solver_entries(parameters):
     """Every mapping below that names a solver."""
     if isinstance(parameters, dict):
         if isinstance(parameters.get("solver"), str):
-            yield parameters
-        for value in parameters.values():
-            yield from solver_entries(value)
+            yield parameters  # what it has below is the solver's own
+        else:
+            for value in parameters.values():
+                yield from solver_entries(value)
     elif isinstance(parameters, list):
         for value in parameters:
             yield from solver_entries(value)
@@ -200,11 +201,11 @@ def test_no_item_leaves_the_way_of_its_products_to_the_rates_of_a_machine(scale)
                 known = make_solver(entry["solver"]).get_params()
             except SolverMissing:
                 continue
-            if "method" not in known:
+            if "product" not in known:
                 continue
             given = entry.get("parameters", entry.get("solver_parameters", {}))
-            for method in {given.get("method"), (given | entry.get("checkerboard", {}))["method"]}:
-                assert method in ("sparse", "dense", "lowrank"), f"{item.paper} {item.name}"
+            for way in {given.get("product"), (given | entry.get("checkerboard", {}))["product"]}:
+                assert way in ("sparse", "dense", "lowrank"), f"{item.paper} {item.name}"
                 pinned += 1
     assert pinned > 8
 

@@ -178,7 +178,7 @@ def test_pairs_in_any_order_and_on_a_part_of_the_vertices():
     rows, cols = np.array([1, 2, 4, 6]), np.array([0, 3, 5])
     X = PairData(K, G, np.repeat(rows, 3), np.tile(cols, 4))
     order = rng.permutation(12)
-    model = CompleteKronRidge(0.3, "precomputed", "precomputed")
+    model = CompleteKronRidge(reg=0.3, row_kernel="precomputed", col_kernel="precomputed")
     model.fit(X[order], Y[np.ix_(rows, cols)].ravel()[order])
     direct = fitted(K[np.ix_(rows, rows)], G[np.ix_(cols, cols)], Y[np.ix_(rows, cols)], reg=0.3)
     np.testing.assert_allclose(model.dual_coef_, direct.dual_coef_, atol=1e-12)

@@ -23,7 +23,7 @@ def test_equals_scikit_learn(kernel, gamma, reg):
     theirs = KernelRidge(
         alpha=reg, kernel={"gaussian": "rbf"}.get(kernel, kernel), gamma=gamma
     ).fit(D, Y)
-    ours = IndependentRidge(reg, kernel, gamma).fit_matrix(D, None, Y)
+    ours = IndependentRidge(reg=reg, row_kernel=kernel, row_gamma=gamma).fit_matrix(D, None, Y)
     np.testing.assert_allclose(ours.predict_matrix(new), theirs.predict(new), atol=1e-9)
     np.testing.assert_allclose(
         ours.dual_coef_, theirs.dual_coef_, atol=1e-8 * np.abs(theirs.dual_coef_).max()
@@ -40,7 +40,7 @@ def test_leave_one_out_is_retraining(problem, log_reg):
         rest = np.delete(np.arange(m), i)
         system = K[np.ix_(rest, rest)] + reg * np.eye(m - 1)
         expected[i] = K[i, rest] @ np.linalg.solve(system, Y[rest])
-    model = IndependentRidge(reg, "precomputed").fit_matrix(K, None, Y)
+    model = IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K, None, Y)
     for setting in "AB":
         np.testing.assert_allclose(model.loo(setting), expected, atol=1e-8 * np.abs(Y).max())
     scores = model.loo_grid("B", [reg, 2 * reg], score=lambda F: F[0, 0])
@@ -51,8 +51,8 @@ def test_leave_one_out_with_fewer_features_than_instances():
     rng = np.random.default_rng(2)
     D, Y = rng.normal(size=(15, 3)), rng.normal(size=(15, 4))
     for reg in (1e-4, 1.0, 1e5):
-        thin = IndependentRidge(reg).fit_matrix(D, None, Y)
-        full = IndependentRidge(reg, "precomputed").fit_matrix(D @ D.T, None, Y)
+        thin = IndependentRidge(reg=reg).fit_matrix(D, None, Y)
+        full = IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(D @ D.T, None, Y)
         assert thin.coef_.shape == (3, 4)
         np.testing.assert_allclose(thin.loo("B"), full.loo("B"), atol=1e-9)
 
@@ -63,12 +63,12 @@ def test_leave_one_out_with_fewer_features_than_instances():
 def test_updates_are_retraining(batch, keep_data, kernel):
     rng = np.random.default_rng(3)
     D, Y = rng.normal(size=(28, 5)), 1.0 * (rng.random((28, 6)) < 0.3)
-    model = IndependentRidge(0.2, kernel, 0.1, keep_data=keep_data)
+    model = IndependentRidge(reg=0.2, row_kernel=kernel, row_gamma=0.1, keep_data=keep_data)
     model.fit_matrix(D[:10], None, sparse.csr_array(Y[:10]))
     for start in range(10, 28, batch):
         part = slice(start, start + batch)
         model.partial_fit_rows(D[part], sparse.csr_array(Y[part]))
-    whole = IndependentRidge(0.2, kernel, 0.1).fit_matrix(D, None, Y)
+    whole = IndependentRidge(reg=0.2, row_kernel=kernel, row_gamma=0.1).fit_matrix(D, None, Y)
     np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
     assert model.shape_ == (28, 6)
     if keep_data:
@@ -82,7 +82,7 @@ def test_pairs_of_known_columns():
     rng = np.random.default_rng(4)
     D, T, Y = rng.normal(size=(7, 2)), rng.normal(size=(5, 1)), rng.normal(size=(7, 5))
     X = PairData(D, T, np.repeat(np.arange(7), 3), np.tile([4, 0, 2], 7))
-    model = IndependentRidge(0.5, "gaussian", 0.4)
+    model = IndependentRidge(reg=0.5, row_kernel="gaussian", row_gamma=0.4)
     assert model.fit(X, Y[X.rows, X.cols]) is model
     assert clone(model).get_params() == model.get_params()
     theirs = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.4).fit(D, Y)
@@ -97,7 +97,7 @@ def test_pairs_of_known_columns():
 
 def test_least_squares_by_the_pseudo_inverse():
     K, _, Y = make_problem(5, 6, 3, "deficient", "full")
-    model = IndependentRidge(0, "precomputed").fit_matrix(K, None, Y)
+    model = IndependentRidge(reg=0, row_kernel="precomputed").fit_matrix(K, None, Y)
     np.testing.assert_allclose(model.dual_coef_, np.linalg.pinv(K, rcond=1e-12) @ Y, atol=1e-9)
     with pytest.warns(LinAlgWarning, match="row kernel has condition number"):
         model.fit_matrix(np.diag([1.0, 1.0, 1.0, 1.0, 1.0, 1e-10]), None, Y)

@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.utils import estimator_checks
 
-from kronbench import PairData
+from kronbench import InputError, PairData
+from kronbench.bench.solvers import make_solver
 from kronbench.evaluation import VertexDisjointKFold
 from kronbench.models import KronNewton, KronRidge, KronSVM
 from tests.models.kron_problems import random_labels, random_pairs
@@ -23,8 +24,8 @@ MODELS = [
     KronRidge(),
     KronRidge(form="primal"),
     KronSVM(),
-    KronSVM(form="primal", inner_solver="cg"),
-    KronSVM(form="primal", inner_solver="pcg", row_kernel="gaussian", row_gamma=0.3),
+    KronSVM(form="primal", solver="cg"),
+    KronSVM(form="primal", solver="pcg", row_kernel="gaussian", row_gamma=0.3),
     *(KronNewton(loss=loss) for loss in ("ridge", "l1svm", "logistic", "rankrls")),
 ]
 WITHOUT_DATA = [
@@ -89,6 +90,94 @@ def test_single_precision_features_are_fitted_in_single_precision(model, problem
 
 
 @each_model
+def test_the_dtype_is_that_of_features_given_so(model, problem):
+    X, y = problem
+    features = [side.astype(np.float32) for side in (X.row_features, X.col_features)]
+    single = PairData(*features, X.rows, X.cols)
+    expected = clone(model).set_params(reg=10.0).fit(single, y).decision_function(single)
+    for dtype in ("float32", np.float32):
+        given = clone(model).set_params(reg=10.0, dtype=dtype).fit(X, y)
+        np.testing.assert_array_equal(given.decision_function(single), expected)
+    double = clone(model).set_params(reg=10.0, dtype="float64").fit(single, y)
+    assert double.decision_function(single).dtype == np.float64
+    for wrong in ("precise", "int64"):
+        with pytest.raises(InputError, match=f"dtype is '{wrong}': give 'float32', 'float64'"):
+            clone(model).set_params(dtype=wrong).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "value", "models"),
+    [
+        ("method", "product", "sparse", [KronRidge, KronNewton, KronSVM]),
+        ("inner_solver", "solver", "cg", [KronNewton, KronSVM]),
+        ("outer_iter", "max_iter", 3, [KronNewton, KronSVM]),
+        ("inner_iter", "max_inner", 3, [KronNewton, KronSVM]),
+    ],
+)
+def test_earlier_names_of_parameters_are_refused_with_those_of_today(old, new, value, models):
+    for model in models:
+        sentence = f"^{model.__name__} has no {old} any more: give {new}$"
+        with pytest.raises(InputError, match=sentence):
+            model(**{old: value})
+        with pytest.raises(InputError, match=sentence):
+            model().set_params(**{old: value})
+        with pytest.raises(InputError, match=sentence):
+            make_solver(f"kronbench.models.{model.__name__}", **{old: value})
+        assert getattr(model(**{new: value}), new) == value
+        assert old not in model().get_params()
+
+
+@each_model
+def test_a_fit_knows_nothing_of_earlier_ones(model, problem):
+    X, y = problem
+    model = clone(model).fit(X, y)
+    features = [side.copy() for side in (X.row_features, X.col_features)]
+    X.row_features[:] *= 1.5  # the same object with other features
+    fresh = PairData(1.5 * features[0], features[1], X.rows, X.cols)
+    expected = clone(model).fit(fresh, y).decision_function(fresh)
+    np.testing.assert_array_equal(model.fit(X, y).decision_function(X), expected)
+
+
+@each_model
+def test_a_prediction_operator_is_no_fit(model, problem):
+    X, y = problem
+    model, before = clone(model), vars(clone(model)).copy()
+    operator = model.prediction_operator(X[:100], X[100:])
+    assert vars(model) == before
+    with pytest.raises(NotFittedError):
+        model.decision_function(X)
+    fitted = model.fit(X[:100], y[:100])
+    coef = fitted.coef_ if model.form == "primal" else fitted.dual_coef_
+    np.testing.assert_allclose(operator @ coef, fitted.decision_function(X[100:]), atol=1e-10)
+
+
+def test_predictions_of_a_primal_model_come_of_its_own_features(problem):
+    X, y = problem
+    model = KronSVM(form="primal", row_kernel="gaussian", row_gamma=0.3).fit(X, y)
+    scores = model.decision_function(X)
+    model.set_params(row_gamma=3.0, form="dual")  # for the next fit
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+@each_model
+def test_the_callback_sees_every_iteration(model, problem):
+    seen = []
+    fitted = clone(model).fit(*problem, callback=lambda state: seen.append(state.objective))
+    np.testing.assert_array_equal(fitted.objective_path_, seen)
+    assert fitted.n_iter_ == len(seen)
+    assert fitted.converged_ == (fitted.stop_reason_ == "tol")
+
+
+@each_model
+def test_scores_weigh_their_samples(model, problem):
+    X, y = problem
+    model, weights = clone(model).fit(X, y), np.repeat([1, 2], [50, 100])
+    repeated = np.repeat(np.arange(150), weights)
+    expected = model.score(X[repeated], y[repeated])
+    assert model.score(X, y, sample_weight=weights) == pytest.approx(expected)
+
+
+@each_model
 def test_not_fitted(model, problem):
     for method in (model.predict, model.decision_function):
         with pytest.raises(NotFittedError):
@@ -110,7 +199,7 @@ def test_defaults_do_not_warn(model, problem):
 
 def test_iterations_that_end_before_the_tolerance_say_so(problem):
     X, y = problem
-    few = dict(outer_iter=1, inner_iter=1)
+    few = dict(max_iter=1, max_inner=1)
     with pytest.warns(ConvergenceWarning, match=r"number of iterations .* tol=0.0001: give more"):
         model = KronNewton(loss="logistic", **few).fit(X, y)
     assert model.stop_reason_ == "max_iter"

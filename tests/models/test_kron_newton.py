@@ -23,8 +23,8 @@ LOSSES = ["ridge", "l1svm", "l2svm", "logistic", "rankrls"]
 SMOOTH = ["ridge", "l2svm", "logistic", "rankrls"]
 
 
-@pytest.mark.parametrize("inner_solver", SOLVERS)
-def test_svm_is_the_squared_hinge_svm_on_product_features(inner_solver):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_svm_is_the_squared_hinge_svm_on_product_features(solver):
     X = random_pairs(12, 10, 60, seed=0, d=4, r=3)
     y = np.where(X.row_features[X.rows, 0] + 0.1 * random_labels(60, 0) > 0, 1.0, -1.0)
     features = (X.row_features[X.rows][:, :, None] * X.col_features[X.cols][:, None, :]).reshape(
@@ -32,7 +32,7 @@ def test_svm_is_the_squared_hinge_svm_on_product_features(inner_solver):
     )
     theirs = LinearSVC(C=1 / (2 * 0.5), fit_intercept=False, tol=1e-10, max_iter=10**5)
     theirs.fit(features, y)
-    options = dict(reg=0.5, outer_iter=50, inner_iter=100, inner_solver=inner_solver, tol=1e-10)
+    options = dict(reg=0.5, max_iter=50, max_inner=100, solver=solver, tol=1e-10)
     primal = KronSVM(form="primal", line_search=True, **options).fit(X, y)
     np.testing.assert_allclose(primal.coef_, theirs.coef_[0], atol=1e-5)
     dual = KronSVM(line_search=True, **options).fit(X, y)
@@ -40,19 +40,19 @@ def test_svm_is_the_squared_hinge_svm_on_product_features(inner_solver):
         dual.decision_function(X), theirs.decision_function(features), atol=1e-5
     )
     np.testing.assert_array_equal(dual.predict(X), theirs.predict(features))
-    if inner_solver == "minres":  # support vectors: the pairs inside the margin
+    if solver == "minres":  # support vectors: the pairs inside the margin
         inside = y * dual.decision_function(X) < 1 - 1e-8
         np.testing.assert_array_equal(dual.dual_coef_ != 0, inside)
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.sampled_from(SMOOTH), st.sampled_from(SOLVERS), sizes, seeds)
-def test_primal_is_the_dual_with_linear_kernels(loss, inner_solver, size, seed):
+def test_primal_is_the_dual_with_linear_kernels(loss, solver, size, seed):
     X, y = random_pairs(*size, seed), random_labels(size[2], seed)
     new = random_pairs(4, 3, 7, seed + 1)
-    options = dict(loss=loss, reg=0.5, outer_iter=40, inner_iter=100, tol=1e-10)
-    dual = KronNewton(inner_solver=inner_solver, **options).fit(X, y)
-    primal = KronNewton(inner_solver=inner_solver, form="primal", **options).fit(X, y)
+    options = dict(loss=loss, reg=0.5, max_iter=40, max_inner=100, tol=1e-10)
+    dual = KronNewton(solver=solver, **options).fit(X, y)
+    primal = KronNewton(solver=solver, form="primal", **options).fit(X, y)
     np.testing.assert_allclose(
         dual.decision_function(new), primal.decision_function(new), atol=1e-5
     )
@@ -65,13 +65,13 @@ def wave(A, B):
 
 @settings(deadline=None, max_examples=40)
 @given(st.sampled_from(SMOOTH), st.sampled_from([*SOLVERS, "pcg"]), sizes, seeds)
-def test_primal_is_the_dual_with_features_of_any_kernels(loss, inner_solver, size, seed):
+def test_primal_is_the_dual_with_features_of_any_kernels(loss, solver, size, seed):
     X, y = random_pairs(*size, seed), random_labels(size[2], seed)
     new = random_pairs(4, 3, 7, seed + 1)
-    options = dict(loss=loss, reg=0.5, outer_iter=40, inner_iter=100, tol=1e-10)
+    options = dict(loss=loss, reg=0.5, max_iter=40, max_inner=100, tol=1e-10)
     options |= dict(row_kernel="gaussian", row_gamma=0.5, col_kernel=wave)
     dual = KronNewton(**options).fit(X, y)
-    primal = KronNewton(inner_solver=inner_solver, form="primal", **options).fit(X, y)
+    primal = KronNewton(solver=solver, form="primal", **options).fit(X, y)
     assert len(primal.coef_) <= len(np.unique(X.rows)) * 2  # the wave has two features
     np.testing.assert_allclose(
         dual.decision_function(new), primal.decision_function(new), atol=1e-5
@@ -81,7 +81,7 @@ def test_primal_is_the_dual_with_features_of_any_kernels(loss, inner_solver, siz
 def test_a_precomputed_kernel_has_features_too():
     X, y = random_pairs(7, 6, 30, seed=0), random_labels(30, seed=0)
     new = random_pairs(4, 3, 7, seed=1)
-    options = dict(form="primal", inner_solver="pcg", reg=0.5, outer_iter=20, inner_iter=50)
+    options = dict(form="primal", solver="pcg", reg=0.5, max_iter=20, max_inner=50)
     kernel = gaussian(0.5)
     expected = KronSVM(row_kernel="gaussian", row_gamma=0.5, **options).fit(X, y)
     given = PairData(kernel(X.row_features, X.row_features), X.col_features, X.rows, X.cols)
@@ -110,13 +110,13 @@ def test_another_kernel_or_training_set_makes_other_features():
 @settings(deadline=None, max_examples=40)
 @given(st.sampled_from([*SOLVERS, "pcg"]), sizes, seeds)
 @example("pcg", (4, 3, 4), 4)  # the residual ends at 1e-163, whose square is no number
-def test_iterated_ridge_filters_the_residual_once_a_step(inner_solver, size, seed):
+def test_iterated_ridge_filters_the_residual_once_a_step(solver, size, seed):
     """y - p after t steps is (reg (Q + reg I)^-1)^t y."""
     X, y = random_pairs(*size, seed), random_labels(size[2], seed)
-    form = "primal" if inner_solver == "pcg" else "dual"
+    form = "primal" if solver == "pcg" else "dual"
     model = KronNewton(
-        loss="ridge", form=form, reg=2.0, inner_solver=inner_solver, iterated=True, outer_iter=3,
-        inner_iter=100, tol=0, line_search=False,
+        loss="ridge", form=form, reg=2.0, solver=solver, iterated=True, max_iter=3,
+        max_inner=100, tol=0, line_search=False,
     ).fit(X, y)  # fmt: skip
     Q = dense_gram(X, X, linear, linear)
     left = y
@@ -131,8 +131,8 @@ def test_one_preconditioned_iteration_solves_complete_data():
     rng = np.random.default_rng(0)
     X = PairData.complete(rng.standard_normal((9, 4)), rng.standard_normal((8, 3)))
     y = rng.standard_normal(72)
-    model = KronNewton(loss="ridge", form="primal", inner_solver="pcg", reg=0.3, outer_iter=1,
-                       inner_iter=1, tol=0).fit(X, y)  # fmt: skip
+    model = KronNewton(loss="ridge", form="primal", solver="pcg", reg=0.3, max_iter=1,
+                       max_inner=1, tol=0).fit(X, y)  # fmt: skip
     features = np.kron(X.row_features, X.col_features)
     exact = np.linalg.solve(features.T @ features + 0.3 * np.eye(12), features.T @ y)
     np.testing.assert_allclose(model.coef_, exact, atol=1e-12)
@@ -142,7 +142,7 @@ def test_sparse_features_have_others_for_their_kernels():
     X, y = random_pairs(7, 6, 30, seed=0), random_labels(30, seed=0)
     thin = PairData(sparse.csr_array(X.row_features), sparse.csr_array(X.col_features),
                     X.rows, X.cols)  # fmt: skip
-    model = KronSVM(form="primal", inner_solver="pcg", row_kernel="gaussian", row_gamma=0.5)
+    model = KronSVM(form="primal", solver="pcg", row_kernel="gaussian", row_gamma=0.5)
     expected = model.fit(X, y).decision_function(X)
     np.testing.assert_allclose(model.fit(thin, y).decision_function(thin), expected, atol=1e-8)
 
@@ -151,7 +151,7 @@ def test_whole_numbers_are_features_too():
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 5, (9, 4)), rng.integers(0, 5, (8, 3))
     y = rng.standard_normal(72)
-    model = KronNewton(loss="ridge", form="primal", inner_solver="pcg", outer_iter=1, inner_iter=1,
+    model = KronNewton(loss="ridge", form="primal", solver="pcg", max_iter=1, max_inner=1,
                        tol=0)  # fmt: skip
     coef = model.fit(PairData.complete(*counts), y).coef_
     floats = PairData.complete(*(side.astype(float) for side in counts))
@@ -165,23 +165,23 @@ def test_the_preconditioner_saves_most_iterations():
     X = PairData(*features, *np.divmod(rng.permutation(3000)[:2000], 50))
     y = np.where(np.sin(features[0][X.rows, 0]) > np.cos(features[1][X.cols, 0]), 1.0, -1.0)
     y[rng.permutation(2000)[:400]] *= -1
-    options = dict(form="primal", reg=0.01, line_search=True, outer_iter=30, tol=1e-7)
+    options = dict(form="primal", reg=0.01, line_search=True, max_iter=30, tol=1e-7)
     options |= dict(row_kernel="gaussian", col_kernel="gaussian", row_gamma=0.2, col_gamma=0.2)
-    optimum = KronSVM(inner_solver="cg", inner_iter=300, **options).fit(X, y).objective_path_[-1]
-    options.update(outer_iter=4, inner_iter=5, tol=0)
-    with_it = KronSVM(inner_solver="pcg", **options).fit(X, y).objective_path_[-1]
-    without = KronSVM(inner_solver="cg", **options).fit(X, y).objective_path_[-1]
+    optimum = KronSVM(solver="cg", max_inner=300, **options).fit(X, y).objective_path_[-1]
+    options.update(max_iter=4, max_inner=5, tol=0)
+    with_it = KronSVM(solver="pcg", **options).fit(X, y).objective_path_[-1]
+    without = KronSVM(solver="cg", **options).fit(X, y).objective_path_[-1]
     assert with_it - optimum < 1e-3 * (without - optimum)
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.sampled_from(LOSSES), st.sampled_from(SOLVERS), sizes, seeds)
-def test_scores_are_the_dense_kernel_expansion(loss, inner_solver, size, seed):
+def test_scores_are_the_dense_kernel_expansion(loss, solver, size, seed):
     X, y = random_pairs(*size, seed), random_labels(size[2], seed)
     new = random_pairs(4, 3, 7, seed + 1)
     model = KronNewton(
-        loss=loss, row_kernel="gaussian", row_gamma=0.5, outer_iter=4, inner_iter=5,
-        inner_solver=inner_solver,
+        loss=loss, row_kernel="gaussian", row_gamma=0.5, max_iter=4, max_inner=5,
+        solver=solver,
     ).fit(X, y)  # fmt: skip
     expected = dense_gram(new, X, gaussian(0.5), linear) @ model.dual_coef_
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-9)
@@ -193,10 +193,10 @@ def test_zero_coefficients_drop_out_of_the_prediction(monkeypatch):
     model = KronSVM().fit(X, y)
     model.dual_coef_[(X.rows > 2) | (X.cols > 3)] = 0
     expected = dense_gram(new, X, linear, linear) @ model.dual_coef_
-    shapes, build = [], KronSVM.prediction_operator
+    shapes, build = [], KronSVM._gram_operator
     monkeypatch.setattr(
         KronSVM,
-        "prediction_operator",
+        "_gram_operator",
         lambda *args: shapes.append((operator := build(*args)).shape) or operator,
     )
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-10)
@@ -207,7 +207,7 @@ def test_zero_coefficients_drop_out_of_the_prediction(monkeypatch):
 
 def test_ridge_loss_is_kron_ridge():
     X, y = random_pairs(8, 7, 40, seed=0), random_labels(40, seed=0)
-    newton = KronNewton(loss="ridge", inner_solver="minres", outer_iter=1, inner_iter=7, tol=0,
+    newton = KronNewton(loss="ridge", solver="minres", max_iter=1, max_inner=7, tol=0,
                         line_search=False, reg=0.1).fit(X, y)  # fmt: skip
     ridge = KronRidge(max_iter=7, tol=0, reg=0.1).fit(X, y)
     np.testing.assert_allclose(newton.dual_coef_, ridge.dual_coef_, atol=1e-10)
@@ -243,8 +243,8 @@ def test_validation_callback_stops_and_path_is_kept():
 
 def test_repeated_pairs_and_one_vertex():
     X = PairData([[1.0]], [[2.0]], [0, 0, 0], [0, 0, 0])
-    for inner_solver in SOLVERS:
-        model = KronSVM(reg=1.0, inner_solver=inner_solver).fit(X, [1, 1, -1])
+    for solver in SOLVERS:
+        model = KronSVM(reg=1.0, solver=solver).fit(X, [1, 1, -1])
         # p minimizes (1 - p)^2 + (1 + p)^2 / 2 + p^2 / 8
         np.testing.assert_allclose(model.decision_function(X), 1 / 3.25)
 
@@ -258,7 +258,7 @@ def test_clear_errors():
         (lambda: KronSVM().fit(X, np.where(y > 0, np.nan, 1)), "NaN"),
         (lambda: KronNewton(loss="hinge").fit(X, y), "loss='hinge'"),
         (lambda: KronNewton(loss="ridge").fit(X, y * np.inf), "infinite"),
-        (lambda: KronSVM(inner_solver="lu").fit(X, y), "qmr, minres, cg"),
+        (lambda: KronSVM(solver="lu").fit(X, y), "qmr, minres, cg"),
         (lambda: KronSVM(reg=-1).fit(X, y), "reg=-1"),
         (lambda: KronSVM(form="primal", col_kernel="gaussian").fit(X, y), "gamma"),
         (lambda: KronSVM(form="primal", col_kernel="cubic").fit(X, y), "'cubic'"),
@@ -266,7 +266,7 @@ def test_clear_errors():
             lambda: KronSVM(form="primal", col_kernel=lambda A, B: -linear(A, B)).fit(X, y),
             "positive semidefinite",
         ),
-        (lambda: KronSVM(inner_solver="pcg").fit(X, y), "inner_solver='pcg' needs form='primal'"),
+        (lambda: KronSVM(solver="pcg").fit(X, y), "solver='pcg' needs form='primal'"),
     ]
     for call, message in cases:
         with pytest.raises(InputError, match=message):

@@ -118,7 +118,7 @@ def test_path_makes_the_products_of_one_run(monkeypatch):
     operator, products = model.prediction_operator(X), []
     matvec = operator.matvec
     operator.matvec = lambda v: products.append(1) or matvec(v)
-    monkeypatch.setattr(KronRidge, "prediction_operator", lambda self, X: operator)
+    monkeypatch.setattr(KronRidge, "_gram_operator", lambda self, X: operator)
     model.path(X, y, 2.0 ** np.arange(-20, 21))
     assert len(products) == 25
 

@@ -6,8 +6,8 @@ from sklearn.base import clone
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
+from kronbench.linalg.lssvm_paths import LSSVMPath
 from kronbench.models import LSSVM
-from kronbench.models.csi_lssvm import LSSVMPath
 
 
 @pytest.fixture
@@ -21,18 +21,18 @@ def test_responses_are_those_of_the_eigendecomposition(problem):
     K = gram(X, kernel="gaussian", gamma=2.0)
     K_test = gram(X_test, X, kernel="gaussian", gamma=2.0)
     expected = LSSVMPath(K, Y).responses(K_test, [1e-3])[0]
-    given = LSSVM(1e-3, kernel="precomputed").fit(K, Y)
+    given = LSSVM(reg=1e-3, kernel="precomputed").fit(K, Y)
     np.testing.assert_allclose(given.predict(K_test), expected, rtol=1e-8)
-    own = clone(LSSVM(1e-3, kernel="gaussian", gamma=2.0)).fit(X, Y)
+    own = clone(LSSVM(reg=1e-3, kernel="gaussian", gamma=2.0)).fit(X, Y)
     np.testing.assert_allclose(own.predict(X_test), expected, rtol=1e-8)
-    single = LSSVM(1e-3, kernel="precomputed").fit(K, Y[:, 0])
+    single = LSSVM(reg=1e-3, kernel="precomputed").fit(K, Y[:, 0])
     np.testing.assert_allclose(single.predict(K_test), expected[:, 0], rtol=1e-8)
 
 
 def test_the_gradient_of_its_risk_vanishes(problem):
     X, Y, _ = problem
     K = gram(X, kernel="gaussian", gamma=2.0)
-    model = LSSVM(0.01, kernel="precomputed").fit(K, Y)
+    model = LSSVM(reg=0.01, kernel="precomputed").fit(K, Y)
     residual = model.predict(K) - Y
     np.testing.assert_allclose(residual.sum(axis=0), 0, atol=1e-10)
     gradient = K @ (residual / len(K) + 0.01 * model.dual_coef_)
@@ -46,6 +46,6 @@ def test_bad_input_is_refused(problem):
     with pytest.raises(InputError, match="finite"):
         LSSVM().fit(X, Y * np.nan)
     with pytest.raises(InputError, match="reg=0"):
-        LSSVM(0).fit(X, Y)
+        LSSVM(reg=0).fit(X, Y)
     with pytest.raises(InputError, match="30 kernel values"):
         LSSVM(kernel="precomputed").fit(X @ X.T, Y).predict(X_test)

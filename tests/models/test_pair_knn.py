@@ -51,7 +51,7 @@ def test_equal_to_scikit_learn_without_ties(m, q, share, features, seed):
     y = rng.permutation(np.append([1, -1], rng.choice([1, -1], n - 2)))
     for k in {1, (n + 1) // 2, n}:
         theirs = KNeighborsClassifier(k).fit(concatenated(train), y)
-        ours = PairKNN(k).fit(train, y).decision_function(test)
+        ours = PairKNN(n_neighbors=k).fit(train, y).decision_function(test)
         share_positive = theirs.predict_proba(concatenated(test))[:, 1]
         np.testing.assert_allclose(ours, 2 * share_positive - 1, atol=1e-12)
 
@@ -65,7 +65,8 @@ def test_ties_and_repeated_pairs_go_to_the_lower_pair(seed, k):
     test = PairData.complete(np.arange(3)[:, None], np.arange(3)[:, None])
     y = rng.permutation(np.repeat([1, -1], 20))
     np.testing.assert_allclose(
-        PairKNN(k).fit(train, y).decision_function(test), ordered_search(train, y, test, k)
+        PairKNN(n_neighbors=k).fit(train, y).decision_function(test),
+        ordered_search(train, y, test, k),
     )
 
 
@@ -77,7 +78,7 @@ def test_one_search_serves_every_number_of_neighbours():
     numbers = [50, 1, 7, 300, 7]
     path = PairKNN().fit(train, y).decision_path(test, numbers)
     for column, k in enumerate(numbers):
-        single = PairKNN(k).fit(train, y).decision_function(test)
+        single = PairKNN(n_neighbors=k).fit(train, y).decision_function(test)
         np.testing.assert_array_equal(path[:, column], single)
     with pytest.raises(InputError, match="301"):
         PairKNN().fit(train, y).decision_path(test, [1, 301])
@@ -87,7 +88,7 @@ def test_blocks_of_vertices_do_not_change_the_result(monkeypatch):
     rng = np.random.default_rng(1)
     train = random_pairs(rng, 30, 20, 300, (2, 3))
     test = random_pairs(rng, 40, 50, 1000, (2, 3))
-    model = PairKNN(9).fit(train, rng.choice([1, -1], 300))
+    model = PairKNN(n_neighbors=9).fit(train, rng.choice([1, -1], 300))
     whole = model.decision_function(test)
     monkeypatch.setattr("kronbench.models.pair_knn._BLOCK_BYTES", 8 * 30 * 7)
     np.testing.assert_array_equal(model.decision_function(test), whole)
@@ -103,9 +104,11 @@ def test_far_test_pairs_after_near_ones():
     test = PairData.complete(row_features, col_features)
     theirs = KNeighborsClassifier(3).fit(concatenated(train), y).predict_proba(concatenated(test))
     near = test.cols != 1  # at 1e9 distances of one row are equal in double precision
-    ours = PairKNN(3).fit(train, y).decision_function(test)
+    ours = PairKNN(n_neighbors=3).fit(train, y).decision_function(test)
     np.testing.assert_allclose(ours[near], 2 * theirs[near, 1] - 1, atol=1e-12)
-    np.testing.assert_allclose(PairKNN(200).fit(train, y).decision_function(test), y.mean())
+    np.testing.assert_allclose(
+        PairKNN(n_neighbors=200).fit(train, y).decision_function(test), y.mean()
+    )
 
 
 def test_scikit_learns_own_search_on_concatenated_features(monkeypatch):
@@ -120,7 +123,7 @@ def test_scikit_learns_own_search_on_concatenated_features(monkeypatch):
         share = theirs.predict_proba(concatenated(test))[:, 1]
         np.testing.assert_allclose(path[:, column], 2 * share - 1, atol=1e-12)
         np.testing.assert_allclose(
-            PairSklearnKNN(k).fit(train, y).decision_function(test), path[:, column]
+            PairSklearnKNN(n_neighbors=k).fit(train, y).decision_function(test), path[:, column]
         )
     np.testing.assert_allclose(PairKNN().fit(train, y).decision_path(test, [7, 1, 50]), path)
     with pytest.raises(InputError, match="301"):
@@ -136,7 +139,7 @@ def test_few_pairs_among_more_cells_than_32_bits_count():
     theirs = KNeighborsClassifier(3).fit(concatenated(train), y)
     test = PairData(features, features, rows[::-1], cols)
     np.testing.assert_allclose(
-        PairKNN(3).fit(train, y).decision_function(test),
+        PairKNN(n_neighbors=3).fit(train, y).decision_function(test),
         2 * theirs.predict_proba(concatenated(test))[:, 1] - 1,
     )
 

@@ -32,7 +32,7 @@ def test_logistic_regression_is_approached():
     X, y = problem()
     reg = 0.5
     exact = LogisticRegression(C=1 / reg, tol=1e-10, max_iter=1000).fit(scaled(X), y)
-    model = PairSGD("logistic", reg=reg, n_updates=400_000, random_state=0).fit(X, y)
+    model = PairSGD(loss="logistic", reg=reg, n_updates=400_000, random_state=0).fit(X, y)
     np.testing.assert_allclose(
         model.decision_function(X), exact.decision_function(scaled(X)), atol=0.05
     )
@@ -47,7 +47,7 @@ def test_hinge_objective_is_near_its_minimum():
 
     svm = SVC(kernel="linear", C=1 / reg, tol=1e-8).fit(Z, y)
     best = risk(svm.decision_function(Z), (svm.coef_**2).sum())
-    model = PairSGD("hinge", reg=reg, n_updates=400_000, random_state=0).fit(X, y)
+    model = PairSGD(loss="hinge", reg=reg, n_updates=400_000, random_state=0).fit(X, y)
     row_scale = X.row_features[np.unique(X.rows)].std(axis=0)
     col_scale = X.col_features[np.unique(X.cols)].std(axis=0)
     coef = np.concatenate([model.row_coef_ * row_scale, model.col_coef_ * col_scale])
@@ -95,7 +95,7 @@ def test_it_is_scikit_learns_descent_on_concatenated_features(loss, theirs):
     Z = scaled(X)
     sgd = SGDClassifier(loss=theirs, alpha=2.0 / 400, max_iter=5, tol=None, random_state=3)
     expected = sgd.fit(Z, y).decision_function(Z)
-    model = PairSGD(loss, reg=2.0, n_updates=2000, random_state=3).fit(X, y)
+    model = PairSGD(loss=loss, reg=2.0, n_updates=2000, random_state=3).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-8, atol=1e-8)
 
 

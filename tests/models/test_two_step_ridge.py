@@ -34,7 +34,9 @@ PRECOMPUTED = dict(row_kernel="precomputed", col_kernel="precomputed")
 
 
 def fitted(K, G, Y, reg_rows=1.0, reg_cols=1.0, **parameters):
-    return TwoStepRidge(reg_rows, reg_cols, **PRECOMPUTED, **parameters).fit_matrix(K, G, Y)
+    return TwoStepRidge(
+        reg_rows=reg_rows, reg_cols=reg_cols, **PRECOMPUTED, **parameters
+    ).fit_matrix(K, G, Y)
 
 
 @settings(max_examples=40, deadline=None)
@@ -52,7 +54,7 @@ def test_closed_form_solves_both_systems(problem, log_row, log_col):
 def test_theorem_1_independent_tasks_are_two_steps_without_task_regularization():
     K, G, Y = make_problem(1, 7, 5, "clipped", "full")
     two_step = fitted(K, G, Y, 0.3, 0.0)
-    independent = IndependentRidge(0.3, "precomputed").fit_matrix(K, None, Y)
+    independent = IndependentRidge(reg=0.3, row_kernel="precomputed").fit_matrix(K, None, Y)
     new = np.random.default_rng(1).normal(size=(4, 7))
     np.testing.assert_allclose(
         two_step.predict_matrix(new, G), independent.predict_matrix(new), atol=1e-8
@@ -60,7 +62,7 @@ def test_theorem_1_independent_tasks_are_two_steps_without_task_regularization()
     # a singular G ties the tasks together: predictions lie in its range
     K, G, Y = make_problem(2, 7, 5, "clipped", "deficient")
     predicted = fitted(K, G, Y, 0.3, 0.0).predict_matrix(new, G)
-    independent = IndependentRidge(0.3, "precomputed").fit_matrix(K, None, Y)
+    independent = IndependentRidge(reg=0.3, row_kernel="precomputed").fit_matrix(K, None, Y)
     onto_range = G @ np.linalg.pinv(G, rcond=1e-12)
     expected = independent.predict_matrix(new) @ onto_range
     np.testing.assert_allclose(predicted, expected, atol=1e-8)
@@ -84,7 +86,7 @@ def test_theorem_3_new_pairs_by_least_squares_with_delta_kernels(problem, log_ro
     (m, q), regs = Y.shape, (10.0**log_row, 10.0**log_col)
     rng = np.random.default_rng(problem[0])
     new_rows, new_cols = rng.normal(size=(3, m)), rng.normal(size=(2, q))
-    shifted = CompleteKronRidge(0.0, **PRECOMPUTED).fit_matrix(
+    shifted = CompleteKronRidge(reg=0.0, **PRECOMPUTED).fit_matrix(
         K + regs[0] * np.eye(m), G + regs[1] * np.eye(q), Y
     )
     two_step = fitted(K, G, Y, *regs)
@@ -184,7 +186,7 @@ def test_grid_is_the_single_points_whichever_side_is_larger(shape):
 def test_linear_features_fewer_than_vertices_give_the_same_in_the_primal():
     rng = np.random.default_rng(7)
     Phi, Psi, Y = rng.normal(size=(9, 3)), rng.normal(size=(8, 2)), rng.normal(size=(9, 8))
-    primal = TwoStepRidge(0.4, 0.7).fit_matrix(Phi, Psi, Y)
+    primal = TwoStepRidge(reg_rows=0.4, reg_cols=0.7).fit_matrix(Phi, Psi, Y)
     dual = fitted(Phi @ Phi.T, Psi @ Psi.T, Y, 0.4, 0.7)
     assert primal.coef_.shape == (3, 2) and dual.coef_.shape == (9, 8)
     np.testing.assert_allclose(primal.coef_, Phi.T @ dual.coef_ @ Psi, atol=1e-10)
@@ -197,7 +199,11 @@ def test_linear_features_fewer_than_vertices_give_the_same_in_the_primal():
     )
     for setting in "ABCD":
         for regs in ((1e-3, 1e-2), (1e4, 1e4), (1e-3, 1e4)):
-            thin = TwoStepRidge(*regs).fit_matrix(Phi, Psi, Y).loo(setting)
+            thin = (
+                TwoStepRidge(reg_rows=regs[0], reg_cols=regs[1])
+                .fit_matrix(Phi, Psi, Y)
+                .loo(setting)
+            )
             full = fitted(Phi @ Phi.T, Psi @ Psi.T, Y, *regs).loo(setting)
             np.testing.assert_allclose(thin, full, atol=1e-9)
 
@@ -240,7 +246,7 @@ def test_updates_are_retraining(m, new, d, kernel, other, side):
     if side == "cols":
         kernels = {k.replace("row", "c").replace("col", "row").replace("c_", "col_"): v
                    for k, v in kernels.items()}  # fmt: skip
-    model = TwoStepRidge(0.3, 0.2, **kernels)
+    model = TwoStepRidge(reg_rows=0.3, reg_cols=0.2, **kernels)
     whole = clone(model)
     if side == "rows":
         model.fit_matrix(features[:m], fixed, Y[:m])
@@ -265,12 +271,14 @@ def test_updates_of_both_sides_in_turn():
     rng = np.random.default_rng(10)
     Phi, Psi, Y = rng.normal(size=(20, 4)), rng.normal(size=(15, 3)), rng.normal(size=(20, 15))
     for kernels in ({}, dict(row_kernel="gaussian", row_gamma=0.2)):
-        model = TwoStepRidge(0.3, 0.2, **kernels).fit_matrix(Phi[:8], Psi[:6], Y[:8, :6])
+        model = TwoStepRidge(reg_rows=0.3, reg_cols=0.2, **kernels).fit_matrix(
+            Phi[:8], Psi[:6], Y[:8, :6]
+        )
         model.partial_fit_rows(Phi[8:10], Y[8:10, :6])
         model.partial_fit_cols(Psi[6:8], Y[:10, 6:8])
         model.partial_fit_rows(Phi[10:], Y[10:, :8])
         model.partial_fit_cols(Psi[8:], Y[:, 8:])
-        whole = TwoStepRidge(0.3, 0.2, **kernels).fit_matrix(Phi, Psi, Y)
+        whole = TwoStepRidge(reg_rows=0.3, reg_cols=0.2, **kernels).fit_matrix(Phi, Psi, Y)
         np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
         np.testing.assert_allclose(model.loo("D"), whole.loo("D"), atol=1e-8)
 
@@ -294,10 +302,10 @@ def test_updates_with_a_tiny_weight(batch):
     rng = np.random.default_rng(12)
     Phi, Psi, Y = rng.normal(size=(30, 6)), rng.normal(size=(9, 3)), rng.normal(size=(30, 9))
     Phi[:8, 3:] = 0.0  # directions that the first rows do not know
-    model = TwoStepRidge(1e-9, 0.1).fit_matrix(Phi[:8], Psi, Y[:8])
+    model = TwoStepRidge(reg_rows=1e-9, reg_cols=0.1).fit_matrix(Phi[:8], Psi, Y[:8])
     for start in range(8, 30, batch):
         model.partial_fit_rows(Phi[start : start + batch], Y[start : start + batch])
-    whole = TwoStepRidge(1e-9, 0.1).fit_matrix(Phi, Psi, Y)
+    whole = TwoStepRidge(reg_rows=1e-9, reg_cols=0.1).fit_matrix(Phi, Psi, Y)
     np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
 
 
@@ -319,7 +327,7 @@ def test_dual_updates_are_as_accurate_as_retraining(reg, side):
     new = rng.normal(size=(30, 3))
     batches = slice(0, 20), slice(20, 80), slice(80, 140)
     if side == "rows":
-        whole = TwoStepRidge(reg, 0.2, row_kernel="gaussian", row_gamma=0.1)
+        whole = TwoStepRidge(reg_rows=reg, reg_cols=0.2, row_kernel="gaussian", row_gamma=0.1)
         model = clone(whole).fit_matrix(Phi[:20], Psi, Y[:20])
         for batch in batches[1:]:
             model.partial_fit_rows(Phi[batch], Y[batch])
@@ -328,7 +336,7 @@ def test_dual_updates_are_as_accurate_as_retraining(reg, side):
             whole.fit_matrix(Phi, Psi, Y).predict_matrix(new, Psi),
         )
     else:
-        whole = TwoStepRidge(0.2, reg, col_kernel="gaussian", col_gamma=0.1)
+        whole = TwoStepRidge(reg_rows=0.2, reg_cols=reg, col_kernel="gaussian", col_gamma=0.1)
         model = clone(whole).fit_matrix(Psi, Phi[:20], Y[:20].T)
         for batch in batches[1:]:
             model.partial_fit_cols(Phi[batch], Y[batch].T)
@@ -351,7 +359,7 @@ def test_updates_that_rounding_spoils_say_so_once():
     rng = np.random.default_rng(23)
     Phi, Psi, Y = rng.normal(size=(60, 2)), rng.normal(size=(6, 3)), rng.normal(size=(60, 6))
     for reg, said in ((1e-5, 0), (1e-9, 1), (1e-18, 1)):
-        model = TwoStepRidge(reg, 0.2, row_kernel="gaussian", row_gamma=0.1)
+        model = TwoStepRidge(reg_rows=reg, reg_cols=0.2, row_kernel="gaussian", row_gamma=0.1)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model.fit_matrix(Phi[:20], Psi, Y[:20])
@@ -367,7 +375,7 @@ def test_linear_rows_that_outgrow_their_features_change_to_the_primal(keep_data)
     rng = np.random.default_rng(24)
     Phi, Psi, Y = rng.normal(size=(40, 9)), rng.normal(size=(7, 3)), rng.normal(size=(40, 7))
     new = rng.normal(size=(4, 9))
-    whole = TwoStepRidge(1e-9, 0.2, keep_data=keep_data)
+    whole = TwoStepRidge(reg_rows=1e-9, reg_cols=0.2, keep_data=keep_data)
     model = clone(whole).fit_matrix(Phi[:5], Psi, Y[:5])
     whole.fit_matrix(Phi, Psi, Y)
     for batch in (slice(5, 8), slice(8, 12), slice(12, 14), slice(14, 40)):
@@ -376,9 +384,9 @@ def test_linear_rows_that_outgrow_their_features_change_to_the_primal(keep_data)
     np.testing.assert_allclose(
         model.predict_matrix(new, Psi), whole.predict_matrix(new, Psi), atol=1e-8
     )
-    alone = IndependentRidge(1e-9, keep_data=keep_data).fit_matrix(Phi[:5], None, Y[:5])
+    alone = IndependentRidge(reg=1e-9, keep_data=keep_data).fit_matrix(Phi[:5], None, Y[:5])
     alone.partial_fit_rows(Phi[5:8], Y[5:8]).partial_fit_rows(Phi[8:], Y[8:])
-    expected = IndependentRidge(1e-9).fit_matrix(Phi, None, Y).coef_
+    expected = IndependentRidge(reg=1e-9).fit_matrix(Phi, None, Y).coef_
     np.testing.assert_allclose(alone.coef_, expected, atol=1e-8)
 
 
@@ -386,8 +394,8 @@ def test_sparse_features_and_labels():
     rng = np.random.default_rng(13)
     Phi = rng.normal(size=(20, 4)) * (rng.random((20, 4)) < 0.5)
     Psi, Y = rng.normal(size=(9, 3)), 1.0 * (rng.random((20, 9)) < 0.2)
-    dense = TwoStepRidge(0.3, 0.2).fit_matrix(Phi, Psi, Y)
-    thin = TwoStepRidge(0.3, 0.2).fit_matrix(
+    dense = TwoStepRidge(reg_rows=0.3, reg_cols=0.2).fit_matrix(Phi, Psi, Y)
+    thin = TwoStepRidge(reg_rows=0.3, reg_cols=0.2).fit_matrix(
         sparse.csr_array(Phi[:12]), Psi, sparse.csr_array(Y[:12])
     )
     thin.partial_fit_rows(sparse.csr_array(Phi[12:14]), sparse.csr_array(Y[12:14]))
@@ -405,10 +413,12 @@ def test_streams_without_keeping_data():
     rng = np.random.default_rng(14)
     Phi, G, Y = rng.normal(size=(30, 4)), make_kernel(rng, 6, "full"), rng.normal(size=(30, 6))
     kernels = dict(col_kernel="precomputed")
-    model = TwoStepRidge(0.3, 0.2, keep_data=False, **kernels).fit_matrix(Phi[:10], G, Y[:10])
+    model = TwoStepRidge(reg_rows=0.3, reg_cols=0.2, keep_data=False, **kernels).fit_matrix(
+        Phi[:10], G, Y[:10]
+    )
     for start in range(10, 30, 5):
         model.partial_fit_rows(Phi[start : start + 5], Y[start : start + 5])
-    whole = TwoStepRidge(0.3, 0.2, **kernels).fit_matrix(Phi, G, Y)
+    whole = TwoStepRidge(reg_rows=0.3, reg_cols=0.2, **kernels).fit_matrix(Phi, G, Y)
     np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
     assert model._rows.features.shape == (0, 4) and model._labels is None
     with pytest.raises(InputError, match="keep_data=True"):
@@ -440,7 +450,7 @@ def test_imputed_labels_minimize_the_risk_over_the_known_ones(problem, log_row, 
     K, G, Y = make_problem(*problem)
     regs = 10.0**log_row, 10.0**log_col
     missing = np.random.default_rng(problem[0]).random(Y.shape) < share
-    model = TwoStepRidge(*regs, **PRECOMPUTED)
+    model = TwoStepRidge(reg_rows=regs[0], reg_cols=regs[1], **PRECOMPUTED)
     completed = model.impute(K, G, np.where(missing, np.nan, Y))
     np.testing.assert_array_equal(completed[~missing], Y[~missing])
     # the same by kernel ridge regression on the known pairs with the kernel of Theorem 2
@@ -459,7 +469,7 @@ def test_imputed_labels_minimize_the_risk_over_the_known_ones(problem, log_row, 
 def test_one_held_out_pair_is_setting_a():
     rng = np.random.default_rng(16)
     Phi, Psi, Y = rng.normal(size=(8, 3)), rng.normal(size=(7, 9)), rng.normal(size=(8, 7))
-    model = TwoStepRidge(0.3, 0.2).fit_matrix(Phi, Psi, Y)
+    model = TwoStepRidge(reg_rows=0.3, reg_cols=0.2).fit_matrix(Phi, Psi, Y)
     left_out = model.loo("A")
     for pair in [(0, 0), (5, 3), (7, 6)]:
         mask = np.zeros(Y.shape, dtype=bool)
@@ -486,7 +496,7 @@ def test_almost_zero_shot_lies_between_zero_shot_and_all_labels():
     rng = np.random.default_rng(17)
     Phi, Psi = rng.normal(size=(40, 5)), rng.normal(size=(15, 5))
     Y = (Phi @ rng.normal(size=(5, 5)) @ Psi.T) + 2 * (Phi[:, :1] @ rng.normal(size=(1, 15)))
-    model = TwoStepRidge(0.1, 1.0)
+    model = TwoStepRidge(reg_rows=0.1, reg_cols=1.0)
     errors = []
     for known in (0, 5, 15, 40):
         partly = Y.copy()

@@ -48,26 +48,26 @@ class Restrictable(LinearOperator):
         return Restrictable(self.Q[np.ix_(out, in_)], self.products)
 
 
-@pytest.mark.parametrize("inner_solver", SOLVERS)
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("loss", SMOOTH)
-def test_dual_and_primal_reach_the_same_optimum(loss, inner_solver):
+def test_dual_and_primal_reach_the_same_optimum(loss, solver):
     X, Q, y = problem()
-    options = dict(outer_iter=50, inner_iter=200, inner_solver=inner_solver, line_search=True)
+    options = dict(max_iter=50, max_inner=200, solver=solver, line_search=True)
     dual = newton_dual(Q, LOSSES[loss], y, 0.5, tol=1e-10, **options)
     primal = newton_primal(X, LOSSES[loss], y, 0.5, tol=1e-10, **options)
     # zero gradient of J = L(X w) + reg/2 ||w||^2
     gradient = X.T @ LOSSES[loss].gradient(X @ primal.coef, y) + 0.5 * primal.coef
     np.testing.assert_allclose(gradient, 0, atol=1e-6)
     np.testing.assert_allclose(X.T @ dual.coef, primal.coef, atol=1e-6)
-    if inner_solver != "cg":  # which leaves the null space of Q alone
+    if solver != "cg":  # which leaves the null space of Q alone
         expected = -LOSSES[loss].gradient(Q @ dual.coef, y) / 0.5
         np.testing.assert_allclose(dual.coef, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("inner_solver", SOLVERS)
-def test_optimum_is_that_of_scikit_learn(inner_solver):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_optimum_is_that_of_scikit_learn(solver):
     X, Q, y = problem()
-    options = dict(outer_iter=50, inner_iter=200, inner_solver=inner_solver, tol=1e-10)
+    options = dict(max_iter=50, max_inner=200, solver=solver, tol=1e-10)
     reg = 0.5
     ridge = newton_dual(Q, LOSSES["ridge"], y, reg, **options)
     theirs = KernelRidge(alpha=reg, kernel="precomputed").fit(Q, y)
@@ -85,9 +85,9 @@ def test_rankrls_solves_its_normal_equations():
     n = len(y)
     H = n * np.eye(n) - 1
     exact = np.linalg.solve(H @ Q + 2.0 * np.eye(n), H @ y)
-    for inner_solver in SOLVERS:
+    for solver in SOLVERS:
         result = newton_dual(
-            Q, LOSSES["rankrls"], y, 2.0, outer_iter=3, inner_iter=100, inner_solver=inner_solver
+            Q, LOSSES["rankrls"], y, 2.0, max_iter=3, max_inner=100, solver=solver
         )
         np.testing.assert_allclose(X.T @ result.coef, X.T @ exact, atol=1e-6)
 
@@ -100,13 +100,13 @@ def test_rankrls_solves_its_normal_equations():
     st.floats(1e-2, 1e2),
     SEEDS,
 )
-def test_steps_solve_equation_9(loss, inner_solver, n, reg, seed):
+def test_steps_solve_equation_9(loss, solver, n, reg, seed):
     """With enough inner iterations each step is the dense one: the active set equals the full
     system, and so do the products in the inner product of Q."""
     X, Q, y = problem(n, d=4, seed=seed)
     iterates = []
-    newton_dual(Q, LOSSES[loss], y, reg, outer_iter=3, inner_iter=400, tol=1e-13,
-                inner_solver=inner_solver,
+    newton_dual(Q, LOSSES[loss], y, reg, max_iter=3, max_inner=400, tol=1e-13,
+                solver=solver,
                 callback=lambda state: iterates.append(state.coef.copy()))  # fmt: skip
     a = np.zeros(n)
     for iterate in iterates:
@@ -115,7 +115,7 @@ def test_steps_solve_equation_9(loss, inner_solver, n, reg, seed):
         rhs = LOSSES[loss].gradient(p, y) + reg * a
         a = a - np.linalg.solve(H @ Q + reg * np.eye(n), rhs)
         # "cg" leaves the null space of Q alone
-        seen, expected = (iterate, a) if inner_solver != "cg" else (X.T @ iterate, X.T @ a)
+        seen, expected = (iterate, a) if solver != "cg" else (X.T @ iterate, X.T @ a)
         np.testing.assert_allclose(seen, expected, rtol=1e-5, atol=1e-6 * (1 + np.abs(a).max()))
         a = iterate  # the next active set is decided on equal predictions
 
@@ -129,16 +129,16 @@ def test_steps_solve_equation_9(loss, inner_solver, n, reg, seed):
     st.floats(1e-3, 1e3),
     SEEDS,
 )
-def test_line_search_never_raises_the_objective(loss, inner_solver, n, inner_iter, reg, seed):
+def test_line_search_never_raises_the_objective(loss, solver, n, max_inner, reg, seed):
     _, Q, y = problem(n, d=5, seed=seed)
     result = newton_dual(
         Q,
         LOSSES[loss],
         y,
         reg,
-        outer_iter=8,
-        inner_iter=inner_iter,
-        inner_solver=inner_solver,
+        max_iter=8,
+        max_inner=max_inner,
+        solver=solver,
         line_search=True,
     )
     path = [risk(loss, np.zeros(n), y, 0, reg), *result.objective_path]
@@ -151,9 +151,9 @@ def test_line_search_never_raises_the_objective(loss, inner_solver, n, inner_ite
 
 @settings(deadline=None, max_examples=30)
 @given(st.sampled_from(SMOOTH), st.integers(2, 30), st.integers(1, 4), SEEDS)
-def test_truncated_dual_cg_is_the_truncated_primal_cg(loss, n, inner_iter, seed):
+def test_truncated_dual_cg_is_the_truncated_primal_cg(loss, n, max_inner, seed):
     X, Q, y = problem(n, d=5, seed=seed)
-    options = dict(inner_solver="cg", outer_iter=3, inner_iter=inner_iter, line_search=True)
+    options = dict(solver="cg", max_iter=3, max_inner=max_inner, line_search=True)
     dual = newton_dual(Q, LOSSES[loss], y, 0.1, **options)
     primal = newton_primal(X, LOSSES[loss], y, 0.1, **options)
     np.testing.assert_allclose(dual.scores, primal.scores, atol=1e-6)
@@ -161,10 +161,10 @@ def test_truncated_dual_cg_is_the_truncated_primal_cg(loss, n, inner_iter, seed)
 
 @settings(deadline=None, max_examples=30)
 @given(st.sampled_from(SMOOTH), st.integers(2, 40), st.integers(1, 6), SEEDS)
-def test_truncated_cg_steps_always_descend(loss, n, inner_iter, seed):
+def test_truncated_cg_steps_always_descend(loss, n, max_inner, seed):
     X, Q, y = problem(n, d=5, seed=seed)
-    result = newton_dual(Q, LOSSES[loss], y, 0.1, inner_solver="cg", inner_iter=inner_iter,
-                         outer_iter=5, line_search=True, tol=1e-6)  # fmt: skip
+    result = newton_dual(Q, LOSSES[loss], y, 0.1, solver="cg", max_inner=max_inner,
+                         max_iter=5, line_search=True, tol=1e-6)  # fmt: skip
     path = [risk(loss, np.zeros(n), y, 0, 0.1), *result.objective_path]
     assert (np.diff(path) < 0).all()
     # it ends by its tolerance or the number of steps, never for want of descent
@@ -173,30 +173,30 @@ def test_truncated_cg_steps_always_descend(loss, n, inner_iter, seed):
     assert result.n_iter == 5 or np.linalg.norm(gradient) <= 1e-5 * np.linalg.norm(start)
 
 
-@pytest.mark.parametrize("inner_solver, per_step", [("qmr", 2 * 4), ("cg", 4 + 1)])
-def test_number_of_products(inner_solver, per_step):
+@pytest.mark.parametrize("solver, per_step", [("qmr", 2 * 4), ("cg", 4 + 1)])
+def test_number_of_products(solver, per_step):
     _, Q, y = problem()
     operator = Restrictable(Q)
-    newton_dual(operator, LOSSES["logistic"], y, 0.1, inner_solver=inner_solver,
-                outer_iter=3, inner_iter=4, line_search=True)  # fmt: skip
+    newton_dual(operator, LOSSES["logistic"], y, 0.1, solver=solver,
+                max_iter=3, max_inner=4, line_search=True)  # fmt: skip
     assert len(operator.products) == 3 * per_step
 
 
-@pytest.mark.parametrize("inner_solver", SOLVERS)
-def test_products_of_the_active_set_give_the_same_iterates(inner_solver):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_products_of_the_active_set_give_the_same_iterates(solver):
     """On the active pairs and one direction for all others the iterations are those on all pairs:
     also where coefficients of others are not zero, as after truncated steps."""
     _, Q, y = problem(n=200, d=10, seed=3)
     Q = (Q + 1) ** 2
     operator = Restrictable(Q)
-    options = dict(inner_solver=inner_solver, outer_iter=10, inner_iter=6)
+    options = dict(solver=solver, max_iter=10, max_inner=6)
     restricted = newton_dual(operator, LOSSES["l2svm"], y, 0.1, **options)
     plain = newton_dual(Q, LOSSES["l2svm"], y, 0.1, **options)
     np.testing.assert_allclose(restricted.coef, plain.coef, rtol=1e-9, atol=1e-9)
     sizes = [shape[0] for shape in operator.products]
     assert min(sizes) < 100 and max(sizes) == 200
     # "minres" drops the coefficients of the other pairs too
-    assert (restricted.coef == 0).any() == (inner_solver == "minres")
+    assert (restricted.coef == 0).any() == (solver == "minres")
 
 
 @pytest.mark.parametrize("minimize", [newton_dual, newton_primal])
@@ -222,15 +222,15 @@ def test_nothing_to_fit():
     assert result.n_iter == 0 and not result.coef.any()
 
 
-@pytest.mark.parametrize("inner_solver", SOLVERS)
-def test_reasons_to_stop(inner_solver):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_reasons_to_stop(solver):
     X, Q, y = problem()
     logistic = LOSSES["logistic"]
-    options = dict(inner_solver=inner_solver, inner_iter=100, line_search=True)
+    options = dict(solver=solver, max_inner=100, line_search=True)
     for minimize, operator in ((newton_dual, Q), (newton_primal, X)):
-        reached = minimize(operator, logistic, y, 1.0, outer_iter=50, tol=1e-6, **options)
+        reached = minimize(operator, logistic, y, 1.0, max_iter=50, tol=1e-6, **options)
         assert reached.stop == "tol" and reached.n_iter < 50
-        assert minimize(operator, logistic, y, 1.0, outer_iter=1, **options).stop == "max_iter"
+        assert minimize(operator, logistic, y, 1.0, max_iter=1, **options).stop == "max_iter"
         ended = minimize(operator, logistic, y, 1.0, callback=lambda state: True, **options)
         assert ended.stop == "callback"
 
@@ -240,7 +240,7 @@ def test_a_step_that_cannot_be_found_ends_the_iterations():
     result = newton_dual(swap, LOSSES["ridge"], np.array([1.0, 0.0]), 1e-30)
     assert result.stop == "breakdown" and result.n_iter == 0
     Q = np.diag([1.0, 1e200])
-    result = newton_dual(Q, LOSSES["ridge"], np.array([1e200, 1e200]), 1e-9, inner_iter=1)
+    result = newton_dual(Q, LOSSES["ridge"], np.array([1e200, 1e200]), 1e-9, max_inner=1)
     assert result.stop in ("breakdown", "diverged")
 
 
@@ -252,10 +252,10 @@ def test_clear_errors():
     with pytest.raises(InputError, match="reg=-1"):
         newton_primal(X, loss, y, -1)
     with pytest.raises(InputError, match="qmr, minres, cg"):
-        newton_dual(Q, loss, y, 1.0, inner_solver="gmres")
+        newton_dual(Q, loss, y, 1.0, solver="gmres")
     with pytest.raises(InputError, match="square"):
         newton_dual(X, loss, y, 1.0)
     with pytest.raises(InputError, match=r"y has shape \(39,\)"):
         newton_dual(Q, loss, y[1:], 1.0)
     with pytest.raises(InputError, match="not positive semidefinite"):
-        newton_dual(-Q, loss, y, 1.0, inner_solver="cg")
+        newton_dual(-Q, loss, y, 1.0, solver="cg")

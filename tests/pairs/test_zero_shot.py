@@ -29,9 +29,11 @@ def test_zero_shot_predictions_are_those_of_models_trained_on_the_other_tasks(se
         others = np.delete(np.arange(q), t)
         given_others = (K, G[np.ix_(others, others)], Y[:, others])
         g = G[[t]][:, others]
-        expected = CompleteKronRidge(0.4, **PRECOMPUTED).fit_matrix(*given_others)
+        expected = CompleteKronRidge(reg=0.4, **PRECOMPUTED).fit_matrix(*given_others)
         np.testing.assert_allclose(kron[:, [t]], expected.predict_matrix(across, g), atol=1e-7)
-        expected = TwoStepRidge(0.4, 0.9, **PRECOMPUTED).fit_matrix(*given_others)
+        expected = TwoStepRidge(reg_rows=0.4, reg_cols=0.9, **PRECOMPUTED).fit_matrix(
+            *given_others
+        )
         np.testing.assert_allclose(two_step[:, [t]], expected.predict_matrix(across, g), atol=1e-7)
 
 

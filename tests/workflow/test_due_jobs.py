@@ -127,7 +127,7 @@ EDITS = {
     "one experiment, and a solver that another one takes": (
         {
             "src/kronbench/experiments/airola/scaling.py": comment,
-            "src/kronbench/models/csi_lssvm.py": comment,
+            "src/kronbench/models/lssvm.py": comment,
         },
         measured(lambda item: item.experiment in ("scaling", "minimal_rank")),
     ),

@@ -75,12 +75,17 @@ def import_object(path: str):
 
 
 def import_paths(parameters):
-    """Values of every key called ``solver``, at any depth."""
+    """Values of every key called ``solver``, at any depth.
+
+    Below an entry that names its solver are that solver's own parameters, whose ``solver`` is
+    that of linear systems.
+    """
     if isinstance(parameters, Mapping):
-        for key, value in parameters.items():
-            if key == "solver" and isinstance(value, str):
-                yield value
-            else:
+        path = parameters.get("solver")
+        if isinstance(path, str):
+            yield path
+        else:
+            for value in parameters.values():
                 yield from import_paths(value)
     elif isinstance(parameters, list):
         for value in parameters:

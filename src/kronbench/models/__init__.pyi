@@ -7,12 +7,7 @@ from .hierarchical_newton import (
 from .hierarchical_newton_cv import HierarchicalNewtonCV as HierarchicalNewtonCV
 from .independent_ridge import IndependentRidge as IndependentRidge
 from .kron_newton import KronNewton as KronNewton
-from .kron_ridge import (
-    KronRidge as KronRidge,
-)
-from .kron_ridge import (
-    RidgePath as RidgePath,
-)
+from .kron_ridge import KronRidge as KronRidge
 from .kron_svm import KronSVM as KronSVM
 from .lssvm import LSSVM as LSSVM
 from .one_against_rest import OneAgainstRest as OneAgainstRest
@@ -20,7 +15,6 @@ from .pair_knn import PairKNN as PairKNN
 from .pair_libsvm import PairLibSVM as PairLibSVM
 from .pair_sgd import PairSGD as PairSGD
 from .pair_sklearn_knn import PairSklearnKNN as PairSklearnKNN
-from .task_ridge import TaskRidge as TaskRidge
 from .top_down import TopDownClassifier as TopDownClassifier
 from .two_step_ridge import TwoStepRidge as TwoStepRidge
 from .uncertain_targets import (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -14,6 +16,7 @@ from kronbench.errors import InputError, check_positive
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.pairs import PairData
+from kronbench.pairs.data import Features
 from kronbench.pairs.spectral_filters import tikhonov
 
 SETTINGS = ("A", "B", "C", "D")
@@ -30,7 +33,7 @@ class LabelMatrixModel(RegressorMixin, BaseEstimator):
     col_features)``, which returns an array L and a matrix E with the predictions L @ E.T.
     """
 
-    def fit(self, X, y):
+    def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Fit to labelled pairs.
 
         Parameters
@@ -47,7 +50,7 @@ class LabelMatrixModel(RegressorMixin, BaseEstimator):
         row_vertices, col_vertices, Y = label_matrix(X, y, type(self).__name__)
         return self._fit(X.row_features, row_vertices, X.col_features, col_vertices, Y)
 
-    def fit_matrix(self, row_features, col_features, Y):
+    def fit_matrix(self, row_features: Features, col_features: Features, Y: ArrayLike) -> Self:
         """Fit to a label matrix.
 
         Parameters
@@ -67,7 +70,7 @@ class LabelMatrixModel(RegressorMixin, BaseEstimator):
         Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols)
         return self._fit(vertices.row_features, None, vertices.col_features, None, Y)
 
-    def predict(self, X):
+    def predict(self, X: PairData) -> np.ndarray:
         """Predictions (n,) for the n pairs of X, in O(n) beyond those of its vertices."""
         check_is_fitted(self)
         check_pairs(X)
@@ -77,7 +80,7 @@ class LabelMatrixModel(RegressorMixin, BaseEstimator):
             return _product(left, right)[rows, X.cols]
         return _gathered(left, right, rows, X.cols)
 
-    def predict_matrix(self, row_features, col_features):
+    def predict_matrix(self, row_features: Features, col_features: Features) -> np.ndarray:
         """Predictions (m', q') for all pairs of new row and column vertices.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 from kronbench.models._pair_classifier import PairClassifier
@@ -15,7 +16,7 @@ class PairNeighborsClassifier(PairClassifier):
     ``_path(X, n_neighbors)`` has the decision values (n, L) for L increasing numbers.
     """
 
-    def decision_path(self, X: PairData, n_neighbors) -> np.ndarray:
+    def decision_path(self, X: PairData, n_neighbors: ArrayLike) -> np.ndarray:
         """Decision values for several numbers of neighbours, from one search.
 
         Parameters

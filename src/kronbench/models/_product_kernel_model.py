@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.models._pair_labels import check_pairs
+from kronbench.models._renamed import Renamed
 from kronbench.models._small_pairs import small_pairs
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed
-from kronbench.pairs import SampledKroneckerOperator
+from kronbench.pairs import PairData, SampledKroneckerOperator
 from kronbench.pairs.data import used_vertices
 
 _STOPS = {
@@ -25,7 +27,7 @@ _STOPS = {
     "no_descent": "a step along which the objective does not fall",
     "diverged": "an objective that is not finite",
 }
-_ANOTHER = "give a larger reg, more inner iterations or inner_solver='cg'"
+_ANOTHER = "give a larger reg, a larger max_inner or solver='cg'"
 _REMEDIES = {
     "max_iter": "give more iterations, a larger tol, or tol=0 where early stopping is meant",
     "breakdown": "give a larger reg or scale the features",
@@ -35,13 +37,14 @@ _REMEDIES = {
 }
 
 
-class ProductKernelModel(BaseEstimator):
+class ProductKernelModel(Renamed, BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
-    A subclass has the parameters form, reg, row_kernel, col_kernel, row_gamma, col_gamma, tol and
-    method, and sets ``X_fit_`` and ``dual_coef_`` or ``coef_``.
+    A subclass has the parameters form, reg, row_kernel, col_kernel, row_gamma, col_gamma, tol,
+    product and dtype, and ends its ``fit`` by ``_set_fitted``.
     """
 
+    _renamed: ClassVar = {"method": "give product"}
     _iterations_regularize = False  # whether an end by the number of iterations is meant
 
     @classmethod
@@ -60,10 +63,14 @@ class ProductKernelModel(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def prediction_operator(self, X_fit, X=None):
+    def prediction_operator(
+        self, X_fit: PairData, X: PairData | None = None
+    ) -> SampledKroneckerOperator:
         """Operator from coefficients of a model fitted to X_fit to its scores for X.
 
-        With it a callback scores each iterate on other pairs for the price of one product.
+        With it a callback scores each iterate on other pairs for the price of one product. It
+        comes of the parameters alone: nothing of an earlier fit is read, nothing is kept. In the
+        primal form it decomposes the kernel matrices, O(v k^2), as ``fit`` does.
 
         Parameters
         ----------
@@ -76,13 +83,27 @@ class ProductKernelModel(BaseEstimator):
         -------
         SampledKroneckerOperator
             (t, n) in the dual form, R^ (G^ kron K^) R' of Section 3.1; (t, d*r) in the primal.
-            Vertices that no pair uses are left out. Of single precision where all features of
-            X_fit are.
+            Vertices that no pair uses are left out. Of single precision where ``dtype`` or, for
+            None, all features of X_fit are.
+
+        Raises
+        ------
+        InputError
+            The form or the dtype is unknown, or a kernel does not fit the features.
         """
-        if self.form == "primal":
-            return self._design_operator(*self._design(X_fit, X_fit if X is None else X))
-        if self.form != "dual":
+        if self._is_primal():
+            maps = self._make_feature_maps(X_fit)
+            return self._design_operator(*self._design(maps, X_fit if X is None else X))
+        return self._gram_operator(X_fit, X)
+
+    def _is_primal(self):
+        if self.form not in ("dual", "primal"):
             raise InputError(f"form={self.form!r} is unknown: give 'dual' or 'primal'")
+        return self.form == "primal"
+
+    def _gram_operator(self, X_fit, X=None):
+        X_fit = self._in_dtype(X_fit)
+        X = None if X is None else self._in_dtype(X)
         dtype = _precision(X_fit)
         matrices, out_pairs, in_pairs = [], [], []
         for side, index in (("row", "rows"), ("col", "cols")):
@@ -99,29 +120,22 @@ class ProductKernelModel(BaseEstimator):
             in_pairs.append(in_index)
         if X is None:  # the same pairs on both sides, which the operator then sorts once
             in_pairs = None, None
-        return SampledKroneckerOperator(*matrices, *out_pairs, *in_pairs, method=self.method)
+        return SampledKroneckerOperator(*matrices, *out_pairs, *in_pairs, method=self.product)
 
-    def _design(self, X_fit, X):
+    def _make_feature_maps(self, X_fit):
+        X_fit = self._in_dtype(X_fit)
+        dtype = _precision(X_fit)
+        return (
+            VertexFeatures(X_fit, "row", self.row_kernel, self.row_gamma, dtype),
+            VertexFeatures(X_fit, "col", self.col_kernel, self.col_gamma, dtype),
+        )
+
+    def _design(self, feature_maps, X):
         """T (a, d), D (b, r) and the rows of them (t,) of each pair: X = R (T kron D)."""
-        row_map, col_map = self._feature_maps(X_fit)
+        X, (row_map, col_map) = self._in_dtype(X), feature_maps
         used_rows, rows = used_vertices(X.rows, X.n_rows)
         used_cols, cols = used_vertices(X.cols, X.n_cols)
         return row_map(X.row_features[used_rows]), col_map(X.col_features[used_cols]), rows, cols
-
-    def _feature_maps(self, X_fit):
-        kernels = {
-            "row": (self.row_kernel, self.row_gamma),
-            "col": (self.col_kernel, self.col_gamma),
-        }
-        maps = getattr(self, "feature_maps_", ())
-        if not maps or not all(
-            known.fits(X_fit, *kernel)
-            for known, kernel in zip(maps, kernels.values(), strict=True)
-        ):
-            dtype = _precision(X_fit)
-            maps = tuple(VertexFeatures(X_fit, side, *kernels[side], dtype) for side in kernels)
-            self.feature_maps_ = maps
-        return maps
 
     def _design_operator(self, row_features, col_features, rows, cols):
         d, r = row_features.shape[1], col_features.shape[1]
@@ -133,18 +147,38 @@ class ProductKernelModel(BaseEstimator):
             cols,
             in_rows,
             in_cols,
-            method=self.method,
+            method=self.product,
         )
 
-    def _set_fitted(self, X, coef, objective_path, stop):
+    def _in_dtype(self, X):
+        """The pairs with features of ``dtype``; as they are where it is None."""
+        if self.dtype is None:
+            return X
+        try:
+            dtype = np.dtype(self.dtype)
+        except TypeError:
+            dtype = None
+        if dtype not in (np.float32, np.float64):
+            raise InputError(
+                f"dtype is {self.dtype!r}: give 'float32', 'float64', or None for that of the "
+                "features"
+            )
+        features = (side.astype(dtype, copy=False) for side in (X.row_features, X.col_features))
+        return PairData(*features, X.rows, X.cols)
+
+    def _set_fitted(self, X, feature_maps, coef, objective_path, stop):
+        """What both forms have in common; ``feature_maps`` is None in the dual."""
+        for name in ("dual_coef_", "coef_", "feature_maps_"):
+            self.__dict__.pop(name, None)  # of an earlier fit in the other form
         self.X_fit_ = X
-        primal = self.form == "primal"
-        for other in ("dual_coef_",) if primal else ("coef_", "feature_maps_"):
-            self.__dict__.pop(other, None)  # of an earlier fit in the other form
-        setattr(self, "coef_" if primal else "dual_coef_", coef)
+        if feature_maps is None:
+            self.dual_coef_ = coef
+        else:
+            self.coef_, self.feature_maps_ = coef, feature_maps
         self.objective_path_ = objective_path
         self.n_iter_ = len(objective_path)
         self.stop_reason_ = stop
+        self.converged_ = stop == "tol"
         meant = "tol", "callback"
         if self.tol == 0 or self._iterations_regularize:
             meant += ("max_iter",)
@@ -156,23 +190,28 @@ class ProductKernelModel(BaseEstimator):
                 stacklevel=3,
             )
 
-    def decision_function(self, X):
+    def decision_function(self, X: PairData) -> np.ndarray:
         """Scores (t,) of the t pairs of X, in O(min(v |a| + m t, u |a| + q t)), Eq. 5.
 
         |a| is the number of nonzero dual coefficients; u, v, m, q count the vertices of X and of
         the training pairs with a nonzero coefficient. The primal form takes
         O(min(v d r + d t, u d r + r t)).
+
+        Raises
+        ------
+        InputError
+            X is no PairData, or its features are not those of the training set.
         """
         check_is_fitted(self)
         check_pairs(X)
-        if self.form == "primal":
-            return self.prediction_operator(self.X_fit_, X).matvec(self.coef_)
+        if hasattr(self, "coef_"):  # as it was fitted, whatever ``form`` says by now
+            return self._design_operator(*self._design(self.feature_maps_, X)).matvec(self.coef_)
         support = self.dual_coef_ != 0
         if not support.any():
             return np.zeros(len(X), self.dual_coef_.dtype)
         if support.all():
             support = slice(None)
-        operator = self.prediction_operator(self.X_fit_[support], X)
+        operator = self._gram_operator(self.X_fit_[support], X)
         return operator.matvec(self.dual_coef_[support])
 
 

@@ -41,7 +41,7 @@ class VertexFeatures:
 
     def __init__(self, pairs, side, kernel, gamma, dtype):
         features, index = getattr(pairs, f"{side}_features"), getattr(pairs, f"{side}s")
-        self._pairs, self._shape = pairs, features.shape
+        self._shape = features.shape
         self._side, self._kernel, self._gamma = side, kernel, gamma
         self._dtype = np.dtype(dtype)
         if self._is("linear"):
@@ -59,11 +59,6 @@ class VertexFeatures:
         self._factor = LowRankFactor(
             factor.factor[factor.pivots], np.arange(factor.rank), factor.gains
         )
-
-    def fits(self, pairs, kernel, gamma):
-        """Whether it is the map of these training pairs and this kernel."""
-        same = (self._kernel is kernel or self._kernel == kernel) and self._gamma == gamma
-        return self._pairs is pairs and same
 
     def __call__(self, features):
         """Features (p, k) of p vertices, given as those of the training set are; O(p k^2)."""

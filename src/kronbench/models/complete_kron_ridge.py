@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import check_positive
@@ -27,29 +30,34 @@ class CompleteKronRidge(LabelMatrixModel):
 
     Parameters
     ----------
-    reg : float
-        lambda >= 0.
-    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable
-        Positive semidefinite kernels of the row vertices (instances) and column vertices (tasks).
+    reg : float, default 1.0
+        Regularization weight, the paper's lambda >= 0.
+    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+        Positive semidefinite kernels of the row vertices (instances) and column vertices (tasks),
+        as in :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional
-        Widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
     filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
-        Applied to the products of eigenvalues (Eq. 21); see ``kronbench.pairs.spectral_filters``.
+        Applied to the products of eigenvalues (Eq. 21), by default "tikhonov", ridge regression;
+        see :mod:`kronbench.pairs.spectral_filters`.
 
     Attributes
     ----------
-    dual_coef_ : (m, q) array, A
-    shape_ : tuple, (m, q)
+    dual_coef_ : (m, q) array
+        A.
+    shape_ : tuple
+        (m, q).
     """
 
     def __init__(
         self,
-        reg=1.0,
-        row_kernel="linear",
-        col_kernel="linear",
-        row_gamma=None,
-        col_gamma=None,
-        filter="tikhonov",
+        *,
+        reg: float = 1.0,
+        row_kernel: str | Callable = "linear",
+        col_kernel: str | Callable = "linear",
+        row_gamma: float | None = None,
+        col_gamma: float | None = None,
+        filter: str | Callable = "tikhonov",
     ):
         self.reg = reg
         self.row_kernel = row_kernel
@@ -82,7 +90,7 @@ class CompleteKronRidge(LabelMatrixModel):
         pairs, y = small_pairs()
         cls().fit(pairs, y).loo("D")
 
-    def loo(self, setting):
+    def loo(self, setting: str) -> np.ndarray:
         """Leave-one-out predictions (m, q) of the training labels.
 
         Parameters
@@ -106,7 +114,9 @@ class CompleteKronRidge(LabelMatrixModel):
         """
         return next(iter(self.loo_grid(setting, [self.reg])))[1]
 
-    def loo_grid(self, setting, regs, score=None):
+    def loo_grid(
+        self, setting: str, regs: ArrayLike, score: Callable[[np.ndarray], float] | None = None
+    ) -> np.ndarray | Iterator[tuple[int, np.ndarray]]:
         """Leave-one-out predictions for a grid of weights, from one eigendecomposition a side.
 
         Parameters

@@ -1,26 +1,13 @@
-"""Least-squares support vector machines with an intercept, on low-rank factors and in full.
-
-With a factor G of K the machine (Bach & Jordan 2005, section 6) is ridge regression on G,
-
-    min_{b, c}  ||Y - G b - 1 c||^2 / (2 n) + reg ||b||^2 / 2,
-
-so that (G^T Pi G + n reg I) b = G^T Pi Y with the centring projection Pi. Let Pi G = Q R, and let
-[R; sqrt(n reg) I] have the triangular factor T and Q^T Y the image z under the same rotations. The
-factor of rank r is the first r columns of G, its triangle the leading block of T, its right-hand
-side the first r rows of z: the responses at G(x), with u = T^-T (G(x) - mean), are
-
-    mean Y + sum_{j <= r} u_j z_j    for every rank r at once,
-
-and the diagonal of the hat matrix is 1 / n + sum_{j <= r} u_j^2, which gives every leave-one-out
-response for the pivots as they are.
-"""
+"""Least-squares support vector machine on a predictive low-rank factor (Bach & Jordan 2005)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from typing import Self
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
+from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
@@ -28,149 +15,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kronbench.errors import InputError, check_positive
+from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import gram
 from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import LowRankFactor, csi, incomplete_cholesky
-
-
-@dataclass(frozen=True)
-class PrefixSolution:
-    """LS-SVMs of rank 1, ..., k on the leading columns of one factor, for one weight.
-
-    Attributes
-    ----------
-    triangle : (k, k) array
-        T.
-    loadings : (k, d) array
-        z.
-    factor_mean : (k,) array
-    target_mean : (d,) array
-    """
-
-    triangle: np.ndarray
-    loadings: np.ndarray
-    factor_mean: np.ndarray
-    target_mean: np.ndarray
-
-    def coef(self):
-        """Coefficients b (k, d) of all columns of the factor, and the intercept c (d,)."""
-        coef = solve_triangular(self.triangle, self.loadings, check_finite=False)
-        return coef, self.target_mean - self.factor_mean @ coef
-
-    def scores(self, rows):
-        """u (k, n_new) for rows (n_new, k) of the factor, in O(n_new k^2)."""
-        centred = (rows - self.factor_mean).T
-        return solve_triangular(self.triangle, centred, trans="T", check_finite=False)
-
-    def staged(self, scores):
-        """Yields the responses (n_new, d) of rank 1, ..., k, each in O(n_new d)."""
-        responses = self.target_mean
-        for score, loading in zip(scores, self.loadings, strict=True):
-            responses = responses + score[:, None] * loading
-            yield responses
-
-
-class PrefixPath:
-    """LS-SVMs on all prefixes of one low-rank factor, for any weight, after O(n k (k + d)).
-
-    Parameters
-    ----------
-    factor : (n, k) array
-        G, such as :attr:`kronbench.linalg.LowRankFactor.factor`.
-    targets : (n, d) array
-        Y.
-    """
-
-    def __init__(self, factor, targets):
-        factor, targets = np.asarray(factor), np.asarray(targets, dtype=np.float64)
-        if factor.ndim != 2 or targets.ndim != 2 or len(factor) != len(targets):
-            raise InputError(
-                f"factor has shape {factor.shape} and targets has shape {targets.shape}: "
-                "give two-dimensional arrays with the same number of rows"
-            )
-        self.factor, self.targets = factor, targets
-        self.factor_mean, self.target_mean = factor.mean(axis=0), targets.mean(axis=0)
-        self._centred = self._triangularize()
-
-    def solve(self, reg) -> PrefixSolution:
-        """The machines for one regularization weight, in O(k^3)."""
-        n, k = self.factor.shape
-        penalty = np.zeros_like(self._centred)
-        np.fill_diagonal(penalty, np.sqrt(n * check_positive(reg, "reg")))
-        both = np.linalg.qr(np.vstack([self._centred, penalty]), mode="r")
-        return PrefixSolution(both[:k, :k], both[:k, k:], self.factor_mean, self.target_mean)
-
-    def staged_responses(self, rows, reg):
-        """Yields the responses (n_new, d) of rank 1, ..., k at rows (n_new, k) of the factor."""
-        solution = self.solve(reg)
-        yield from solution.staged(solution.scores(rows))
-
-    def _triangularize(self):
-        """R beside Q^T Y, (k, k + d), a block of points at a time."""
-        k, d = self.factor.shape[1], self.targets.shape[1]
-        size = max(4 * k, 8192)
-        both = np.zeros((k, k + d))
-        for start in range(0, len(self.factor), size):
-            rows = slice(start, start + size)
-            factor = self.factor[rows] - self.factor_mean
-            targets = self.targets[rows] - self.target_mean
-            block = np.vstack([both, np.hstack([factor, targets])])
-            # rows below k only hold the norm of the targets outside the span
-            both = np.linalg.qr(block, mode="r")[:k]
-        return both
-
-
-class LSSVMPath:
-    """LS-SVM on the full kernel for any regularization weight, from one eigendecomposition.
-
-    Setting up costs O(n^3), then each weight O(n d) for each response.
-
-    Parameters
-    ----------
-    kernel_matrix : (n, n) array
-        K, positive semidefinite.
-    targets : (n, d) array
-        Y.
-    """
-
-    def __init__(self, kernel_matrix, targets):
-        K, targets = np.asarray(kernel_matrix), np.asarray(targets, dtype=np.float64)
-        if K.ndim != 2 or K.shape[0] != K.shape[1] or targets.ndim != 2 or len(K) != len(targets):
-            raise InputError(
-                f"kernel_matrix has shape {K.shape} and targets has {targets.shape}: "
-                "give (n, n) and (n, d)"
-            )
-        self.targets, self.target_mean = targets, targets.mean(axis=0)
-        self.kernel_mean = K.mean(axis=0)
-        centred = K - self.kernel_mean - self.kernel_mean[:, None] + self.kernel_mean.mean()
-        values, self._vectors = eigh(centred, overwrite_a=True, check_finite=False, driver="evd")
-        self._values = np.maximum(values, 0.0)
-        self._projections = self._vectors.T @ (targets - self.target_mean)
-
-    def responses(self, kernel_rows, regs):
-        """Responses (len(regs), n_new, d) at points with kernel values (n_new, n)."""
-        scores = (kernel_rows - self.kernel_mean) @ self._vectors
-        return np.stack(
-            [scores @ (self._inverse(reg) * self._projections) + self.target_mean for reg in regs]
-        )
-
-    def leave_one_out(self, regs):
-        """Responses (len(regs), n, d) at each training point of the machine trained on the others.
-
-        n reg stays that of all points.
-        """
-        squares = self._vectors**2
-        paths = []
-        for reg in regs:
-            shrinkage = self._values[:, None] * self._inverse(reg)
-            responses = self._vectors @ (shrinkage * self._projections) + self.target_mean
-            leverage = squares @ shrinkage[:, 0] + 1.0 / len(squares)
-            paths.append(_without_itself(self.targets, responses, leverage))
-        return np.stack(paths)
-
-    def _inverse(self, reg):
-        return 1.0 / (self._values[:, None] + len(self._values) * check_positive(reg, "reg"))
+from kronbench.linalg.lssvm_paths import PrefixPath
 
 
 class CSILSSVM(BaseEstimator):
@@ -178,29 +27,34 @@ class CSILSSVM(BaseEstimator):
 
     Parameters
     ----------
-    task : {"classification", "regression"}
+    task : {"classification", "regression"}, default "classification"
         Classes are coded as -1 and 1 where there are two and as indicator vectors where there are
         more. Integer responses are not told from classes: say which they are.
-    kernel : {"gaussian", "linear", "precomputed"} or callable(X, Y) -> (m, p) array
-    gamma : float
-        Inverse squared width of the Gaussian.
-    reg : float
-        Regularization weight, the paper's tau: 1/(2n) squared error + reg/2 squared norm.
-    decomposition : {"csi", "cholesky"}
+    kernel : {"gaussian", "linear", "precomputed"} or callable(X, Y), default "gaussian"
+        The paper's, with a width; a linear kernel has its features for a factor.
+    gamma : float, default 1.0
+        Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
+    reg : float, default 1e-3
+        Regularization weight, the paper's tau > 0: 1/(2n) squared error + reg/2 squared norm. The
+        error is a mean here and a sum in the models of pairs: n reg is what those call reg.
+    decomposition : {"csi", "cholesky"}, default "csi"
         Choose pivots for the targets as well, or for the kernel alone.
     max_rank : int, optional
         Largest number of pivots; n when None.
-    kappa : float
+    kappa : float, default 0.99
         Weight of the targets in the choice of pivots; for "csi".
-    lookahead : int
+    lookahead : int, default 40
         Number of look-ahead steps; for "csi".
-    tol : float
+    tol : float, default 1e-4
         Stops the decomposition: a gain for "csi", a residual relative to the largest diagonal
         entry of the kernel for "cholesky".
 
     Attributes
     ----------
     classes_ : (C,) array, for classification
+        In increasing order.
+    n_features_in_ : int
+        Number of features p; of training points where the kernel is precomputed.
     factor_ : LowRankFactor
         The rows of the factor at the pivots alone; its ``pivots`` count them from 0.
     pivots_ : (k,) array
@@ -208,9 +62,11 @@ class CSILSSVM(BaseEstimator):
     gains_ : (k,) array
         Decrease of the criterion by each pivot.
     solution_ : PrefixSolution
-        The machines of all ranks.
-    coef_, intercept_ : (k, d) and (d,) arrays
+        The machines of all ranks; see :mod:`kronbench.linalg.lssvm_paths`.
+    coef_ : (k, d) array
         Of the machine of rank k, on the columns of the factor.
+    intercept_ : (d,) array
+        Of the machine of rank k.
 
     Notes
     -----
@@ -220,16 +76,16 @@ class CSILSSVM(BaseEstimator):
 
     def __init__(
         self,
-        task="classification",
         *,
-        kernel="gaussian",
-        gamma=1.0,
-        reg=1e-3,
-        decomposition="csi",
-        max_rank=None,
-        kappa=0.99,
-        lookahead=40,
-        tol=1e-4,
+        task: str = "classification",
+        kernel: str | Callable = "gaussian",
+        gamma: float = 1.0,
+        reg: float = 1e-3,
+        decomposition: str = "csi",
+        max_rank: int | None = None,
+        kappa: float = 0.99,
+        lookahead: int = 40,
+        tol: float = 1e-4,
     ):
         self.task = task
         self.kernel = kernel
@@ -241,7 +97,7 @@ class CSILSSVM(BaseEstimator):
         self.lookahead = lookahead
         self.tol = tol
 
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
         """Choose the pivots and solve for the coefficients.
 
         Parameters
@@ -278,22 +134,27 @@ class CSILSSVM(BaseEstimator):
         self._pivot_points = None if self._is_precomputed() else X[factor.pivots]
         return self
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Classes (n_new,), or responses (n_new,) or (n_new, d), at X."""
         return self._decide(self._rows(X) @ self.coef_ + self.intercept_)
 
-    def staged_predict(self, X):
+    def staged_predict(self, X: ArrayLike | sparse.sparray) -> Iterator[np.ndarray]:
         """Yields what ``predict`` returns, with the first 1, ..., k pivots; O(n k d) in all."""
         for responses in self.solution_.staged(self.solution_.scores(self._rows(X))):
             yield self._decide(responses)
 
     @available_if(lambda self: self.task == "classification")
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Responses before the decision: (n_new,) for two classes, (n_new, C) for more."""
         responses = self._rows(X) @ self.coef_ + self.intercept_
         return responses[:, 0] if len(self.classes_) == 2 else responses
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self,
+        X: ArrayLike | sparse.sparray,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Accuracy for classification, R^2 for regression."""
         metric = accuracy_score if self.task == "classification" else r2_score
         return metric(y, self.predict(X), sample_weight=sample_weight)
@@ -341,7 +202,3 @@ class CSILSSVM(BaseEstimator):
         if len(self.classes_) == 2:
             return self.classes_[(responses[:, 0] > 0).astype(np.intp)]
         return self.classes_[responses.argmax(axis=1)]  # the closest indicator vector
-
-
-def _without_itself(targets, responses, leverage):
-    return targets - (targets - responses) / (1.0 - leverage)[:, None]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +25,7 @@ from kronbench.models._label_matrix_model import (
 )
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._vertex_ridge import VertexRidge
+from kronbench.pairs.data import Features, PairData
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
 from kronbench.pairs.spectral_filters import as_filter, tikhonov
 
@@ -33,26 +38,37 @@ class IndependentRidge(LabelMatrixModel):
 
     Parameters
     ----------
-    reg : float
-        lambda_d >= 0; zero is least squares by the pseudo-inverse.
-    row_kernel : {"linear", "gaussian", "precomputed"} or callable
+    reg : float, default 1.0
+        Regularization weight, the paper's lambda_d >= 0; zero is least squares by the
+        pseudo-inverse.
+    row_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+        Positive semidefinite kernel of the row vertices, as in :func:`kronbench.linalg.gram`.
     row_gamma : float, optional
-        Width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
+        Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
     filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
-        See ``kronbench.pairs.spectral_filters``.
-    keep_data : bool
+        By default "tikhonov", ridge regression; see :mod:`kronbench.pairs.spectral_filters`.
+    keep_data : bool, default True
         False frees past rows and labels where explicit features need them no more
         (``partial_fit_rows`` in a stream); leave-one-out predictions are then unknown.
 
     Attributes
     ----------
-    coef_ : (d, q) array for d < m explicit features, else (m, q), the dual coefficients
+    coef_ : (d, q) array for d < m explicit features, else (m, q)
+        A row for each feature; else the dual coefficients.
     dual_coef_ : (m, q) array
-    shape_ : tuple, (m, q)
+        A.
+    shape_ : tuple
+        (m, q).
     """
 
     def __init__(
-        self, reg=1.0, row_kernel="linear", row_gamma=None, filter="tikhonov", keep_data=True
+        self,
+        *,
+        reg: float = 1.0,
+        row_kernel: str | Callable = "linear",
+        row_gamma: float | None = None,
+        filter: str | Callable = "tikhonov",
+        keep_data: bool = True,
     ):
         self.reg = reg
         self.row_kernel = row_kernel
@@ -60,7 +76,9 @@ class IndependentRidge(LabelMatrixModel):
         self.filter = filter
         self.keep_data = keep_data
 
-    def fit_matrix(self, row_features, col_features, Y):
+    def fit_matrix(
+        self, row_features: Features, col_features: Features | None, Y: Features
+    ) -> Self:
         """Fit to a label matrix Y (m, q), dense or sparse; ``col_features`` are not used.
 
         Raises
@@ -92,7 +110,7 @@ class IndependentRidge(LabelMatrixModel):
         self._forget()
         return self
 
-    def partial_fit_rows(self, features, Y):
+    def partial_fit_rows(self, features: Features, Y: Features) -> Self:
         """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
 
         The coefficients follow when next asked for. Rounding and its warning are those of
@@ -125,17 +143,19 @@ class IndependentRidge(LabelMatrixModel):
             self._rows.forget_features()
 
     @property
-    def coef_(self):
+    def coef_(self) -> np.ndarray:
         if self._coef is None:
             self._coef = self._rows.solve(self._projected)
         return self._coef
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> np.ndarray:
         check_kept(self._labels)
         return self._rows.dual_solve(self._labels)
 
-    def predict_matrix(self, row_features, col_features=None):
+    def predict_matrix(
+        self, row_features: Features, col_features: Features | None = None
+    ) -> np.ndarray:
         """Predictions (m', q) of all tasks for new row vertices.
 
         Parameters
@@ -147,7 +167,7 @@ class IndependentRidge(LabelMatrixModel):
         row_features = checked_features(row_features)
         return np.asarray(self._rows.embed(row_features) @ self.coef_)
 
-    def predict(self, X):
+    def predict(self, X: PairData) -> np.ndarray:
         """Predictions (n,) for the pairs of X, whose columns are tasks of the training set.
 
         Raises
@@ -174,7 +194,7 @@ class IndependentRidge(LabelMatrixModel):
         used_rows, rows = np.unique(X.rows, return_inverse=True)
         return self.predict_matrix(X.row_features[used_rows])[rows, cols]
 
-    def loo(self, setting="A"):
+    def loo(self, setting: str = "A") -> np.ndarray:
         """Leave-one-out predictions (m, q) of the training labels (Theorem 7).
 
         Parameters
@@ -190,7 +210,9 @@ class IndependentRidge(LabelMatrixModel):
         check_is_fitted(self)
         return next(iter(self.loo_grid(setting, [self.reg])))[1]
 
-    def loo_grid(self, setting, regs, score=None):
+    def loo_grid(
+        self, setting: str, regs: ArrayLike, score: Callable[[np.ndarray], float] | None = None
+    ) -> np.ndarray | Iterator[tuple[int, np.ndarray]]:
         """Leave-one-out predictions for a grid of weights, from one eigendecomposition.
 
         Parameters

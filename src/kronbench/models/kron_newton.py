@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 
@@ -9,51 +14,71 @@ from kronbench.errors import InputError
 from kronbench.linalg import one_blas_thread
 from kronbench.models._pair_labels import check_targets, encode_two_classes
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.pairs import LOSSES, MarginPreconditioner, get_loss, newton_dual, newton_primal
+from kronbench.pairs import (
+    LOSSES,
+    Iterate,
+    MarginPreconditioner,
+    PairData,
+    get_loss,
+    newton_dual,
+    newton_primal,
+)
 
 
 class KronNewton(ProductKernelModel):
     """Regularized risk on pairs with a Kronecker product kernel, for each loss of Table 2.
 
     Minimizes L(p, y) + reg/2 ||f||^2 by Algorithm 2 (dual) or 3 (primal). A product of the dual
-    costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)); see ``newton_dual`` for
-    their number. A classifier for "l1svm", "l2svm" and "logistic", a regressor for "ridge" and
-    "rankrls" (whose scores have an arbitrary level).
+    costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)); see
+    :func:`kronbench.pairs.newton_dual` for their number. A classifier for "l1svm", "l2svm" and
+    "logistic", a regressor for "ridge" and "rankrls" (whose scores have an arbitrary level).
 
     Parameters
     ----------
-    loss : {"ridge", "l1svm", "l2svm", "logistic", "rankrls"}
+    loss : {"l2svm", "ridge", "l1svm", "logistic", "rankrls"}, default "l2svm"
         "l1svm" has no curvature: use it with the line search, and expect slow progress.
-    form : {"dual", "primal"}
-        The primal form has the features of linear kernels, made dense, and for others those of
+    form : {"dual", "primal"}, default "dual"
+        Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
+        primal form has the features of linear kernels, made dense, and for others those of
         pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
         precision): for kernels of small numerical rank.
-    reg : float
-        lambda > 0.
-    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable
-        Positive semidefinite kernels of the row and the column vertices.
+    reg : float, default 1.0
+        Regularization weight, the paper's lambda > 0.
+    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+        Positive semidefinite kernels of the row and the column vertices, as in
+        :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional
-        Widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
-    outer_iter, inner_iter : int
-        Newton steps and Krylov iterations for each. With tol=0 fewer regularize more; else a
-        ConvergenceWarning says that ``outer_iter`` steps did not reach ``tol``.
-    inner_solver : {"qmr", "minres", "cg", "pcg"}
-        "qmr" is the papers' choice. "cg" makes half of its products and always finds a direction
-        of descent; "minres" works on the active set alone and drops the other coefficients.
-        "pcg", for the primal form, is "cg" with a :class:`MarginPreconditioner`: a few iterations
-        reach the optimum where the pairs are a random part of all of them.
-    iterated : bool
-        Regularize the steps, not the coefficients: see ``newton_dual``.
-    line_search : bool
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    max_iter : int, default 100
+        Newton steps, the outer iterations. With tol=0 fewer regularize more, and that is
+        meant; else a ConvergenceWarning says that they did not reach ``tol``.
+    max_inner : int, default 100
+        Iterations of the Krylov method in each Newton step.
+    solver : {"qmr", "minres", "cg", "pcg"}, default "qmr"
+        Krylov method for the linear system of a step. "qmr" is the paper's choice. "cg" makes half
+        of its products and always finds a direction of descent; "minres" works on the active set
+        alone and drops the other coefficients. "pcg", for the primal form, is "cg" with a
+        :class:`kronbench.pairs.MarginPreconditioner`: a few iterations reach the optimum where
+        the pairs are a random part of all of them.
+    iterated : bool, default False
+        Regularize the steps, not the coefficients: see :func:`kronbench.pairs.newton_dual`.
+    line_search : bool, default True
         Step length by line search; else 1.
-    tol : float
+    tol : float, default 1e-4
         Ends an inner or the outer loop when its residual has fallen by this factor.
-    method : {"auto", "sparse", "dense", "lowrank"}
-        How products are made; see ``SampledKroneckerOperator``.
+    product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
+        How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
+        "sparse" is the paper's Algorithm 1.
+    dtype : {"float32", "float64"}, optional
+        Of features, products and coefficients. By default that of the features: single where both
+        sides have it, else double.
 
     Attributes
     ----------
+    X_fit_ : PairData
+        The pairs of the training set, by reference.
     dual_coef_ : (n,) array, dual form
+        Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
     coef_ : (d*r,) array, primal form
         ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
     feature_maps_ : two functions, primal form
@@ -65,26 +90,36 @@ class KronNewton(ProductKernelModel):
     objective_path_ : (n_iter_,) array
         Regularized risk after each step; the risk alone where ``iterated``.
     stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
-        See ``kronbench.pairs.NewtonResult``.
-    X_fit_ : PairData
+        See :class:`kronbench.pairs.NewtonResult`.
+    converged_ : bool
+        Whether ``tol`` was reached.
     """
+
+    _renamed: ClassVar = {
+        "method": "give product",
+        "inner_solver": "give solver",
+        "outer_iter": "give max_iter",
+        "inner_iter": "give max_inner",
+    }
 
     def __init__(
         self,
-        loss="l2svm",
-        form="dual",
-        reg=1.0,
-        row_kernel="linear",
-        col_kernel="linear",
-        row_gamma=None,
-        col_gamma=None,
-        outer_iter=100,
-        inner_iter=100,
-        inner_solver="qmr",
-        iterated=False,
-        line_search=True,
-        tol=1e-4,
-        method="auto",
+        *,
+        loss: str = "l2svm",
+        form: str = "dual",
+        reg: float = 1.0,
+        row_kernel: str | Callable = "linear",
+        col_kernel: str | Callable = "linear",
+        row_gamma: float | None = None,
+        col_gamma: float | None = None,
+        max_iter: int = 100,
+        max_inner: int = 100,
+        solver: str = "qmr",
+        iterated: bool = False,
+        line_search: bool = True,
+        tol: float = 1e-4,
+        product: str = "auto",
+        dtype: DTypeLike | None = None,
     ):
         self.loss = loss
         self.form = form
@@ -93,13 +128,14 @@ class KronNewton(ProductKernelModel):
         self.col_kernel = col_kernel
         self.row_gamma = row_gamma
         self.col_gamma = col_gamma
-        self.outer_iter = outer_iter
-        self.inner_iter = inner_iter
-        self.inner_solver = inner_solver
+        self.max_iter = max_iter
+        self.max_inner = max_inner
+        self.solver = solver
         self.iterated = iterated
         self.line_search = line_search
         self.tol = tol
-        self.method = method
+        self.product = product
+        self.dtype = dtype
 
     @property
     def _iterations_regularize(self):
@@ -119,8 +155,10 @@ class KronNewton(ProductKernelModel):
             tags.regressor_tags = RegressorTags()
         return tags
 
-    def fit(self, X, y, callback=None):
-        """Fit to the labels y (n,) of the pairs X.
+    def fit(
+        self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
+    ) -> Self:
+        """Fit to the labels of pairs.
 
         Parameters
         ----------
@@ -138,41 +176,53 @@ class KronNewton(ProductKernelModel):
         """
         loss = get_loss(self.loss)
         if loss.margin:
-            self.classes_, y = encode_two_classes(X, y)
+            classes, y = encode_two_classes(X, y)
         else:
-            y = check_targets(X, y)
-        preconditioned = self.inner_solver == "pcg"
-        if preconditioned and self.form != "primal":
-            raise InputError(f"form={self.form!r}: inner_solver='pcg' needs form='primal'")
-        design = self._design(X, X) if self.form == "primal" else None
-        operator = self._design_operator(*design) if design else self.prediction_operator(X)
+            classes, y = None, check_targets(X, y)
+        primal, preconditioned = self._is_primal(), self.solver == "pcg"
+        if preconditioned and not primal:
+            raise InputError(f"form={self.form!r}: solver='pcg' needs form='primal'")
+        maps = self._make_feature_maps(X) if primal else None
+        design = self._design(maps, X) if primal else None
+        operator = self._design_operator(*design) if primal else self._gram_operator(X)
         # Between products the threads of the BLAS would go on spinning beside those of numba
         with one_blas_thread:
-            options = {"inner_solver": "cg" if preconditioned else self.inner_solver}
+            options = {"solver": "cg" if preconditioned else self.solver}
             if preconditioned:
                 options["preconditioner"] = MarginPreconditioner(*design)
-            minimize = newton_primal if design else newton_dual
+            minimize = newton_primal if primal else newton_dual
             result = minimize(
                 operator,
                 loss,
                 y.astype(operator.dtype, copy=False),
                 self.reg,
                 **options,
-                outer_iter=self.outer_iter,
-                inner_iter=self.inner_iter,
+                max_iter=self.max_iter,
+                max_inner=self.max_inner,
                 iterated=self.iterated,
                 line_search=self.line_search,
                 tol=self.tol,
                 callback=callback,
             )
-        self._set_fitted(X, result.coef, result.objective_path, result.stop)
+        self.__dict__.pop("classes_", None)  # of an earlier fit with a classifier's loss
+        if classes is not None:
+            self.classes_ = classes
+        self._set_fitted(X, maps, result.coef, result.objective_path, result.stop)
         return self
 
-    def predict(self, X):
+    def predict(self, X: PairData) -> np.ndarray:
         """Labels (t,) of the pairs of X for a classifier, their scores for a regressor."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int)] if self._is_classifier else scores
 
-    def score(self, X, y):
-        """Share of right labels for a classifier, R^2 for a regressor."""
-        return (accuracy_score if self._is_classifier else r2_score)(y, self.predict(X))
+    def score(self, X: PairData, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of right labels for a classifier, R^2 for a regressor.
+
+        Parameters
+        ----------
+        X : PairData, t pairs
+        y : (t,) array
+        sample_weight : (t,) array, optional
+        """
+        metric = accuracy_score if self._is_classifier else r2_score
+        return metric(y, self.predict(X), sample_weight=sample_weight)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 
 from kronbench.errors import InputError, check_positive
-from kronbench.linalg import ShiftedSolutions, minres, multishift_minres
+from kronbench.linalg import minres, multishift_minres
 from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.pairs import Iterate
+from kronbench.models._ridge_path import RidgePath
+from kronbench.pairs import Iterate, PairData
 
 
 class KronRidge(RegressorMixin, ProductKernelModel):
@@ -24,51 +27,64 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
     Parameters
     ----------
-    form : {"dual", "primal"}
-        The primal form has the features of linear kernels, made dense, and for others those of
+    form : {"dual", "primal"}, default "dual"
+        Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
+        primal form has the features of linear kernels, made dense, and for others those of
         pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
         precision): for kernels of small numerical rank.
-    reg : float
-        lambda > 0.
-    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable
-        Positive semidefinite kernels of the row and the column vertices.
+    reg : float, default 1.0
+        Regularization weight, the paper's lambda > 0.
+    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+        Positive semidefinite kernels of the row and the column vertices, as in
+        :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional
-        Widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
-    max_iter : int
-        Iterations of MINRES: fewer regularize more, and that is meant.
-    tol : float
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    max_iter : int, default 100
+        Iterations of MINRES: fewer regularize more, and that is meant. 100 are the paper's.
+    tol : float, default 1e-8
         Stops earlier when the residual has fallen by this factor.
-    method : {"auto", "sparse", "dense", "lowrank"}
-        How products are made; see ``SampledKroneckerOperator``.
+    product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
+        How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
+        "sparse" is the paper's Algorithm 1.
+    dtype : {"float32", "float64"}, optional
+        Of features, products and coefficients. By default that of the features: single where both
+        sides have it, else double.
 
     Attributes
     ----------
+    X_fit_ : PairData
+        The pairs of the training set, by reference.
     dual_coef_ : (n,) array, dual form
+        Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
     coef_ : (d*r,) array, primal form
         ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
     feature_maps_ : two functions, primal form
         From given features of row and of column vertices to those of the product.
     n_iter_ : int
+        Iterations made.
     objective_path_ : (n_iter_,) array
         Regularized risk after each iteration.
     stop_reason_ : {"tol", "max_iter", "callback", "breakdown", "rounding"}
-        See ``kronbench.linalg.Solution``; the last two come with a ConvergenceWarning.
-    X_fit_ : PairData
+        See :class:`kronbench.linalg.Solution`; the last two come with a ConvergenceWarning.
+    converged_ : bool
+        Whether ``tol`` was reached.
     """
 
     _iterations_regularize = True
 
     def __init__(
         self,
-        form="dual",
-        reg=1.0,
-        row_kernel="linear",
-        col_kernel="linear",
-        row_gamma=None,
-        col_gamma=None,
-        max_iter=100,
-        tol=1e-8,
-        method="auto",
+        *,
+        form: str = "dual",
+        reg: float = 1.0,
+        row_kernel: str | Callable = "linear",
+        col_kernel: str | Callable = "linear",
+        row_gamma: float | None = None,
+        col_gamma: float | None = None,
+        max_iter: int = 100,
+        tol: float = 1e-8,
+        product: str = "auto",
+        dtype: DTypeLike | None = None,
     ):
         self.form = form
         self.reg = reg
@@ -78,10 +94,13 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         self.col_gamma = col_gamma
         self.max_iter = max_iter
         self.tol = tol
-        self.method = method
+        self.product = product
+        self.dtype = dtype
 
-    def fit(self, X, y, callback=None):
-        """Fit to the labels y (n,) of the pairs X.
+    def fit(
+        self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
+    ) -> Self:
+        """Fit to the labels of pairs.
 
         Parameters
         ----------
@@ -98,10 +117,13 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         """
         y = check_targets(X, y)
         check_positive(self.reg, "reg")
-        operator = self.prediction_operator(X)
-        solve = self._solve_primal if self.form == "primal" else self._solve_dual
+        if self._is_primal():
+            maps = self._make_feature_maps(X)
+            operator, solve = self._design_operator(*self._design(maps, X)), self._solve_primal
+        else:
+            maps, operator, solve = None, self._gram_operator(X), self._solve_dual
         solution, objectives = solve(operator, y.astype(operator.dtype, copy=False), callback)
-        self._set_fitted(X, solution.x, np.array(objectives), solution.stop)
+        self._set_fitted(X, maps, solution.x, np.array(objectives), solution.stop)
         return self
 
     def _solve_dual(self, gram, y, callback):
@@ -138,7 +160,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         )
         return solution, objectives
 
-    def path(self, X, y, regs, X_test=None):
+    def path(
+        self, X: PairData, y: ArrayLike, regs: ArrayLike, X_test: PairData | None = None
+    ) -> RidgePath:
         """All iterates for all of ``regs`` from the ``max_iter`` products of one run (dual form).
 
         Parameters
@@ -164,51 +188,17 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             check_positive(reg, "reg")
         if self.form != "dual":
             raise InputError(f"path needs form='dual', not {self.form!r}")
-        operator = self.prediction_operator(X)
+        operator = self._gram_operator(X)
         y = y.astype(operator.dtype, copy=False)
         solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
         images = None
         if X_test is not None:
             check_pairs(X_test)
-            images = self.prediction_operator(X, X_test).matmat(solutions.basis[:-1].T).T
+            images = self._gram_operator(X, X_test).matmat(solutions.basis[:-1].T).T
         norm_squared, error_squared = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
         return RidgePath(regs, objective, solutions, images)
 
-    def predict(self, X):
+    def predict(self, X: PairData) -> np.ndarray:
         """Predictions (t,) for the pairs of X; the same as ``decision_function``."""
         return self.decision_function(X)
-
-
-@dataclass(frozen=True)
-class RidgePath:
-    """Ridge regression for s regularization weights and each number of iterations 1..K.
-
-    Attributes
-    ----------
-    regs : (s,) array
-    objective : (s, K) array
-        Regularized risk.
-    solutions : ShiftedSolutions
-    test_images : (K, t) array or None
-        Scores of the Lanczos vectors for the test pairs.
-    """
-
-    regs: np.ndarray
-    objective: np.ndarray
-    solutions: ShiftedSolutions
-    test_images: np.ndarray | None
-
-    @property
-    def n_iter(self) -> int:
-        return self.solutions.n_iter
-
-    def dual_coef(self, j, k=-1):
-        """Dual coefficients (n,) for ``regs[j]`` after k + 1 iterations, by default the last."""
-        return self.solutions.iterate(j, k)
-
-    def test_scores(self, j):
-        """Test predictions (K, t) of all iterates for ``regs[j]``."""
-        if self.test_images is None:
-            raise InputError("the path has no test pairs: give X_test to KronRidge.path")
-        return self.solutions.images(j, self.test_images)

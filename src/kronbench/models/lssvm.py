@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -15,29 +20,41 @@ class LSSVM(RegressorMixin, BaseEstimator):
     """Ridge regression with an intercept that bears no penalty, by one Cholesky factorization.
 
     min ||Y - K A - 1 c||^2 / (2 n) + reg <A, K A> / 2 (Bach & Jordan 2005, Section 6): O(n^3) for
-    one weight. ``LSSVMPath`` takes one eigendecomposition for all weights.
+    one weight. :class:`kronbench.linalg.lssvm_paths.LSSVMPath` takes one eigendecomposition for
+    all weights.
 
     Parameters
     ----------
-    reg : float
-        The paper's tau > 0.
-    kernel : {"linear", "gaussian", "precomputed"} or callable
+    reg : float, default 1e-3
+        Regularization weight, the paper's tau > 0. The error is a mean here and a sum in the
+        models of pairs: n reg is what those call reg.
+    kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+        As in :func:`kronbench.linalg.gram`.
     gamma : float, optional
-        Width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
+        Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
 
     Attributes
     ----------
-    dual_coef_ : (n, d) array, A
-        Its columns sum to zero.
-    intercept_ : (d,) array, c
+    X_fit_ : (n, p) array or sparse matrix, or None
+        The training points; None where the kernel is precomputed.
+    dual_coef_ : (n,) or (n, d) array
+        A. Its columns sum to zero.
+    intercept_ : float or (d,) array
+        c.
     """
 
-    def __init__(self, reg=1e-3, kernel="linear", gamma=None):
+    def __init__(
+        self,
+        *,
+        reg: float = 1e-3,
+        kernel: str | Callable = "linear",
+        gamma: float | None = None,
+    ):
         self.reg = reg
         self.kernel = kernel
         self.gamma = gamma
 
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
         """Fit to responses y, (n,) or (n, d), of the points X (n, p), or of their kernel matrix.
 
         Raises
@@ -64,7 +81,7 @@ class LSSVM(RegressorMixin, BaseEstimator):
         self.intercept_ = target_mean - mean @ self.dual_coef_
         return self
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Responses, (n',) or (n', d), at new points (n', p), or from their kernel values (n', n)
         with the training points."""
         check_is_fitted(self)

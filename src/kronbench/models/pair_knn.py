@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numba import njit, prange
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from kronbench.errors import InputError
@@ -28,12 +31,15 @@ class PairKNN(PairNeighborsClassifier):
 
     Parameters
     ----------
-    n_neighbors : int
+    n_neighbors : int, default 5
         Number of neighbours K.
 
     Attributes
     ----------
-    classes_ : (2,) array, the larger label is positive
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
 
     Notes
     -----
@@ -50,10 +56,10 @@ class PairKNN(PairNeighborsClassifier):
     # features) its KDTree takes 11 s to build and then 7, 14, 41 us of one core a test pair
     # for K = 1, 20, 100; this search takes 3 s and 0.7, 3.1, 11 us after 5 s of sorting.
 
-    def __init__(self, n_neighbors=5):
+    def __init__(self, *, n_neighbors: int = 5):
         self.n_neighbors = n_neighbors
 
-    def fit(self, X: PairData, y):
+    def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Index the training pairs.
 
         Parameters

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Self
 
 import numpy as np
 from libsvm.svm import libsvm, svm_model, svm_node, svm_parameter, svm_problem
 from libsvm.svmutil import svm_train
 from numba import njit
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kronbench.errors import check_positive
-from kronbench.linalg import gram
 from kronbench.models._pair_classifier import PairClassifier
-from kronbench.pairs import PairData, SampledKroneckerOperator
+from kronbench.models._vec_trick_predictor import VecTrickPredictor
+from kronbench.pairs import PairData
 
 
 class PairLibSVM(PairClassifier):
     """Support vector machine of LibSVM with the Gaussian kernel on [d, t].
 
-    With equal widths the Kronecker product of Gaussian kernels is the Gaussian kernel of the
-    concatenated features: exp(-gamma ||d - d'||^2) exp(-gamma ||t - t'||^2).
+    It is the product kernel of ``KronSVM`` with ``row_gamma = col_gamma = gamma``:
+    exp(-gamma ||d - d'||^2) exp(-gamma ||t - t'||^2) is the Gaussian kernel of the concatenated
+    features, of which LibSVM has one width.
 
     LibSVM minimizes 1/2 ||f||^2 + C sum_h max(0, 1 - y_h (f_h + b)). Times reg = 1/C that is
     J(f) = sum_h max(0, 1 - y_h (f_h + b)) + reg/2 ||f||^2, the scaling of the other solvers; the
@@ -28,24 +31,32 @@ class PairLibSVM(PairClassifier):
 
     Parameters
     ----------
-    reg : float > 0
-        Regularization weight, 1/C.
-    gamma : float > 0
-        Inverse squared width, in the inverse squared unit of the features.
-    tol : float > 0
+    reg : float, default 1.0
+        Regularization weight lambda > 0, 1/C.
+    gamma : float, default 1.0
+        Inverse squared width > 0 of rows and columns alike, in the inverse squared unit of the
+        features. There is no other kernel, so that it has a default.
+    tol : float, default 1e-3
         LibSVM's stopping tolerance on the violation of the optimality conditions.
-    cache_mib : float > 0
+    cache_mib : float, default 200.0
         Size of LibSVM's kernel cache, in MiB.
 
     Attributes
     ----------
-    support_ : (s,) positions of the support pairs in the training pairs
-    support_pairs_ : PairData of the s support pairs
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
+    support_ : (s,) integer array
+        Positions of the support pairs in the training pairs.
+    support_pairs_ : PairData
+        The s support pairs.
+    n_support_ : (2,) integer array
+        Number of support pairs in each class.
     dual_coef_ : (s,) array
         f(d, t) = sum_e dual_coef_[e] k(d, d_e) g(t, t_e) + intercept_.
     intercept_ : float
-    n_support_ : (2,) number of support pairs in each class
-    classes_ : (2,) array, the larger label is positive
+        b.
 
     Notes
     -----
@@ -57,13 +68,20 @@ class PairLibSVM(PairClassifier):
     Airola & Pahikkala 2018, sections 5.1, 5.3 and 5.4.
     """
 
-    def __init__(self, reg=1.0, gamma=1.0, tol=1e-3, cache_mib=200.0):
+    def __init__(
+        self,
+        *,
+        reg: float = 1.0,
+        gamma: float = 1.0,
+        tol: float = 1e-3,
+        cache_mib: float = 200.0,
+    ):
         self.reg = reg
         self.gamma = gamma
         self.tol = tol
         self.cache_mib = cache_mib
 
-    def fit(self, X: PairData, y):
+    def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train; between quadratic and cubic in n.
 
         Parameters
@@ -118,50 +136,6 @@ class PairLibSVM(PairClassifier):
         if "_model" in state:
             state = {**state, "_model": None}  # C pointers do not travel
         return state
-
-
-class VecTrickPredictor:
-    """Decision values of a kernel model of pairs through R (G kron K) C' a.
-
-    Parameters
-    ----------
-    support_pairs : PairData of s pairs
-    dual_coef : (s,) array
-    intercept : float
-    gamma : float
-        Inverse squared width of both Gaussian kernels.
-
-    References
-    ----------
-    Airola & Pahikkala 2018, section 5.4.
-    """
-
-    def __init__(self, support_pairs, dual_coef, intercept, gamma):
-        self.dual_coef = dual_coef
-        self.intercept = intercept
-        self.gamma = gamma
-        row_vertices, self._in_rows = np.unique(support_pairs.rows, return_inverse=True)
-        col_vertices, self._in_cols = np.unique(support_pairs.cols, return_inverse=True)
-        self._row_features = support_pairs.row_features[row_vertices]
-        self._col_features = support_pairs.col_features[col_vertices]
-
-    def decision_function(self, X: PairData) -> np.ndarray:
-        """Scores (n,) of the pairs of X; each kernel value of two vertices is computed once."""
-        row_vertices, rows = np.unique(X.rows, return_inverse=True)
-        col_vertices, cols = np.unique(X.cols, return_inverse=True)
-        product = SampledKroneckerOperator(
-            self._gram(X.row_features[row_vertices], self._row_features),
-            self._gram(X.col_features[col_vertices], self._col_features),
-            rows,
-            cols,
-            self._in_rows,
-            self._in_cols,
-            method="sparse",  # the paper's, whatever this machine does fastest
-        )
-        return product.matvec(self.dual_coef) + self.intercept
-
-    def _gram(self, features, support_features):
-        return gram(features, support_features, kernel="gaussian", gamma=self.gamma)
 
 
 class _Problem(svm_problem):

@@ -6,31 +6,44 @@ ModuleNotFoundError, which the experiments report as a reason to skip the solver
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ClassVar, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from rlscore.learner.kron_svm import KronSVM as ReferenceKronSVM
 
 from kronbench.errors import check_positive
 from kronbench.linalg import gram
 from kronbench.models._pair_classifier import PairClassifier
+from kronbench.models._renamed import Renamed
 from kronbench.pairs import PairData
 
 
-class PairRLScore(PairClassifier):
+class PairRLScore(Renamed, PairClassifier):
     """RLScore's dual Kronecker L2-SVM: the problem and the iterations of ``KronSVM``.
 
     Parameters
     ----------
-    reg : float > 0
-    row_kernel, col_kernel : {"linear", "gaussian"} or callable
+    reg : float, default 1.0
+        Regularization weight, the paper's lambda > 0.
+    row_kernel, col_kernel : {"linear", "gaussian"} or callable, default "linear"
+        Kernels of the row and the column vertices, as in :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional
-        Widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
-    outer_iter, inner_iter : int
-        Newton steps and QMR iterations for each.
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    max_iter : int, default 10
+        Newton steps, RLScore's ``maxiter``. It has no stopping rule.
+    max_inner : int, default 10
+        QMR iterations in each Newton step, RLScore's ``inneriter``.
 
     Attributes
     ----------
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     dual_coef_ : (n,) array
-    classes_ : (2,) array, the larger label is positive
+        Coefficients of the pairs.
 
     References
     ----------
@@ -38,25 +51,28 @@ class PairRLScore(PairClassifier):
     Learning Research 17(221), 2016.
     """
 
+    _renamed: ClassVar = {"outer_iter": "give max_iter", "inner_iter": "give max_inner"}
+
     def __init__(
         self,
-        reg=1.0,
-        row_kernel="linear",
-        col_kernel="linear",
-        row_gamma=None,
-        col_gamma=None,
-        outer_iter=10,
-        inner_iter=10,
+        *,
+        reg: float = 1.0,
+        row_kernel: str | Callable = "linear",
+        col_kernel: str | Callable = "linear",
+        row_gamma: float | None = None,
+        col_gamma: float | None = None,
+        max_iter: int = 10,
+        max_inner: int = 10,
     ):
         self.reg = reg
         self.row_kernel = row_kernel
         self.col_kernel = col_kernel
         self.row_gamma = row_gamma
         self.col_gamma = col_gamma
-        self.outer_iter = outer_iter
-        self.inner_iter = inner_iter
+        self.max_iter = max_iter
+        self.max_inner = max_inner
 
-    def fit(self, X: PairData, y):
+    def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on the n pairs of X with labels (n,) of two values; O(n (m + q)) an iteration."""
         signs = self._start_fit(X, y)
         check_positive(self.reg, "reg")
@@ -71,8 +87,8 @@ class PairRLScore(PairClassifier):
             label_row_inds=rows,
             label_col_inds=cols,
             regparam=self.reg,
-            maxiter=self.outer_iter,
-            inneriter=self.inner_iter,
+            maxiter=self.max_iter,
+            inneriter=self.max_inner,
         )
         self.dual_coef_ = self._learner.A
         return self

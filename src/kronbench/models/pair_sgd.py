@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import check_random_state
 
@@ -27,28 +30,45 @@ class PairSGD(PairClassifier):
 
     Parameters
     ----------
-    loss : {"hinge", "logistic"}
-    reg : float > 0
-    n_updates : int
-        Number of pairs to visit at least; whole passes are made.
+    loss : {"hinge", "logistic"}, default "hinge"
+        The hinge max(0, 1 - y f), or log(1 + exp(-y f)).
+    reg : float, default 1.0
+        Regularization weight, the paper's lambda > 0.
+    n_updates : int, default 1,000,000
+        Number of pairs to visit at least, the paper's; whole passes are made.
     random_state : int, RandomState or None
         Order of the pairs.
 
     Attributes
     ----------
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     row_coef_ : (d,) array
+        Weights of the row features, as given.
     col_coef_ : (r,) array
+        Weights of the column features, as given.
     intercept_ : float
         f(d, t) = d'row_coef_ + t'col_coef_ + intercept_ on features as given.
+    n_iter_ : int
+        Passes over the pairs.
     n_updates_ : int
-    classes_ : (2,) array, the larger label is positive
+        Pairs visited, n_iter_ times n.
 
     References
     ----------
     Airola & Pahikkala 2018, section 5.6.
     """
 
-    def __init__(self, loss="hinge", reg=1.0, n_updates=1_000_000, random_state=None):
+    def __init__(
+        self,
+        *,
+        loss: str = "hinge",
+        reg: float = 1.0,
+        n_updates: int = 1_000_000,
+        random_state: int | np.random.RandomState | None = None,
+    ):
         self.loss = loss
         self.reg = reg
         self.n_updates = n_updates
@@ -59,7 +79,7 @@ class PairSGD(PairClassifier):
         """Load what fits and predictions need: call it before a clock starts."""
         super().warm_up(n_updates=1)
 
-    def fit(self, X: PairData, y):
+    def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Descend; O(n_updates_ (d + r)).
 
         Parameters
@@ -79,7 +99,7 @@ class PairSGD(PairClassifier):
 
         n, d_and_r = len(signs), sum(self._widths)
         passes = max(1, -(-self.n_updates // n))
-        self.n_updates_ = passes * n
+        self.n_iter_, self.n_updates_ = passes, passes * n
         rng = check_random_state(self.random_state)
         sgd = SGDClassifier(
             loss=_LOSSES[self.loss],

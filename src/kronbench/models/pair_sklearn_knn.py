@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier
 
 from kronbench.models._pair_classifier import concatenated, occurring
@@ -19,14 +22,17 @@ class PairSklearnKNN(PairNeighborsClassifier):
 
     Parameters
     ----------
-    n_neighbors : int
+    n_neighbors : int, default 5
         Number of neighbours K.
-    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default "auto"
         scikit-learn's search.
 
     Attributes
     ----------
-    classes_ : (2,) array, the larger label is positive
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
 
     Notes
     -----
@@ -37,11 +43,11 @@ class PairSklearnKNN(PairNeighborsClassifier):
     Airola & Pahikkala 2018, section 5.6.
     """
 
-    def __init__(self, n_neighbors=5, algorithm="auto"):
+    def __init__(self, *, n_neighbors: int = 5, algorithm: str = "auto"):
         self.n_neighbors = n_neighbors
         self.algorithm = algorithm
 
-    def fit(self, X: PairData, y):
+    def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Build scikit-learn's search structure on the n pairs of X with two labels y (n,)."""
         signs = self._start_fit(X, y)
         self._n_pairs = len(X)

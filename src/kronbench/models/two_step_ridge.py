@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
@@ -20,6 +24,7 @@ from kronbench.models._label_matrix_model import (
     warn_if_ill_conditioned,
 )
 from kronbench.models._vertex_ridge import VertexRidge
+from kronbench.pairs.data import Features
 from kronbench.pairs.leave_one_out import (
     held_out_by_column,
     held_out_pairs,
@@ -36,15 +41,18 @@ class TwoStepRidge(LabelMatrixModel):
 
     Parameters
     ----------
-    reg_rows, reg_cols : float
-        lambda_d, lambda_t >= 0; zero is the pseudo-inverse of that side's kernel.
-    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable
-        Positive semidefinite kernels of the row vertices (instances) and column vertices (tasks).
+    reg_rows, reg_cols : float, default 1.0
+        Regularization weights, the paper's lambda_d, lambda_t >= 0; zero is the pseudo-inverse of
+        that side's kernel.
+    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+        Positive semidefinite kernels of the row vertices (instances) and column vertices (tasks),
+        as in :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional
-        Widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
     row_filter, col_filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable
-        Filters of the eigenvalues of each side (Eq. 24); see ``kronbench.pairs.spectral_filters``.
-    keep_data : bool
+        Filters of the eigenvalues of each side (Eq. 24), callable(eigenvalues, reg); by default
+        "tikhonov", ridge regression. See :mod:`kronbench.pairs.spectral_filters`.
+    keep_data : bool, default True
         False frees what mini-batches of the same kind need no more: past features of a side in its
         primal form, and labels. Leave-one-out predictions are then unknown, and new columns cannot
         follow new rows.
@@ -55,20 +63,22 @@ class TwoStepRidge(LabelMatrixModel):
         A, (m, q), in the dual; (d, .) or (., r) on a side in its primal form, the paper's W.
     dual_coef_ : (m, q) array
         A in any case.
-    shape_ : tuple, (m, q)
+    shape_ : tuple
+        (m, q).
     """
 
     def __init__(
         self,
-        reg_rows=1.0,
-        reg_cols=1.0,
-        row_kernel="linear",
-        col_kernel="linear",
-        row_gamma=None,
-        col_gamma=None,
-        row_filter="tikhonov",
-        col_filter="tikhonov",
-        keep_data=True,
+        *,
+        reg_rows: float = 1.0,
+        reg_cols: float = 1.0,
+        row_kernel: str | Callable = "linear",
+        col_kernel: str | Callable = "linear",
+        row_gamma: float | None = None,
+        col_gamma: float | None = None,
+        row_filter: str | Callable = "tikhonov",
+        col_filter: str | Callable = "tikhonov",
+        keep_data: bool = True,
     ):
         self.reg_rows = reg_rows
         self.reg_cols = reg_cols
@@ -80,7 +90,7 @@ class TwoStepRidge(LabelMatrixModel):
         self.col_filter = col_filter
         self.keep_data = keep_data
 
-    def fit_matrix(self, row_features, col_features, Y):
+    def fit_matrix(self, row_features: Features, col_features: Features, Y: Features) -> Self:
         """Fit to a label matrix.
 
         Parameters
@@ -129,20 +139,20 @@ class TwoStepRidge(LabelMatrixModel):
         return self._cols.solve(self._rows.solve(self._projected).T).T
 
     @property
-    def coef_(self):
+    def coef_(self) -> np.ndarray:
         if self._coef is None:
             self._coef = self._solve()
         return self._coef
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> np.ndarray:
         check_kept(self._labels)
         return self._cols.dual_solve(self._rows.dual_solve(self._labels).T).T
 
     def _scores(self, row_features, col_features):
         return self._rows.embed(row_features) @ self.coef_, self._cols.embed(col_features)
 
-    def partial_fit_rows(self, features, Y):
+    def partial_fit_rows(self, features: Features, Y: Features) -> Self:
         """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
 
         Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise. Dual rows:
@@ -182,7 +192,7 @@ class TwoStepRidge(LabelMatrixModel):
         self.shape_ = (self.shape_[0] + features.shape[0], self.shape_[1])
         return self
 
-    def partial_fit_cols(self, features, Y):
+    def partial_fit_cols(self, features: Features, Y: Features) -> Self:
         """Take in l new tasks, exactly (Stock et al. 2016, Algorithm 2).
 
         As ``partial_fit_rows``, with the sides exchanged.
@@ -216,7 +226,7 @@ class TwoStepRidge(LabelMatrixModel):
         self._coef = None
         return projected
 
-    def loo(self, setting):
+    def loo(self, setting: str) -> np.ndarray:
         """Leave-one-out predictions (m, q) of the training labels.
 
         Parameters
@@ -236,7 +246,13 @@ class TwoStepRidge(LabelMatrixModel):
         """
         return next(iter(self.loo_grid(setting, [self.reg_rows], [self.reg_cols])))[1]
 
-    def loo_grid(self, setting, regs_rows, regs_cols, score=None):
+    def loo_grid(
+        self,
+        setting: str,
+        regs_rows: ArrayLike,
+        regs_cols: ArrayLike,
+        score: Callable[[np.ndarray], float] | None = None,
+    ) -> np.ndarray | Iterator[tuple[tuple[int, int], np.ndarray]]:
         """Leave-one-out predictions for a grid of weights, from one eigendecomposition a side.
 
         A point of the grid costs one product, O(m q min(m, q)).
@@ -274,7 +290,7 @@ class TwoStepRidge(LabelMatrixModel):
             scores[point] = score(F)
         return scores
 
-    def held_out(self, mask):
+    def held_out(self, mask: np.ndarray) -> np.ndarray:
         """Predictions of the pairs in ``mask`` from all other training pairs (setting A).
 
         Leave-one-out in setting A with more than one pair: the minimizer of the squared error over
@@ -297,7 +313,7 @@ class TwoStepRidge(LabelMatrixModel):
             )
         return self._held_out(self._rows, self._cols, dense_labels(self._labels), mask)
 
-    def held_out_by_column(self, rows):
+    def held_out_by_column(self, rows: ArrayLike) -> np.ndarray:
         """Predictions of some rows of a column from all other training pairs, for each column.
 
         As ``held_out`` with a mask of these rows in one column, for every column in turn, in
@@ -329,7 +345,7 @@ class TwoStepRidge(LabelMatrixModel):
             rows,
         )
 
-    def impute(self, row_features, col_features, Y):
+    def impute(self, row_features: Features, col_features: Features, Y: ArrayLike) -> np.ndarray:
         """Y with its missing labels filled in: the first step of almost zero-shot learning.
 
         Fitting to the result is the second (Stock et al. 2016, Section 6.2). Nothing is fitted

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kronbench.errors import InputError
+
+Features = ArrayLike | sparse.sparray | sparse.spmatrix
 
 
 class PairData:
@@ -28,20 +31,15 @@ class PairData:
 
     Notes
     -----
-    ``len(data)`` is the number of pairs n, ``data.shape`` is ``(m, q)``, and ``data[index]`` keeps
-    the vertices and takes a subset of pairs, so that scikit-learn's splitters and searches work
-    (`resample` and `shuffle` of ``sklearn.utils`` do not: they count ``shape[0]`` samples).
-    Features are shared between subsets, never copied.
+    A one-dimensional collection of pairs: ``len(data)`` is their number n, ``data.shape`` is
+    ``(n,)``, and ``data[index]`` keeps the vertices and takes a subset of pairs, so that
+    scikit-learn's splitters and searches work. Features are shared between subsets, never copied.
     """
 
     __slots__ = ("col_features", "cols", "row_features", "rows")
 
     def __init__(
-        self,
-        row_features: np.ndarray | sparse.sparray,
-        col_features: np.ndarray | sparse.sparray,
-        rows: np.ndarray,
-        cols: np.ndarray,
+        self, row_features: Features, col_features: Features, rows: ArrayLike, cols: ArrayLike
     ):
         self.row_features = _as_features(row_features, "row_features")
         self.col_features = _as_features(col_features, "col_features")
@@ -54,10 +52,8 @@ class PairData:
             )
 
     @classmethod
-    def complete(
-        cls, row_features: np.ndarray | sparse.sparray, col_features: np.ndarray | sparse.sparray
-    ) -> PairData:
-        """All m*q pairs, row-major: ``y.reshape(data.shape)`` is the label matrix."""
+    def complete(cls, row_features: Features, col_features: Features) -> PairData:
+        """All m*q pairs, row-major: ``y.reshape(data.n_rows, data.n_cols)`` is their matrix."""
         row_features = _as_features(row_features, "row_features")
         col_features = _as_features(col_features, "col_features")
         m, q = row_features.shape[0], col_features.shape[0]
@@ -76,14 +72,14 @@ class PairData:
         return self.col_features.shape[0]
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """``(m, q)``, a tuple of plain integers; ``shape[0]`` asked for alone is a `RowCount`."""
-        return _Shape((self.n_rows, self.n_cols))
+    def shape(self) -> tuple[int]:
+        """``(n,)``, without which scikit-learn indexes pair by pair, as it does a list."""
+        return (len(self),)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: slice | np.ndarray) -> PairData:
+    def __getitem__(self, index: ArrayLike | slice) -> PairData:
         if isinstance(index, tuple):  # scikit-learn asks for data[index, ...]
             index = index[0]
         if not isinstance(index, slice):
@@ -106,52 +102,6 @@ class PairData:
     def __setstate__(self, state):
         for name, value in state.items():
             setattr(self, name, value)
-
-
-class RowCount(np.lib.mixins.NDArrayOperatorsMixin):
-    """m where ``data.shape[0]`` asks for it: an integer in use, but no `numbers.Integral`.
-
-    scikit-learn (``_num_samples``) takes an integral ``shape[0]`` for the number of samples, and
-    calls ``len`` where it is another kind of object, as a Dask frame has. The number of pairs is
-    what its splits and searches need. Arithmetic and comparisons give numpy's scalars.
-    """
-
-    __slots__ = ("_count",)
-
-    def __init__(self, count: int):
-        self._count = count
-
-    def __index__(self) -> int:
-        return self._count
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self._count, dtype=dtype)
-
-    def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        inputs = [int(x) if isinstance(x, RowCount) else x for x in inputs]
-        return getattr(ufunc, method)(*inputs, **options)
-
-    def __bool__(self) -> bool:
-        return self._count != 0
-
-    def __hash__(self):
-        return hash(self._count)
-
-    def __repr__(self) -> str:
-        return repr(self._count)
-
-    def __format__(self, spec) -> str:
-        return format(self._count, spec)
-
-
-class _Shape(tuple):
-    """(m, q): equal, unpacked, iterated and sliced as the plain tuple, see `RowCount`."""
-
-    __slots__ = ()
-
-    def __getitem__(self, index):
-        entry = super().__getitem__(index)
-        return RowCount(entry) if index == 0 else entry
 
 
 def used_vertices(index: np.ndarray, size: int) -> tuple[np.ndarray | slice, np.ndarray]:

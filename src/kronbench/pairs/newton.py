@@ -84,7 +84,7 @@ def newton_dual(
     y: np.ndarray,
     reg: float,
     *,
-    inner_solver: str = "qmr",
+    solver: str = "qmr",
     iterated: bool = False,
     **options,
 ) -> NewtonResult:
@@ -100,9 +100,9 @@ def newton_dual(
         Labels, in {-1, 1} for a loss with ``margin``.
     reg : float
         lambda > 0.
-    outer_iter, inner_iter : int
+    max_iter, max_inner : int
         Newton steps, and Krylov iterations for each.
-    inner_solver : {"qmr", "minres", "cg"}
+    solver : {"qmr", "minres", "cg"}
         How (H Q + reg I) x = g + reg a, Eq. 9, is solved, k inner iterations each.
 
         - "qmr": as it stands, not symmetric; 2 k products a step.
@@ -138,8 +138,8 @@ def newton_dual(
         reg is not positive, the solver is unknown, shapes do not fit, or "cg" met a direction of
         negative curvature: then Q is not positive semidefinite.
     """
-    form = _DualInGramProduct if inner_solver == "cg" else _Dual
-    return _minimize(form(gram, reg, inner_solver, iterated), loss, y, **options)
+    form = _DualInGramProduct if solver == "cg" else _Dual
+    return _minimize(form(gram, reg, solver, iterated), loss, y, **options)
 
 
 def newton_primal(
@@ -148,7 +148,7 @@ def newton_primal(
     y: np.ndarray,
     reg: float,
     *,
-    inner_solver: str = "qmr",
+    solver: str = "qmr",
     preconditioner: Callable[[np.ndarray, float], Callable] | None = None,
     iterated: bool = False,
     **options,
@@ -167,20 +167,18 @@ def newton_primal(
     Other parameters, errors: as for :func:`newton_dual`. A step takes k products with X and as
     many with X' (qmr: 2 k), and one of each besides ("cg": one with X').
     """
-    return _minimize(
-        _Primal(design, reg, inner_solver, iterated, preconditioner), loss, y, **options
-    )
+    return _minimize(_Primal(design, reg, solver, iterated, preconditioner), loss, y, **options)
 
 
 def _minimize(
-    form, loss, y, *, outer_iter=10, inner_iter=10, line_search=False, tol=1e-8, callback=None
+    form, loss, y, *, max_iter=10, max_inner=10, line_search=False, tol=1e-8, callback=None
 ):
     y = np.asarray(y)
     if y.shape != (form.operator.shape[0],):
         raise InputError(f"y has shape {y.shape}: give ({form.operator.shape[0]},)")
     z, p = np.zeros(form.operator.shape[1], y.dtype), np.zeros_like(y)
     objectives, target, stop = [], None, "max_iter"
-    while len(objectives) < outer_iter:
+    while len(objectives) < max_iter:
         residual, size = form.residual(loss.gradient(p, y), z)
         target = tol * size if target is None else target
         if not np.isfinite(size):
@@ -189,7 +187,7 @@ def _minimize(
         if size <= target:
             stop = "tol"
             break
-        x, Bx = form.step(loss, y, p, residual, tol=tol, max_iter=inner_iter)
+        x, Bx = form.step(loss, y, p, residual, tol=tol, max_iter=max_inner)
         if not x.any():
             stop = "breakdown"
             break
@@ -219,21 +217,20 @@ class _Form:
     A step may overwrite the residual.
     """
 
-    def __init__(self, operator, reg, inner_solver, iterated):
+    def __init__(self, operator, reg, solver, iterated):
         self.reg = check_positive(reg, "reg")
         self.pull = 0.0 if iterated else self.reg  # towards zero; reg holds back a step
-        if inner_solver not in _INNER_SOLVERS:
+        if solver not in _INNER_SOLVERS:
             raise InputError(
-                f"inner_solver={inner_solver!r} is unknown: give one of "
-                f"{', '.join(_INNER_SOLVERS)}"
+                f"solver={solver!r} is unknown: give one of {', '.join(_INNER_SOLVERS)}"
             )
         self.operator = aslinearoperator(operator)
-        self.inner_solver = inner_solver
+        self.solver = solver
 
 
 class _Dual(_Form):
-    def __init__(self, gram, reg, inner_solver, iterated):
-        super().__init__(gram, reg, inner_solver, iterated)
+    def __init__(self, gram, reg, solver, iterated):
+        super().__init__(gram, reg, solver, iterated)
         if self.operator.shape[0] != self.operator.shape[1]:
             raise InputError(f"gram has shape {self.operator.shape}: give a square operator")
 
@@ -247,7 +244,7 @@ class _Dual(_Form):
         return residual, norm(residual)
 
     def step(self, loss, y, p, rhs, **options):
-        solve = self._symmetric_step if self.inner_solver == "minres" else self._plain_step
+        solve = self._symmetric_step if self.solver == "minres" else self._plain_step
         x = solve(loss, y, p, rhs, **options)
         return x, self.operator.matvec(x)
 
@@ -371,16 +368,16 @@ class _DualInGramProduct(_Dual):
         gram_norm = norm(self.operator.matvec(v)) / norm(v)
         if curvature < -np.sqrt(np.finfo(self.operator.dtype).eps) * gram_norm:
             raise InputError(
-                "the kernel of the pairs is not positive semidefinite: use inner_solver='qmr' or "
+                "the kernel of the pairs is not positive semidefinite: use solver='qmr' or "
                 "'minres', or make the kernel matrices positive semidefinite"
             )
 
 
 class _Primal(_Form):
-    def __init__(self, design, reg, inner_solver, iterated, preconditioner):
-        super().__init__(design, reg, inner_solver, iterated)
-        if preconditioner is not None and inner_solver != "cg":
-            raise InputError(f"inner_solver is {inner_solver!r}: a preconditioner needs 'cg'")
+    def __init__(self, design, reg, solver, iterated, preconditioner):
+        super().__init__(design, reg, solver, iterated)
+        if preconditioner is not None and solver != "cg":
+            raise InputError(f"solver is {solver!r}: a preconditioner needs 'cg'")
         self.preconditioner = preconditioner
 
     def inner(self, u, v, Bv):
@@ -393,7 +390,7 @@ class _Primal(_Form):
 
     def step(self, loss, y, p, rhs, **options):
         weights = loss.weights(p, y)
-        if self.inner_solver == "cg":
+        if self.solver == "cg":
             return self._conjugate_step(loss, weights, rhs, **options)
         X = self.operator
 
@@ -402,7 +399,7 @@ class _Primal(_Form):
 
         d = X.shape[1]
         system = LinearOperator((d, d), matvec=product, rmatvec=product, dtype=rhs.dtype)
-        x = _KRYLOV[self.inner_solver](system, rhs, verify=False, **options).x
+        x = _KRYLOV[self.solver](system, rhs, verify=False, **options).x
         return x, X.matvec(x)
 
     def _conjugate_step(self, loss, weights, r, tol, max_iter):

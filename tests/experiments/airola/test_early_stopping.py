@@ -9,7 +9,6 @@ from kronbench.experiments.airola.early_stopping import run
 SPEC = {
     "solver": "kronbench.models.KronRidge",
     "solver_parameters": {},
-    "iterations_name": "max_iter",
     "iterations": 12,
     "regs": [0.5, 2.0],
     "folds": [0, 4],
@@ -19,8 +18,7 @@ SPEC = {
 }
 SVM = SPEC | {
     "solver": "kronbench.models.KronSVM",
-    "solver_parameters": {"inner_iter": 5},
-    "iterations_name": "outer_iter",
+    "solver_parameters": {"max_inner": 5},
 }
 
 
@@ -48,8 +46,8 @@ def test_every_fold_reg_and_iteration_has_one_row(data):
 
 
 def test_both_forms_reach_the_same_risk_and_ranking(data):
-    ridge = {key: SPEC[key] for key in ("solver", "solver_parameters", "iterations_name")}
-    svm = {key: SVM[key] for key in ridge} | {"solver_parameters": {"inner_iter": 60}}
+    ridge = {key: SPEC[key] for key in ("solver", "solver_parameters")}
+    svm = {key: SVM[key] for key in ridge} | {"solver_parameters": {"max_inner": 60}}
     spec = {key: value for key, value in SPEC.items() if key not in ridge} | {
         "methods": {"KronRidge": ridge, "KronSVM": svm},
         "forms": ["dual", "primal"],

@@ -88,7 +88,7 @@ def test_selection_by_one_search_is_selection_by_separate_fits(data):
             [
                 roc_auc(
                     y[splits[block][1]],
-                    PairKNN(k)
+                    PairKNN(n_neighbors=k)
                     .fit(pairs[splits[block][0]], y[splits[block][0]])
                     .decision_function(pairs[splits[block][1]]),
                 )

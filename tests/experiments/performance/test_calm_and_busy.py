@@ -17,7 +17,7 @@ LINES = {
     },
     "a fit": {
         "work": "fit", "solver": "kronbench.models.KronSVM", "vertices": 40,
-        "parameters": GAUSSIAN, "ways": {"QMR": {}, "CG": {"inner_solver": "cg"}},
+        "parameters": GAUSSIAN, "ways": {"QMR": {}, "CG": {"solver": "cg"}},
     },
     "a factor": {
         "work": "factor", "points": 300, "rank": 10, "ways": ["incomplete Cholesky", "CSI"],

@@ -40,10 +40,10 @@ def test_single_precision_is_that_of_features_and_labels_and_ranks_alike():
 
 
 def test_the_primal_form_is_measured_in_products_of_the_same_kernel_matrix():
-    primal = GAUSSIAN | {"form": "primal", "inner_solver": "pcg", "reg": 2.0**-7}
-    steps = primal | {"iterated": True, "reg": 0.25, "outer_iter": 3, "inner_iter": 1}
-    optimum = primal | {"line_search": True, "outer_iter": 30, "inner_iter": 30, "tol": 1e-6}
-    ten = GAUSSIAN | {"inner_solver": "cg", "reg": 2.0**-7}
+    primal = GAUSSIAN | {"form": "primal", "solver": "pcg", "reg": 2.0**-7}
+    steps = primal | {"iterated": True, "reg": 0.25, "max_iter": 3, "max_inner": 1}
+    optimum = primal | {"line_search": True, "max_iter": 30, "max_inner": 30, "tol": 1e-6}
+    ten = GAUSSIAN | {"solver": "cg", "reg": 2.0**-7}
     solvers = {
         name: {"solver": "kronbench.models.KronSVM", "parameters": parameters}
         for name, parameters in {"steps": steps, "optimum": optimum, "10 x 10": ten}.items()

@@ -49,7 +49,9 @@ def test_each_setting_and_point_of_the_grid_has_one_row(grid):
 
 def test_areas_are_those_of_the_predictions_averaged_as_the_setting_says(grid, nr):
     K, G, Y = kernels(nr)
-    model = TwoStepRidge(0.1, 10.0, row_kernel="precomputed", col_kernel="precomputed")
+    model = TwoStepRidge(
+        reg_rows=0.1, reg_cols=10.0, row_kernel="precomputed", col_kernel="precomputed"
+    )
     model.fit_matrix(K, G, Y)
     labels = Y > 0
 

@@ -55,7 +55,9 @@ def test_batches_end_where_one_fit_to_all_documents_does(arrays, monkeypatch):
     features, _, Y = corpus.labelled(corpus.train)
     psi, novel = corpus.class_features, corpus.novel_features
     G = (psi @ psi.T).toarray()
-    model = TwoStepRidge(reg, reg_cols, row_kernel="linear", col_kernel="precomputed")
+    model = TwoStepRidge(
+        reg_rows=reg, reg_cols=reg_cols, row_kernel="linear", col_kernel="precomputed"
+    )
     model.fit_matrix(features, G, Y.toarray())
     known, new = scored[-2:]
     scale = np.abs(known[0] @ known[2]).max()
@@ -75,7 +77,7 @@ def test_weights_are_those_of_the_least_leave_one_out_error(arrays):
     regs, tasks = _selected(corpus, SPEC, *first)
     G = (corpus.class_features @ corpus.class_features.T).toarray()
     Y = first[2].toarray()
-    model = TwoStepRidge(1.0, 1.0, row_kernel="linear", col_kernel="precomputed")
+    model = TwoStepRidge(reg_rows=1.0, reg_cols=1.0, row_kernel="linear", col_kernel="precomputed")
     errors = model.fit_matrix(first[0], G, Y).loo_grid(
         "B", SPEC["regs"], SPEC["regs"], score=lambda F: np.sum((F - Y) ** 2)
     )

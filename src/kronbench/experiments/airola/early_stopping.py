@@ -13,9 +13,9 @@ from kronbench.evaluation import VertexDisjointKFold, roc_auc
 def run(spec, data, rng):
     """One row for each fold, reg and iteration (Airola & Pahikkala, figures 3 to 5).
 
-    With ``methods``, a mapping of names to ``solver``, ``solver_parameters`` and
-    ``iterations_name``, also for each of them, in the column ``method``, and for each of
-    ``forms``, "dual" or "primal", in the column ``form``.
+    With ``methods``, a mapping of names to ``solver`` and ``solver_parameters``, also for each of
+    them, in the column ``method``, and for each of ``forms``, "dual" or "primal", in the column
+    ``form``. ``iterations`` is the solvers' ``max_iter``.
 
     The dual of a solver with a method ``path`` gives all weights from one Krylov space; any other
     is fitted once a weight, with ``callback`` and ``prediction_operator`` as ``KronSVM`` has them.
@@ -45,12 +45,12 @@ def run(spec, data, rng):
 
 def _variants(spec):
     """Columns that name it, solver and parameters of each curve of a weight."""
-    iterations = spec["iterations"]
+    iterations = {"max_iter": spec["iterations"]}
     if "methods" not in spec:
-        yield {}, spec["solver"], spec["solver_parameters"] | {spec["iterations_name"]: iterations}
+        yield {}, spec["solver"], spec["solver_parameters"] | iterations
         return
     for method, entry in spec["methods"].items():
-        parameters = entry["solver_parameters"] | {entry["iterations_name"]: iterations}
+        parameters = entry["solver_parameters"] | iterations
         for form in spec["forms"]:
             yield {"method": method, "form": form}, entry["solver"], parameters | {"form": form}
 

@@ -535,11 +535,11 @@ def _fitted(problem, loss, reg, form):
         loss=loss,
         form=form,
         reg=reg,
-        outer_iter=500,
-        inner_iter=1000,
-        inner_solver="cg",
+        max_iter=500,
+        max_inner=1000,
+        solver="cg",
         tol=1e-10,
-        method="sparse",
+        product="sparse",
     ).fit(problem.train, problem.y)
 
 

@@ -8,8 +8,8 @@ from sklearn.model_selection import ShuffleSplit
 from tqdm import tqdm
 
 from kronbench.linalg import csi, gram, incomplete_cholesky
+from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
 from kronbench.models import LSSVM
-from kronbench.models.csi_lssvm import LSSVMPath, PrefixPath
 
 
 def run(spec, data, rng):
@@ -37,7 +37,7 @@ def run(spec, data, rng):
         gamma, reg = selected["leave-one-out"]
         K = gram(scaled[train], kernel="gaussian", gamma=gamma)
         K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
-        full = LSSVM(reg, kernel="precomputed").fit(K, targets[train])
+        full = LSSVM(reg=reg, kernel="precomputed").fit(K, targets[train])
         errors = {"full": [_error(decide(full.predict(K_test)), y[test])]}
         for name, factor in _factors(K, targets[train], max_rank):
             path = PrefixPath(factor.factor, targets[train])
@@ -54,7 +54,7 @@ def run(spec, data, rng):
                 )
             )
         gamma, reg = selected["training"]
-        machine = LSSVM(reg, kernel="gaussian", gamma=gamma).fit(scaled[train], targets[train])
+        machine = LSSVM(reg=reg, kernel="gaussian", gamma=gamma).fit(scaled[train], targets[train])
         error = _error(decide(machine.predict(scaled[test])), y[test])
         frames.append(
             pd.DataFrame({"decomposition": ["full, training"], "rank": 0, "error": error}).assign(

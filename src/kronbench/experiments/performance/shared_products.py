@@ -24,7 +24,7 @@ def run(spec, data, rng):
     train_pairs, train_y, test_pairs, test_y = pairs[train], y[train], pairs[test], y[test]
     regs = spec["regs"]
     middle = len(regs) // 2
-    ridge = KronRidge(reg=regs[middle], max_iter=spec["iterations"], tol=0, method="sparse")
+    ridge = KronRidge(reg=regs[middle], max_iter=spec["iterations"], tol=0, product="sparse")
 
     def one_weight():
         return ridge.fit(train_pairs, train_y).decision_function(test_pairs)
@@ -37,8 +37,8 @@ def run(spec, data, rng):
         found = ridge.path(train_pairs, train_y, regs, X_test=test_pairs)
         return [found.test_scores(j) for j in range(len(regs))][middle][-1]
 
-    def svm(inner_solver):
-        model = KronSVM(reg=1.0, inner_solver=inner_solver, method="sparse")
+    def svm(solver):
+        model = KronSVM(reg=1.0, solver=solver, product="sparse")
         return lambda: model.fit(train_pairs, train_y).decision_function(test_pairs)
 
     # The same way to make products in all of them, so that the AUC is not that of a machine.

@@ -47,6 +47,8 @@ def _influence(setting, K, G, reg):
     for pair in range(m * q):
         unit = np.zeros(m * q)
         unit[pair] = 1.0
-        model = TwoStepRidge(reg, reg, row_kernel="precomputed", col_kernel="precomputed")
+        model = TwoStepRidge(
+            reg_rows=reg, reg_cols=reg, row_kernel="precomputed", col_kernel="precomputed"
+        )
         columns.append(model.fit_matrix(K, G, unit.reshape(m, q)).loo(setting).ravel())
     return np.column_stack(columns)

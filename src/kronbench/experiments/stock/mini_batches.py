@@ -10,7 +10,8 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch
 from kronbench.classes.tree_kernel import path_features
 from kronbench.evaluation import ranking_areas
-from kronbench.models import CanonicalCorrespondence, IndependentRidge, TaskRidge
+from kronbench.models import CanonicalCorrespondence, IndependentRidge
+from kronbench.pairs.second_step import SecondStep
 
 _SMOOTHED_DOCUMENTS = 500
 
@@ -36,7 +37,7 @@ def run(spec, data, rng):
     first = corpus.labelled(corpus.train[:seen])
     regs, tasks = _selected(corpus, spec, *first)
     ridges = {
-        reg: IndependentRidge(reg, keep_data=False).fit_matrix(*first)
+        reg: IndependentRidge(reg=reg, keep_data=False).fit_matrix(*first)
         for reg in set(regs.values())
     }
     bar = tqdm(total=len(corpus.train), initial=seen, desc=data.name, unit="document")
@@ -102,7 +103,7 @@ def _selected(corpus, spec, features, _, Y):
     # a class without documents has no label to predict: its first step is zero
     classes = np.unique(y)
     labels = Y[:, classes].toarray()
-    tasks = [TaskRidge(reg).fit(corpus.class_features) for reg in grid]
+    tasks = [SecondStep(corpus.class_features, reg) for reg in grid]
     errors, tree_errors = np.empty(len(grid)), np.zeros((len(grid), len(grid)))
     ridge = IndependentRidge().fit_matrix(features, None, labels)
     for i, F in ridge.loo_grid("B", grid):

@@ -125,7 +125,7 @@ def _cases(K, G, Y, reg):
     """Yield (model, setting, shortcut, reusing, retrain), table 5.1 and three rows more."""
 
     def independent():
-        return IndependentRidge(reg, row_kernel="precomputed")
+        return IndependentRidge(reg=reg, row_kernel="precomputed")
 
     def independent_row(i, j):
         keep = np.delete(np.arange(len(K)), i)
@@ -140,8 +140,8 @@ def _cases(K, G, Y, reg):
         independent_row,
     )
     makers = {
-        "KK": lambda: CompleteKronRidge(reg, **PRECOMPUTED),
-        "TS": lambda: TwoStepRidge(reg, reg, **PRECOMPUTED),
+        "KK": lambda: CompleteKronRidge(reg=reg, **PRECOMPUTED),
+        "TS": lambda: TwoStepRidge(reg_rows=reg, reg_cols=reg, **PRECOMPUTED),
     }
     pairwise = {
         "KK": (np.kron(K, G), reg),
@@ -171,7 +171,14 @@ def _filter_cases(K, G, Y, reg):
             / np.where(1 - np.diag(H) > _FITTED, 1 - np.diag(H), np.nan)[:, None]
             for H in (H_k, H_g)
         ]
-        make = partial(TwoStepRidge, reg, reg, row_filter=name, col_filter=name, **PRECOMPUTED)
+        make = partial(
+            TwoStepRidge,
+            reg_rows=reg,
+            reg_cols=reg,
+            row_filter=name,
+            col_filter=name,
+            **PRECOMPUTED,
+        )
         for setting in "BCD":
             left = H_k if setting == "C" else held_out[0]
             right = H_g if setting == "B" else held_out[1]

@@ -66,10 +66,10 @@ def run(spec, data, rng):
 
 def _methods(K, G, Y, reg, reg_cols):
     """Yield (name, residual, deviation) for the four systems."""
-    independent = IndependentRidge(reg, row_kernel="precomputed").fit_matrix(K, None, Y)
-    kronecker = CompleteKronRidge(reg, **PRECOMPUTED).fit_matrix(K, G, Y)
-    ordinary = CompleteKronRidge(0.0, **PRECOMPUTED).fit_matrix(K, G, Y)
-    two_step = TwoStepRidge(reg, reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)
+    independent = IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K, None, Y)
+    kronecker = CompleteKronRidge(reg=reg, **PRECOMPUTED).fit_matrix(K, G, Y)
+    ordinary = CompleteKronRidge(reg=0.0, **PRECOMPUTED).fit_matrix(K, G, Y)
+    two_step = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)
     A, B, C, D = (model.dual_coef_ for model in (independent, kronecker, ordinary, two_step))
     rows = [
         ("independent-task", K @ A + reg * A, Y, K @ A, independent.predict_matrix(K)),
@@ -100,17 +100,17 @@ def _deviation(one, other):
 
 def _orders(K, G, Y, reg, reg_cols):
     """Section 3.3: instances first, as in Eq. (11), or tasks first."""
-    tasks = IndependentRidge(reg_cols, row_kernel="precomputed").fit_matrix(G, None, Y.T)
+    tasks = IndependentRidge(reg=reg_cols, row_kernel="precomputed").fit_matrix(G, None, Y.T)
     labels = tasks.predict_matrix(G).T
-    swapped = IndependentRidge(reg, row_kernel="precomputed").fit_matrix(K, None, labels)
-    two_step = TwoStepRidge(reg, reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)
+    swapped = IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K, None, labels)
+    two_step = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)
     return swapped.predict_matrix(K), two_step.predict_matrix(K, G)
 
 
 def _theorem_1(K, G, Y, reg):
     """For G of full rank and reg_cols = 0, two-step is independent-task regression."""
-    independent = IndependentRidge(reg, row_kernel="precomputed").fit_matrix(K, None, Y)
-    two_step = TwoStepRidge(reg, 0.0, **PRECOMPUTED).fit_matrix(K, G, Y)
+    independent = IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K, None, Y)
+    two_step = TwoStepRidge(reg_rows=reg, reg_cols=0.0, **PRECOMPUTED).fit_matrix(K, G, Y)
     return two_step.predict_matrix(K, G), independent.predict_matrix(K)
 
 
@@ -132,7 +132,7 @@ def _theorem_2(K, G, Y, reg, reg_cols, block):
     # both factors have the same eigenvectors, so that their quotient is symmetric
     xi = np.linalg.solve(inner, np.kron(K, G))
     dense = xi @ np.linalg.solve(xi + np.eye(m * q), Y.ravel())
-    two_step = TwoStepRidge(reg, reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)
+    two_step = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)
     return two_step.predict_matrix(K, G), dense.reshape(m, q)
 
 
@@ -147,8 +147,8 @@ def _theorem_3(K, G, Y, reg, reg_cols):
         kernel + weight * np.eye(len(kernel))
         for kernel, weight in zip(problem, (reg, reg_cols), strict=False)
     ]
-    ordinary = CompleteKronRidge(0.0, **PRECOMPUTED).fit_matrix(*shifted, problem[2])
-    two_step = TwoStepRidge(reg, reg_cols, **PRECOMPUTED).fit_matrix(*problem)
+    ordinary = CompleteKronRidge(reg=0.0, **PRECOMPUTED).fit_matrix(*shifted, problem[2])
+    two_step = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED).fit_matrix(*problem)
     return two_step.predict_matrix(*at), ordinary.predict_matrix(*at)
 
 
@@ -164,11 +164,15 @@ def _updated(side, K, G, Y, reg, reg_cols, small):
     d = Phi.shape[1]
     step = d // 2 if small else 2 * d
     start = len(Phi) % step or step
-    whole = TwoStepRidge(reg, reg_cols).fit_matrix(Phi, Psi, Y)
+    whole = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols).fit_matrix(Phi, Psi, Y)
     if side == "cols":
-        model = TwoStepRidge(reg_cols, reg).fit_matrix(Psi, Phi[:start], Y[:start].T)
+        model = TwoStepRidge(reg_rows=reg_cols, reg_cols=reg).fit_matrix(
+            Psi, Phi[:start], Y[:start].T
+        )
     else:
-        model = TwoStepRidge(reg, reg_cols).fit_matrix(Phi[:start], Psi, Y[:start])
+        model = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols).fit_matrix(
+            Phi[:start], Psi, Y[:start]
+        )
     for first in range(start, len(Phi), step):
         batch = slice(first, first + step)
         if side == "cols":

@@ -203,12 +203,12 @@ def _own_weights(K, across, labels, regs):
 
 
 def _fitted_ridge(K, Y, reg=1.0):
-    return IndependentRidge(reg, row_kernel="precomputed").fit_matrix(K, None, Y)
+    return IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K, None, Y)
 
 
 def _fitted_kron(K, G, Y, reg=1.0):
-    return CompleteKronRidge(reg, **PRECOMPUTED).fit_matrix(K, G, Y)
+    return CompleteKronRidge(reg=reg, **PRECOMPUTED).fit_matrix(K, G, Y)
 
 
 def _fitted_two_step(K, G, Y, reg=1.0, reg_cols=1.0):
-    return TwoStepRidge(reg, reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)
+    return TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)

@@ -20,12 +20,15 @@ def run(spec, data, rng):
     rows, cols = np.delete(np.arange(len(K)), i), np.delete(np.arange(len(G)), j)
     K_train, G_train, Y_train = K[np.ix_(rows, rows)], G[np.ix_(cols, cols)], Y[np.ix_(rows, cols)]
     k, g = K[i : i + 1, rows], G[j : j + 1, cols]
-    first = IndependentRidge(spec["reg"], row_kernel="precomputed")
+    first = IndependentRidge(reg=spec["reg"], row_kernel="precomputed")
     virtual = first.fit_matrix(K_train, None, Y_train).predict_matrix(k)
-    second = IndependentRidge(spec["reg_cols"], row_kernel="precomputed")
+    second = IndependentRidge(reg=spec["reg_cols"], row_kernel="precomputed")
     predicted = second.fit_matrix(G_train, None, virtual.T).predict_matrix(g)
     both = TwoStepRidge(
-        spec["reg"], spec["reg_cols"], row_kernel="precomputed", col_kernel="precomputed"
+        reg_rows=spec["reg"],
+        reg_cols=spec["reg_cols"],
+        row_kernel="precomputed",
+        col_kernel="precomputed",
     )
     matrices = {
         "K": K_train,

@@ -8,7 +8,6 @@ from kronbench.bench.items import Item
 from kronbench.report.render import read_printed
 from kronbench.report.style import coinciding, log_ticks, new_figure, shared_legend
 
-STEPS = {"max_iter": "iterations", "outer_iter": "outer iterations"}
 LOOKS = {"dual": "-", "primal": "--"}
 
 
@@ -108,7 +107,7 @@ def _span(names):
 
 def _steps(parameters, method):
     entry = parameters["methods"][method] if method else parameters
-    return STEPS[entry["iterations_name"]]
+    return "outer iterations" if "max_inner" in entry["solver_parameters"] else "iterations"
 
 
 def _star(panel, item, dataset):

@@ -9,7 +9,8 @@ from scipy.sparse.csgraph import shortest_path
 
 from kronbench.classes.tree_kernel import path_features
 from kronbench.errors import InputError
-from kronbench.models import TaskRidge, TwoStepRidge
+from kronbench.models import TwoStepRidge
+from kronbench.pairs.second_step import SecondStep
 
 
 def random_tree(seed, size):
@@ -38,13 +39,12 @@ def test_the_second_step_on_a_tree_is_that_of_the_dense_kernel(seed, size, reg):
     G = (features @ features.T).toarray()
     H = np.linalg.solve(G + reg * np.eye(len(G)), G)
     F = rng.normal(size=(4, len(leaves)))
-    ridge = TaskRidge(reg).fit(features)
-    np.testing.assert_allclose(ridge.predict(F, features), F @ H, atol=1e-9)
-    np.testing.assert_allclose((features @ ridge.weights(F).T).T, F @ H, atol=1e-9)
+    step = SecondStep(features, reg)
+    np.testing.assert_allclose((features @ step.weights(F).T).T, F @ H, atol=1e-9)
     columns = np.flatnonzero(rng.random(len(leaves)) < 0.6)
     y = rng.integers(len(leaves), size=4)
     error = np.sum((F[:, columns] @ H[columns] - np.eye(len(leaves))[y]) ** 2)
-    assert ridge.squared_error(F[:, columns], columns, y) == pytest.approx(error, abs=1e-9)
+    assert step.squared_error(F[:, columns], columns, y) == pytest.approx(error, abs=1e-9)
 
 
 def test_it_is_the_second_step_of_two_step_ridge_regression():
@@ -53,11 +53,10 @@ def test_it_is_the_second_step_of_two_step_ridge_regression():
     known, novel = features[:-3], features[-3:]
     rng = np.random.default_rng(3)
     X, Y, X_test = rng.normal(size=(12, 4)), rng.normal(size=(12, len(leaves) - 3)), np.eye(4)
-    model = TwoStepRidge(0.3, 0.7).fit_matrix(X, known, Y)
+    model = TwoStepRidge(reg_rows=0.3, reg_cols=0.7).fit_matrix(X, known, Y)
     F = X_test @ np.linalg.solve(X.T @ X + 0.3 * np.eye(4), X.T @ Y)
-    np.testing.assert_allclose(
-        TaskRidge(0.7).fit(known).predict(F, novel), model.predict_matrix(X_test, novel), atol=1e-9
-    )
+    predicted = (novel @ SecondStep(known, 0.7).weights(F).T).T
+    np.testing.assert_allclose(predicted, model.predict_matrix(X_test, novel), atol=1e-9)
 
 
 def test_bad_input_is_refused():
@@ -69,6 +68,6 @@ def test_bad_input_is_refused():
         path_features([-1, 0, 0], [1, 2], 0)
     features = path_features([-1, 0, 0], [1, 2], 10)
     with pytest.raises(InputError, match="reg"):
-        TaskRidge(0.0).fit(features)
+        SecondStep(features, 0.0)
     with pytest.raises(InputError, match="2 training tasks"):
-        TaskRidge().fit(features).weights(np.ones((1, 3)))
+        SecondStep(features, 1.0).weights(np.ones((1, 3)))

@@ -1,0 +1,167 @@
+"""Least-squares support vector machines with an intercept for all ranks and weights at once.
+
+With a factor G of K the machine (Bach & Jordan 2005, section 6) is ridge regression on G,
+
+    min_{b, c}  ||Y - G b - 1 c||^2 / (2 n) + reg ||b||^2 / 2,
+
+so that (G^T Pi G + n reg I) b = G^T Pi Y with the centring projection Pi. Let Pi G = Q R, and let
+[R; sqrt(n reg) I] have the triangular factor T and Q^T Y the image z under the same rotations. The
+factor of rank r is the first r columns of G, its triangle the leading block of T, its right-hand
+side the first r rows of z: the responses at G(x), with u = T^-T (G(x) - mean), are
+
+    mean Y + sum_{j <= r} u_j z_j    for every rank r at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh, solve_triangular
+
+from kronbench.errors import InputError, check_positive
+
+
+@dataclass(frozen=True)
+class PrefixSolution:
+    """LS-SVMs of rank 1, ..., k on the leading columns of one factor, for one weight.
+
+    Attributes
+    ----------
+    triangle : (k, k) array
+        T.
+    loadings : (k, d) array
+        z.
+    factor_mean : (k,) array
+    target_mean : (d,) array
+    """
+
+    triangle: np.ndarray
+    loadings: np.ndarray
+    factor_mean: np.ndarray
+    target_mean: np.ndarray
+
+    def coef(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients b (k, d) of all columns of the factor, and the intercept c (d,)."""
+        coef = solve_triangular(self.triangle, self.loadings, check_finite=False)
+        return coef, self.target_mean - self.factor_mean @ coef
+
+    def scores(self, rows: np.ndarray) -> np.ndarray:
+        """u (k, n_new) for rows (n_new, k) of the factor, in O(n_new k^2)."""
+        centred = (rows - self.factor_mean).T
+        return solve_triangular(self.triangle, centred, trans="T", check_finite=False)
+
+    def staged(self, scores: np.ndarray) -> Iterator[np.ndarray]:
+        """Yields the responses (n_new, d) of rank 1, ..., k, each in O(n_new d)."""
+        responses = self.target_mean
+        for score, loading in zip(scores, self.loadings, strict=True):
+            responses = responses + score[:, None] * loading
+            yield responses
+
+
+class PrefixPath:
+    """LS-SVMs on all prefixes of one low-rank factor, for any weight, after O(n k (k + d)).
+
+    Parameters
+    ----------
+    factor : (n, k) array
+        G, such as :attr:`kronbench.linalg.LowRankFactor.factor`.
+    targets : (n, d) array
+        Y.
+    """
+
+    def __init__(self, factor: ArrayLike, targets: ArrayLike):
+        factor, targets = np.asarray(factor), np.asarray(targets, dtype=np.float64)
+        if factor.ndim != 2 or targets.ndim != 2 or len(factor) != len(targets):
+            raise InputError(
+                f"factor has shape {factor.shape} and targets has shape {targets.shape}: "
+                "give two-dimensional arrays with the same number of rows"
+            )
+        self.factor, self.targets = factor, targets
+        self.factor_mean, self.target_mean = factor.mean(axis=0), targets.mean(axis=0)
+        self._centred = self._triangularize()
+
+    def solve(self, reg: float) -> PrefixSolution:
+        """The machines for one regularization weight, in O(k^3)."""
+        n, k = self.factor.shape
+        penalty = np.zeros_like(self._centred)
+        np.fill_diagonal(penalty, np.sqrt(n * check_positive(reg, "reg")))
+        both = np.linalg.qr(np.vstack([self._centred, penalty]), mode="r")
+        return PrefixSolution(both[:k, :k], both[:k, k:], self.factor_mean, self.target_mean)
+
+    def staged_responses(self, rows: np.ndarray, reg: float) -> Iterator[np.ndarray]:
+        """Yields the responses (n_new, d) of rank 1, ..., k at rows (n_new, k) of the factor."""
+        solution = self.solve(reg)
+        yield from solution.staged(solution.scores(rows))
+
+    def _triangularize(self):
+        """R beside Q^T Y, (k, k + d), a block of points at a time."""
+        k, d = self.factor.shape[1], self.targets.shape[1]
+        size = max(4 * k, 8192)
+        both = np.zeros((k, k + d))
+        for start in range(0, len(self.factor), size):
+            rows = slice(start, start + size)
+            factor = self.factor[rows] - self.factor_mean
+            targets = self.targets[rows] - self.target_mean
+            block = np.vstack([both, np.hstack([factor, targets])])
+            # rows below k only hold the norm of the targets outside the span
+            both = np.linalg.qr(block, mode="r")[:k]
+        return both
+
+
+class LSSVMPath:
+    """LS-SVM on the full kernel for any regularization weight, from one eigendecomposition.
+
+    Setting up costs O(n^3), then each weight O(n d) for each response.
+
+    Parameters
+    ----------
+    kernel_matrix : (n, n) array
+        K, positive semidefinite.
+    targets : (n, d) array
+        Y.
+    """
+
+    def __init__(self, kernel_matrix: ArrayLike, targets: ArrayLike):
+        K, targets = np.asarray(kernel_matrix), np.asarray(targets, dtype=np.float64)
+        if K.ndim != 2 or K.shape[0] != K.shape[1] or targets.ndim != 2 or len(K) != len(targets):
+            raise InputError(
+                f"kernel_matrix has shape {K.shape} and targets has {targets.shape}: "
+                "give (n, n) and (n, d)"
+            )
+        self.targets, self.target_mean = targets, targets.mean(axis=0)
+        self.kernel_mean = K.mean(axis=0)
+        centred = K - self.kernel_mean - self.kernel_mean[:, None] + self.kernel_mean.mean()
+        values, self._vectors = eigh(centred, overwrite_a=True, check_finite=False, driver="evd")
+        self._values = np.maximum(values, 0.0)
+        self._projections = self._vectors.T @ (targets - self.target_mean)
+
+    def responses(self, kernel_rows: np.ndarray, regs: ArrayLike) -> np.ndarray:
+        """Responses (len(regs), n_new, d) at points with kernel values (n_new, n)."""
+        scores = (kernel_rows - self.kernel_mean) @ self._vectors
+        return np.stack(
+            [scores @ (self._inverse(reg) * self._projections) + self.target_mean for reg in regs]
+        )
+
+    def leave_one_out(self, regs: ArrayLike) -> np.ndarray:
+        """Responses (len(regs), n, d) at each training point of the machine trained on the others.
+
+        n reg stays that of all points.
+        """
+        squares = self._vectors**2
+        paths = []
+        for reg in regs:
+            shrinkage = self._values[:, None] * self._inverse(reg)
+            responses = self._vectors @ (shrinkage * self._projections) + self.target_mean
+            leverage = squares @ shrinkage[:, 0] + 1.0 / len(squares)
+            paths.append(_without_itself(self.targets, responses, leverage))
+        return np.stack(paths)
+
+    def _inverse(self, reg):
+        return 1.0 / (self._values[:, None] + len(self._values) * check_positive(reg, "reg"))
+
+
+def _without_itself(targets, responses, leverage):
+    return targets - (targets - responses) / (1.0 - leverage)[:, None]

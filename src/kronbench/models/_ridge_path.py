@@ -1,0 +1,45 @@
+"""What one Krylov space tells of ridge regression for many regularization weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kronbench.errors import InputError
+from kronbench.linalg import ShiftedSolutions
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """Ridge regression for s regularization weights and each number of iterations 1..K.
+
+    Attributes
+    ----------
+    regs : (s,) array
+    objective : (s, K) array
+        Regularized risk.
+    solutions : ShiftedSolutions
+    test_images : (K, t) array or None
+        Scores of the Lanczos vectors for the test pairs.
+    """
+
+    regs: np.ndarray
+    objective: np.ndarray
+    solutions: ShiftedSolutions
+    test_images: np.ndarray | None
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations made, K."""
+        return self.solutions.n_iter
+
+    def dual_coef(self, j: int, k: int = -1) -> np.ndarray:
+        """Dual coefficients (n,) for ``regs[j]`` after k + 1 iterations, by default the last."""
+        return self.solutions.iterate(j, k)
+
+    def test_scores(self, j: int) -> np.ndarray:
+        """Test predictions (K, t) of all iterates for ``regs[j]``."""
+        if self.test_images is None:
+            raise InputError("the path has no test pairs: give X_test to KronRidge.path")
+        return self.solutions.images(j, self.test_images)

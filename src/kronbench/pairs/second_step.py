@@ -1,0 +1,74 @@
+"""The second step of two-step ridge regression for very many tasks with sparse features."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from kronbench.errors import InputError, check_positive
+
+
+class SecondStep:
+    """Ridge regression over tasks of what a first step predicts, with G = Psi Psi', Psi sparse.
+
+    Predictions F (n, C) of a first step for the training tasks become F (G + reg I)^-1 G' for any
+    tasks (Stock et al. 2016, Eqs. 10 and 11), by the inverse of Psi'Psi + reg I, which is
+    factorized once. For the features of :func:`kronbench.classes.tree_kernel.path_features`
+    nothing fills in, eliminated from the leaves up, and a row of F costs O(P).
+
+    Parameters
+    ----------
+    features : (C, P) array or sparse matrix
+        Psi, of the training tasks.
+    reg : float
+        lambda_t > 0.
+
+    Raises
+    ------
+    InputError
+        reg is not positive.
+    """
+
+    def __init__(self, features: ArrayLike | sparse.sparray, reg: float):
+        self.reg = check_positive(reg, "reg")
+        self.features = sparse.csr_array(features).astype(np.float64)
+        gram = self.features.T @ self.features
+        self._factors = splu(
+            (gram + self.reg * sparse.eye_array(gram.shape[0])).tocsc(),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+
+    def weights(self, F: ArrayLike) -> np.ndarray:
+        """(F Psi) (Psi'Psi + reg I)^-1, (n, P), for F (n, C): its product with task features
+        gives the predictions."""
+        F = np.asarray(F)
+        if F.ndim != 2 or F.shape[1] != self.features.shape[0]:
+            raise InputError(
+                f"F has shape {F.shape}: give one column for each of the "
+                f"{self.features.shape[0]} training tasks"
+            )
+        return self._factors.solve((F @ self.features).T).T
+
+    def squared_error(self, F: np.ndarray, columns: np.ndarray, y: np.ndarray) -> float:
+        """Sum of (F H - Y)^2 over (n, C) for one-hot labels Y, without the (n, C) product F H.
+
+        H = (G + reg I)^-1 G. With B = F Psi and X = B (Psi'Psi + reg I)^-1 the squared norm of F H
+        is <B, X> - reg <X, X>.
+
+        Parameters
+        ----------
+        F : (n, p) array
+            The columns of the first step that are not zero,
+        columns : (p,) integer array
+            and which tasks these are.
+        y : (n,) integer array
+            The task that is labelled 1 in each row.
+        """
+        B = F @ self.features[columns]
+        X = self._factors.solve(B.T).T
+        hit = self.features[y].multiply(X).sum()
+        return len(y) - 2 * hit + np.sum(B * X) - self.reg * np.sum(X * X)

@@ -1,0 +1,105 @@
+"""The LS-SVM paths against their linear systems, retraining and scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+
+from kronbench.linalg.gram_matrix import gram
+from kronbench.linalg.lowrank import csi, incomplete_cholesky
+from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
+
+regs = st.sampled_from([1e-6, 1e-3, 1.0])
+seeds = st.integers(0, 2**32 - 1)
+
+
+def ridge(G, Y, penalty):
+    """Coefficients and intercept of least squares with penalty ||b||^2, by a dense system."""
+    Pi = np.eye(len(G)) - 1 / len(G)
+    coef = np.linalg.solve(G.T @ Pi @ G + penalty * np.eye(G.shape[1]), G.T @ Pi @ Y)
+    return coef, Y.mean(axis=0) - G.mean(axis=0) @ coef
+
+
+@given(seeds, st.integers(2, 25), st.integers(1, 6), st.integers(1, 3), regs)
+@settings(max_examples=40, deadline=None)
+def test_each_rank_of_the_path_is_ridge_on_its_columns(seed, n, k, d, reg):
+    rng = np.random.default_rng(seed)
+    G, Y, new = (rng.standard_normal(shape) for shape in ((n, k), (n, d), (4, k)))
+    path = PrefixPath(G, Y)
+    responses = list(path.staged_responses(new, reg))
+    assert len(responses) == k
+    for r in range(1, k + 1):
+        coef, intercept = ridge(G[:, :r], Y, n * reg)
+        np.testing.assert_allclose(responses[r - 1], new[:, :r] @ coef + intercept, atol=1e-7)
+    np.testing.assert_allclose(path.solve(reg).coef()[0], coef, atol=1e-7)
+    np.testing.assert_allclose(path.solve(reg).coef()[1], intercept, atol=1e-7)
+
+
+def test_points_in_blocks_and_scikit_learn_agree():
+    rng = np.random.default_rng(0)
+    G, Y = rng.standard_normal((20000, 5)) @ rng.standard_normal((5, 5)), rng.random((20000, 2))
+    path = PrefixPath(G, Y)
+    for reg in (1e-4, 1.0):
+        reference = Ridge(alpha=20000 * reg).fit(G, Y)
+        coef, intercept = path.solve(reg).coef()
+        np.testing.assert_allclose(coef, reference.coef_.T, rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(intercept, reference.intercept_, rtol=1e-8)
+
+
+@given(seeds, st.integers(2, 20), st.integers(1, 3))
+@settings(max_examples=30, deadline=None)
+def test_the_full_kernel_solves_the_dual_system(seed, n, d):
+    rng = np.random.default_rng(seed)
+    X, new, Y = (rng.standard_normal(shape) for shape in ((n, 2), (5, 2), (n, d)))
+    K = gram(X, kernel="gaussian", gamma=0.7)
+    K_new = gram(new, X, kernel="gaussian", gamma=0.7)
+    weights = [1e-5, 1e-2, 10.0]
+    responses = LSSVMPath(K, Y).responses(K_new, weights)
+    for reg, ours in zip(weights, responses, strict=True):
+        # stationary in alpha and b: (K + n reg I) alpha + 1 b = Y, 1^T alpha = 0
+        system = np.block([[K + n * reg * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), 0.0]])
+        solution = np.linalg.solve(system, np.vstack([Y, np.zeros((1, d))]))
+        np.testing.assert_allclose(ours, K_new @ solution[:-1] + solution[-1], atol=1e-8)
+        # and no direction lowers the objective
+        alpha, b = solution[:-1], solution[-1]
+
+        def objective(alpha, b, reg=reg):
+            fit = np.sum((Y - K @ alpha - b) ** 2) / (2 * n)
+            return fit + reg / 2 * np.trace(alpha.T @ K @ alpha)
+
+        step = rng.standard_normal(alpha.shape), rng.standard_normal(d)
+        best = objective(alpha, b)
+        for t in (-1e-3, 1e-3):
+            assert objective(alpha + t * step[0], b + t * step[1]) >= best - 1e-12
+
+
+@given(seeds, st.integers(3, 12))
+@settings(max_examples=20, deadline=None)
+def test_leave_one_out_of_the_full_kernel_is_retraining(seed, n):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.standard_normal((n, 2)), rng.standard_normal((n, 2))
+    K = gram(X, kernel="gaussian", gamma=0.7)
+    weights = [1e-3, 1.0]
+    for reg, responses in zip(weights, LSSVMPath(K, Y).leave_one_out(weights), strict=True):
+        for i in range(n):
+            rest = np.flatnonzero(np.arange(n) != i)
+            path = LSSVMPath(K[np.ix_(rest, rest)], Y[rest])
+            expected = path.responses(K[[i]][:, rest], [reg * n / (n - 1)])[0, 0]
+            np.testing.assert_allclose(responses[i], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("decompose", [lambda K, Y: csi(K, Y, None, tol=0.0),
+                                       lambda K, Y: incomplete_cholesky(K, tol=0.0)])  # fmt: skip
+def test_a_complete_factor_gives_the_full_kernel_machine(decompose):
+    rng = np.random.default_rng(1)
+    X, new = rng.standard_normal((60, 3)), rng.standard_normal((20, 3))
+    Y = np.stack([np.sin(X[:, 0]), X[:, 1] ** 2], axis=1)
+    K = gram(X, kernel="gaussian", gamma=0.3)
+    K_new = gram(new, X, kernel="gaussian", gamma=0.3)
+    factor = decompose(K, Y)
+    rows = factor.transform(K_new[:, factor.pivots])
+    for reg in (1e-6, 1e-3):
+        *_, responses = PrefixPath(factor.factor, Y).staged_responses(rows, reg)
+        expected = LSSVMPath(K, Y).responses(K_new, [reg])[0]
+        np.testing.assert_allclose(responses, expected, atol=1e-6)
