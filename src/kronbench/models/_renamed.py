@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from kronbench.errors import InputError
 
@@ -21,7 +21,7 @@ class Renamed:
                 raise InputError(_sentence(cls, name))
         return super().__new__(cls)
 
-    def set_params(self, **parameters):
+    def set_params(self, **parameters: Any) -> Self:
         """Set parameters, as scikit-learn's estimators do; a former name is refused."""
         for name in parameters:
             if name in self._renamed:
