@@ -84,8 +84,8 @@ class Item:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The suffixes of the files that rendering it writes."""
-        shown = ("html", "md", "tex") if self.layout else ("pdf", "png")
-        return ("csv", "json", *shown)
+        drawn = ("html", "md", "tex") if self.layout else ("pdf", "png")
+        return ("csv", "json", *drawn)
 
     def output(self, suffix: str) -> Path:
         """``results/<scale>/<paper>/<item>.<suffix>``."""
@@ -100,8 +100,8 @@ class Item:
     def workflow_command(self) -> str:
         """The command that makes the item alone, with the data and tables that it needs."""
         config = RESULTS / self.scale / "config.yaml"
-        shown = self.output("html" if self.layout else "pdf")
-        return f"snakemake {shown} --cores all --configfile {config}"
+        target = self.output("html" if self.layout else "pdf")
+        return f"snakemake {target} --cores all --configfile {config}"
 
 
 @dataclass(frozen=True)
