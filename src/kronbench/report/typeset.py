@@ -190,5 +190,6 @@ def _latex_sign(sign):
     name = unicodedata.name(sign, "")
     if not name.startswith("GREEK"):
         return _TEXT.get(sign, sign)
-    letter = name.rpartition(" ")[2].lower().replace("lamda", "lambda")
+    # Unicode spells one of them in its own way.
+    letter = "lambda" if sign in "λΛ" else name.rpartition(" ")[2].lower()
     return f"$\\{letter.title() if 'CAPITAL' in name else letter}$"
