@@ -10,10 +10,44 @@ import pandas as pd
 
 from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import in_turn
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
 from kronbench.linalg.lowrank import CSI_STEPS
 
 _PATIENCE = 5.0  # seconds after which a decomposition is long enough to be timed once
+
+COLUMNS = TIMING | Columns(
+    # the columns that are asked for tell the ranks of "total, by rank" apart
+    key=("step", "n", "columns", "problem", "lookahead", "quantity"),
+    counts=("rank", "rank with all"),
+    numbers=("deviation", "same", "share of the gain"),
+    values={
+        "step": (
+            "kernel columns",
+            "1, 3b: Cholesky steps",
+            "1, 3b: QR steps",
+            "3c, 3d: permutation of R, exact gain",
+            "3a, 3c: permutation of G, gains of all",
+            *("total", "incomplete Cholesky", "total, by rank", "look-ahead", "identity"),
+        ),
+        "lookahead": (Parameter(("lookaheads",)),),
+        "quantity": (
+            "Proposition 1: L(:, I) - K(:, I)",
+            "Proposition 1: L - K(:, I) K(I, I)^-1 K(I, :)",
+            "Proposition 1: negative part of K - L",
+            "Proposition 1: negative part of L",
+            "section 2.1: entries above the diagonal of G(I, :)",
+            "section 2.2: gain of a column - its squared norm",
+            "section 2.2: gain of a column below its bound",
+            "Eq. 3: tr(K - L) - tr K + squared norms",
+            "Eq. 1: risk by alpha - risk by beta",
+            "Eqs. 5-8: gains - decreases of J",
+            "section 5.1: best gain - gain, all points ahead",
+            "section 5.1: pivots with no look-ahead - Cholesky",
+            "section 5.4: mean of the residual with intercept",
+        ),
+    },
+)
 
 
 def run(spec, data, rng):

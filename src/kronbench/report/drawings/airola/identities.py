@@ -2,7 +2,27 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
+
+COLUMNS = SHOWN | Columns(
+    key=("name",),
+    counts=("operations",),
+    numbers=("deviation", "operations / O()", "times fewer", "share"),
+    texts=("place", "statement"),
+    values={
+        "name": (
+            *("vec trick", "indices", "lines 2 to 11", "lines 13 to 22", "Algorithm 1"),
+            *("complete graph", "repeated pairs", "kernel matrix", "representer theorem"),
+            *("dual predictions", "sparse predictions", "primal predictions"),
+            *("dual instead of primal", "norm", "dual gradient", "dual Hessian"),
+            *("primal gradient", "primal Hessian", "convexity", "diagonal Hessians"),
+            *("L1-SVM", "common term", "both forms", "L-BFGS", "one batch", "dual ridge"),
+            *("primal ridge", "one step", "least squares", "SVM gradient", "SVM Hessian"),
+            *("sparse product", "support", "zeros", "Gaussian kernels"),
+        ),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
