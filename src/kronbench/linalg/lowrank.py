@@ -25,7 +25,7 @@ from kronbench.linalg._lowrank_loops import (
     solve_transposed,
     update_gains,
 )
-from kronbench.linalg.kernel_columns import check_column, open_kernel
+from kronbench.linalg.kernel_columns import KernelColumns, check_column, open_kernel
 from kronbench.linalg.matrix_products import one_blas_thread
 from kronbench.linalg.threads import at_most_threads
 

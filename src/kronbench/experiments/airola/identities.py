@@ -23,7 +23,7 @@ COLUMNS = Columns(
     key=("name",),
     counts=("operations", "cost", "plain"),
     numbers=("deviation", "share"),
-    texts=("place", "statement"),
+    texts=("key", "place", "statement"),
 )
 
 

@@ -21,6 +21,7 @@ COLUMNS = TIMING | Columns(
     key=("step", "n", "columns", "problem", "lookahead", "quantity"),
     counts=("rank", "rank with all"),
     numbers=("deviation", "same", "share of the gain"),
+    texts=("key",),
     values={
         "step": (
             "kernel columns",
@@ -31,20 +32,10 @@ COLUMNS = TIMING | Columns(
             *("total", "incomplete Cholesky", "total, by rank", "look-ahead", "identity"),
         ),
         "lookahead": (Parameter(("lookaheads",)),),
-        "quantity": (
-            "Proposition 1: L(:, I) - K(:, I)",
-            "Proposition 1: L - K(:, I) K(I, I)^-1 K(I, :)",
-            "Proposition 1: negative part of K - L",
-            "Proposition 1: negative part of L",
-            "section 2.1: entries above the diagonal of G(I, :)",
-            "section 2.2: gain of a column - its squared norm",
-            "section 2.2: gain of a column below its bound",
-            "Eq. 3: tr(K - L) - tr K + squared norms",
-            "Eq. 1: risk by alpha - risk by beta",
-            "Eqs. 5-8: gains - decreases of J",
-            "section 5.1: best gain - gain, all points ahead",
-            "section 5.1: pivots with no look-ahead - Cholesky",
-            "section 5.4: mean of the residual with intercept",
+        "key": (
+            *("interpolates", "determined", "residual-semidefinite", "semidefinite"),
+            *("triangular", "column-gain", "lower-bound", "trace", "same-risk", "gains"),
+            *("exact-ahead", "no-lookahead", "intercept"),
         ),
     },
 )

@@ -14,6 +14,7 @@ PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 COLUMNS = Columns(
     key=("method",),
     numbers=("residual", "deviation", "share"),
+    texts=("key",),
     values={
         "method": (
             *("independent-task", "Kronecker kernel", "ordinary Kronecker least squares"),

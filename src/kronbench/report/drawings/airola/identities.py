@@ -9,17 +9,17 @@ COLUMNS = SHOWN | Columns(
     key=("name",),
     counts=("operations",),
     numbers=("deviation", "operations / O()", "times fewer", "share"),
-    texts=("place", "statement"),
+    texts=("key", "place", "statement"),
     values={
-        "name": (
-            *("vec trick", "indices", "lines 2 to 11", "lines 13 to 22", "Algorithm 1"),
-            *("complete graph", "repeated pairs", "kernel matrix", "representer theorem"),
-            *("dual predictions", "sparse predictions", "primal predictions"),
-            *("dual instead of primal", "norm", "dual gradient", "dual Hessian"),
-            *("primal gradient", "primal Hessian", "convexity", "diagonal Hessians"),
-            *("L1-SVM", "common term", "both forms", "L-BFGS", "one batch", "dual ridge"),
-            *("primal ridge", "one step", "least squares", "SVM gradient", "SVM Hessian"),
-            *("sparse product", "support", "zeros", "Gaussian kernels"),
+        "key": (
+            *("lemma-1", "lemma-2", "algorithm-1", "theorem-1", "remark-1"),
+            *("2016-remark-1", "kernel-matrix", "representer", "dual-predictions"),
+            *("sparse-predictions", "primal-predictions", "dual-saves", "norm"),
+            *("dual-gradient", "dual-hessian", "primal-gradient", "primal-hessian"),
+            *("convex", "diagonal-hessians", "l1-hessian", "equation-9", "algorithms-2-3"),
+            *("other-optimizers", "batches", "ridge-system", "ridge-primal-system"),
+            *("ridge-once", "svm-formulas", "svm-sparse-product", "svm-support"),
+            *("svm-sparsity", "concatenated"),
         ),
     },
 )

@@ -31,8 +31,13 @@ STATEMENTS = {
 COLUMNS = SHOWN | Columns(
     key=("method",),
     numbers=("residual", "deviation of predictions", "largest share of bound"),
-    texts=("prediction function", "system"),
+    texts=("key", "prediction function", "system"),
     values={
+        "key": (
+            *("order-of-steps", "theorem-1", "theorem-1-singular", "theorem-2"),
+            *("theorem-3", "algorithm-1", "algorithm-1-large-batches", "algorithm-2"),
+            *("theorem-5", "theorem-5-qualification"),
+        ),
         "method": (
             *("independent-task", "Kronecker kernel", "ordinary Kronecker least squares"),
             *("two-step", "order of the steps", "Theorem 1", "Theorem 1, singular G"),
