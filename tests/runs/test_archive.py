@@ -47,6 +47,7 @@ def small_run(folder):
         write(folder / f"airola/tables/figure-1/{part}.json", json.dumps(sidecar))
         write(folder / f"airola/tables/figure-1/{part}.csv", "x,y\n1,2\n")
     write(folder / "airola/figure-1.csv", "x,y\n" + "1,2\n" * 100)
+    write(folder / "airola/figure-1.json", '{"columns": {"key": ["x"], "numbers": ["y"]}}')
     write(folder / "airola/figure-1.png", os.urandom(2**20))
     provenance = {
         "title": "Checkerboard",

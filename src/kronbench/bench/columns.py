@@ -117,7 +117,8 @@ class Columns:
     def known_values(self, parameters: Mapping, datasets: Iterable[str]) -> dict[str, set]:
         """The values that columns may have, by column, for the parameters of one item."""
         rules = dict(self.values)
-        if "dataset" in self:
+        datasets = tuple(datasets)
+        if datasets and "dataset" in self:  # an item of other items' numbers lists none
             rules["dataset"] = (*datasets, *rules.get("dataset", ()))
         known = {}
         for column, entries in rules.items():

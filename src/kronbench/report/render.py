@@ -38,11 +38,11 @@ def render(item: Item) -> None:
             f"config/papers/{item.paper}.yaml: {item.name} is a "
             + ("table: give it a layout" if is_table else "figure: it has no layout")
         )
-    numbers = results.frame
+    numbers, columns = results.frame, columns_shown(item)
     if hasattr(drawing, "tabulate"):
         numbers = drawing.tabulate(results.frame, item, read_printed(item))
-    columns = columns_shown(item)
-    columns.check(numbers, f"the numbers of {item.paper} {item.name}", item.parameters, item.parts)
+        place = f"drawing {item.paper}.{item.drawing}"
+        columns.check(numbers, place, item.parameters, item.parts)
     with replacing(item.output("csv")) as temporary:
         numbers.to_csv(temporary, index=False)
     surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
