@@ -127,7 +127,7 @@ GAIN = {
         (AUC | {"where": "method != 'SVM'"}, "asks for method 'SVM'"),
         (AUC | {"where": "dataset == 'GPCR'"}, "asks for dataset 'GPCR'"),
         (AUC | {"where": "size == 43000"}, "asks for size '43000'"),
-        (AUC | {"where": "method = 'LibSVM'"}, "'where' cannot be read"),
+        (AUC | {"where": "method = 'LibSVM'"}, "has a 'where' that cannot be read"),
         (GAIN | {"high": "KronSVN"}, "asks for method 'KronSVN'"),
         (GAIN | {"by": ["sise"]}, "names the column 'sise'"),
         (GAIN | {"spread": {"over": ["task"]}}, "takes the spread over 'task', which does not"),

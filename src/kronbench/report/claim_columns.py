@@ -141,7 +141,9 @@ def _compared(place: str, where: str) -> Iterator[tuple[str, list]]:
     try:
         tree = ast.parse(plain.strip(), mode="eval")
     except SyntaxError as error:
-        raise InputError(f"{place}: 'where' cannot be read: {error.msg}: {where}") from None
+        raise InputError(
+            f"{place} has a 'where' that cannot be read: {where} ({error.msg})"
+        ) from None
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             yield names.get(node.id, node.id), []
