@@ -27,6 +27,7 @@ rule all:
 
 
 onstart:
+    check_claims()
     save_settings()
     # The summary at the end is that of this run, or none.
     (PLAN.report / "summary.txt").unlink(missing_ok=True)

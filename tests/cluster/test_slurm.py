@@ -12,8 +12,8 @@ import pandas as pd
 import psutil
 import pytest
 
+from kronbench.bench.columns import columns_measured
 from kronbench.bench.items import load_plan
-from kronbench.runs.compare import _of_the_clock as of_the_clock
 from kronbench.runs.costs import ABOVE_MIB, cost, memory_mb, minutes
 from tests import helpers
 from tests.cluster.private_slurm import CPUS, jobs, private_slurm, why_not
@@ -38,7 +38,8 @@ TOO_LARGE = ("airola", "figure-3", "GPCR")
 TIMED = ("airola", "table-3", "all")
 MEASURED = [*PLAIN, KILLED, TOO_LARGE, TIMED]
 DRAWN = Path("results/smoke/stock/figure-3.csv")
-TABLES = [PLAN.item(paper, item).table(part) for paper, item, part in MEASURED]
+ITEMS = [PLAN.item(paper, item) for paper, item, _ in MEASURED]
+TABLES = [item.table(job[-1]) for item, job in zip(ITEMS, MEASURED, strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -191,13 +192,15 @@ def test_a_job_over_its_memory_is_tried_again_with_more(submitted):
     assert megabytes(last["MinMemoryNode"]) > megabytes(over[0]["MinMemoryNode"])
 
 
-@pytest.mark.parametrize("table", TABLES, ids=str)
-def test_results_equal_those_without_a_cluster(checkout, local, submitted, table):
+@pytest.mark.parametrize(("item", "table"), zip(ITEMS, TABLES, strict=True))
+def test_results_equal_those_without_a_cluster(checkout, local, submitted, item, table):
     here, there = (
         pd.read_csv(folder / table.relative_to("results"))
         for folder in (local, checkout / "results")
     )
     assert list(here) == list(there)
-    untimed = [column for column in here if not of_the_clock(column)]
+    columns = columns_measured(item)
+    machine = {*columns.timed, *columns.conditions} - {"source"}
+    untimed = [column for column in here if column not in machine]
     assert untimed
     pd.testing.assert_frame_equal(here[untimed], there[untimed], check_exact=True)

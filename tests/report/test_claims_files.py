@@ -84,7 +84,11 @@ def test_a_sentence_without_check_gives_its_reason(loaded, plan):
         ({"check": {"kind": "atleast", "value": "auc"}}, "names the check 'atleast'"),
         ({"check": {"kind": "np", "value": "auc"}}, "names the check 'np'"),
         ({"check": {"kind": "_means", "value": "auc"}}, "names the check '_means'"),
-        ({"check": {"kind": "at_least", "value": "speed-up", "bound": 1}}, "add 'timing: true'"),
+        (
+            {"item": "table-3", "check": {"kind": "at_least", "value": "speed-up", "bound": 1}},
+            "add 'timing: true'",
+        ),
+        ({"timing": True}, "reads no column of a clock: leave out 'timing: true'"),
         ({"check": {"kind": "ratio", "value": "cpu_seconds"}}, "add 'timing: true'"),
         (
             {"check": {"kind": "at_most", "value": "seconds", "bound": 5}, "timing": True},
@@ -103,6 +107,66 @@ def test_a_claim_that_cannot_be_judged_is_refused(loaded, change, sentence):
     with pytest.raises(InputError, match=r"^config/claims/airola\.yaml: ") as refused:
         loaded(entry(**change))
     assert sentence in str(refused.value)
+
+
+AUC = {"kind": "at_least", "value": "auc", "bound": 0}
+GAIN = {
+    "kind": "gain", "value": "auc", "between": "method", "low": "LibSVM", "high": "KronSVM",
+    "by": ["size"], "bound": 0, "spread": {"over": ["fold"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("check", "sentence"),
+    [
+        (AUC | {"value": "acu"}, "names the column 'acu', which airola figure-6 does not have"),
+        (AUC | {"where": "metod == 'LibSVM'"}, "names the column 'metod'"),
+        (AUC | {"where": "`a method` == 'LibSVM'"}, "names the column 'a method'"),
+        (AUC | {"where": "method == 'LibSVN'"}, "asks for method 'LibSVN', which airola figure-6"),
+        (AUC | {"where": "n > 5 and method in ('LibSVM', 'SVM')"}, "asks for method 'SVM'"),
+        (AUC | {"where": "method != 'SVM'"}, "asks for method 'SVM'"),
+        (AUC | {"where": "dataset == 'GPCR'"}, "asks for dataset 'GPCR'"),
+        (AUC | {"where": "size == 43000"}, "asks for size '43000'"),
+        (AUC | {"where": "method = 'LibSVM'"}, "has a 'where' that cannot be read"),
+        (GAIN | {"high": "KronSVN"}, "asks for method 'KronSVN'"),
+        (GAIN | {"by": ["sise"]}, "names the column 'sise'"),
+        (GAIN | {"spread": {"over": ["task"]}}, "takes the spread over 'task', which does not"),
+    ],
+)
+def test_what_no_scale_has_is_refused(loaded, check, sentence):
+    with pytest.raises(
+        InputError, match=r"^config/claims/airola\.yaml: claim 'a-claim' "
+    ) as refused:
+        loaded(entry(check=check))
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        AUC | {"where": "size == 42000"},  # of the default scale and that of the paper
+        AUC | {"where": "size == 2000 and method == 'LibSVM by vec trick'"},
+        GAIN,
+    ],
+)
+def test_what_another_scale_has_is_not_tested_here(loaded, check):
+    (claim,) = loaded(entry(check=check))
+    frame = pd.DataFrame({"method": ["KronSVM"], "size": 500, "auc": 0.7})
+    frame = frame.assign(fold=0, task="training", dataset="Ki", source="mirror")
+    verdict, reason = claims.judge(claim, frame, "smoke")
+    assert verdict == claims.UNTESTED and reason
+
+
+def test_a_headline_names_columns_of_its_item(loaded):
+    headline = {
+        "sentence": "S", "item": "table-7", "where": "dataset == 'Ki'", "of": ["method"],
+        "theirs": "paper seconds", "ours": "our seconds", "times": "paper / our seconds",
+    }  # fmt: skip
+    assert loaded(entry(), headlines=[headline])
+    with pytest.raises(InputError, match="headline 'S' names the column 'hours', which airola"):
+        loaded(entry(), headlines=[headline | {"ours": "hours"}])
+    with pytest.raises(InputError, match="headline 'S' asks for dataset 'Kii'"):
+        loaded(entry(), headlines=[headline | {"where": "dataset == 'Kii'"}])
 
 
 def test_an_id_stands_for_one_claim(loaded):

@@ -50,7 +50,8 @@ def small_run(folder):
         }
         write(folder / f"airola/tables/figure-1/{part}.json", json.dumps(sidecar))
         write(folder / f"airola/tables/figure-1/{part}.csv", "x,y\n1,2\n")
-    write(folder / "airola/figure-1.csv", "x,y\n" + "1,2\n" * 100)
+    write(folder / "airola/figure-1.csv", "x,y\n" + "".join(f"{x},2\n" for x in range(100)))
+    write(folder / "airola/figure-1.json", '{"columns": {"key": ["x"], "numbers": ["y"]}}')
     write(folder / "airola/figure-1.png", os.urandom(2**20))
     provenance = {
         "title": "Checkerboard",
@@ -96,7 +97,10 @@ def test_it_holds_the_run_and_what_made_it_and_nothing_else(archived):
     found = set(contents(archived))
     results = {name for name in found if name.startswith("results/")}
     assert results == {
-        *(f"results/small/{name}" for name in ("config.yaml", "airola/figure-1.csv")),
+        *(
+            f"results/small/{name}"
+            for name in ("config.yaml", "airola/figure-1.csv", "airola/figure-1.json")
+        ),
         *(f"results/small/report/{name}" for name in ("claims.csv", "index.html")),
         *(
             f"results/small/airola/tables/figure-1/{part}{suffix}"

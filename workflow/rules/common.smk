@@ -62,6 +62,16 @@ def save_settings():
         raise WorkflowError(refusal(error) or error) from None
 
 
+def check_claims():
+    """Read the claims: one that names what no scale has ends the run here, not after its jobs."""
+    from kronbench.report.claim_files import load_statements
+
+    try:
+        load_statements(PLAN)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
 # A run that is refused, or only asked what it would do, changes nothing: the Snakefile saves the
 # settings when jobs begin. Snakemake does not tell a module of another workflow when they do.
 if not workflow.modifier.is_main_snakefile():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
+import functools
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -205,6 +206,23 @@ def load_plan(config: Mapping | str | Path) -> Plan:
                 )
         items += [_item(paper, name, entries, overrides, config) for name in entries]
     return Plan(config=config, papers=papers, items=tuple(_gathered(items, papers)))
+
+
+@functools.cache
+def load_scales() -> tuple[Plan, ...]:
+    """The plans of the scales that the project has: the default one, and those laid over it."""
+    base = read_yaml(config_path("config.yaml"))
+    changes = [read_yaml(config_path(f"{name}.yaml")) for name in ("smoke", "paper")]
+    return tuple(load_plan(_laid_over(base, change)) for change in ({}, *changes))
+
+
+def _laid_over(base, change):
+    """As Snakemake does with configuration files: mappings merge, all else is replaced."""
+    merged = {**base, **change}
+    for key in base.keys() & change.keys():
+        if isinstance(base[key], Mapping) and isinstance(change[key], Mapping):
+            merged[key] = _laid_over(base[key], change[key])
+    return merged
 
 
 def _gathered(items, papers):

@@ -12,6 +12,7 @@ import threadpoolctl
 
 from kronbench.bench import environment
 from kronbench.bench.clock import Stopwatch, peak_mib
+from kronbench.bench.columns import RUNNER, columns_measured
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.prepared_data import prepared
 from kronbench.bench.seeds import generator
@@ -68,6 +69,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "experiment": item.experiment,
         "parameters": dict(item.parameters),
         "command": item.command(part),
+        "columns": columns_measured(item).record(frame),
         "skipped": frame.attrs.get("skipped", []),
         "seconds": round(watch.seconds, 3),
         "cpu_seconds": round(watch.cpu_seconds, 3),
@@ -86,6 +88,11 @@ def run_experiment(experiment: str, spec: dict, data, dataset: str) -> pd.DataFr
 
     Adds the columns ``dataset`` (as the paper spells it), ``source``, ``seed`` and ``peak_mib``
     (largest resident set of the process so far, MiB).
+
+    Raises
+    ------
+    InputError
+        The table is not as the experiment declares it in its ``COLUMNS``.
     """
     module = importlib.import_module(f"kronbench.experiments.{experiment}")
     rng = generator(
@@ -100,4 +107,5 @@ def run_experiment(experiment: str, spec: dict, data, dataset: str) -> pd.DataFr
     if "peak_mib" not in frame:
         frame["peak_mib"] = round(peak_mib(), 1)
     frame.attrs = attrs
+    (RUNNER | module.COLUMNS).check(frame, f"experiment {experiment}", spec, [dataset])
     return frame

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +10,6 @@ import pandas as pd
 
 from kronbench.bench.items import Item
 from kronbench.errors import InputError
-
-# Columns that depend on a clock, by their names.
-TIMED = re.compile(r"second|speed|faster|gflops|blas_share")
 
 
 @dataclass(frozen=True)

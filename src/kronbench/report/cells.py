@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kronbench.bench.results import TIMED
 from kronbench.report.numbers import format_entry, format_number, is_number
 
 # Beyond these shares of the printed number a difference is marked, and marked more strongly.
@@ -43,18 +42,19 @@ class Cell:
     numeric: bool = False
 
 
-def printed_columns(columns: Iterable[str]) -> dict[str, str]:
+def printed_columns(columns: Iterable[str], timed: Iterable[str] = ()) -> dict[str, str]:
     """The printed column that belongs to each of ours, by their names.
 
-    ``paper`` belongs to ``ours``, ``paper X`` to ``X``. Seconds of two machines do not belong
-    together, nor does ``printed X`` to ``X``: it stands beside numbers of other data too.
+    ``paper`` belongs to ``ours``, ``paper X`` to ``X``. Seconds of two machines, which are
+    ``timed``, do not belong together, nor does ``printed X`` to ``X``: it stands beside numbers of
+    other data too.
     """
     columns = list(columns)
     pairs = {}
     for column in columns:
         first, _, rest = column.partition(" ")
         ours = rest if rest else "ours"
-        if first == "paper" and ours in columns and not TIMED.search(ours):
+        if first == "paper" and ours in columns and ours not in timed:
             pairs[ours] = column
     return pairs
 
@@ -67,9 +67,12 @@ def distance(measured: float, printed: float) -> str:
     return "apart" if difference <= FAR * abs(printed) else "far"
 
 
-def long_table(table: pd.DataFrame) -> list[list[Cell]]:
-    """The rows of a table as they stand, differences from printed numbers marked."""
-    pairs = printed_columns(table.columns)
+def long_table(table: pd.DataFrame, timed: Iterable[str] = ()) -> list[list[Cell]]:
+    """The rows of a table as they stand, differences from printed numbers marked.
+
+    ``timed`` are the columns that a clock has touched.
+    """
+    pairs = printed_columns(table.columns, timed)
     told = "difference" in table
     numeric = set(table.select_dtypes("number"))
     rows = []

@@ -9,15 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kronbench.bench.items import Plan
-from kronbench.bench.results import TIMED
 from kronbench.errors import InputError
 from kronbench.report import checks
+from kronbench.report.claim_columns import check_claim, check_headline
 from kronbench.resources import claim_files, config_path
 from kronbench.settings import read_yaml, validate
-
-# Of the columns that depend on a clock, those that are no ratios.
-_ABSOLUTE = re.compile(r"((our|cpu|predict|paper|test|update|wall)[ _])?seconds(, .*)?")
-_RELATIVE_CHECKS = {"ratio", "scales"}
 
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
 _REQUIRED = ("id", "place", "sentence", "item")
@@ -49,8 +45,8 @@ def load_statements(plan: Plan) -> Statements:
     ------
     InputError
         A file breaks the schema; a placeholder or an identity has no value; two claims have one
-        id; a claim reads no known item, has neither check nor reason, names no known check, reads
-        a column of the clock without ``timing: true``, or judges absolute seconds.
+        id; a claim reads no known item, has neither check nor reason, names no known check, or
+        names what its rows cannot have (``check_claim``).
     """
     statements = Statements([], [], [])
     known = {(item.paper, item.name) for item in plan.items}
@@ -64,10 +60,15 @@ def load_statements(plan: Plan) -> Statements:
             for part in ("headlines", "inconsistencies"):
                 entries = content.get(part, [])
                 getattr(statements, part).extend({"paper": paper, **entry} for entry in entries)
+            for entry in content.get("headlines", []):
+                place = f"{file}: headline '{entry['sentence']}'"
+                check_headline(place, {"paper": paper, **entry}, plan)
             for entry in content.get("claims", []):
                 for claim in _claims(entry, content.get("shared", {}), waiting, file):
-                    _check(f"{file}: claim '{claim['id']}'", paper, claim, seen, known)
-                    statements.claims.append({"paper": paper, **claim})
+                    place, claim = f"{file}: claim '{claim['id']}'", {"paper": paper, **claim}
+                    _check(place, paper, claim, seen, known)
+                    check_claim(place, claim, plan)
+                    statements.claims.append(claim)
         for item, name in waiting:
             raise InputError(
                 f"config/papers/{paper}.yaml: {item} has the identity '{name}', which no entry "
@@ -222,19 +223,12 @@ def _check(place, paper, claim, seen, known):
         raise InputError(f"{place} lacks the key 'strictness'")
     for judged in (claim, claim.get("differs", {})):
         if "check" in judged:
-            _check_check(place, judged["check"], claim.get("timing", False))
+            _check_check(place, judged["check"])
 
 
-def _check_check(place, check, timing):
-    kind, value = check.get("kind", ""), check.get("value", "ours")
+def _check_check(place, check):
+    kind = check.get("kind", "")
     if not callable(getattr(checks, kind, None)) or kind.startswith("_"):
         raise InputError(
             f"{place} names the check '{kind}', which kronbench.report.checks does not have"
-        )
-    if TIMED.search(value) and not timing:
-        raise InputError(f"{place} reads the timed column '{value}': add 'timing: true'")
-    if _ABSOLUTE.fullmatch(value) and kind not in _RELATIVE_CHECKS:
-        raise InputError(
-            f"{place} judges absolute seconds, which say as much of the machine as of the method: "
-            f"give a ratio of one run, or move it to 'headlines'"
         )

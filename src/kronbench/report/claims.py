@@ -9,11 +9,10 @@ import pandas as pd
 
 from kronbench.bench.items import Plan
 from kronbench.bench.results import read_numbers, read_results
-from kronbench.errors import InputError
 from kronbench.report import checks
 from kronbench.report.estimates import disturbed, doubts
 from kronbench.report.numbers import format_entry, format_number
-from kronbench.runs.verdicts import DIFFERS, FAILS, HOLDS, UNTESTED
+from kronbench.runs.verdicts import BUSY, DIFFERS, FAILS, HOLDS, UNTESTED
 
 _SURROGATE = "surrogate data: "
 
@@ -133,8 +132,8 @@ def _checked(entry, claim, frame):
     check, where = getattr(checks, arguments.pop("kind")), arguments.pop("where", None)
     try:
         rows = frame.query(where) if where else frame
-    except pd.errors.UndefinedVariableError as error:
-        raise checks.NotMeasured(f"the table has no such column: {error}") from None
+    except pd.errors.UndefinedVariableError as error:  # known, but not at this scale
+        raise checks.NotMeasured(f"the table has no such column here: {error}") from None
     value = arguments.get("value", arguments.get("ours", "ours"))
     if rows.empty:
         raise checks.NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
@@ -144,18 +143,12 @@ def _checked(entry, claim, frame):
     if surrogates:
         raise checks.NotMeasured(_SURROGATE + ", ".join(surrogates))
     if claim.get("timing") and disturbed(check.rows_read(rows, **arguments)):
-        raise checks.NotMeasured("the machine was busy")
+        raise checks.NotMeasured(BUSY)
     return check(rows, **arguments)
 
 
 def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
-    """What is shown without being judged; rows that are not there are left out.
-
-    Raises
-    ------
-    InputError
-        An entry names a column that its table does not have.
-    """
+    """What is shown without being judged; rows that are not there are left out."""
     known = {(item.paper, item.name) for item in plan.items}
     found = []
     for entry in entries:
@@ -163,12 +156,6 @@ def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
         if (paper, entry["item"]) not in known:
             continue
         table = read_numbers(plan.item(paper, entry["item"]))
-        for column in (*entry["of"], entry["theirs"], entry["ours"], entry["times"]):
-            if column not in table:
-                raise InputError(
-                    f"config/claims: a headline of {paper} names the column '{column}', which "
-                    f"{entry['item']} does not have; it has: {', '.join(table)}"
-                )
         selected = table.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
         if len(selected):
             rows = [_headline_row(entry, row) for row in selected.to_dict("records")]

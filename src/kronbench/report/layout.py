@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Item
 from kronbench.errors import InputError
 from kronbench.report.cells import Cell, distance, printed_columns
@@ -127,7 +128,7 @@ def _grid(item, panel, table, texts):
     }
     named = [dict(zip(keys, key, strict=True)) for key in records]
     lines, heads = (_labels(names, named, values, item) for names in (down, across))
-    pairs = printed_columns(table.columns)
+    pairs = printed_columns(table.columns, columns_shown(item).timed)
     cells = {}
     for line, head in itertools.product(lines, heads):
         named = dict(zip((*down, *across), (*line, *head), strict=True))

@@ -11,6 +11,7 @@ import struct
 
 import pandas as pd
 
+from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.results import read_numbers, read_sidecars
 from kronbench.files import replacing_all
@@ -99,7 +100,7 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
         "record": record,
         "sidecars": sidecars,
         "columns": list(table) if table is not None else None,
-        "rows": long_table(table) if table is not None else None,
+        "rows": long_table(table, columns_shown(item).timed) if table is not None else None,
         "grids": grids,
         "texts": texts,
         "picture": base64.b64encode(picture).decode(),

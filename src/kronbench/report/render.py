@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import matplotlib
 import pandas as pd
 
+from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Item
 from kronbench.bench.results import read_results, read_table, surrogates_of
 from kronbench.errors import InputError
@@ -25,8 +26,9 @@ def render(item: Item) -> None:
     The module ``report/drawings/<paper>/<drawing>.py`` has ``draw(frame, item) -> Figure`` for a
     figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table, ``printed`` being the
     paper's numbers (a list where the item names several files) or None. What the paper's own
-    table shows of these numbers is in the item's ``layout``. With both functions it is a figure
-    of the numbers that are tabulated.
+    table shows of these numbers is in the item's ``layout``. With both functions
+    it is a figure of the numbers that are tabulated. ``COLUMNS`` declares the columns of what is
+    tabulated; where nothing is, they are those of the experiment.
     """
     results = read_results(item)
     drawing = importlib.import_module(item.drawing_module)
@@ -36,9 +38,11 @@ def render(item: Item) -> None:
             f"config/papers/{item.paper}.yaml: {item.name} is a "
             + ("table: give it a layout" if is_table else "figure: it has no layout")
         )
-    numbers = results.frame
+    numbers, columns = results.frame, columns_shown(item)
     if hasattr(drawing, "tabulate"):
         numbers = drawing.tabulate(results.frame, item, read_printed(item))
+        place = f"drawing {item.paper}.{item.drawing}"
+        columns.check(numbers, place, item.parameters, item.parts)
     surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
     own = () if item.numbers_of else results.sidecars  # the others say theirs themselves
     skipped = [line for sidecar in own for line in sidecar["skipped"]]
@@ -59,6 +63,7 @@ def render(item: Item) -> None:
                     figure.savefig(new[suffix], metadata=metadata)
         record = {
             "kind": "table" if is_table else "figure",
+            "columns": columns.record(numbers),
             "surrogates": surrogates,
             "skipped": skipped,
             "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),

@@ -9,18 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from kronbench.bench.results import TIMED, read_table
+from kronbench.bench.columns import Columns
+from kronbench.bench.results import read_table
 from kronbench.errors import InputError
-from kronbench.runs.reference import surroundings
-from kronbench.runs.verdicts import FAILS, read_verdicts
+from kronbench.runs.reference import columns_of, surroundings
+from kronbench.runs.verdicts import BUSY, FAILS, UNTESTED, read_verdicts
 from kronbench.settings import read_yaml, validate
-
-# Columns that say how a row was measured, beside those that depend on a clock.
-_ABOUT = (
-    *("busy", "*waiting", "processors", "repeats", "threads", "peak*", "rate", "*gflop*"),
-    *("ms", "*, ms", "*, s", "low", "high"),  # the last two of repeats, in tables of speed
-    *("* is", "the same, auc included"),  # measured or extrapolated; a ratio of seconds
-)
 
 # Folders of a run that hold no numbers that are shown.
 _NO_NUMBERS = {"tables", "report", "data", "logs"}
@@ -32,7 +26,8 @@ class Difference:
 
     Attributes
     ----------
-    kind : {"verdict", "number", "rows", "table", "surroundings"}
+    kind : {"verdict", "number", "rows", "table", "busy", "surroundings"}
+        "busy" is a verdict that there is not, because the machine was busy in one of the runs.
     place : str
         A claim, a table and column, or a part of the surroundings.
     text : str
@@ -53,6 +48,7 @@ class Run:
     folder: Path
     verdicts: pd.DataFrame
     numbers: dict[str, pd.DataFrame]
+    columns: dict[str, Columns]  # of the tables of which the run says it
     surroundings: dict
 
 
@@ -80,26 +76,31 @@ def read_run(folder: str | Path) -> Run:
         # What a killed job left behind is hidden.
         if not _NO_NUMBERS.intersection(place.parts) and not path.name.startswith("."):
             tables[place.with_suffix("").as_posix()] = read_table(path)
-    return Run(folder, verdicts, tables, surroundings(folder))
+    return Run(folder, verdicts, tables, columns_of(folder, tables), surroundings(folder))
 
 
 def compare(a: Run, b: Run, tolerances: list[dict] | None = None) -> list[Difference]:
     """All differences of two runs, the most telling ones first.
 
-    Numbers of the clock are not compared. Others are equal bit for bit, unless an entry of
-    ``tolerances`` allows more: ``table`` and ``column`` are patterns, ``absolute`` and
-    ``relative`` what is added up. Tables that only one side keeps are named only where both sides
-    are whole runs, since an accepted run keeps small tables alone.
+    What a clock has touched is not compared, nor what says how a row was measured. Other numbers
+    are equal bit for bit, unless an entry of ``tolerances`` allows more: ``table`` and ``column``
+    are patterns, ``absolute`` and ``relative`` what is added up. Tables that only one side keeps
+    are named only where both sides are whole runs, since an accepted run keeps small tables alone.
+
+    Raises
+    ------
+    InputError
+        Neither run says what the columns of a table are.
     """
     found = [*_verdicts(a.verdicts, b.verdicts)]
     for name in [*a.numbers, *(name for name in b.numbers if name not in a.numbers)]:
         if name in a.numbers and name in b.numbers:
-            found += _numbers(name, a.numbers[name], b.numbers[name], tolerances or [])
+            found += _numbers(name, a, b, tolerances or [])
         elif _whole(a) and _whole(b):
             where = a.folder if name in a.numbers else b.folder
             found.append(Difference("table", name, f"only in {where}"))
     found += _around(a.surroundings, b.surroundings)
-    order = ["verdict", "table", "rows", "number", "surroundings"]
+    order = ["verdict", "table", "rows", "number", "busy", "surroundings"]
     return sorted(found, key=lambda d: (order.index(d.kind), -d.weight, d.place))
 
 
@@ -113,8 +114,8 @@ def read_tolerances(path: str | Path | None) -> list[dict]:
 
 
 def moved(differences: list[Difference]) -> bool:
-    """Whether results differ; other surroundings alone are no difference of results."""
-    return any(difference.kind != "surroundings" for difference in differences)
+    """Whether results differ; a busy machine and other surroundings are no other results."""
+    return any(difference.kind not in ("busy", "surroundings") for difference in differences)
 
 
 def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
@@ -124,7 +125,8 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
         "verdict": "Verdicts that moved",
         "table": "Tables on one side only",
         "rows": "Rows on one side only",
-        "number": "Numbers that moved beyond their tolerance",
+        "number": "Numbers and texts that moved beyond their tolerance",
+        "busy": "Not compared, since the machine was busy in one of the runs",
         "surroundings": "What else is not the same",
     }
     for kind, title in titles.items():
@@ -161,50 +163,80 @@ def _verdicts(a, b):
             frame.loc[name, "verdict"] if name in frame.index else "no such claim"
             for frame in (a, b)
         )
-        if before != now:
-            text = f"{before} -> {now}"
-            if name in b.index:
-                text += f" ({b.loc[name, 'measured']})"
+        if before == now:
+            continue
+        text = f"{before} -> {now}"
+        if name in b.index:
+            text += f" ({b.loc[name, 'measured']})"
+        if FAILS not in (before, now) and (_was_busy(a, name) or _was_busy(b, name)):
+            yield Difference("busy", name, text)
+        else:
             yield Difference("verdict", name, text, 2.0 if now == FAILS else 1.0)
 
 
-def rows_of_both(
-    a: pd.DataFrame, b: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame, list[tuple]]:
-    """The untimed numbers of the rows that two tables share, and the rows that only one has.
+def _was_busy(verdicts, name):
+    return name in verdicts.index and (
+        tuple(verdicts.loc[name, ["verdict", "measured"]]) == (UNTESTED, BUSY)
+    )
 
-    Rows are told apart by their texts, and by as few columns of whole numbers as are needed.
+
+def columns_of_both(name: str, a: Run, b: Run) -> Columns:
+    """What the columns of a table are; of two declarations that of the second run.
+
+    Raises
+    ------
+    InputError
+        Neither run says it.
+    """
+    for run in (b, a):
+        if name in run.columns:
+            return run.columns[name]
+    raise InputError(
+        f"neither {a.folder} nor {b.folder} says what the columns of {name} are; "
+        "make one of them with this version"
+    )
+
+
+def rows_of_both(
+    a: pd.DataFrame, b: pd.DataFrame, columns: Columns
+) -> tuple[pd.DataFrame, pd.DataFrame, list[tuple]]:
+    """What is compared of the rows that two tables share, and the rows without a counterpart.
+
+    Rows are paired by the key of the columns.
 
     Returns
     -------
     left, right : DataFrame
-        Equal index and columns.
+        Counts, numbers and texts, with equal index and columns.
     lost : list of (side, rows, of, place)
         At most one entry for each side that has more: "A" or "B", how many rows of how many, and
         where the first is.
     """
-    untimed = [column for column in a if column in b and not _of_the_clock(column)]
-    keys = [c for c in untimed if not _numeric(a[c]) or not _numeric(b[c])]
-    whole = [c for c in untimed if c not in keys and _integers(a[c]) and _integers(b[c])]
-    for column in whole:  # as few of them as tell the rows apart
-        if keys and not a.duplicated(keys).any():
-            break
-        keys.append(column)
+    key = [column for column in columns.key if column in a and column in b]
+    kinds = (*columns.counts, *columns.numbers, *columns.texts)
+    compared = [column for column in kinds if column in a and column in b]
     sides = []
     for frame in (a, b):
-        frame = frame[untimed].copy()
-        for key in keys:
-            # not astype: a missing text stays missing, and is equal to nothing
-            frame[key] = [str(value) for value in frame[key]]
-        frame["_again"] = frame.groupby(keys).cumcount() if keys else range(len(frame))
-        sides.append(frame.set_index([*keys, "_again"]))
-    both = sides[0].index.intersection(sides[1].index)
+        names = pd.DataFrame({column: [_name(v) for v in frame[column]] for column in key})
+        # "": a table of one row may do without a key
+        index = pd.MultiIndex.from_frame(names.assign(_="") if key else frame.assign(_="")[["_"]])
+        sides.append(frame[compared].set_axis(index))
+    # rows that the key does not tell apart have no counterpart: none is made up by their order
+    single = [side.index[~side.index.duplicated(keep=False)] for side in sides]
+    both = single[0].intersection(single[1])
     lost = [
         (side, len(frame) - len(both), len(frame), _place(frame.index.difference(both)[0]))
         for side, frame in zip("AB", sides, strict=True)
         if len(frame) > len(both)
     ]
     return sides[0].loc[both], sides[1].loc[both], lost
+
+
+def _name(value):
+    """A value of a key as text: whole numbers of either type, and missing values, are the same."""
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.15g}"
+    return str(value)
 
 
 def deviations(a: pd.Series, b: pd.Series) -> pd.Series:
@@ -214,14 +246,31 @@ def deviations(a: pd.Series, b: pd.Series) -> pd.Series:
 
 
 def _numbers(name, a, b, tolerances):
-    left, right, lost = rows_of_both(a, b)
+    columns = columns_of_both(name, a, b)
+    left, right, lost = rows_of_both(a.numbers[name], b.numbers[name], columns)
     for side, rows, of, place in lost:
-        text = f"{rows} of {of} rows only in {side} ({place})"
+        text = f"{rows} of {of} rows of {side} have no counterpart ({place})"
         yield Difference("rows", name, text, rows / of)
     for column in left:
-        found = _moved_numbers(name, column, left[column], right[column], tolerances)
+        if column in columns.texts:
+            found = _moved_texts(name, column, left[column], right[column])
+        else:
+            found = _moved_numbers(name, column, left[column], right[column], tolerances)
         if found is not None:
             yield found
+
+
+def _moved_texts(name, column, a, b):
+    before, now = a.map(_name), b.map(_name)
+    moved = before != now
+    if not moved.any():
+        return None
+    first = moved.index[moved][0]
+    text = (
+        f"{moved.sum()} of {len(a)} moved, the first: '{before[first]}' -> '{now[first]}' "
+        f"({_place(first)})"
+    )
+    return Difference("number", f"{name}, {column}", text, float("inf"))
 
 
 def _moved_numbers(name, column, a, b, tolerances):
@@ -246,21 +295,8 @@ def _moved_numbers(name, column, a, b, tolerances):
     return Difference("number", f"{name}, {column}", text, float(times.max()))
 
 
-def _of_the_clock(column):
-    known = any(fnmatch.fnmatch(column.lower(), pattern) for pattern in _ABOUT)
-    return known or TIMED.search(column) is not None
-
-
-def _numeric(column):
-    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-
-
-def _integers(column):
-    return pd.api.types.is_integer_dtype(column)
-
-
 def _place(index):
-    return ", ".join(str(part) for part in index[:-1] if str(part) not in ("", "nan"))
+    return ", ".join(str(part) for part in index[:-1] if part)
 
 
 def _whole(run):

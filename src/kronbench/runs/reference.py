@@ -1,7 +1,8 @@
 """The last accepted run of a scale: its verdicts, small tables and machine, as committed files.
 
 ``results/reference/<scale>/`` holds ``verdicts.csv``, the tables of at most 200 rows under
-``<paper>/<item>.csv``, and ``machine.json``. A run is compared with it; only ``accept`` writes it.
+``<paper>/<item>.csv``, what their columns are in ``columns.json``, and ``machine.json``. A run is
+compared with it; only ``accept`` writes it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from kronbench.bench.columns import Columns, columns_shown, recorded
 from kronbench.bench.items import Plan
 from kronbench.bench.results import read_numbers, read_sidecars
 from kronbench.errors import InputError
@@ -47,6 +49,23 @@ class Move:
 def read_machine(target: Path) -> dict:
     """What an accepted run says of its surroundings."""
     return json.loads((target / "machine.json").read_text(encoding="utf-8"))
+
+
+def columns_of(folder: Path, tables: Iterable[str]) -> dict[str, Columns]:
+    """What a run says of the columns of its numbers, by ``<paper>/<item>``.
+
+    From ``columns.json`` of an accepted run, or from the records beside the numbers.
+    """
+    if (folder / "columns.json").exists():
+        records = json.loads((folder / "columns.json").read_text(encoding="utf-8"))
+    else:
+        files = {name: folder / f"{name}.json" for name in tables}
+        records = {
+            name: json.loads(file.read_text(encoding="utf-8")).get("columns")
+            for name, file in files.items()
+            if file.exists()
+        }
+    return {name: recorded(record) for name, record in records.items() if record}
 
 
 def surroundings(folder: Path) -> dict:
@@ -211,11 +230,14 @@ def _write(plan, verdicts, target):
         shutil.rmtree(target / paper, ignore_errors=True)
     with replacing(target / "verdicts.csv") as temporary:
         verdicts.to_csv(temporary)
+    columns = {}
     for item in plan.items:
         numbers = read_numbers(item)
         if len(numbers) <= _LARGEST:
+            columns[f"{item.paper}/{item.name}"] = columns_shown(item).record(numbers)
             with replacing(target / item.paper / f"{item.name}.csv") as temporary:
                 numbers.to_csv(temporary, index=False)
+    write_text(target / "columns.json", json.dumps(columns, indent=1) + "\n")
     write_text(target / "machine.json", json.dumps(_machine(plan), indent=1) + "\n")
 
 

@@ -18,7 +18,7 @@ import yaml
 
 from kronbench.errors import InputError
 from kronbench.files import write_text
-from kronbench.runs.compare import deviations, read_run, rows_of_both
+from kronbench.runs.compare import columns_of_both, deviations, read_run, rows_of_both
 from kronbench.settings import read_yaml
 
 # A tolerance is so many times the largest deviation that was seen.
@@ -125,12 +125,13 @@ def rounded_up(value: float) -> float:
 
 def _see(seen, table, a, b):
     """Add the deviations of a table between two runs; yield what is no deviation."""
-    left, right, lost = rows_of_both(a.numbers[table], b.numbers[table])
+    columns = columns_of_both(table, a, b)
+    left, right, lost = rows_of_both(a.numbers[table], b.numbers[table], columns)
     if lost:
         yield f"{table}: {a.folder} and {b.folder} have other rows"
     # runs that do not tell what they were compiled for may differ in that
     alike = a.surroundings == b.surroundings and "instructions" in a.surroundings
-    for column in left:
+    for column in left.columns.difference(columns.texts, sort=False):
         found = deviations(left[column], right[column])
         if alike and found.any():
             yield (

@@ -8,6 +8,9 @@ import pandas as pd
 
 HOLDS, DIFFERS, FAILS, UNTESTED = VERDICTS = ("holds", "differs", "fails", "not tested here")
 
+# Why a claim on time is not tested on rows that other programs disturbed.
+BUSY = "the machine was busy"
+
 _COLUMNS = ["id", "paper", "timing", "verdict", "measured"]
 
 

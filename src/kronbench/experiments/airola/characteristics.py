@@ -3,8 +3,16 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
 from kronbench.datasets.drug_target import labelled_pairs
+
+COLUMNS = Columns(
+    counts=(
+        *("edges", "positive", "negative"),
+        *("start_vertices", "end_vertices", "vertices_with_edges"),
+    ),
+)
 
 
 def run(spec, data, rng):

@@ -4,10 +4,23 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import make_solver
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
+
+COLUMNS = Columns(
+    key=("method", "form", "fold", "reg", "iteration"),
+    repeats=("fold",),
+    numbers=("risk", "auc"),
+    values={
+        "method": (Parameter(("methods",)),),
+        "form": (Parameter(("forms",)),),
+        "fold": (Parameter(("folds", "*")),),
+        "reg": (Parameter(("regs",)),),
+    },
+)
 
 
 def run(spec, data, rng):

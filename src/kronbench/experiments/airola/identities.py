@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
+from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold
@@ -17,6 +18,13 @@ from kronbench.pairs import LOSSES, PairData, SampledKroneckerOperator
 from kronbench.pairs.data import used_vertices
 
 _STEP = 1e-4
+
+COLUMNS = Columns(
+    key=("name",),
+    counts=("operations", "cost", "plain"),
+    numbers=("deviation", "share"),
+    texts=("key", "place", "statement"),
+)
 
 
 def run(spec, data, rng):

@@ -3,12 +3,21 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.pairs import LOSSES
 
 # Points keep this distance from the kinks of the hinge losses; differences take a smaller step,
 # whose square and whose inverse times rounding are about equal.
 _FROM_KINK = 0.01
 _STEP = 1e-4
+
+COLUMNS = Columns(
+    key=("loss", "draw"),
+    repeats=("draw",),
+    counts=("n",),
+    numbers=("gradient_deviation", "hessian_deviation", "printed_deviation"),
+    values={"loss": ("ridge", "l1svm", "l2svm", "logistic", "rankrls")},
+)
 
 
 def run(spec, data, rng):

@@ -11,11 +11,26 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch, TimeCap
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
+
+COLUMNS = TIMING | Columns(
+    key=("method", "repeat", "fold"),
+    repeats=("repeat", "fold"),
+    clock=("selection_cpu", "fit_cpu", "prediction_cpu"),
+    counts=("n", "n_test"),
+    numbers=("auc", "chosen"),
+    texts=("cross_validated",),
+    values={
+        "method": (Parameter(("methods",)),),
+        "repeat": (Parameter(("repeats",)),),
+        "fold": (0, Parameter(("folds",))),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold
+
+COLUMNS = Columns(counts=("n", "m", "q", "d", "r", "n_test", "shared_start", "shared_end"))
 
 
 def run(spec, data, rng):

@@ -8,9 +8,21 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch, in_turn
+from kronbench.bench.columns import TIMING, Columns
 from kronbench.pairs import SampledKroneckerOperator
 
 SETTINGS = ("independent", "dependent", "complete")
+
+COLUMNS = TIMING | Columns(
+    key=("setting", "n", "m", "q", "method"),
+    clock=("setup_seconds",),
+    counts=("operations", "cost"),
+    numbers=("deviation",),
+    values={
+        "setting": ("independent", "dependent", "complete"),
+        "method": ("baseline", "proposed"),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -9,11 +9,28 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.bench.clock import TimeCap, in_turn
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
+
+COLUMNS = TIMING | Columns(
+    key=("fold", "size", "method", "reg", "task"),
+    repeats=("fold",),
+    clock=("next_seconds",),
+    counts=("n", "n_test"),
+    numbers=("auc", "deviation"),
+    values={
+        "dataset": ("checkerboard",),
+        "fold": (0, Parameter(("folds",))),
+        "size": (Parameter(("sizes",)),),
+        "method": (Parameter(("solvers",)), Parameter(("solvers",), " by vec trick")),
+        "reg": (Parameter(("regs", "*")),),
+        "task": ("training", "prediction"),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -3,9 +3,17 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold
+
+COLUMNS = Columns(
+    key=("row", "col"),
+    counts=("row_fold", "col_fold", "fold", "label"),
+    texts=("role",),
+    values={"role": ("train", "test", "unused")},
+)
 
 
 def run(spec, data, rng):

@@ -10,10 +10,35 @@ import pandas as pd
 
 from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import in_turn
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
 from kronbench.linalg.lowrank import CSI_STEPS
 
 _PATIENCE = 5.0  # seconds after which a decomposition is long enough to be timed once
+
+COLUMNS = TIMING | Columns(
+    # the columns that are asked for tell the ranks of "total, by rank" apart
+    key=("step", "n", "columns", "problem", "lookahead", "quantity"),
+    counts=("rank", "rank with all"),
+    numbers=("deviation", "same", "share of the gain"),
+    texts=("key",),
+    values={
+        "step": (
+            "kernel columns",
+            "1, 3b: Cholesky steps",
+            "1, 3b: QR steps",
+            "3c, 3d: permutation of R, exact gain",
+            "3a, 3c: permutation of G, gains of all",
+            *("total", "incomplete Cholesky", "total, by rank", "look-ahead", "identity"),
+        ),
+        "lookahead": (Parameter(("lookaheads",)),),
+        "key": (
+            *("interpolates", "determined", "residual-semidefinite", "semidefinite"),
+            *("triangular", "column-gain", "lower-bound", "trace", "same-risk", "gains"),
+            *("exact-ahead", "no-lookahead", "intercept"),
+        ),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -7,9 +7,19 @@ import pandas as pd
 from sklearn.model_selection import ShuffleSplit
 from tqdm import tqdm
 
+from kronbench.bench.columns import Columns
 from kronbench.linalg import csi, gram, incomplete_cholesky
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
 from kronbench.models import LSSVM
+
+COLUMNS = Columns(
+    key=("split", "decomposition", "rank"),
+    repeats=("split",),
+    counts=("n_features", "n_classes", "n_points"),
+    numbers=("error", "gamma", "reg"),
+    texts=("agreement",),
+    values={"decomposition": ("full", "full, training", "cholesky", "csi")},
+)
 
 
 def run(spec, data, rng):

@@ -12,12 +12,27 @@ import pandas as pd
 import threadpoolctl
 
 from kronbench.bench.clock import in_turn
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.processes import busy_programs, one_process
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import make_solver
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
 from kronbench.pairs import SampledKroneckerOperator
+
+COLUMNS = TIMING | Columns(
+    key=("line", "way"),
+    clock=("beside_seconds", "beside_low", "beside_high", "beside_cpu_seconds"),
+    ratios_of_clock=("times_faster", "beside_times_faster", "slow_down"),
+    numbers=("deviation",),
+    texts=("work",),
+    conditions=("programs",),
+    values={
+        "line": (Parameter(("lines",)),),
+        "work": (Parameter(("lines", "*", "work")),),
+        "way": (Parameter(("lines", "*", "ways")),),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -10,6 +10,7 @@ import pandas as pd
 import psutil
 
 from kronbench.bench.clock import Stopwatch, in_turn, measure, peak_mib
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.processes import one_process
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import make_solver
@@ -21,6 +22,19 @@ from kronbench.pairs import PairData
 # Seconds after which a decomposition is not repeated: long enough for a second call at a million
 # points, since the first of all also waits for the memory that the machine gives it.
 _PATIENCE = 20.0
+
+COLUMNS = TIMING | Columns(
+    key=("task", "solver", "n"),
+    clock=("product_seconds", "predict_seconds"),
+    ratios_of_clock=("products", "ratio"),
+    counts=("m", "rank", "columns", "predict_pairs"),
+    numbers=("auc", "objective"),
+    conditions=("peak_bytes",),
+    values={
+        "task": ("KronSVM", "factor"),
+        "solver": (Parameter(("solvers",)), "incomplete Cholesky", "CSI"),
+    },
+)
 
 
 def run(spec, data, rng):

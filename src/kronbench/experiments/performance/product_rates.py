@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import sparse
 
 from kronbench.bench.clock import Stopwatch, TimeCap, in_turn, measure, peak_mib
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.processes import one_process
 from kronbench.bench.solvers import SolverMissing, import_solver
 from kronbench.linalg import gram
@@ -22,6 +23,21 @@ METHODS = (
 )  # fmt: skip
 
 _VEC_TRICK = "rlscore.utilities.sampled_kronecker_products.sampled_vec_trick"
+
+COLUMNS = TIMING | Columns(
+    key=("method", "m", "dtype", "threads"),
+    clock=("setup_seconds", "gflops"),
+    ratios_of_clock=("blas_share", "speed_up"),
+    counts=("n",),
+    numbers=("deviation",),
+    conditions=("chosen",),
+    values={
+        "method": (Parameter(("methods",)),),
+        "m": (Parameter(("methods", "*")),),
+        "dtype": (Parameter(("dtypes",)),),
+        "threads": (Parameter(("threads",)),),
+    },
+)
 
 
 def run(spec, data, rng):

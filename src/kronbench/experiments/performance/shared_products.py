@@ -3,10 +3,22 @@
 import pandas as pd
 
 from kronbench.bench.clock import in_turn
+from kronbench.bench.columns import TIMING, Columns
 from kronbench.bench.seeds import generator
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.models import KronRidge, KronSVM
+
+COLUMNS = TIMING | Columns(
+    key=("model", "way"),
+    ratios_of_clock=("ratio",),
+    counts=("n",),
+    numbers=("auc",),
+    values={
+        "model": ("ridge", "L2-SVM"),
+        "way": ("one weight", "all weights", "all weights, every iterate", "QMR", "CG"),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -3,8 +3,15 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.classes import Tree
 from kronbench.evaluation import n_two_thirds
+
+COLUMNS = Columns(
+    key=("section",),
+    counts=("documents", "training", "classes", "nodes", "children", "levels"),
+    values={"section": ("all", "A", "B", "C", "D", "E", "F", "G", "H")},
+)
 
 
 def run(spec, data, rng):

@@ -7,10 +7,27 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch, measure, peak_mib
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.classes import Tree, sharing_pattern
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
+
+COLUMNS = TIMING | Columns(
+    key=("method", "quantity", "evaluation"),
+    clock=("seconds_per_product",),
+    counts=(
+        *("training", "classes", "nodes"),
+        *("newton_steps", "evaluations", "n_variances"),
+    ),
+    numbers=("gap", "products"),
+    texts=("stage",),
+    values={
+        "method": (Parameter(("methods", "*")),),
+        "quantity": ("final fit", "learning", "evaluation", "cv fold"),
+        "stage": ("first", "between", "last"),
+    },
+)
 
 
 def run(spec, data, rng):

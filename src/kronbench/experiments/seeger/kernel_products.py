@@ -7,10 +7,25 @@ import pandas as pd
 from numba import njit, prange
 
 from kronbench.bench.clock import in_turn
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.classes import Tree
 from kronbench.classes.covariance import DualCovariance
 from kronbench.classes.kernels import GaussianKernels, SparseFeatures
 from kronbench.linalg.gram_matrix import dense, gram
+
+COLUMNS = TIMING | Columns(
+    key=("comparison", "way"),
+    counts=("classes",),
+    numbers=("bound",),
+    values={
+        "comparison": ("classes", "tree", "folds", "stored"),
+        "way": (
+            Parameter(("classes",), ""),
+            *("flat", "tree", "contiguous", "looked up", "copied", "zero-padded"),
+            *("stored", "computed anew"),
+        ),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.classes import Tree
 from kronbench.classes.covariance import DualCovariance
@@ -16,6 +17,24 @@ from kronbench.classes.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.linalg import gram
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, fit_uncertain
+
+COLUMNS = Columns(
+    key=("repetition", "extension", "variant", "rank", "training"),
+    repeats=("repetition",),
+    counts=("iterations",),
+    numbers=(
+        *("deviation", "excess", "overshoot", "error", "nll", "psi"),
+        *("acc", "prec", "taxo", "pacc", "posterior_fall", "likelihood_fall"),
+    ),
+    values={
+        "extension": ("exact", "low rank", "coupling", "uncertain"),
+        "variant": (
+            *("iterative", "corrected", "not corrected", "none", "learned"),
+            *("left out", "EM", "all known"),
+        ),
+        "rank": (Parameter(("ranks",)),),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -5,10 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
 from kronbench.classes import Tree
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
+
+COLUMNS = Columns(
+    key=("part", "row", "column"),
+    counts=("training", "classes", "nodes"),
+    numbers=("value", "deviation"),
+    texts=("shape",),
+    values={"part": ("functions", "mixing", "scores", "probabilities", "coupling")},
+)
 
 
 def run(spec, data, rng):

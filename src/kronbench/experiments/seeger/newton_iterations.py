@@ -6,12 +6,25 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.classes import Tree
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 
 _MODE = 1e-12  # relative gap of the fit that stands for the mode
+
+COLUMNS = Columns(
+    key=("model", "variance", "iteration", "newton_step"),
+    counts=("products", "inner_steps"),
+    numbers=("value", "gap", "excess", "fall"),
+    texts=("reached",),
+    values={
+        "model": ("flat", "tree"),
+        "variance": (Parameter(("variances",)),),
+        "iteration": ("printed", "printed, k2 = 4", "ours", "ours, tree preconditioner"),
+    },
+)
 
 
 def run(spec, data, rng):

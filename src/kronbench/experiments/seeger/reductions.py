@@ -7,6 +7,7 @@ import pandas as pd
 
 from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import Stopwatch
+from kronbench.bench.columns import TIMING, Columns
 from kronbench.bench.seeds import generator
 from kronbench.classes import Tree, sharing_pattern
 from kronbench.classes.covariance import FeatureCovariance
@@ -30,6 +31,21 @@ _PRIMITIVES = {
         (SoftmaxLoss, "held_out"),
     ],
 }
+
+COLUMNS = TIMING | Columns(
+    key=("kind", "name"),
+    ratios_of_clock=("share of seconds",),
+    counts=("training", "classes", "nodes"),
+    numbers=("calls",),
+    values={
+        "kind": ("level", "time"),
+        "name": (
+            *("hyperparameters", "Psi and its gradient", "fits of a fold", "Newton systems"),
+            *("products with the Hessian", "kernel products", "tree products", "likelihood"),
+            "the rest",
+        ),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -8,9 +8,26 @@ from sklearn.base import clone
 from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
+from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.evaluation import even_folds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
+
+COLUMNS = Columns(
+    key=("partition", "method", "predicted"),
+    repeats=("partition",),
+    clock=("learning_seconds",),
+    counts=("hyperparameters", "evaluations"),
+    numbers=(
+        *("rejected", "error", "advantage", "nll", "psi", "products"),
+        *("smallest_variance", "largest_variance", "smallest_gamma", "largest_gamma"),
+    ),
+    conditions=("learning_waiting",),
+    values={
+        "partition": (Parameter(("partitions",)),),
+        "method": (Parameter(("methods",)),),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
+from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.classes import Tree, sharing_pattern
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
@@ -21,6 +22,25 @@ from kronbench.models import (
 
 # How often scikit-learn's solver may step: its default of 100 ends before the mode.
 _MANY_STEPS = 2000
+
+COLUMNS = Columns(
+    key=("split", "method", "variances"),
+    repeats=("split",),
+    clock=("learning_seconds",),
+    counts=(
+        *("n_variances", "evaluations"),
+        *("classes", "nodes", "training", "documents"),
+    ),
+    numbers=(
+        *("smallest_variance", "largest_variance", "bias_variance", "psi", "psi_start", "nll"),
+        *("acc", "prec", "taxo", "taxo01", "pacc", "pacc01", "deviation"),
+        *("taxo_gain", "pacc_gain", "psi_over_nll", "products"),
+    ),
+    values={
+        "method": (Parameter(("methods",)), "LogisticRegression", "top-down"),
+        "variances": ("learned", "start", "one"),
+    },
+)
 
 
 def run(spec, data, rng):

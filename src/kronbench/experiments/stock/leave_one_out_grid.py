@@ -9,6 +9,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch, in_turn, measure
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
@@ -19,6 +20,23 @@ SETTINGS = ("A", "B", "C", "D")
 _BY_SUBMATRICES = "KK by submatrices"
 _SHARED = "KK by submatrices, nothing left out"
 _PATIENCE = 4.0  # seconds after which a grid is long enough to be timed once
+
+COLUMNS = TIMING | Columns(
+    key=("setting", "method", "reg", "reg_cols"),
+    clock=("scoring_seconds",),
+    counts=("targets", "drugs"),
+    numbers=(
+        *("auc", "deviation", "interactions_percent"),
+        *("median_degree_targets", "median_degree_drugs"),
+    ),
+    conditions=("extrapolated_from",),
+    values={
+        "setting": ("A", "B", "C", "D"),
+        "method": (Parameter(("methods", "*", "name")), "KK by submatrices", "TS*"),
+        "reg": (Parameter(("regs",)),),
+        "reg_cols": (Parameter(("regs",)),),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -3,8 +3,16 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import TwoStepRidge
+
+COLUMNS = Columns(
+    key=("setting", "row", "col"),
+    numbers=("influence",),
+    texts=("role",),
+    values={"setting": ("A", "B", "C", "D"), "role": ("train", "test", "unused")},
+)
 
 
 def run(spec, data, rng):

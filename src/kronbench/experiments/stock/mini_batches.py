@@ -8,12 +8,25 @@ from scipy import sparse
 from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
+from kronbench.bench.columns import Columns, Parameter
 from kronbench.classes.tree_kernel import path_features
 from kronbench.evaluation import ranking_areas
 from kronbench.models import CanonicalCorrespondence, IndependentRidge
 from kronbench.pairs.second_step import SecondStep
 
 _SMOOTHED_DOCUMENTS = 500
+
+COLUMNS = Columns(
+    key=("documents", "setting", "model"),
+    clock=("update_seconds",),
+    numbers=("instance_auc", "macro_auc", "reg", "reg_cols"),
+    values={
+        "setting": ("B", "D"),
+        "model": ("independent-task", "two-step"),
+        "reg": (Parameter(("regs",)),),
+        "reg_cols": (0, Parameter(("regs",))),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -3,7 +3,14 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.datasets.drug_target import kernels
+
+COLUMNS = Columns(
+    key=("row", "col"),
+    texts=("role", "interacts"),
+    values={"role": ("train", "A", "B", "C", "D")},
+)
 
 
 def run(spec, data, rng):

@@ -8,6 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from tqdm import tqdm
 
 from kronbench.bench.clock import in_turn
+from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
@@ -19,6 +20,21 @@ PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 _FITTED = 1e-12
 
 _PATIENCE = 3.0  # seconds after which retraining is long enough to be timed once
+
+COLUMNS = TIMING | Columns(
+    key=("model", "setting", "reg"),
+    clock=("reusing_seconds", "retraining_seconds"),
+    counts=("left_out", "retrained"),
+    numbers=("deviation", "reusing_deviation"),
+    values={
+        "model": (
+            *("IT", "KK", "TS"),
+            *("TS, cutoff", "TS, iterated-tikhonov", "TS, landweber"),
+        ),
+        "setting": ("A", "B", "C", "D"),
+        "reg": (Parameter(("regs",)),),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -5,10 +5,25 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 
 PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+
+COLUMNS = Columns(
+    key=("method",),
+    numbers=("residual", "deviation", "share"),
+    texts=("key",),
+    values={
+        "method": (
+            *("independent-task", "Kronecker kernel", "ordinary Kronecker least squares"),
+            *("two-step", "order of the steps", "Theorem 1", "Theorem 1, singular G"),
+            *("Theorem 2", "Theorem 3", "Algorithm 1, l < d", "Algorithm 1, l > d"),
+            *("Algorithm 2, l < r", "Algorithm 2, l > r", "Theorem 5", "Theorem 5, beyond 1/2"),
+        ),
+    },
+)
 
 
 def run(spec, data, rng):

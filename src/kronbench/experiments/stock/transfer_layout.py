@@ -3,8 +3,20 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.datasets.drug_target import kernels
 from kronbench.experiments.stock.transfer_learning_curves import Split
+
+COLUMNS = Columns(
+    key=("approach", "tasks", "position"),
+    counts=("n_tasks", "protein"),
+    texts=("role",),
+    values={
+        "approach": ("independent-task", "multi-task", "zero-shot", "almost zero-shot"),
+        "tasks": ("auxiliary", "target"),
+        "role": ("constant", "varying", "test", "none"),
+    },
+)
 
 
 def run(spec, data, rng):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
@@ -16,6 +17,24 @@ from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
 
 PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+
+COLUMNS = Columns(
+    key=("repetition", "labels", "size", "approach", "method", "selection"),
+    repeats=("repetition",),
+    numbers=("score",),
+    texts=("measure",),
+    values={
+        "labels": ("real", "rescaled", "1 and 0"),
+        "size": (Parameter(("sizes", "*")), Parameter(("binary_sizes", "*"))),
+        "approach": (
+            *("independent-task", "multi-task"),
+            *("zero-shot", "full zero-shot", "almost zero-shot"),
+        ),
+        "method": ("IT", "KK", "TS"),
+        "selection": ("A", "B", "D"),
+        "measure": ("macro AUC", "concordance index"),
+    },
+)
 
 
 def run(spec, data, rng):

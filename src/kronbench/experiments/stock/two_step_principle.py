@@ -3,8 +3,15 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import Columns
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import IndependentRidge, TwoStepRidge
+
+COLUMNS = Columns(
+    key=("matrix", "row", "col"),
+    numbers=("value",),
+    values={"matrix": ("K", "G", "Y", "k", "g", "step 1", "step 2", "label", "direct")},
+)
 
 
 def run(spec, data, rng):

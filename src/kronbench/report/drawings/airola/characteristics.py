@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
 
 COUNTS = {
@@ -11,6 +12,13 @@ COUNTS = {
     "start_vertices": ("start_vertices", "drugs"),
     "end_vertices": ("end_vertices", "targets"),
 }
+
+COLUMNS = SHOWN | Columns(
+    key=("count",),
+    counts=("ours", "paper", "difference"),
+    texts=("note",),
+    values={"count": ("edges", "positive", "negative", "start vertices", "end vertices")},
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
 from kronbench.report.estimates import disturbed, exponent
 
@@ -20,6 +21,23 @@ PRINTED = {
     ("primal", "complete", "baseline"): "m q d r",
     ("primal", "complete", "proposed"): "min(m d r + m q r, d r q + d m q)",
 }
+
+COLUMNS = SHOWN | Columns(
+    key=("setting", "method"),
+    clock=("ms",),
+    ratios_of_clock=("of seconds", "speed-up"),
+    counts=("n from", "n to", "at n"),
+    numbers=(
+        *("operations / O(), least", "most", "exponent of O()", "of operations"),
+        "deviation",
+    ),
+    texts=("O()",),
+    values={
+        "dataset": ("random",),
+        "setting": ("independent", "dependent", "complete"),
+        "method": ("baseline", "proposed"),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
 
 # Name, value, gradient entry, Hessian diagonal, other entries: Airola & Pahikkala, table 2.
@@ -30,6 +31,19 @@ FORMULAS = {
         "−1",
     ),
 }
+
+COLUMNS = SHOWN | Columns(
+    key=("loss",),
+    numbers=(
+        *("gradient against differences", "Hessian against differences"),
+        "against the formulas",
+    ),
+    texts=("L", "gradient", "Hessian diagonal", "elsewhere"),
+    values={
+        "dataset": ("random points",),
+        "loss": ("Ridge", "L1-SVM", "L2-SVM", "Logistic", "RankRLS"),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:

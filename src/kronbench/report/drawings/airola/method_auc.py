@@ -2,11 +2,20 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
 from kronbench.report.estimates import half_width
 
 # The ninefold split tests on one block and trains on four.
 TEST_OVER_TRAIN = 0.25
+
+COLUMNS = SHOWN | Columns(
+    key=("method",),
+    counts=("test sets",),
+    numbers=("ours", "paper", "difference", "spread", "±"),
+    texts=("chosen",),
+    values={"method": (Parameter(("methods",)),)},
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
 from kronbench.report.drawings.airola.method_auc import printed_number
 from kronbench.report.estimates import disturbed
@@ -9,6 +10,18 @@ from kronbench.report.estimates import disturbed
 # The paper's numbers are sums over a cross-validation: 298 s for KronSVM on Ki, where its section
 # 5.3 gives 25 s for one fold.
 FOLDS = 9
+
+COLUMNS = SHOWN | Columns(
+    key=("method",),
+    clock=(
+        *("our seconds", "spread of seconds", "wall seconds"),
+        *("selection seconds", "fit seconds", "prediction seconds"),
+    ),
+    ratios_of_clock=("paper / our seconds",),
+    counts=("n",),
+    numbers=("paper seconds",),
+    values={"method": (Parameter(("methods",)),)},
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:

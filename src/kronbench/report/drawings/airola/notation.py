@@ -3,7 +3,16 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
+
+COLUMNS = SHOWN | Columns(
+    counts=(
+        *("n: labelled edges", "m: start vertices", "q: end vertices"),
+        *("d: start features", "r: end features"),
+    ),
+    numbers=("n / max(m, q)", "n / (m q)"),
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:

@@ -3,7 +3,20 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
+
+COLUMNS = SHOWN | Columns(
+    counts=(
+        *("features", "classes", "points", "paper features", "paper classes", "paper points"),
+        *("Cholesky", "CSI", "paper Cholesky", "paper CSI"),
+    ),
+    numbers=(
+        *("full error", "full error, training", "deviation"),
+        *("ratio", "paper ratio", "times printed"),
+    ),
+    texts=("at least", "agreement"),
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:

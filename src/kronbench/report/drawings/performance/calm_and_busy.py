@@ -2,7 +2,25 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
+
+COLUMNS = SHOWN | Columns(
+    key=("line", "way"),
+    clock=(
+        *("seconds", "half range", "cpu seconds"),
+        *("beside seconds", "beside half range", "beside cpu seconds"),
+    ),
+    ratios_of_clock=("times faster", "beside times faster", "slow-down"),
+    numbers=("deviation",),
+    texts=("work",),
+    conditions=("threads", "programs"),
+    values={
+        "line": (Parameter(("lines",)),),
+        "work": (Parameter(("lines", "*", "work")),),
+        "way": (Parameter(("lines", "*", "ways")),),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
 from kronbench.errors import InputError
 from kronbench.report.drawings.stock.leave_one_out_table import seconds_of
@@ -20,6 +21,23 @@ QUANTITIES = {
     "MiB": "largest resident set, MiB",
     "exponent of seconds": "exponent of the seconds",
 }
+
+COLUMNS = SHOWN | Columns(
+    key=("paper", "headline"),
+    clock=(
+        *("seconds, by the paper's method", "seconds, by our best"),
+        "seconds at the BLAS rate",
+    ),
+    ratios_of_clock=(
+        *("times faster than printed", "times faster than the paper's method"),
+        *("exponent of seconds, by the paper's method", "exponent of seconds, by our best"),
+        "seconds over these",
+    ),
+    numbers=("seconds, printed", "MiB, printed", "exponent of seconds, printed"),
+    texts=("quantity", "printed is a bound", "of"),
+    conditions=("MiB, by the paper's method", "MiB, by our best"),
+    values={"quantity": ("seconds", "MiB", "exponent of seconds")},
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:

@@ -2,9 +2,23 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
 
 _NAMES = {1000: "Checker", 6400: "Checker+"}
+
+COLUMNS = SHOWN | Columns(
+    key=("task", "solver", "pairs", "points"),
+    clock=("seconds", "low", "high", "cpu seconds", "test seconds"),
+    ratios_of_clock=("products", "times faster", "ratio of seconds"),
+    counts=("columns", "test pairs"),
+    numbers=("paper seconds", "objective", "auc"),
+    conditions=("peak MiB", "peak bytes"),
+    values={
+        "task": ("KronSVM", "factor"),
+        "solver": (Parameter(("solvers",)), "incomplete Cholesky", "CSI"),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:

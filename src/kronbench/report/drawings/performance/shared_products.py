@@ -2,7 +2,20 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
+
+COLUMNS = SHOWN | Columns(
+    key=("model", "way"),
+    clock=("seconds", "low", "high", "cpu seconds"),
+    ratios_of_clock=("ratio of seconds",),
+    counts=("pairs",),
+    numbers=("auc",),
+    values={
+        "model": ("ridge", "L2-SVM"),
+        "way": ("one weight", "all weights", "all weights, every iterate", "QMR", "CG"),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:

@@ -2,9 +2,19 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
 
-COLUMNS = {"training": "n", "classes": "C", "nodes": "P", "children": "F2, H2"}
+COUNTED = {"training": "n", "classes": "C", "nodes": "P", "children": "F2, H2"}
+
+COLUMNS = SHOWN | Columns(
+    key=("section", "count"),
+    counts=("ours", "paper"),
+    values={
+        "section": ("all", "A", "B", "C", "D", "E", "F", "G", "H"),
+        "count": ("training (n)", "classes (C)", "nodes (P)", "children (F2, H2)"),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
@@ -12,7 +22,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     printed = printed.set_index("section")
     rows = []
     for _, counted in frame.iterrows():
-        for column, symbol in COLUMNS.items():
+        for column, symbol in COUNTED.items():
             section = counted["section"]
             paper = printed[column].get(section)
             rows.append(

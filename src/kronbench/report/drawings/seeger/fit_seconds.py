@@ -2,10 +2,27 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
 from kronbench.report.drawings.seeger.text_scores import section_of, texts_of
 
 QUANTITIES = {"final fit": "final", "cv fold": "cvfold", "learning": None}
+
+COLUMNS = SHOWN | Columns(
+    key=("quantity", "method"),
+    clock=("seconds", "seconds_low", "seconds_high"),
+    ratios_of_clock=("times faster",),
+    counts=("newton steps", "evaluations", "n", "C", "P"),
+    numbers=("paper's seconds", "products", "relative gap"),
+    texts=("texts", "section"),
+    conditions=("peak, MiB",),
+    values={
+        "quantity": ("final fit", "cv fold", "learning"),
+        "method": (Parameter(("methods", "*")),),
+        "texts": ("patents, LSA features", "patents, words", "IPC titles"),
+        "section": ("A", "B", "C", "D", "E", "F", "G", "H"),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:

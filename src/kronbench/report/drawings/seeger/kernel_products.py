@@ -2,10 +2,27 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
 
 FIRST = {"tree": "flat", "folds": "contiguous", "stored": "stored"}
 OVER_BOUND = "seconds ratio over P/C"
+
+COLUMNS = SHOWN | Columns(
+    key=("comparison", "way"),
+    clock=("ms",),
+    ratios_of_clock=("seconds over the first", "seconds ratio over P/C"),
+    counts=("classes",),
+    numbers=("P / C",),
+    values={
+        "comparison": ("classes", "tree", "folds", "stored"),
+        "way": (
+            Parameter(("classes",), " classes"),
+            *("flat", "tree", "contiguous", "looked up", "copied", "zero-padded"),
+            *("stored", "computed anew"),
+        ),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
 
 NUMBERS = {
@@ -17,6 +18,24 @@ NUMBERS = {
     "posterior_fall": "largest fall of the posterior",
     "likelihood_fall": "largest fall of the likelihood",
 }
+
+COLUMNS = SHOWN | Columns(
+    key=("extension", "variant", "rank", "training"),
+    counts=("repetitions",),
+    numbers=(
+        *("test error", "- log likelihood, test", "Psi / n", "deviation from exact"),
+        *("largest diag(L L' - M)", "acc", "pacc", "taxo", "EM iterations"),
+        *("largest fall of the posterior", "largest fall of the likelihood"),
+    ),
+    values={
+        "extension": ("exact", "low rank", "coupling", "uncertain"),
+        "variant": (
+            *("iterative", "corrected", "not corrected", "none", "learned"),
+            *("left out", "EM", "all known"),
+        ),
+        "rank": (Parameter(("ranks",)),),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:

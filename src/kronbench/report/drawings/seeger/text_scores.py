@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
 from kronbench.report.estimates import half_width
 
@@ -15,6 +16,21 @@ SCORES = {
     "pacc[0-1]": ("pacc01", 100),
 }
 OTHERS = {"LogisticRegression": "F1 by scikit-learn", "top-down": "top-down"}
+
+COLUMNS = SHOWN | Columns(
+    key=("score",),
+    counts=("splits", "n", "C", "P"),
+    numbers=(
+        *("F1", "H1", "F2", "H2", "printed F1", "printed H1", "printed F2", "printed H2"),
+        *("H1 - F1", "±", "printed H1 - F1", "F1 by scikit-learn", "top-down", "sigma^2"),
+    ),
+    texts=("texts", "section"),
+    values={
+        "score": ("acc", "prec", "taxo", "taxo[0-1]", "pacc", "pacc[0-1]"),
+        "texts": ("patents, LSA features", "patents, words", "IPC titles"),
+        "section": ("A", "B", "C", "D", "E", "F", "G", "H"),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
 from kronbench.report.estimates import disturbed
 
@@ -13,7 +14,7 @@ CHARACTERISTICS = {
     "median_degree_targets": "median degree of targets",
     "median_degree_drugs": "median degree of drugs",
 }
-COLUMNS = [
+_ORDER = [
     *("quantity", "setting", "method", "dataset", "ours", "paper", "difference"),
     *("at reg", "at reg cols", "best less worst", "loss at weights of A"),
     *("seconds", "seconds of AUC over those of predictions", "paper took", "times faster"),
@@ -22,6 +23,31 @@ COLUMNS = [
     *("beyond", "busy", "source"),
 ]
 BY_SUBMATRICES = "KK by submatrices"
+
+COLUMNS = SHOWN | Columns(
+    key=("quantity", "setting", "method"),
+    clock=("seconds", "by submatrices, s"),
+    ratios_of_clock=(
+        *("seconds of AUC over those of predictions", "times faster"),
+        *("speed-up over KK by submatrices", "the same, AUC included", "speed-up over KK"),
+    ),
+    numbers=(
+        *("ours", "paper", "difference", "at reg", "at reg cols"),
+        *("best less worst", "loss at weights of A", "deviation of it"),
+    ),
+    texts=("paper took", "beyond"),
+    conditions=("by submatrices is",),
+    values={
+        "quantity": (
+            *("targets", "drugs", "interactions, %"),
+            *("median degree of targets", "median degree of drugs", "AUC"),
+        ),
+        "setting": ("A", "B", "C", "D"),
+        "method": (Parameter(("methods", "*", "name")), "TS*"),
+        "at reg": (Parameter(("regs",)),),
+        "at reg cols": (Parameter(("regs",)),),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: list[pd.DataFrame]) -> pd.DataFrame:
@@ -38,7 +64,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: list[pd.DataFrame]) -> pd
     """
     datasets, performance = printed
     parts = [_characteristics(frame, datasets), _performance(frame, performance)]
-    return pd.concat(parts, ignore_index=True)[COLUMNS]
+    return pd.concat(parts, ignore_index=True)[_ORDER]
 
 
 def _characteristics(frame, printed):

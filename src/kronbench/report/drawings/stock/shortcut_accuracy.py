@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
 from kronbench.report.estimates import disturbed
 
@@ -18,6 +19,22 @@ FORMULAS = {
     ("TS", "C"): "Hᵏ Y (Hᵍ − d(Hᵍ)) / (1 − d(Hᵍ))",
     ("TS", "D"): "(Hᵏ − d(Hᵏ)) Y (Hᵍ − d(Hᵍ)) / ((1 − d(Hᵏ)) (1 − d(Hᵍ)))",
 }
+
+COLUMNS = SHOWN | Columns(
+    key=("model", "setting"),
+    clock=("shortcut, ms", "reusing, ms", "retraining, s"),
+    ratios_of_clock=("speed-up over reusing", "speed-up"),
+    numbers=("largest deviation", "of reusing"),
+    texts=("leave-one-out values", "beyond the paper"),
+    conditions=("retraining is",),
+    values={
+        "model": (
+            *("IT", "KK", "TS"),
+            *("TS, cutoff", "TS, iterated-tikhonov", "TS, landweber"),
+        ),
+        "setting": ("A", "A & B", "B", "C", "D"),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:

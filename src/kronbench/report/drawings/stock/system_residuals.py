@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
 
 # With K (m, m) of the instances, G (q, q) of the tasks, A (m, q) the dual coefficients.
@@ -26,6 +27,25 @@ STATEMENTS = {
     "Algorithm 2, l < r": ("batches of new tasks", "training anew"),
     "Algorithm 2, l > r": ("batches of new tasks", "training anew"),
 }
+
+COLUMNS = SHOWN | Columns(
+    key=("method",),
+    numbers=("residual", "deviation of predictions", "largest share of bound"),
+    texts=("key", "prediction function", "system"),
+    values={
+        "key": (
+            *("order-of-steps", "theorem-1", "theorem-1-singular", "theorem-2"),
+            *("theorem-3", "algorithm-1", "algorithm-1-large-batches", "algorithm-2"),
+            *("theorem-5", "theorem-5-qualification"),
+        ),
+        "method": (
+            *("independent-task", "Kronecker kernel", "ordinary Kronecker least squares"),
+            *("two-step", "order of the steps", "Theorem 1", "Theorem 1, singular G"),
+            *("Theorem 2", "Theorem 3", "Algorithm 1, l < d", "Algorithm 1, l > d"),
+            *("Algorithm 2, l < r", "Algorithm 2, l > r", "Theorem 5", "Theorem 5, beyond 1/2"),
+        ),
+    },
+)
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
