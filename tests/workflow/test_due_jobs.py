@@ -154,12 +154,12 @@ EDITS = {
     ),
     "a drawing, and printed numbers": (
         {
-            "src/kronbench/report/drawings/airola/zero_shot.py": comment,
+            "src/kronbench/report/drawings/airola/method_auc.py": comment,
             "config/paper_values/airola-2018-table6-auc.csv": lambda text: text + "\n",
         },
         drawn(
             lambda item: (
-                item.drawing in ("zero_shot", "ninefold")  # it takes the other's colours
+                item.drawing in ("method_auc", "method_seconds")  # it reads print as the other
                 or "airola-2018-table6-auc.csv" in (item.printed or ())
             )
         ),
