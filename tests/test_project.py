@@ -119,7 +119,8 @@ def test_every_experiment_keeps_the_contract():
     assert experiments
     for module in experiments:
         assert list(inspect.signature(module.run).parameters) == ["spec", "data", "rng"]
-        assert module.__doc__ and module.run.__doc__
+        assert module.__doc__
+        assert module.run.__doc__
 
 
 @pytest.mark.parametrize("name", modules_of(kronbench.report.drawings))

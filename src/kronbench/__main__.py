@@ -1,3 +1,5 @@
+"""``python -m kronbench``."""
+
 import sys
 
 from kronbench.cli import main

@@ -7,9 +7,9 @@ from numbers import Real
 
 
 class InputError(ValueError):
-    """Something the user gave is wrong: one sentence that names the file or argument,
-    what is wrong with it, and what would be right.
+    """Something that the user gave is wrong.
 
+    The message is one sentence: which file or argument, what is wrong, what would be right.
     The command line prints it without a traceback.
     """
 

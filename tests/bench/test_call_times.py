@@ -44,7 +44,9 @@ def test_calls_are_counted_and_each_second_belongs_to_one_of_them():
 def test_the_methods_are_as_before_after_the_block():
     work = Worker.work
     with watched_calls({"rest": (Worker, "rest"), "work": (Worker, "work")}) as calls:
-        assert "rest" in vars(Worker) and Worker.work is not work
-    assert "rest" not in vars(Worker) and Worker.work is work
+        assert "rest" in vars(Worker)
+        assert Worker.work is not work
+    assert "rest" not in vars(Worker)
+    assert Worker.work is work
     Worker().work(1.0)
     assert calls["work"].count == 0

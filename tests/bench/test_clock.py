@@ -62,7 +62,8 @@ def test_medians_and_spread_until_there_is_enough(lengths):
     calls = []
     result, timing = measure(lambda: calls.append(0) or len(calls), least=3, enough=0.9)
     assert (result, timing.repeats) == (4, 4)
-    assert timing.seconds == pytest.approx(0.25) and timing.cpu_seconds == pytest.approx(0.5)
+    assert timing.seconds == pytest.approx(0.25)
+    assert timing.cpu_seconds == pytest.approx(0.5)
     assert (timing.seconds_low, timing.seconds_high) == (0.1, 0.4)
 
 
@@ -91,7 +92,8 @@ def test_a_stopwatch_adds_up_its_blocks(monkeypatch):
         with watch:
             now += seconds
         now += 8.0  # between the blocks
-    assert watch.seconds == 0.75 and watch.timing().repeats == 1
+    assert watch.seconds == 0.75
+    assert watch.timing().repeats == 1
 
 
 def test_the_thread_that_waited_longest_counts(monkeypatch):
@@ -136,7 +138,8 @@ def test_a_row_says_that_another_program_had_the_processor():
         os.sched_setaffinity(0, own)
         other.kill()
         other.join()
-    assert timing.busy and timing.waiting > 0.2
+    assert timing.busy
+    assert timing.waiting > 0.2
     assert timing.columns()["processors"] < 0.8
 
 
@@ -146,7 +149,8 @@ def test_pieces_of_work_add_up():
     both = first + second
     assert (both.seconds, both.seconds_low, both.seconds_high) == (3.0, 2.9, 3.2)
     assert both.waiting == pytest.approx(0.4)
-    assert both.busy and not first.busy
+    assert both.busy
+    assert not first.busy
 
 
 def test_the_peak_of_a_process_is_not_that_of_its_parent():

@@ -55,7 +55,8 @@ def test_a_table_that_is_not_as_declared_is_refused(change, sentence):
 def test_the_later_declaration_of_a_column_counts():
     columns = RUNNER | TIMING | Columns(key=("threads",))
     assert columns.key == ("dataset", "threads")
-    assert "threads" not in columns.conditions and "busy" in columns.conditions
+    assert "threads" not in columns.conditions
+    assert "busy" in columns.conditions
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,9 @@ def test_a_password_does_not_get_beside_the_results(mirror, tmp_path, monkeypatc
     Path("own.yaml").write_text(yaml.safe_dump(change(("mirror",), mirror)))
     assert main(["run", "airola", "figure-1", "GPCR", "--config", "own.yaml"]) == 2
     said = capsys.readouterr().err
-    assert "mirror: " in said and "KRONBENCH_MIRROR" in said and "secret" not in said
+    assert "mirror: " in said
+    assert "KRONBENCH_MIRROR" in said
+    assert "secret" not in said
     assert [path.name for path in tmp_path.rglob("*")] == ["own.yaml"]
 
 
@@ -116,7 +118,8 @@ def test_an_item_may_draw_the_tables_of_another():
 def test_an_item_may_bring_the_numbers_of_others_together(monkeypatch):
     plan = load_plan(merged())
     item = plan.item("performance", "figure-3")
-    assert not item.measures and item.parts == ()
+    assert not item.measures
+    assert item.parts == ()
     assert plan.item("airola", "table-7") in item.numbers_of
     assert item.drawn_from == tuple(other.output("csv") for other in item.numbers_of)
     with pytest.raises(InputError, match=r"give the keys to those \(airola/figure-7, "):

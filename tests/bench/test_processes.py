@@ -24,7 +24,8 @@ def test_the_process_is_another_with_its_initializer(environment):
 def test_an_environment_is_that_of_the_process_alone(monkeypatch):
     monkeypatch.setenv(VARIABLE, "0")
     with one_process("math", environment={VARIABLE: "1", VARIABLE + "_NEW": "2"}) as pool:
-        assert os.environ[VARIABLE] == "0" and VARIABLE + "_NEW" not in os.environ
+        assert os.environ[VARIABLE] == "0"
+        assert VARIABLE + "_NEW" not in os.environ
         assert pool.apply(os.getenv, (VARIABLE,)) == "1"
         assert pool.apply(os.getenv, (VARIABLE + "_NEW",)) == "2"
 

@@ -113,7 +113,8 @@ def test_no_import_escapes():
     for file in package_path().rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom):
-                assert node.level == 0 and node.names[0].name != "*", file
+                assert node.level == 0, file
+                assert node.names[0].name != "*", file
 
 
 def test_files_of_a_checkout_are_relative(monkeypatch):

@@ -46,7 +46,8 @@ def test_labels_follow_the_formula(m, q, fraction, flip, seed):
     assert len(pairs) == len(y) == n
     assert flipped.sum() == round(flip * n)
     assert set(y) <= {-1.0, 1.0}
-    assert pairs.n_rows == m and pairs.n_cols == q
+    assert pairs.n_rows == m
+    assert pairs.n_cols == q
     flat = pairs.rows.astype(int) * q + pairs.cols
     assert (np.diff(flat) > 0).all()
 
@@ -54,7 +55,8 @@ def test_labels_follow_the_formula(m, q, fraction, flip, seed):
 def test_features_are_uniform_on_0_100():
     pairs, _ = checkerboard(4000, np.random.default_rng(3), q=1, fraction=1)
     features = np.sort(pairs.row_features[:, 0])
-    assert features[0] > 0 and features[-1] < 100
+    assert features[0] > 0
+    assert features[-1] < 100
     # Kolmogorov-Smirnov distance, 99.99 % point
     assert np.abs(features / 100 - np.arange(4000) / 4000).max() < 2.23 / np.sqrt(4000)
 
@@ -67,7 +69,8 @@ def test_indices_take_half_the_memory_of_the_default():
 
 def test_registered_checkerboard_has_the_size_of_table_5():
     data = datasets.load("Checker")
-    assert data.source == "generated" and data.files == ()
+    assert data.source == "generated"
+    assert data.files == ()
     pairs, y = labelled_pairs(data)
     assert (len(pairs), pairs.n_rows, pairs.n_cols) == (250_000, 1000, 1000)
     # Table 5 prints 125,000 positives; half of the noise-free labels are positive up to chance.
@@ -87,7 +90,7 @@ def test_fresh_draws_differ_and_seeds_repeat():
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    ("arguments", "message"),
     [
         ({"m": 0}, "m is 0 and q is 0"),
         ({"m": 3, "q": 0}, "q is 0"),

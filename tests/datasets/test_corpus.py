@@ -26,7 +26,8 @@ LAW = CorpusLaw(
 def test_random_tree_has_its_levels_and_no_childless_inner_node(level_sizes, seed):
     level_sizes = [1, *level_sizes.tolist()]
     parents = random_tree(np.random.default_rng(seed), level_sizes)
-    assert parents[0] == -1 and (parents[1:] < np.arange(1, len(parents))).all()
+    assert parents[0] == -1
+    assert (parents[1:] < np.arange(1, len(parents))).all()
     assert np.bincount(depths(parents)).tolist() == level_sizes
     leaves = np.setdiff1d(np.arange(len(parents)), parents)
     assert leaves.tolist() == list(range(len(parents) - level_sizes[-1], len(parents)))
@@ -39,7 +40,8 @@ def test_random_tree_has_its_levels_and_no_childless_inner_node(level_sizes, see
 def test_sizes_add_up_and_keep_their_proportions(sizes, extra):
     sizes = np.array(sizes)
     whole = sizes_with_total(sizes, len(sizes) + extra)
-    assert whole.sum() == len(sizes) + extra and whole.min() >= 1
+    assert whole.sum() == len(sizes) + extra
+    assert whole.min() >= 1
     assert np.abs(whole - 1 - extra * sizes / sizes.sum()).max() <= 1
 
 
@@ -53,11 +55,14 @@ def test_parts_make_one_canonical_matrix_of_counts(n, at_once, seed):
         patch.setattr(corpus, "_DOCUMENTS_AT_ONCE", at_once)
         counts = topics.draw(rng, rng.integers(4, 13, size=n))
     assert counts.shape == (n, LAW.n_words)
-    assert counts.dtype == np.float32 and counts.indices.dtype == np.int32
-    assert (counts.data >= 1).all() and (counts.data % 1 == 0).all()
+    assert counts.dtype == np.float32
+    assert counts.indices.dtype == np.int32
+    assert (counts.data >= 1).all()
+    assert (counts.data % 1 == 0).all()
     for row in range(n):
         words = counts.indices[counts.indptr[row] : counts.indptr[row + 1]]
-        assert len(words) > 0 and (np.diff(words) > 0).all()
+        assert len(words) > 0
+        assert (np.diff(words) > 0).all()
 
 
 def test_words_follow_the_laws():
@@ -74,7 +79,8 @@ def test_words_follow_the_laws():
     # What is left of the frequencies without the background is the topics of the one path.
     left = frequency - 0.7 * background
     used = left > 0.003 * frequency.max()
-    assert used.sum() <= 60 and left[used].sum() == pytest.approx(0.3, abs=0.06)
+    assert used.sum() <= 60
+    assert left[used].sum() == pytest.approx(0.3, abs=0.06)
     np.testing.assert_allclose(left[~used], 0, atol=0.004)
 
 

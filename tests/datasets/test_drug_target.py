@@ -56,7 +56,7 @@ def in_memory(**texts):
 
 
 @pytest.mark.parametrize(
-    "name, targets, drugs, interactions",
+    ("name", "targets", "drugs", "interactions"),
     [("nr", 26, 54, 90), ("gpcr", 95, 223, 635), ("ic", 204, 210, 1476), ("e", 664, 445, 2926)],
 )
 def test_yamanishi_has_the_published_interactions(real, name, targets, drugs, interactions):
@@ -218,7 +218,7 @@ def test_windows_line_ends_are_read():
 
 
 @pytest.mark.parametrize(
-    "key, old, new, message",
+    ("key", "old", "new", "message"),
     [
         ("interactions", "T1\t1\t0\t0", "T1\t1\t0", "line 2: 3 columns, expected 4"),
         ("interactions", "T2\t0\t1\t1", "T2\t0\t1\t1\t0", "line 3: 5 columns, expected 4"),
@@ -254,7 +254,7 @@ def test_bad_interaction_files_are_one_sentence(key, old, new, message):
 
 
 @pytest.mark.parametrize(
-    "key, text, options, message",
+    ("key", "text", "options", "message"),
     [
         ("affinities", "1 2\n3\n4 5\n", {}, "line 2: 1 columns, expected 2"),
         ("affinities", "1 2\n3 x\n4 5\n", {}, "line 2, column 2: 'x' is not a number"),
@@ -297,7 +297,7 @@ def test_surrogate_says_so_and_is_the_same_each_time(surrogates, name):
 
 
 @pytest.mark.parametrize(
-    "name, known, positive",
+    ("name", "known", "positive"),
     [
         *[("NR", 1404, 90), ("GPCR", 21_185, 635), ("IC", 42_840, 1476), ("E", 295_480, 2926)],
         *[("Davis", 30_056, 1527), ("Ki", 93_356, 3200)],
@@ -307,7 +307,8 @@ def test_surrogate_has_the_published_counts(surrogates, name, known, positive):
     labels = surrogates[name]["labels"]
     assert (labels != 0).sum() == known
     assert (labels == 1).sum() == positive
-    assert (labels != 0).any(axis=0).all() and (labels != 0).any(axis=1).all()
+    assert (labels != 0).any(axis=0).all()
+    assert (labels != 0).any(axis=1).all()
 
 
 @pytest.mark.parametrize("name", YAMANISHI)

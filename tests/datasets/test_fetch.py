@@ -171,7 +171,8 @@ def test_pinned_copy_stands_in_for_a_page_that_changed(server, alone, caplog):
     server.files |= {"/new.txt": WRONG, "/pinned.txt": CONTENT}
     entry = downloadable(f"{server.url}/new.txt", f"{server.url}/pinned.txt")
     assert fetch.obtain(entry).record.origin == f"{server.url}/pinned.txt"
-    assert WRONG_SUM in caplog.text and "nothing of it was kept" in caplog.text
+    assert WRONG_SUM in caplog.text
+    assert "nothing of it was kept" in caplog.text
 
 
 def test_page_that_is_gone_gives_way_to_the_next(server):
@@ -268,11 +269,13 @@ def test_one_file_put_in_place_by_hand_makes_the_data_manual(small, mirror, alon
 
 def test_offline_the_surrogate_steps_in_and_says_so_once(small, caplog):
     data = datasets.load("Small")
-    assert data.source == "surrogate" and data.files == ()
+    assert data.source == "surrogate"
+    assert data.files == ()
     lines = [record for record in caplog.records if record.levelname == "WARNING"]
     assert len(lines) == 1
     assert "SURROGATE DATA for Small" in caplog.text
-    assert "small/a.txt" in caplog.text and "Connection refused" in caplog.text
+    assert "small/a.txt" in caplog.text
+    assert "Connection refused" in caplog.text
 
 
 def test_offline_real_says_what_was_tried_and_what_to_do(small, alone, closed):
@@ -359,7 +362,8 @@ def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
     monkeypatch.setitem(datasets.LOADERS, "partial", loader)
     small.write(loader="partial")
     data = datasets.load("Small", mirror=mirror.folder)
-    assert list(seen) == ["targets"] and read(seen["targets"]) == TABLES["t.txt"]
+    assert list(seen) == ["targets"]
+    assert read(seen["targets"]) == TABLES["t.txt"]
     assert data.source == "surrogate"
     assert [record.path for record in data.files] == ["small/t.txt"]
 

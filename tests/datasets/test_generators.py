@@ -55,7 +55,9 @@ def test_waveform_mixes_two_of_three_waves(rng):
 
 def test_add10_leaves_unit_noise_and_ignores_five_inputs(rng):
     X, y = add10(rng, N).values()
-    assert X.min() >= 0 and X.max() <= 1 and X.shape == (N, 10)
+    assert X.min() >= 0
+    assert X.max() <= 1
+    assert X.shape == (N, 10)
     formula = (
         10 * np.sin(np.pi * X[:, 0] * X[:, 1])
         + 20 * (X[:, 2] - 0.5) ** 2

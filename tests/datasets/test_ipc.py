@@ -55,7 +55,8 @@ def test_subgroups_are_documents_of_their_main_groups():
 def test_bad_lines_are_named(lines, message):
     with pytest.raises(InputError) as error:
         parse_titles(in_memory(titles=lines), section="D")
-    assert str(error.value).startswith(message) and "\n" not in str(error.value)
+    assert str(error.value).startswith(message)
+    assert "\n" not in str(error.value)
 
 
 def test_the_surrogate_has_the_sizes_and_short_titles():
@@ -70,6 +71,7 @@ def test_the_surrogate_has_the_sizes_and_short_titles():
 @pytest.mark.skipif("KRONBENCH_MIRROR" not in os.environ, reason="needs a mirror of the titles")
 def test_the_real_section_d():
     data = datasets.load("ipc-d", policy="real")
-    assert data["X"].shape[0] == 2895 and data["y"].max() + 1 == 242
+    assert data["X"].shape[0] == 2895
+    assert data["y"].max() + 1 == 242
     # the paper's section D: eight children of the root in this edition, seven in the paper's
     assert (data["parents"] == 0).sum() == 8

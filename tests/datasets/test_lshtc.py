@@ -26,7 +26,8 @@ def files(train=TRAIN, novel=NOVEL, hierarchy=HIERARCHY):
 
 
 def check_tree(parents, n_classes):
-    assert parents[0] == -1 and (parents[1:] < np.arange(1, len(parents))).all()
+    assert parents[0] == -1
+    assert (parents[1:] < np.arange(1, len(parents))).all()
     leaves = np.setdiff1d(np.arange(len(parents)), parents)
     np.testing.assert_array_equal(leaves, np.arange(len(parents) - n_classes, len(parents)))
 
@@ -36,10 +37,13 @@ def test_documents_classes_and_tree():
     X = np.zeros((4, 20))
     X[0, [7, 17]], X[1, 0], X[2, [1, 17]], X[3, 7] = [1, 2], 3, [1, 0.5], 1
     np.testing.assert_array_equal(arrays["X"].toarray(), X)
-    assert isinstance(arrays["X"], sparse.csr_array) and arrays["X"].dtype == np.float32
-    assert arrays["X_novel"].shape == (1, 20) and arrays["X_novel"][0, 2] == 4
+    assert isinstance(arrays["X"], sparse.csr_array)
+    assert arrays["X"].dtype == np.float32
+    assert arrays["X_novel"].shape == (1, 20)
+    assert arrays["X_novel"][0, 2] == 4
     # The first document counts for 32. Classes 7, 32, 545, and 99 after them because it is novel.
-    assert arrays["y"].tolist() == [1, 1, 0, 2] and arrays["y_novel"].tolist() == [3]
+    assert arrays["y"].tolist() == [1, 1, 0, 2]
+    assert arrays["y_novel"].tolist() == [3]
     # 1; 2, 3; 4; 7, 32, 545, 99
     assert arrays["parents"].tolist() == [-1, 0, 0, 2, 2, 1, 1, 3]
 
@@ -50,11 +54,12 @@ def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_nod
     )
     # node 0; 10, 11; 20; then 30 below 20, not 21, and 31 below 11
     assert arrays["parents"].tolist() == [-1, 0, 0, 1, 3, 2]
-    assert arrays["X_novel"].shape == (0, 1) and arrays["y_novel"].shape == (0,)
+    assert arrays["X_novel"].shape == (0, 1)
+    assert arrays["y_novel"].shape == (0,)
 
 
 @pytest.mark.parametrize(
-    "changed, message",
+    ("changed", "message"),
     [
         ({"train": "7 1:1\n7 x:1\n"}, "train.txt, line 2: '7 x:1' does not start a line of the"),
         ({"train": "7 1:1\n3:1\n"}, "train.txt, line 2: '3:1' does not start a line of the form"),
@@ -90,14 +95,16 @@ def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_nod
 def test_bad_files_are_named(changed, message):
     with pytest.raises(InputError) as error:
         parse_lshtc(files(**changed), n_words=20)
-    assert str(error.value).startswith(message) and "\n" not in str(error.value)
+    assert str(error.value).startswith(message)
+    assert "\n" not in str(error.value)
 
 
 def test_numbers_of_classes_may_be_large():
     large = 10**15 - 1  # the next to it as a float of 32 bits is 10^15 - 67108864
     train = f"{large} 1:1\n{large - 1} 2:1\n"
     arrays = parse_lshtc(files(train, "", f"{10**17} {large}\n{10**17} {large - 1}\n"), n_words=2)
-    assert arrays["y"].tolist() == [1, 0] and arrays["parents"].tolist() == [-1, 0, 0]
+    assert arrays["y"].tolist() == [1, 0]
+    assert arrays["parents"].tolist() == [-1, 0, 0]
 
 
 def test_a_deep_hierarchy_is_climbed_once():
@@ -137,8 +144,10 @@ def test_surrogate_shrinks_with_its_scale():
     arrays = surrogate_lshtc(np.random.default_rng(0), **sizes, scale=0.005)
     n_classes = 63
     assert arrays["X"].shape == (1917, round(833482 * 0.005**0.55))
-    assert arrays["X"].dtype == np.float32 and arrays["X"].has_canonical_format
-    assert np.bincount(arrays["y"]).min() >= 1 and arrays["y"].max() == n_classes - 1
+    assert arrays["X"].dtype == np.float32
+    assert arrays["X"].has_canonical_format
+    assert np.bincount(arrays["y"]).min() >= 1
+    assert arrays["y"].max() == n_classes - 1
     assert arrays["y_novel"].tolist() == np.repeat(n_classes + np.arange(15), 2).tolist()
     assert arrays["X_novel"].shape == (30, arrays["X"].shape[1])
     check_tree(arrays["parents"], n_classes + 15)
@@ -151,7 +160,8 @@ def test_surrogate_shrinks_with_its_scale():
 def test_class_sizes_of_both_halves_are_aligned():
     arrays = parse_class_sizes(in_memory(train="5:9\n2:1\n", valid="2:4\n"))
     assert arrays["class_ids"].tolist() == [2, 5]
-    assert arrays["train"].tolist() == [1, 9] and arrays["valid"].tolist() == [4, 0]
+    assert arrays["train"].tolist() == [1, 9]
+    assert arrays["valid"].tolist() == [4, 0]
     with pytest.raises(InputError, match=r"train\.txt, line 1: '5;9' is not two whole numbers"):
         parse_class_sizes(in_memory(train="5;9\n"))
 
@@ -161,7 +171,8 @@ def test_surrogate_class_sizes_are_those_measured_on_the_real_ones():
     arrays = surrogate_class_sizes(
         np.random.default_rng(0), n_classes=12294, n_train=93805, n_valid=34905
     )
-    assert arrays["train"].sum() == 93805 and arrays["valid"].sum() == 34905
+    assert arrays["train"].sum() == 93805
+    assert arrays["valid"].sum() == 34905
     pooled = arrays["train"] + arrays["valid"]
     assert 4 <= np.median(pooled) <= 9
     assert 15 <= np.quantile(pooled, 0.9) <= 24
@@ -172,7 +183,8 @@ def test_the_real_class_sizes_add_up():
     if not os.environ.get("KRONBENCH_MIRROR"):
         pytest.skip("KRONBENCH_MIRROR is not set")
     data = datasets.load("lshtc1-class-sizes", policy="real")
-    assert data["train"].sum() == 93805 and data["valid"].sum() == 34905
+    assert data["train"].sum() == 93805
+    assert data["valid"].sum() == 34905
     pooled = data["train"] + data["valid"]
     assert (pooled.min(), np.median(pooled), pooled.max()) == (2, 5, 2965)
     assert np.log(pooled).mean() == pytest.approx(1.78, abs=0.005)

@@ -12,7 +12,7 @@ from tests.helpers import in_memory
 
 
 @pytest.mark.parametrize(
-    "content, lines",
+    ("content", "lines"),
     [
         (b"", []),
         (b"\n", [""]),
@@ -26,7 +26,7 @@ def test_lines(content, lines):
 
 
 @pytest.mark.parametrize(
-    "content, message",
+    ("content", "message"),
     [
         (b"a\n\xff", r"a\.txt is not text \(byte 2\)"),
         (b"a\nb\x0cc\n", r"a\.txt, line 2: the control character '\\x0c'"),
@@ -47,4 +47,5 @@ def test_printed_numbers_are_read_back(number):
 @pytest.mark.parametrize("text", ["", "1_0", "\u0661", "\xa01", "1\x0c", "0x1", "1e", "e", "1 2"])
 def test_what_is_no_number(text):
     assert as_number(text) is None
-    assert are_numerals(["1", "nan"]) and not are_numerals(["1", "1_0"])
+    assert are_numerals(["1", "nan"])
+    assert not are_numerals(["1", "1_0"])

@@ -53,7 +53,7 @@ def test_a_file_is_registered_the_same_way_wherever_it_is_used():
 
 
 @pytest.mark.parametrize(
-    "name, kind, arrays",
+    ("name", "kind", "arrays"),
     [
         ("Checker", "pairs", {"row_features", "col_features", "rows", "cols", "labels"}),
         ("Ki", "label matrix", {"values", "labels", "drug_similarity", "target_similarity"}),
@@ -74,7 +74,7 @@ def test_kind_says_which_arrays_there_are(name, kind, arrays):
 
 
 @pytest.mark.parametrize(
-    "name, modules",
+    ("name", "modules"),
     [
         ("Checker", ["checkerboard"]),
         ("Davis", ["drug_target_files", "drug_target_surrogates"]),
@@ -89,7 +89,7 @@ def test_modules_that_make_a_data_set(name, modules):
 
 
 @pytest.mark.parametrize(
-    "name, found",
+    ("name", "found"),
     [
         *[(name, "GPCR") for name in ("GPCR", "gpcr", "Gpcr")],
         *[("ki", "Ki"), ("checker", "Checker"), ("CHECKER+", "Checker+"), ("davis", "Davis")],
@@ -112,14 +112,15 @@ def test_own_registry_adds_and_replaces(own):
     own({"gpcr": ENTRY, "Mine": ENTRY})
     names = datasets.names()
     assert names[-2:] == ["gpcr", "Mine"]
-    assert "GPCR" not in names and "Ki" in names
+    assert "GPCR" not in names
+    assert "Ki" in names
     data = datasets.load("MINE", policy="real")
     assert (data.name, data.source, data.title) == ("Mine", "generated", "One")
     assert len(data["rows"]) == 8
 
 
 @pytest.mark.parametrize(
-    "change, message",
+    ("change", "message"),
     [
         ({"shpae": {}}, "One: unknown key 'shpae'; known are: title"),
         ({"files": {"a": {**FILE, "md5": "x"}}}, "One.files.a: unknown key 'md5'"),
@@ -162,7 +163,7 @@ def test_missing_key_is_named(own):
 
 
 @pytest.mark.parametrize(
-    "content, message",
+    ("content", "message"),
     [
         ("One: [", "not valid YAML"),
         ("One: {title: a, title: b}", "'title' is given twice"),
@@ -192,7 +193,7 @@ def test_changed_registry_is_read_again(own):
 
 
 @pytest.mark.parametrize(
-    "change, message",
+    ("change", "message"),
     [
         ({"shape": {"rows": [9]}}, "One: rows is 8 where the registry has 9"),
         (
@@ -226,7 +227,8 @@ def test_unknown_policy():
 def test_description_is_plain_yaml():
     for name in datasets.names():
         known = yaml.safe_load(yaml.safe_dump(datasets.describe(name)))
-        assert known["licence"] and known["citation"]
+        assert known["licence"]
+        assert known["citation"]
 
 
 def test_a_data_set_without_files_is_the_same_each_time():

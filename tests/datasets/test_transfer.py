@@ -152,7 +152,8 @@ def test_transfers_that_break_off_do_not_hide_the_next_file(server, quick, alone
     server.files |= {"/a.txt": broken_off, "/b.txt": CONTENT}
     with pytest.raises(fetch.Unavailable, match="ChunkedEncodingError"):
         fetch.obtain(downloadable(f"{server.url}/a.txt"))
-    assert server.asked == ["/a.txt", "/a.txt"] and cached_files(alone) == []
+    assert server.asked == ["/a.txt", "/a.txt"]
+    assert cached_files(alone) == []
     assert read(fetch.obtain(downloadable(f"{server.url}/b.txt", mirror="b.txt"))) == CONTENT
 
 
@@ -217,7 +218,8 @@ def test_no_more_is_written_than_the_file_may_have(server, quick, alone, monkeyp
     server.files["/a.txt"] = b"x" * (8 << 20)
     with pytest.raises(InputError, match=r"/a\.txt has more than 66736 bytes, 600 are registered"):
         fetch.obtain(downloadable(f"{server.url}/a.txt", bytes=len(CONTENT)))
-    assert sum(written) <= 66736 and cached_files(alone) == []
+    assert sum(written) <= 66736
+    assert cached_files(alone) == []
 
 
 @pytest.mark.parametrize("encoding", [{}, {"Content_Encoding": "gzip"}])
@@ -259,7 +261,8 @@ def test_a_redirect_is_followed_without_the_password(server, elsewhere, quick, a
     server.files["/one/a.txt"] = to(f"{elsewhere.url}/a.txt")
     base = f"http://user:secret@{server.host}"
     file = fetch.obtain(PLAIN, [base])
-    assert read(file) == CONTENT and sent == [None]
+    assert read(file) == CONTENT
+    assert sent == [None]
     assert file.record.origin == f"{server.url}/one/a.txt"
 
 
@@ -325,7 +328,9 @@ def test_nothing_shows_the_password_of_a_mirror(server, alone, caplog):
         fetch.obtain(PLAIN, ["http://user:secret@host:port/"])
     told.append(str(unusable.value))
     for text in told:
-        assert "secret" not in text and "hidden" not in text and "user:" not in text
+        assert "secret" not in text
+        assert "hidden" not in text
+        assert "user:" not in text
 
 
 def test_a_note_of_an_earlier_version_hides_its_password(server, alone):
@@ -366,7 +371,8 @@ def test_paths_are_quoted_and_queries_kept(server):
     entry = downloadable(mirror="one/a+b #1?.txt")
     server.files["/d%20e/one/a%2Bb%20%231%3F.txt?key=a%2Fb"] = CONTENT
     file = fetch.obtain(entry, [f"{server.url}/d%20e/?key=a%2Fb"])
-    assert read(file) == CONTENT and file.path.name == "a+b #1?.txt"
+    assert read(file) == CONTENT
+    assert file.path.name == "a+b #1?.txt"
 
 
 def test_a_packed_copy_behind_a_query(server):
@@ -496,7 +502,7 @@ def test_a_member_of_an_archive(server, alone):
 
 
 @pytest.mark.parametrize(
-    "content, message",
+    ("content", "message"),
     [
         (zipped(("a.txt", WRONG)), rf"\(its member a\.txt\) has sha256 {WRONG_SUM}"),
         (zipped(("b.txt", CONTENT)), "the archive has 0 files of that name"),
@@ -512,7 +518,8 @@ def test_an_archive_without_the_file_keeps_nothing(server, alone, content, messa
     server.files["/a.zip"] = content
     with pytest.raises(InputError, match=message):
         fetch.obtain(downloadable(Member(f"{server.url}/a.zip", "a.txt"), bytes=len(CONTENT)))
-    assert cached_files(alone) == [] and not list(alone.parent.glob("a.txt"))
+    assert cached_files(alone) == []
+    assert not list(alone.parent.glob("a.txt"))
 
 
 def test_an_archive_has_its_own_bound(server, monkeypatch):

@@ -41,7 +41,8 @@ def test_every_row_of_the_paper_is_registered_with_its_points_and_features():
     for name, row in rows.items():
         entry = registry.find(name)
         assert entry.shape["X"] == (int(row["n_points"]), int(row["n_features"]))
-        assert entry.agreement and entry.notes
+        assert entry.agreement
+        assert entry.notes
         if row["n_classes"] and entry.agreement == "exact":
             assert len(entry.surrogate["class_counts"]) == int(row["n_classes"])
         if entry.loader == "table":
@@ -52,7 +53,9 @@ def test_every_row_of_the_paper_is_registered_with_its_points_and_features():
 def test_real_tables_have_the_registered_classes_and_indicators(name, real):
     entry, data = registry.find(name), real(name)
     X, y = data["X"], data["y"]
-    assert X.dtype == np.float64 and np.isfinite(X).all() and np.isfinite(y).all()
+    assert X.dtype == np.float64
+    assert np.isfinite(X).all()
+    assert np.isfinite(y).all()
     assert len(np.unique(y)) > 1
     counts = entry.surrogate.get("class_counts")
     if counts is not None:
@@ -69,7 +72,8 @@ def test_satimage_keeps_the_original_split(real):
     assert data["is_test"].sum() == 2000
     training = np.bincount(data["y"][~data["is_test"]])
     assert training.tolist() == [1072, 479, 961, 415, 470, 1038]
-    assert data["X"].min() >= 0 and data["X"].max() <= 255
+    assert data["X"].min() >= 0
+    assert data["X"].max() <= 255
 
 
 def test_rows_of_one_source_are_draws_from_the_same_points(real):
@@ -173,7 +177,7 @@ def test_files_of_weka_keep_the_records_that_are_known(weka):
 
 
 @pytest.mark.parametrize(
-    "old, new, message",
+    ("old", "new", "message"),
     [
         ("30, ?", "30, maybe", "data.txt is not in Weka's format: .*maybe"),
         ("30, ?", "old, ?", "data.txt is not in Weka's format: .*old"),
@@ -225,7 +229,8 @@ def test_a_draw_is_seeded_and_the_median_is_that_of_all_records(layout):
     np.testing.assert_array_equal(first["X"], again["X"])
     drawn = first["X"].ravel()
     order = {v: k for k, v in enumerate(values)}
-    assert len(set(drawn)) == 40 and np.all(np.diff([order[v] for v in drawn]) > 0)
+    assert len(set(drawn)) == 40
+    assert np.all(np.diff([order[v] for v in drawn]) > 0)
     split = parse_table(in_memory(data=text), **options, median_split=True)
     np.testing.assert_array_equal(split["y"], drawn > 50)
     other = parse_table(in_memory(data=text), **{**options, "seed": 6})
@@ -233,7 +238,7 @@ def test_a_draw_is_seeded_and_the_median_is_that_of_all_records(layout):
 
 
 @pytest.mark.parametrize(
-    "text, message",
+    ("text", "message"),
     [
         ("1,2,a\n1,2\n", "data.txt, line 2: 2 columns, expected 3"),
         ("1,2,a\n\n1,2,a,4\n", "data.txt, line 3: 4 columns, expected 3"),
@@ -318,7 +323,8 @@ def test_surrogate_has_the_class_sizes_and_indicators(sizes, blocks, n_numbers, 
     start = n_numbers
     for size in blocks:
         indicators = arrays["X"][:, start : start + size]
-        assert (indicators.sum(axis=1) == 1).all() and (indicators.sum(axis=0) > 0).all()
+        assert (indicators.sum(axis=1) == 1).all()
+        assert (indicators.sum(axis=0) > 0).all()
         start += size
 
 

@@ -66,11 +66,13 @@ def files(**more):
 def check_tree(arrays):
     """The contract of every tree: root first, parents before children, leaves are the classes."""
     parents, y = arrays["parents"], arrays["y"]
-    assert parents[0] == -1 and (parents[1:] < np.arange(1, len(parents))).all()
+    assert parents[0] == -1
+    assert (parents[1:] < np.arange(1, len(parents))).all()
     leaves = np.setdiff1d(np.arange(len(parents)), parents)
     n_classes = len(leaves)
     np.testing.assert_array_equal(leaves, np.arange(len(parents) - n_classes, len(parents)))
-    assert np.bincount(y, minlength=n_classes).min() > 0 and y.max() == n_classes - 1
+    assert np.bincount(y, minlength=n_classes).min() > 0
+    assert y.max() == n_classes - 1
 
 
 def test_index_gives_the_tree_of_all_sections():
@@ -108,7 +110,7 @@ def test_records_become_unit_rows_of_stems_of_title_and_claims():
 
 
 @pytest.mark.parametrize(
-    "changed, message",
+    ("changed", "message"),
     [
         ({"US9800001": None}, "collection.txt lacks 1 of 4 records, among them D/01/B/001/US98"),
         ({"EP9800002": "<record>"}, "EP9800002_01011999.XML is not well-formed XML: "),
@@ -145,7 +147,7 @@ LAUGHS = '<!ENTITY a "lol">' + "".join(
 
 
 @pytest.mark.parametrize(
-    "record, message",
+    ("record", "message"),
     [
         (with_declaration(LAUGHS, "&j;"), "declares entities"),
         (with_declaration(LAUGHS, "&j;").replace("iso-8859-1", "utf-16").encode("utf-16"), "decl"),
@@ -170,7 +172,8 @@ def test_hostile_records_are_one_sentence(record, message):
     with pytest.raises(InputError) as error:
         parse_records(files(collection=collection(US9800001=record)), section="D")
     assert "D/01/B/001/US9800001_01011999.XML" in str(error.value)
-    assert message in str(error.value) and "\n" not in str(error.value)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_entities_of_the_dtd_and_utf_16_are_read():
@@ -192,7 +195,7 @@ def changed_headers(offset, value, content=None):
 
 
 @pytest.mark.parametrize(
-    "archive, message",
+    ("archive", "message"),
     [
         (changed_headers(6, 1), "is locked by a password"),
         (changed_headers(8, 9), r"is packed by method 9 \(deflate64\)"),
@@ -270,7 +273,7 @@ def test_features_follow_the_sorted_paths_of_each_half():
 
 
 @pytest.mark.parametrize(
-    "train, message",
+    ("train", "message"),
     [
         (
             stored(np.ones((4, 3))),
@@ -318,7 +321,8 @@ def test_surrogate_without_the_index_has_the_published_shape(missing):
     arrays = surrogate_section(np.random.default_rng(0), missing, **SHAPE)
     check_tree(arrays)
     assert np.bincount(depths(arrays["parents"])).tolist() == [1, 3, 6, 20]
-    assert len(arrays["y"]) == 200 and arrays["is_test"].sum() == 50
+    assert len(arrays["y"]) == 200
+    assert arrays["is_test"].sum() == 50
     np.testing.assert_allclose(sparse.linalg.norm(arrays["X"], axis=1), 1, rtol=1e-12)
 
 
@@ -342,7 +346,7 @@ def test_the_real_tree_has_the_nodes_that_the_papers_print(mirror):
 
 
 @pytest.mark.parametrize(
-    "name, n_documents, n_test, n_fit, n_classes, n_below",
+    ("name", "n_documents", "n_test", "n_fit", "n_classes", "n_below"),
     [
         ("wipo-a", 10962, 5160, 7308, 694, 780),
         ("wipo-b", 14690, 3899, 9794, 1172, 1319),
@@ -371,14 +375,16 @@ def test_the_real_sections_have_the_sizes_of_the_paper(
     assert len(np.unique(y[inside[leaf]])) == n_classes
     assert inside.sum() - 1 == n_below
     shape = registry.find(name).shape
-    assert shape["y"] == (n_documents,) and shape["parents"] == (n_below + 1,)
+    assert shape["y"] == (n_documents,)
+    assert shape["parents"] == (n_below + 1,)
     assert registry.find(name).surrogate["n_test"] == n_test
 
 
 def test_the_surrogate_of_a_section_stands_on_the_real_places(mirror):
     words = datasets.load("wipo-d", policy="surrogate")
     features = datasets.load("wipo-d-lsa", policy="real")
-    assert words.source == "surrogate" and features.source == "mirror"
+    assert words.source == "surrogate"
+    assert features.source == "mirror"
     np.testing.assert_array_equal(words["parents"], features["parents"])
     np.testing.assert_array_equal(np.bincount(words["y"]), np.bincount(features["y"]))
     check_tree(features.arrays)

@@ -26,7 +26,7 @@ generalizations gener  oscillators oscil
 """.split()
 
 
-@pytest.mark.parametrize("word, expected", list(zip(PAIRS[::2], PAIRS[1::2], strict=True)))
+@pytest.mark.parametrize(("word", "expected"), list(zip(PAIRS[::2], PAIRS[1::2], strict=True)))
 def test_stems_of_porters_examples(word, expected):
     assert stem(word) == expected
 

@@ -12,9 +12,11 @@ def test_every_position_falls_into_one_part_of_the_right_size(n, n_folds, seed):
     rng = np.random.default_rng(seed)
     train, test = two_thirds(n, rng)
     np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(n))
-    assert len(train) == n_two_thirds(n) and 0 <= 3 * len(train) - 2 * n < 3
+    assert len(train) == n_two_thirds(n)
+    assert 0 <= 3 * len(train) - 2 * n < 3
     sizes = np.bincount(even_folds(n, n_folds, rng), minlength=n_folds)
-    assert len(sizes) == n_folds and np.ptp(sizes) <= 1
+    assert len(sizes) == n_folds
+    assert np.ptp(sizes) <= 1
 
 
 def test_one_permutation_is_drawn_for_each():

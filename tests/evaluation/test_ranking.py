@@ -122,7 +122,8 @@ def test_stacks_of_score_matrices():
         for point in np.ndindex(2, 5):
             assert together[point] == measure(labels, scores[point])
     no_curve = macro_auc(np.ones((8, 30)), scores, 0)
-    assert no_curve.shape == (2, 5) and np.isnan(no_curve).all()
+    assert no_curve.shape == (2, 5)
+    assert np.isnan(no_curve).all()
 
 
 def test_memory_order_does_not_matter():

@@ -79,7 +79,9 @@ def check(parse):
         arrays = parse()
     except InputError as error:
         text = str(error)
-        assert text.strip() and "\n" not in text and len(text) < 500
+        assert text.strip()
+        assert "\n" not in text
+        assert len(text) < 500
     else:
         for key, array in (arrays or {}).items():
             values = array.data if sparse.issparse(array) else array
@@ -88,7 +90,8 @@ def check(parse):
             assert key == "values" or np.isfinite(values).all(), key
         if arrays and "parents" in arrays:
             parents = arrays["parents"]
-            assert parents[0] == -1 and (parents[1:] < np.arange(1, len(parents))).all()
+            assert parents[0] == -1
+            assert (parents[1:] < np.arange(1, len(parents))).all()
     assert time.process_time() - start < SECONDS
 
 

@@ -14,7 +14,8 @@ from kronbench.linalg.eigen import feature_spectrum, kernel_spectrum, psd_part
 def test_thin_spectrum_is_that_of_the_gram_matrix(seed, n, d):
     features = np.random.default_rng(seed).normal(size=(n, min(d, n - 1)))
     thin, full = feature_spectrum(features), kernel_spectrum(features @ features.T)
-    assert not thin.full and full.full
+    assert not thin.full
+    assert full.full
     k = len(thin.values)
     np.testing.assert_allclose(full.values[-k:], thin.values, rtol=1e-9, atol=1e-12)
     assert not full.values[:-k].any()

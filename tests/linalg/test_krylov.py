@@ -41,7 +41,7 @@ def counting(A, b):
 
 
 @pytest.mark.parametrize(
-    "solver, kind, n_products",
+    ("solver", "kind", "n_products"),
     [("minres", "indefinite", 15), ("cg", "definite", 15), ("qmr", "nonsymmetric", 29)],
 )
 def test_iterates_are_scipys_and_residuals_are_true(solver, kind, n_products):
@@ -100,7 +100,8 @@ def test_callback_tolerance_zero_right_hand_side_and_precision(solve):
     assert np.linalg.norm(b - A @ loose.x) <= 1e-2 * np.linalg.norm(b)
     assert loose.n_iter < solve(A, b, tol=1e-6, max_iter=500).n_iter
     zero = solve(A, np.zeros(30))
-    assert zero.n_iter == 0 and not zero.x.any()
+    assert zero.n_iter == 0
+    assert not zero.x.any()
     single = solve(A.astype(np.float32), b.astype(np.float32), tol=1e-5, max_iter=200)
     assert single.x.dtype == np.float32
     assert np.linalg.norm(b - A @ single.x) < 1e-3 * np.linalg.norm(b)
@@ -159,7 +160,8 @@ def test_multishift_forms_images_and_residuals():
 def test_multishift_ends_with_the_krylov_space():
     A = np.diag([1.0, 2.0, 2.0, 5.0])
     path = multishift_minres(A, np.array([1.0, 1.0, 1.0, 0.0]), [0.5, 2.0], tol=0, max_iter=10)
-    assert path.n_iter == 2 and not path.basis[2].any()
+    assert path.n_iter == 2
+    assert not path.basis[2].any()
     np.testing.assert_allclose(path.iterate(1), [1 / 3, 1 / 4, 1 / 4, 0], atol=1e-14)
     assert multishift_minres(A, np.zeros(4), [1.0]).n_iter == 0
     assert multishift_minres(A, np.ones(4), [1e9], tol=1e-3).n_iter == 1
@@ -195,7 +197,8 @@ def test_breakdown_is_no_solution():
     rotation = np.array([[0.0, 1.0], [-1.0, 0.0]])
     for noise in (0.0, 1e-17, 1e-16):
         result = qmr(rotation + noise, np.array([1.0, 0.0]))
-        assert result.stop == "breakdown" and result.n_iter == 0
+        assert result.stop == "breakdown"
+        assert result.n_iter == 0
         np.testing.assert_array_equal(result.residual, [1, 0])
     assert cg(-np.eye(2), np.ones(2)).stop == "breakdown"
     assert minres(np.diag([1.0, 0.0]), np.ones(2)).stop != "tol"
@@ -213,7 +216,8 @@ def test_scale_of_the_right_hand_side_does_not_matter(solve, scale):
     result = solve(A, scale * b, tol=1e-10, max_iter=100,
                    callback=lambda x, r: seen.append((x.copy(), r.copy())))  # fmt: skip
     expected = solve(A, b, tol=1e-10, max_iter=100)
-    assert result.stop == "tol" and abs(result.n_iter - expected.n_iter) <= 1
+    assert result.stop == "tol"
+    assert abs(result.n_iter - expected.n_iter) <= 1
     np.testing.assert_allclose(result.x / scale, expected.x, rtol=1e-7)
     x, residual = seen[3]
     np.testing.assert_allclose((scale * b - A @ x) / scale, residual / scale, atol=1e-12)

@@ -116,7 +116,8 @@ def test_csi_interpolates_and_bounds_the_kernel(seed, n, copies, lookahead, kapp
     assert len(set(pivots)) == factor.rank
     np.testing.assert_allclose(L[:, pivots], K[:, pivots], atol=1e-9)
     assert np.linalg.eigvalsh(K - L).min() > -1e-8
-    assert (np.triu(G[pivots], 1) == 0).all() and (G[pivots].diagonal() > 0).all()
+    assert (np.triu(G[pivots], 1) == 0).all()
+    assert (G[pivots].diagonal() > 0).all()
     assert (factor.gains >= 1e-6).all()
 
 
@@ -274,7 +275,8 @@ def test_side_information_finds_the_predictive_direction():
     K = (group[:, None] == group) * np.outer(size, size)
     y = (group == 39).astype(float)
     factor = csi(K, y, 5, lookahead=40, tol=0.0)
-    assert group[factor.pivots[0]] == 39 and factor.gains[0] > 0.98
+    assert group[factor.pivots[0]] == 39
+    assert factor.gains[0] > 0.98
     assert 39 not in group[csi(K, y, 5, kappa=0.0, lookahead=40, tol=0.0).pivots]
 
 
@@ -306,8 +308,10 @@ def test_constant_targets_fall_back_on_the_kernel():
 def test_exhausted_targets_leave_the_kernel():
     K, _, _ = gaussian_problem(14, 100, gamma=5.0)
     factor = csi(K, K[:, [7]], 30, lookahead=100, tol=0.0, center=False)
-    assert factor.pivots[0] == 7 and factor.gains[0] > 0.99  # predicts all there is to predict
-    assert factor.rank == 30 and (factor.gains[1:] < 0.01).all()
+    assert factor.pivots[0] == 7
+    assert factor.gains[0] > 0.99
+    assert factor.rank == 30
+    assert (factor.gains[1:] < 0.01).all()
     np.testing.assert_allclose(
         factor.gains[1:], 0.01 * np.sum(factor.factor[:, 1:] ** 2, axis=0) / np.trace(K), rtol=1e-9
     )
@@ -318,7 +322,8 @@ def test_a_constant_kernel_column_predicts_nothing_once_centred():
     # chosen, and then have one direction less when centred than they have columns
     x = np.array([0.0, 2.0, -2.0])
     factor = csi(9.0 + np.outer(x, x), x, 3, kappa=0.02, lookahead=3, tol=0.0)
-    assert factor.pivots[0] == 0 and factor.rank == 2
+    assert factor.pivots[0] == 0
+    assert factor.rank == 2
     np.testing.assert_allclose(factor.gains, [0.98 * 27 / 35, 0.98 * 8 / 35 + 0.02])
 
 
@@ -422,6 +427,7 @@ def test_wrong_input_is_named():
 
 def test_the_factor_is_a_value():
     factor = incomplete_cholesky(np.eye(3))
-    assert isinstance(factor, LowRankFactor) and factor.rank == 3
+    assert isinstance(factor, LowRankFactor)
+    assert factor.rank == 3
     with pytest.raises(AttributeError):
         factor.pivots = None

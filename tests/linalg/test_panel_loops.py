@@ -48,7 +48,8 @@ def test_inner_loops_on_vectors_of_every_size(rng, module, vector_bytes, width, 
         np.testing.assert_array_equal(sums[:length], 0)
         np.testing.assert_allclose(sums[length:].reshape(width, length), expected, **tolerance)
         np.testing.assert_allclose(outputs[start:stop], rows @ expected.T, **tolerance)
-        assert not outputs[:start].any() and not outputs[stop:].any()
+        assert not outputs[:start].any()
+        assert not outputs[stop:].any()
 
 
 @both_dtypes

@@ -21,7 +21,8 @@ def test_expansion_is_exact_on_the_whole_square(kappa):
         left *= gain / (1 + kappa * c) * (x - c) / (1 + kappa * d * x)
         right *= gain / (1 + kappa * d) * (x - d) / (1 + kappa * c * x)
         # the bound of the docstring: what is added never cancels
-        assert np.abs(left).max() <= 1 + 1e-9 and np.abs(right).max() <= 1 + 1e-9
+        assert np.abs(left).max() <= 1 + 1e-9
+        assert np.abs(right).max() <= 1 + 1e-9
     relative = np.abs(total * (1 + kappa * np.outer(x, x)) - 1)
     assert relative.max() < 1e-13
 
@@ -29,8 +30,10 @@ def test_expansion_is_exact_on_the_whole_square(kappa):
 def test_number_of_nodes_grows_with_the_logarithm():
     counts = [len(reciprocal_nodes(10.0**p)[0]) for p in range(2, 15)]
     steps = np.diff(counts)
-    assert 7 <= steps.min() and steps.max() <= 10
-    assert len(reciprocal_nodes(1.0)[0]) == 12 and len(reciprocal_nodes(1e10)[0]) == 98
+    assert 7 <= steps.min()
+    assert steps.max() <= 10
+    assert len(reciprocal_nodes(1.0)[0]) == 12
+    assert len(reciprocal_nodes(1e10)[0]) == 98
 
 
 @settings(max_examples=30, deadline=None)

@@ -159,7 +159,8 @@ def test_threads_that_overlap_in_the_limit_leave_what_was_there():
             second_is_in.wait()
         first_is_out.set()
         thread.join()
-        assert seen == [1] and blas_threads() == 2
+        assert seen == [1]
+        assert blas_threads() == 2
 
 
 def layouts(matrix):
@@ -202,7 +203,9 @@ def test_every_thread_has_a_part_of_the_product(n_threads):
         rows, columns = _parts(m, n, n_threads)
         assert (len(rows) - 1) * (len(columns) - 1) == n_threads
         for bounds, size in ((rows, m), (columns, n)):
-            assert bounds[0] == 0 and bounds[-1] == size and (np.diff(bounds) >= 0).all()
+            assert bounds[0] == 0
+            assert bounds[-1] == size
+            assert (np.diff(bounds) >= 0).all()
 
 
 def capsule(signature):

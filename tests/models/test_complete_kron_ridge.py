@@ -194,11 +194,13 @@ def test_estimator_conventions():
     X = PairData.complete(rng.normal(size=(6, 2)), rng.normal(size=(6, 2)))
     y = X.row_features[X.rows, 0] * X.col_features[X.cols, 1]
     model = CompleteKronRidge(reg=0.5, col_kernel="gaussian", col_gamma=0.1)
-    assert model.fit(X, y) is model and model.get_params()["col_gamma"] == 0.1
+    assert model.fit(X, y) is model
+    assert model.get_params()["col_gamma"] == 0.1
     assert clone(model).get_params() == model.get_params()
     by_row = [(np.flatnonzero(X.rows % 3 != k), np.flatnonzero(X.rows % 3 == k)) for k in range(3)]
     search = GridSearchCV(CompleteKronRidge(), {"reg": [1e-4, 1e4]}, cv=by_row).fit(X, y)
-    assert search.best_params_ == {"reg": 1e-4} and search.best_score_ > 0.99
+    assert search.best_params_ == {"reg": 1e-4}
+    assert search.best_score_ > 0.99
 
 
 def test_wrong_input():
@@ -231,7 +233,7 @@ def test_wrong_input():
 
 
 @pytest.mark.parametrize(
-    "name, printed",
+    ("name", "printed"),
     [("nr", (0.8662, 0.7475, 0.8250, 0.7107)), ("gpcr", (0.9478, 0.8280, 0.8742, 0.8228))],
 )
 def test_printed_areas(name, printed):

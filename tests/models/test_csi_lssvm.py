@@ -99,7 +99,8 @@ def test_sparse_features_are_the_same_machine():
 def test_regression_of_one_and_of_several_responses():
     X, Y = make_regression(120, 4, n_targets=2, noise=1.0, random_state=0)
     both = CSILSSVM(task="regression", kernel="linear", reg=1e-6, tol=0.0).fit(X, Y)
-    assert both.predict(X).shape == Y.shape and both.score(X, Y) > 0.99
+    assert both.predict(X).shape == Y.shape
+    assert both.score(X, Y) > 0.99
     assert len(both.pivots_) == 4
     reference = Ridge(alpha=120e-6).fit(X, Y)
     np.testing.assert_allclose(both.predict(X), reference.predict(X), rtol=1e-6)
@@ -109,7 +110,8 @@ def test_regression_of_one_and_of_several_responses():
 
 def test_grid_search_over_everything_numeric():
     X, y = classes(3)
-    assert is_classifier(CSILSSVM()) and is_regressor(CSILSSVM(task="regression"))
+    assert is_classifier(CSILSSVM())
+    assert is_regressor(CSILSSVM(task="regression"))
     grid = {"gamma": [0.01, 0.1], "reg": [1e-5, 1e-2], "decomposition": ["csi", "cholesky"]}
     search = GridSearchCV(CSILSSVM(max_rank=15), grid, cv=3).fit(X, y)
     assert search.best_score_ > 0.8
@@ -118,7 +120,8 @@ def test_grid_search_over_everything_numeric():
 def test_a_kernel_without_content_leaves_the_mean():
     X, y = np.zeros((10, 2)), np.arange(10.0)
     model = CSILSSVM(task="regression", kernel="linear").fit(X, y)
-    assert len(model.pivots_) == 0 and list(model.staged_predict(X)) == []
+    assert len(model.pivots_) == 0
+    assert list(model.staged_predict(X)) == []
     np.testing.assert_allclose(model.predict(X), 4.5)
     np.testing.assert_allclose(LSSVMPath(X @ X.T, y[:, None]).responses(X @ X.T, [1.0]), 4.5)
 

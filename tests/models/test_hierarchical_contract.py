@@ -58,7 +58,8 @@ def test_callback_stops_a_fit():
     model.fit(X, y, callback=lambda mode: seen.append(mode.value) or len(seen) == 2)
     assert model.n_iter_ == 2
     np.testing.assert_allclose(seen, model.objective_path_[1:])
-    assert model.stop_reason_ == "callback" and not model.converged_
+    assert model.stop_reason_ == "callback"
+    assert not model.converged_
 
 
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
@@ -115,7 +116,8 @@ def test_a_fit_knows_nothing_of_an_earlier_one_and_leaves_the_parameters():
     assert model.dual_coef_.shape == (60, 5)
     model.set_params(kernel="linear").fit(X, y)
     fresh = clone(model).fit(X, y)
-    assert set(vars(model)) == set(vars(fresh)) and not hasattr(model, "dual_coef_")
+    assert set(vars(model)) == set(vars(fresh))
+    assert not hasattr(model, "dual_coef_")
     np.testing.assert_array_equal(model.predict_proba(X), fresh.predict_proba(X))
 
     search = HierarchicalNewtonCV(model, cv=3, max_iter=3, random_state=0)
@@ -125,7 +127,8 @@ def test_a_fit_knows_nothing_of_an_earlier_one_and_leaves_the_parameters():
     np.testing.assert_array_equal(search.estimator.coupling, start)
     assert (search.coupling_ != start).any()
     search.set_params(learn_coupling=False, estimator__coupling=None).fit(X, y)
-    assert not hasattr(search, "coupling_") and search.variance_.shape == (5,)
+    assert not hasattr(search, "coupling_")
+    assert search.variance_.shape == (5,)
     after = search.get_params()
     assert {k: v for k, v in after.items() if k != "estimator"} == {
         k: v for k, v in before.items() if k != "estimator"

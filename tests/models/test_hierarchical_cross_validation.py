@@ -120,7 +120,7 @@ def test_the_gradient_of_the_model_is_by_its_parameters(kernel, nodes, problem):
 
 
 @pytest.mark.parametrize(
-    "name, tree, groups",
+    ("name", "tree", "groups"),
     [
         ("F1", None, [0, 0, 0, 0, 0]),
         ("F2", None, [0, 0, 1, 1, 1]),
@@ -178,14 +178,16 @@ def test_warm_starts_save_products(problem):
     folds = CrossValidation(y, 5, FOLDS, tol=1e-6)
     cold = folds.evaluate(covariance_of(X))
     warm = folds.evaluate(covariance_of(X, 0.16))
-    assert warm.n_iter < cold.n_iter and warm.n_products < cold.n_products
+    assert warm.n_iter < cold.n_iter
+    assert warm.n_products < cold.n_products
 
 
 def test_a_correction_of_a_fit_that_was_cut_off_is_refused(problem):
     X, y = problem
     cut = CrossValidation(y, 5, FOLDS, max_iter=1, max_inner=1)
     result = cut.evaluate(covariance_of(X))
-    assert not result.converged and result.correction == 0
+    assert not result.converged
+    assert result.correction == 0
 
 
 def test_the_printed_iteration_comes_to_the_same_likelihood_and_gradient(problem):
@@ -203,9 +205,11 @@ def test_learned_hyperparameters_have_a_larger_likelihood_and_no_gradient(name, 
     fitted = search(**options).fit(*problem, folds=FOLDS)
     start, _ = fitted.estimator.cv_log_likelihood(*problem, FOLDS)
     values = [step["value"] for step in fitted.hyperparameter_path_]
-    assert values[0] == pytest.approx(start) and fitted.cv_log_likelihood_ == max(values)
+    assert values[0] == pytest.approx(start)
+    assert fitted.cv_log_likelihood_ == max(values)
     assert fitted.cv_log_likelihood_ > start
-    assert fitted.n_iter_ == len(values) and fitted.converged_
+    assert fitted.n_iter_ == len(values)
+    assert fitted.converged_
     steps = np.abs(np.diff([step["parameters"] for step in fitted.hyperparameter_path_], axis=0))
     assert steps.max() < 3  # each step is at most 1 from the best point so far
     assert len(np.unique(fitted.variance_)) <= {"F2": 2, "H1": 2, "mc-sep": 5}[name]
@@ -291,7 +295,8 @@ def test_quasi_newton_on_a_curved_valley():
         max_evaluations=20,
         callback=lambda x, *_: steps.append(x[0]),
     )
-    assert np.abs(np.diff(steps)).max() <= 1 + 1e-12 and far.x[0] > 5
+    assert np.abs(np.diff(steps)).max() <= 1 + 1e-12
+    assert far.x[0] > 5
     wall = capped_bfgs(
         lambda x: (np.inf, x) if x[0] > 0.7 else (float((x[0] - 0.6) ** 2 + 1), 2 * (x - 0.6)),
         [-3.0],

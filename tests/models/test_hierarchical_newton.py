@@ -100,7 +100,8 @@ def test_the_gap_bounds_the_excess_and_phi_falls(space, variance):
     covariance = space(DenseFeatures(X), Tree(PARENTS), np.full(7, variance), variance / 20)
     loss = SoftmaxLoss(y, 5)
     best = run(posterior_mode(covariance, loss, tol=1e-13), covariance)
-    assert best.converged and best.n_iter >= 2
+    assert best.converged
+    assert best.n_iter >= 2
     assert (np.diff(best.path) < 0).all()
     excess = np.array(best.path) - best.value
     assert (excess <= np.array(best.gaps) * (1 + 1e-9) + 1e-9).all()
@@ -143,7 +144,8 @@ def test_the_printed_iteration_comes_to_the_same_mode(parents, variance):
     few = HierarchicalNewtonClassifier(**options, solver="printed", max_iter=2, max_inner=4).fit(
         X, y
     )
-    assert few.n_iter_ == 2 and few.n_products_ <= 2 * 4 + 1 + 2 * 4
+    assert few.n_iter_ == 2
+    assert few.n_products_ <= 2 * 4 + 1 + 2 * 4
 
 
 def random_problem(parents, n=30):
@@ -192,7 +194,8 @@ def test_the_coarse_preconditioner_is_exact_in_the_leading_eigenvectors(parents,
     preconditioner = tree_preconditioner(covariance, SoftmaxLoss(np.zeros(n, int), C, rows))
     N, M = preconditioner._basis, X @ X.T
     F = (M + 1) @ N
-    assert N.shape == (n, 4) and not N[~rows].any()
+    assert N.shape == (n, 4)
+    assert not N[~rows].any()
     np.testing.assert_allclose(N.T @ F, np.eye(4), atol=1e-8)
     B = path_matrix(tree.parents)
     K = np.kron(B @ np.diag(variance) @ B.T, M) + 0.7 * np.kron(np.eye(C), np.ones((n, n)))
@@ -243,7 +246,8 @@ def test_classes_without_documents_keep_some_probability():
     X, y = clouds()
     fitted = model(tree=PARENTS, bias_variance=1.0).fit(X[y < 3], y[y < 3])
     proba = fitted.predict_proba(X)
-    assert proba.shape == (60, 5) and (proba[:, 3:] > 0).all()
+    assert proba.shape == (60, 5)
+    assert (proba[:, 3:] > 0).all()
     # children of the same node, neither with a document, are not told apart
     np.testing.assert_allclose(proba[:, 3], proba[:, 4])
     flat = model(classes=np.arange(5)).fit(X[y < 3], y[y < 3])
@@ -266,7 +270,8 @@ def test_one_row_one_class_equal_rows_and_extreme_variances():
     certain = HierarchicalNewtonClassifier(
         kernel="gaussian", variance=1e6, max_iter=300, max_inner=1000
     ).fit(X, y)
-    assert np.isfinite(certain.predict_proba(X)).all() and (certain.predict(X) == y).all()
+    assert np.isfinite(certain.predict_proba(X)).all()
+    assert (certain.predict(X) == y).all()
     empty = sparse.csr_array(np.where(np.arange(60)[:, None] < 5, 0, X))
     assert np.isfinite(model(tree=PARENTS).fit(empty, y).predict_proba(empty)).all()
 

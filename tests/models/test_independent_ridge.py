@@ -16,7 +16,7 @@ from tests.models.complete_problems import make_problem, problems
 
 
 @pytest.mark.parametrize("reg", [1e-3, 1.0, 100.0])
-@pytest.mark.parametrize("kernel, gamma", [("linear", None), ("gaussian", 0.2)])
+@pytest.mark.parametrize(("kernel", "gamma"), [("linear", None), ("gaussian", 0.2)])
 def test_equals_scikit_learn(kernel, gamma, reg):
     rng = np.random.default_rng(1)
     D, Y, new = rng.normal(size=(12, 4)), rng.normal(size=(12, 5)), rng.normal(size=(6, 4))
@@ -44,7 +44,8 @@ def test_leave_one_out_is_retraining(problem, log_reg):
     for setting in "AB":
         np.testing.assert_allclose(model.loo(setting), expected, atol=1e-8 * np.abs(Y).max())
     scores = model.loo_grid("B", [reg, 2 * reg], score=lambda F: F[0, 0])
-    assert scores.shape == (2,) and scores[0] == model.loo("B")[0, 0]
+    assert scores.shape == (2,)
+    assert scores[0] == model.loo("B")[0, 0]
 
 
 def test_leave_one_out_with_fewer_features_than_instances():

@@ -63,7 +63,8 @@ def test_fit_keeps_parameters_and_data_and_repeats(model, problem):
     assert fitted.fit(X, y) is fitted
     assert fitted.get_params() == before
     new = {name for name in vars(fitted) if name not in before}
-    assert new and all(name.endswith("_") and not name.startswith("_") for name in new)
+    assert new
+    assert all(name.endswith("_") and not name.startswith("_") for name in new)
     np.testing.assert_array_equal(X.row_features, features)
     scores = fitted.decision_function(X)
     np.testing.assert_array_equal(fitted.fit(X, y).decision_function(X), scores)
@@ -219,11 +220,14 @@ def test_iterations_that_end_before_the_tolerance_say_so(problem):
 @pytest.mark.parametrize("model", [KronRidge(), KronSVM()], ids=str)
 def test_fitting_in_the_other_form_forgets_the_coefficients(model, problem):
     model = clone(model).fit(*problem)
-    assert hasattr(model, "dual_coef_") and not hasattr(model, "coef_")
+    assert hasattr(model, "dual_coef_")
+    assert not hasattr(model, "coef_")
     model.set_params(form="primal").fit(*problem)
-    assert hasattr(model, "coef_") and not hasattr(model, "dual_coef_")
+    assert hasattr(model, "coef_")
+    assert not hasattr(model, "dual_coef_")
     model.set_params(form="dual").fit(*problem)
-    assert hasattr(model, "dual_coef_") and not hasattr(model, "coef_")
+    assert hasattr(model, "dual_coef_")
+    assert not hasattr(model, "coef_")
 
 
 @each_model

@@ -188,7 +188,8 @@ def test_linear_features_fewer_than_vertices_give_the_same_in_the_primal():
     Phi, Psi, Y = rng.normal(size=(9, 3)), rng.normal(size=(8, 2)), rng.normal(size=(9, 8))
     primal = TwoStepRidge(reg_rows=0.4, reg_cols=0.7).fit_matrix(Phi, Psi, Y)
     dual = fitted(Phi @ Phi.T, Psi @ Psi.T, Y, 0.4, 0.7)
-    assert primal.coef_.shape == (3, 2) and dual.coef_.shape == (9, 8)
+    assert primal.coef_.shape == (3, 2)
+    assert dual.coef_.shape == (9, 8)
     np.testing.assert_allclose(primal.coef_, Phi.T @ dual.coef_ @ Psi, atol=1e-10)
     np.testing.assert_allclose(primal.dual_coef_, dual.dual_coef_, atol=1e-10)
     new = rng.normal(size=(2, 3)), rng.normal(size=(4, 2))
@@ -233,7 +234,7 @@ UPDATES = [  # old and new vertices, features: l < d, l = d, l > d, fewer vertic
 ]
 
 
-@pytest.mark.parametrize("m, new, d", UPDATES)
+@pytest.mark.parametrize(("m", "new", "d"), UPDATES)
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
 @pytest.mark.parametrize("other", ["primal", "dual"])
 @pytest.mark.parametrize("side", ["rows", "cols"])
@@ -352,7 +353,8 @@ def test_dual_updates_are_as_accurate_as_retraining(reg, side):
     updated, retrained = (np.abs(P - exact).max() / np.abs(exact).max() for P in predictions)
     assert updated <= 10 * retrained + 1e-12
     if reg >= 1e-5:
-        assert retrained < 1e-9 and updated < 1e-8
+        assert retrained < 1e-9
+        assert updated < 1e-8
 
 
 def test_updates_that_rounding_spoils_say_so_once():
@@ -420,7 +422,8 @@ def test_streams_without_keeping_data():
         model.partial_fit_rows(Phi[start : start + 5], Y[start : start + 5])
     whole = TwoStepRidge(reg_rows=0.3, reg_cols=0.2, **kernels).fit_matrix(Phi, G, Y)
     np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
-    assert model._rows.features.shape == (0, 4) and model._labels is None
+    assert model._rows.features.shape == (0, 4)
+    assert model._labels is None
     with pytest.raises(InputError, match="keep_data=True"):
         model.loo("B")
     with pytest.raises(InputError, match="fit with keep_data=True to take in both"):
@@ -529,13 +532,15 @@ def test_estimator_conventions():
     X = PairData.complete(rng.normal(size=(12, 2)), rng.normal(size=(6, 2)))
     y = X.row_features[X.rows, 0] * X.col_features[X.cols, 1]
     model = TwoStepRidge(reg_rows=0.5, col_kernel="gaussian", col_gamma=0.1)
-    assert model.fit(X, y) is model and model.get_params()["col_gamma"] == 0.1
+    assert model.fit(X, y) is model
+    assert model.get_params()["col_gamma"] == 0.1
     assert clone(model).get_params() == model.get_params()
     corner = (X.rows < 4) & (X.cols < 2)
     split = [(np.flatnonzero((X.rows >= 4) & (X.cols >= 2)), np.flatnonzero(corner))]
     grid = {"reg_rows": [1e-4, 1e4], "reg_cols": [1e-4]}
     search = GridSearchCV(TwoStepRidge(), grid, cv=split).fit(X, y)
-    assert search.best_params_["reg_rows"] == 1e-4 and search.best_score_ > 0.99
+    assert search.best_params_["reg_rows"] == 1e-4
+    assert search.best_score_ > 0.99
     predicted = model.predict(X[[3, 50]])
     whole = model.predict_matrix(X.row_features, X.col_features)
     np.testing.assert_allclose(predicted, whole.ravel()[[3, 50]], atol=1e-12)
@@ -569,7 +574,7 @@ def test_wrong_input():
 
 
 @pytest.mark.parametrize(
-    "name, printed",
+    ("name", "printed"),
     # gpcr in setting D, printed 0.8319, comes out as 0.8341 by this and by dense inverses
     [("nr", (0.8857, 0.7893, 0.8515, 0.7275)), ("gpcr", (0.9420, 0.8702, 0.8772, 0.8341))],
 )

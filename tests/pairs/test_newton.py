@@ -173,7 +173,7 @@ def test_truncated_cg_steps_always_descend(loss, n, max_inner, seed):
     assert result.n_iter == 5 or np.linalg.norm(gradient) <= 1e-5 * np.linalg.norm(start)
 
 
-@pytest.mark.parametrize("solver, per_step", [("qmr", 2 * 4), ("cg", 4 + 1)])
+@pytest.mark.parametrize(("solver", "per_step"), [("qmr", 2 * 4), ("cg", 4 + 1)])
 def test_number_of_products(solver, per_step):
     _, Q, y = problem()
     operator = Restrictable(Q)
@@ -194,7 +194,8 @@ def test_products_of_the_active_set_give_the_same_iterates(solver):
     plain = newton_dual(Q, LOSSES["l2svm"], y, 0.1, **options)
     np.testing.assert_allclose(restricted.coef, plain.coef, rtol=1e-9, atol=1e-9)
     sizes = [shape[0] for shape in operator.products]
-    assert min(sizes) < 100 and max(sizes) == 200
+    assert min(sizes) < 100
+    assert max(sizes) == 200
     # "minres" drops the coefficients of the other pairs too
     assert (restricted.coef == 0).any() == (solver == "minres")
 
@@ -219,7 +220,8 @@ def test_callback_sees_each_iterate_and_stops(minimize):
 def test_nothing_to_fit():
     _, Q, _ = problem()
     result = newton_dual(Q, LOSSES["ridge"], np.zeros(40), 1.0)
-    assert result.n_iter == 0 and not result.coef.any()
+    assert result.n_iter == 0
+    assert not result.coef.any()
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -229,7 +231,8 @@ def test_reasons_to_stop(solver):
     options = dict(solver=solver, max_inner=100, line_search=True)
     for minimize, operator in ((newton_dual, Q), (newton_primal, X)):
         reached = minimize(operator, logistic, y, 1.0, max_iter=50, tol=1e-6, **options)
-        assert reached.stop == "tol" and reached.n_iter < 50
+        assert reached.stop == "tol"
+        assert reached.n_iter < 50
         assert minimize(operator, logistic, y, 1.0, max_iter=1, **options).stop == "max_iter"
         ended = minimize(operator, logistic, y, 1.0, callback=lambda state: True, **options)
         assert ended.stop == "callback"
@@ -238,7 +241,8 @@ def test_reasons_to_stop(solver):
 def test_a_step_that_cannot_be_found_ends_the_iterations():
     swap = np.array([[0.0, 1.0], [-1.0, 0.0]])  # no kernel: the two-sided Lanczos breaks down
     result = newton_dual(swap, LOSSES["ridge"], np.array([1.0, 0.0]), 1e-30)
-    assert result.stop == "breakdown" and result.n_iter == 0
+    assert result.stop == "breakdown"
+    assert result.n_iter == 0
     Q = np.diag([1.0, 1e200])
     result = newton_dual(Q, LOSSES["ridge"], np.array([1e200, 1e200]), 1e-9, max_inner=1)
     assert result.stop in ("breakdown", "diverged")

@@ -240,7 +240,8 @@ def test_two_threads_form_the_same_sums(rng, monkeypatch, threads, method, dtype
     product, adjoint = operator @ X, operator.T @ X
     threads(2)
     same, same_adjoint = operator @ X, operator.T @ X
-    assert set(awake[: len(awake) // 2]) == {1} and set(awake[len(awake) // 2 :]) == {2}
+    assert set(awake[: len(awake) // 2]) == {1}
+    assert set(awake[len(awake) // 2 :]) == {2}
     # The loops over pairs promise every bit: each sum is formed in one thread, in one order
     np.testing.assert_array_equal(same, product)
     np.testing.assert_array_equal(same_adjoint, adjoint)

@@ -103,7 +103,8 @@ def test_filter_of_two_steps_is_admissible_with_qualification_one_half(seed, log
     s, reg_cols = z / x, reg / reg_rows
     values = tikhonov(x, reg_rows) * tikhonov(s, reg_cols)
     rest = 1 - z * values
-    assert np.all(values <= 1 / reg * (1 + 1e-12)) and np.all(rest <= 1)
+    assert np.all(values <= 1 / reg * (1 + 1e-12))
+    assert np.all(rest <= 1)
     for power in (0.1, 0.5):
         assert np.all((z / reg) ** power * rest <= 2 * a * b * (1 + 1e-9))
 
@@ -114,7 +115,9 @@ def test_qualification_of_two_steps_is_no_more_than_one_half():
     supremum = [
         reg**-0.75 * (1 - tikhonov(x, np.sqrt(reg)) ** 2)[0] for reg in (1e-4, 1e-8, 1e-12)
     ]
-    assert supremum[0] > 2 and supremum[1] > 5 * supremum[0] and supremum[2] > 5 * supremum[1]
+    assert supremum[0] > 2
+    assert supremum[1] > 5 * supremum[0]
+    assert supremum[2] > 5 * supremum[1]
 
 
 @pytest.mark.parametrize("name", FILTERS)
@@ -128,7 +131,8 @@ def test_a_joint_filter_is_one_of_the_products_of_eigenvalues(name):
 @pytest.mark.parametrize("name", FILTERS)
 def test_zero_kernel(name):
     values = as_filter(name)(np.zeros(3), 0.5)
-    assert np.isfinite(values).all() and (values <= 2 / 0.5).all()
+    assert np.isfinite(values).all()
+    assert (values <= 2 / 0.5).all()
 
 
 def test_unknown_name():

@@ -35,11 +35,13 @@ def test_a_difference_is_marked_and_told(ours, mark, by):
 
 def test_any_number_is_far_from_a_printed_zero():
     ((ours, _), (same, _)) = long_table(pd.DataFrame({"ours": [1e-3, 0.0], "paper": [0.0, 0.0]}))
-    assert ours.mark == "far" and same.mark == ""
+    assert ours.mark == "far"
+    assert same.mark == ""
 
 
 def test_a_column_of_differences_is_not_repeated():
     table = pd.DataFrame({"ours": [0.5], "paper": [0.7], "difference": [-0.2], "note": [None]})
     ((ours, _, difference, note),) = long_table(table)
     assert (ours.mark, ours.by, difference.text) == ("far", "", "−0.2")
-    assert not note.numeric and note.text == ""
+    assert not note.numeric
+    assert note.text == ""

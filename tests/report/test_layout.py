@@ -47,7 +47,8 @@ def test_methods_by_data_sets_as_a_hand_would_set_them():
         printed=[printed],
         skipped=["knn was not run on a: too long"],
     )
-    assert grid.stub == ("method",) and grid.heads == [("a",), ("b",)]  # the order of the item
+    assert grid.stub == ("method",)
+    assert grid.heads == [("a",), ("b",)]
     assert grid.labels == [("svm",), ("knn",)]
     (svm_a, svm_b), (knn_a, knn_b) = grid.cells
     assert (svm_b.text, svm_b.spread, svm_b.printed, svm_b.mark) == (
@@ -57,9 +58,11 @@ def test_methods_by_data_sets_as_a_hand_would_set_them():
         "apart",
     )
     assert (knn_b.text, knn_b.printed, knn_b.mark) == ("0.751", "0.7", "apart")
-    assert svm_b.best and knn_b.best  # equal as shown
+    assert svm_b.best
+    assert knn_b.best
     assert (svm_a.text, svm_a.spread, svm_a.printed, svm_a.mark) == ("0.600", "", "0.601", "")
-    assert svm_a.stamps == ("surrogate", "busy") and not svm_a.best  # nothing to be better than
+    assert svm_a.stamps == ("surrogate", "busy")
+    assert not svm_a.best
     assert (knn_a.text, knn_a.printed, knn_a.stamps) == ("", "0.50", ())
     assert grid.notes == ("Not run: knn was not run on a: too long.",)
 
@@ -70,11 +73,13 @@ def test_values_are_heads_or_labels_and_absent_lines_are_said():
         {"rows": ["method"], "columns": ["dataset", VALUE], "values": values}, LONG.drop(index=3)
     )
     assert grid.heads == [("a", "here"), ("a", "there"), ("b", "here"), ("b", "there")]
-    assert grid.spans(0) == [("a", 2), ("b", 2)] and len(grid.spans(1)) == 4
+    assert grid.spans(0) == [("a", 2), ("b", 2)]
+    assert len(grid.spans(1)) == 4
     assert [cell.stamps for cell in grid.cells[1]] == [("not run",)] * 2 + [()] * 2
     (grid,) = laid_out({"rows": [VALUE, "method"], "columns": ["dataset"], "values": values})
     assert grid.labels == [("here", "svm"), ("here", "knn"), ("there", "svm"), ("there", "knn")]
-    assert grid.names()[1] == ["", "knn"] and grid.stubs()[0] == [("here", 2), ("svm", 1)]
+    assert grid.names()[1] == ["", "knn"]
+    assert grid.stubs()[0] == [("here", 2), ("svm", 1)]
 
 
 def test_a_method_that_comes_late_stands_where_it_follows():

@@ -103,19 +103,25 @@ def opened(address, *options):
 
 def test_everything_is_there_and_nothing_is_asked_for(page):
     found = seen(page)
-    assert found["errors"] == [] and found["requests"] == [] and found["unnamed"] == 0
-    assert found["articles"] == 2 and found["thumbnails"] == 1 and found["pictures"]
+    assert found["errors"] == []
+    assert found["requests"] == []
+    assert found["unnamed"] == 0
+    assert found["articles"] == 2
+    assert found["thumbnails"] == 1
+    assert found["pictures"]
     assert found["said"] == "3 of 3 claims"
 
 
 def test_the_address_filters_and_sorts(page):
     found = seen(page, "#claims?verdict=fails")
-    assert found["shown"] == ["claim-fails"] and found["said"] == "1 of 3 claims"
+    assert found["shown"] == ["claim-fails"]
+    assert found["said"] == "1 of 3 claims"
     assert seen(page, "#claims?paper=stock")["shown"] == []
     assert seen(page, "#claims?strictness=strict")["shown"] == ["claim-holds-a"]
     assert seen(page, "#claims?q=FAILS")["shown"] == ["claim-fails"]
     found = seen(page, "#claims?sort=0-")
-    assert found["shown"][0] == "claim-fails" and found["sorted"][0] == "descending"
+    assert found["shown"][0] == "claim-fails"
+    assert found["sorted"][0] == "descending"
 
 
 def test_nothing_is_cut_on_a_phone(page):
@@ -137,7 +143,8 @@ def test_a_link_to_a_claim_shows_it_whatever_is_filtered(page):
     setTimeout(() => { location.hash = "#claim-holds-a"; }, 100);
     </script>"""
     found = seen(page, after=click + AFTER)
-    assert len(found["shown"]) == 3 and found["said"] == "3 of 3 claims"
+    assert len(found["shown"]) == 3
+    assert found["said"] == "3 of 3 claims"
 
 
 def test_a_table_is_set_as_in_the_paper_and_copied_as_its_files(page):
@@ -156,10 +163,13 @@ def test_a_table_is_set_as_in_the_paper_and_copied_as_its_files(page):
     found = seen(page, after=read)
     folder = page.parents[1] / "airola"
     datasets = [text for _, text in found["heads"][1:]]
-    assert found["heads"][0] == ["col", "method"] and "GPCR" in datasets
+    assert found["heads"][0] == ["col", "method"]
+    assert "GPCR" in datasets
     gpcr = found["first"][1 + datasets.index("GPCR")]
-    assert found["first"][0] == "KronSVM" and re.fullmatch(r"0.650‡ ± 0.\d{3} \(0.62\)", gpcr)
-    assert found["best"] == ["0.650"] * len(datasets) and found["marked"] > 0
+    assert found["first"][0] == "KronSVM"
+    assert re.fullmatch(r"0.650‡ ± 0.\d{3} \(0.62\)", gpcr)
+    assert found["best"] == ["0.650"] * len(datasets)
+    assert found["marked"] > 0
     assert found["copies"] == [(folder / f"table-6.{kind}").read_text() for kind in ("md", "tex")]
     assert found["folded"]
 
@@ -175,7 +185,8 @@ def test_what_a_reader_has_to_act_on_is_open_and_the_rest_is_folded(page):
     });
     </script>"""
     found = seen(page, after=read)
-    assert len(found["open"]) == 1 and found["open"][0].startswith("fails")
+    assert len(found["open"]) == 1
+    assert found["open"][0].startswith("fails")
     assert found["folded"] == [2]
     assert any(line.startswith("Holds: 2 claims") for line in found["said"])
 
@@ -193,7 +204,8 @@ def test_a_table_has_the_width_of_the_window_or_says_that_it_goes_on(page, width
     });
     </script>"""
     found = seen(page, width=width, after=read)
-    assert found["wide"] == wide and ("scroll" in found["hint"]) == wide
+    assert found["wide"] == wide
+    assert ("scroll" in found["hint"]) == wide
     assert found["overflow"] <= 0
 
 
@@ -214,5 +226,6 @@ def test_nothing_stands_in_the_way_of_a_screen_reader(page, width, scheme):
     </script>"""
     scheme_option = f"--blink-settings=preferredColorScheme={scheme}"
     found = seen(page, width=width, after=run, options=[scheme_option])
-    assert found["dark"] == (scheme == 0) and found["passes"] > 30
+    assert found["dark"] == (scheme == 0)
+    assert found["passes"] > 30
     assert [entry for entry in found["violations"] if entry[0] != "minor"] == []

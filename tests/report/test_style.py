@@ -5,7 +5,9 @@ import pytest
 from kronbench.report.style import coinciding, log_ticks, new_figure
 
 
-@pytest.mark.parametrize("low, high", [(1750, 2600), (150, 4000), (20, 900), (3, 500), (0.1, 1e4)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(1750, 2600), (150, 4000), (20, 900), (3, 500), (0.1, 1e4)]
+)
 def test_a_logarithmic_axis_has_ticks_with_numbers(low, high):
     _, axes = new_figure(1, 1)
     panel = axes[0, 0]

@@ -94,7 +94,8 @@ def test_latex():
     ) in lines
     assert r" & KK & 0.9$^\ddagger$ (0.90) & a$_{ij}$ & ($>$3d) \\" in lines  # "A" is said once
     assert r"a$|$b $<$ c \& d" in lines
-    assert text.isascii() and text.count("{") == text.count("}")
+    assert text.isascii()
+    assert text.count("{") == text.count("}")
     rows = [line for line in lines if line.endswith(r"\\")]
     assert [row.replace(r"\&", "").count("&") for row in rows] == [4, 4, 4]
     for environment in ("table", "tabular", "minipage"):
@@ -119,7 +120,9 @@ def test_latex_compiles(tmp_path):
 def test_every_formula_is_set_in_latex(text):
     """No sign is left that LaTeX does not know, and no letter and number is lost."""
     (line,) = (line for line in typeset.latex(text, "", [], []).split("\n") if "caption" in line)
-    assert line.isascii() and line.count("{") == line.count("}") and line.count("$") % 2 == 0
+    assert line.isascii()
+    assert line.count("{") == line.count("}")
+    assert line.count("$") % 2 == 0
     kept = re.sub(r"\\[A-Za-z]+", "", line)
     wanted = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     assert re.findall("[A-Za-z0-9]", kept) == re.findall("[A-Za-z0-9]", wanted)
@@ -133,8 +136,10 @@ def test_raised_and_lowered_letters_in_latex():
 def test_html():
     """One page with every number, its marks, and the stamp of surrogate data."""
     text = typeset.html("paper table-1", "A < B", [GRID], ["E"])
-    assert "<title>Kronbench: paper table-1</title>" in text and "A &lt; B" in text
-    assert "src=" not in text and "href=" not in text
+    assert "<title>Kronbench: paper table-1</title>" in text
+    assert "A &lt; B" in text
+    assert "src=" not in text
+    assert "href=" not in text
     page = ElementTree.fromstring("<body>" + text.partition("<body>")[2].rpartition("</html>")[0])
     assert "Surrogate data: E" in [part.text for part in page.iter("p")]
     (box,) = (part for part in page.iter("div") if part.get("role") == "region")
@@ -150,10 +155,12 @@ def test_html():
         *("0.9420 ± 0.010 (0.942)", "not run", "1.2·10⁻¹⁵°"),
         *("0.9‡ (0.90)", "aᵢⱼ", " (>3d)"),
     ]
-    assert cells[0].find("b").text == "0.9420" and "far" in cells[0].get("class").split()
+    assert cells[0].find("b").text == "0.9420"
+    assert "far" in cells[0].get("class").split()
     assert "doubt" in cells[3].get("class").split()
     assert [td.find("span[@class='printed']") is not None for td in cells] == [
         *(True, False, False, True, False, True)
     ]
     legend = "".join(list(page.iter("p"))[-1].itertext())
-    assert all(sentence in legend for sentence in LEGEND) and "more than 10 %" in legend
+    assert all(sentence in legend for sentence in LEGEND)
+    assert "more than 10 %" in legend

@@ -55,7 +55,8 @@ def test_a_moved_verdict_is_on_the_page_and_in_the_summary(plan):
     assert "  moved: learns: holds -> fails\n" in summary
     assert line in (plan.report / "index.html").read_text().replace("&gt;", ">")
     text = accept(plan)
-    assert line in text and "1 of 2 verdicts move" in text
+    assert line in text
+    assert "1 of 2 verdicts move" in text
     # what was accepted stands until someone says yes
     assert pd.read_csv(plan.accepted / "verdicts.csv")["verdict"].tolist() == ["holds", "holds"]
 
@@ -126,7 +127,10 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(plan):
     readme.write_text(f"before\n{BEGIN}\nprevious\n{END}\nafter\n")
     update_readme(readme, target)
     text = readme.read_text()
-    assert "| `airola` | 1 | 0 | 1 | 0 |" in text and "2026-11-21, a cpu, 2 cores" in text
-    assert text.startswith("before\n") and text.endswith("\nafter\n") and "previous" not in text
+    assert "| `airola` | 1 | 0 | 1 | 0 |" in text
+    assert "2026-11-21, a cpu, 2 cores" in text
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    assert "previous" not in text
     update_readme(readme, target)
     assert readme.read_text() == text

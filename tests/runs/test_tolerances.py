@@ -45,7 +45,8 @@ EVIDENCE = [
 def test_a_column_that_moved_has_an_entry_and_others_have_none(tmp_path):
     folders = runs(tmp_path, *EVIDENCE)
     status, entries = written(tmp_path, folders)
-    assert status == 0 and list(entries) == ["auc"]
+    assert status == 0
+    assert list(entries) == ["auc"]
     assert entries["auc"]["absolute"] == 0.0005  # 3 times 0.0001, rounded up
     assert entries["auc"]["because"].startswith(f"0.0001 at most, {folders[0]} and {folders[2]}")
     comments = [
@@ -102,7 +103,8 @@ def test_rows_and_numbers_of_one_run_alone_are_told_and_get_no_tolerance(tmp_pat
     assert "have other rows" in capsys.readouterr().out
     missing = changed("auc", [None, 0.6, 0.7, 0.8001])
     status, entries = written(tmp_path, runs(tmp_path / "again", FRAME, missing))
-    assert status == 1 and entries["auc"]["absolute"] == 0.0005
+    assert status == 1
+    assert entries["auc"]["absolute"] == 0.0005
     assert "lacks a number" in capsys.readouterr().out
 
 

@@ -110,6 +110,7 @@ class Stopwatch:
         )
 
     def timing(self) -> Timing:
+        """What the stopwatch has measured so far."""
         return _timing([self])
 
 
@@ -231,6 +232,7 @@ class TimeCap:
         return last_seconds * (size / last_size) ** min(max(power, 0.0), 3.0)
 
     def allows(self, size: float) -> bool:
+        """Whether the predicted seconds of a size are within the cap."""
         return self.predicted(size) <= self.seconds
 
 

@@ -1,5 +1,6 @@
-"""What the columns of a result table are: each experiment, and each drawing that tabulates, says
-it in its ``COLUMNS``.
+"""What the columns of a result table are, as each experiment declares them in ``COLUMNS``.
+
+A drawing that tabulates has a declaration of its own.
 
 Nothing is guessed from the name of a column: which tell rows apart, which are a clock's, which
 are counts is declared beside the function that makes them. A declaration is an expression of

@@ -59,6 +59,7 @@ class Item:
 
     @property
     def folder(self) -> Path:
+        """``results/<scale>/<paper>``."""
         return RESULTS / self.scale / self.paper
 
     @property
@@ -115,6 +116,7 @@ class Plan:
 
     @property
     def scale(self) -> str:
+        """The name of the scale, and of the folder of its results."""
         return self.config["scale"]
 
     @property
@@ -124,6 +126,7 @@ class Plan:
 
     @property
     def report(self) -> Path:
+        """The folder of the page."""
         return RESULTS / self.scale / "report"
 
     @property
@@ -133,6 +136,7 @@ class Plan:
 
     @property
     def datasets(self) -> list[str]:
+        """The data sets of all items, each once, in small letters."""
         return sorted({name.lower() for item in self.items for name in item.datasets})
 
     def data_folder(self, name: str) -> Path:
@@ -140,6 +144,7 @@ class Plan:
         return RESULTS / self.scale / "data" / name.lower()
 
     def item(self, paper: str, name: str) -> Item:
+        """The item of that name; one that the run does not have is refused."""
         for item in self.items:
             if (item.paper, item.name) == (paper, name):
                 return item

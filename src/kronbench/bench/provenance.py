@@ -96,8 +96,11 @@ def drawing_settings(item: Item) -> dict:
 
 
 def page_sources(plan: Plan) -> list[str]:
-    """Files whose change makes the page stale: its code, templates, claims, the printed numbers
-    that they quote, paper files, and the verdicts with which it compares."""
+    """Files whose change makes the page stale.
+
+    Its code, templates, claims, the printed numbers that these quote, paper files, and the
+    verdicts with which it compares.
+    """
     papers = [config_path("papers", f"{paper}.yaml") for paper in plan.papers]
     templates = package_path("report", "templates").iterdir()
     accepted = [file for file in [plan.accepted / "verdicts.csv"] if file.exists()]

@@ -359,7 +359,7 @@ def _exponential(distances, gamma):
 
 @njit(parallel=True, cache=True, fastmath={"reassoc", "contract"})
 def _few_columns(matrix, columns):
-    """matrix @ columns.T, transposed, four rows of the matrix at a time."""
+    """Matrix @ columns.T, transposed, four rows of the matrix at a time."""
     n_rows, n = matrix.shape
     k = len(columns)
     out = np.empty((k, n_rows), columns.dtype)

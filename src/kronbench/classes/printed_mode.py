@@ -93,7 +93,7 @@ def symmetrized_adjoint(
     held_out_image: np.ndarray,
     max_iter: int,
 ) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray, int]]:
-    """s of Eq. 7 by k3 steps on (I + V'K~V) b = V'K~ g_I (generator, returns s and its image)."""
+    """S of Eq. 7 by k3 steps on (I + V'K~V) b = V'K~ g_I (generator, returns s and its image)."""
     system = _Symmetrized(covariance, loss, probabilities, guarded=False)
     rhs = system.VT(held_out_image)
     solver = system.solve(np.zeros_like(rhs), rhs, np.zeros_like(rhs))
@@ -140,7 +140,7 @@ class _Symmetrized:
         return self.root * (x - np.einsum("ij,ij->i", self.pi, x)[:, None])
 
     def start(self, coef, image, gradient):
-        """b = D^-1/2 a and the residual there, without a product where no entry is tiny."""
+        """B = D^-1/2 a and the residual there, without a product where no entry is tiny."""
         with np.errstate(divide="ignore", invalid="ignore"):
             beta = np.where(self.free & ~self.zero & (self.pi > 0), coef / self.root, 0)
             scaled = np.where(self.free & (self.pi > 0), gradient / self.root, 0)

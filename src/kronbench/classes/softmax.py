@@ -57,7 +57,7 @@ class SoftmaxLoss:
         return float((normalizers - self._scores_of_targets(scores))[~self.rows].sum())
 
     def gradient(self, probabilities: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """pi - y on the training part (or the given rows), zero elsewhere, (n, C)."""
+        """Pi - y on the training part (or the given rows), zero elsewhere, (n, C)."""
         rows = self.rows if rows is None else rows
         gradient = np.where(rows[:, None], probabilities, 0)
         if self.shares is not None:

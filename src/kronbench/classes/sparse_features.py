@@ -89,7 +89,7 @@ class _Order:
         block_starts(self._columns, self._bounds, _BLOCK_ROWS, self._starts)
 
     def add(self, source, out):
-        """out += X source, panels of the width of the registers."""
+        """Out += X source, panels of the width of the registers."""
         values = self._values.astype(out.dtype, copy=False)
         tasks, width = even_tasks(self._bounds), source.shape[1]
         flat, out = source.reshape(-1), out.reshape(-1)

@@ -191,7 +191,7 @@ class _Elimination:
         return out - (self._curvatures @ shift).T
 
     def solve(self, h):
-        """z = (I + G V)^-1 h and V z, for h (r, C)."""
+        """Z = (I + G V)^-1 h and V z, for h (r, C)."""
         tree, h = self._tree, np.asarray(h, float).T
         b = np.zeros((tree.n_nodes + 1, h.shape[1]))
         b[tree.leaves] = h
@@ -217,7 +217,7 @@ def _add_to_parents(sums, parents, blocks):
 
 
 def _minus(block, left, right):
-    """block - left @ right in the dtype of the block, by rows that stay in cache."""
+    """Block - left @ right in the dtype of the block, by rows that stay in cache."""
     right = right.astype(block.dtype)
     out = np.empty_like(block)
     step = max(1, _CACHED // max(1, block.shape[1]))

@@ -58,7 +58,7 @@ def checkerboard(
 
 
 def distinct(n: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """n distinct integers out of 0..size-1, every subset equally likely, in increasing order.
+    """N distinct integers out of 0..size-1, every subset equally likely, in increasing order.
 
     One byte for each candidate, where ``rng.choice`` would permute 8-byte integers: each round
     draws as many as are still missing, so the count never passes n and no draw is taken back.

@@ -139,7 +139,7 @@ def largest_quotient(a, b):
 
 @njit(cache=True)
 def solve_transposed(R, dead, b):
-    """x with R^T x = b for an upper triangular R; zero at the dead positions."""
+    """X with R^T x = b for an upper triangular R; zero at the dead positions."""
     x = b.copy()
     for i in range(len(b)):
         if dead[i]:
@@ -153,7 +153,7 @@ def solve_transposed(R, dead, b):
 
 @njit(fastmath=_REASSOCIATE, cache=True)
 def solve(R, dead, b):
-    """x with R x = b for an upper triangular R; zero at the dead positions."""
+    """X with R x = b for an upper triangular R; zero at the dead positions."""
     x = np.zeros(len(b))
     for i in range(len(b) - 1, -1, -1):
         if not dead[i]:
@@ -237,7 +237,7 @@ def _reflect(columns, first, last, low, high, turns):
 
 @njit(fastmath=_REASSOCIATE)
 def _combine(columns, first, last, low, high, weights, out, squares):
-    """out += weights[j] * columns[j] for six combinations, and squares += columns[j]^2.
+    """Out += weights[j] * columns[j] for six combinations, and squares += columns[j]^2.
 
     Four columns at once: the blocks of the sums are loaded once for them.
     """

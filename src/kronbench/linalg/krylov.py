@@ -330,9 +330,9 @@ class Rotations:
     def rotate(
         self, alpha: float, beta: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Step tau along the new direction d_k, and rho, delta, epsilon of its recurrence
+        """Step tau along the new direction d_k, and rho, delta, epsilon of its recurrence.
 
-        rho d_k = v_k - delta d_{k-1} - epsilon d_{k-2}.
+        It is rho d_k = v_k - delta d_{k-1} - epsilon d_{k-2}.
         """
         epsilon, delta_bar = self.sine_old * self.beta, self.cosine_old * self.beta
         delta = self.cosine * delta_bar + self.sine * (alpha + self.shift)

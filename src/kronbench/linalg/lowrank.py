@@ -429,7 +429,7 @@ CSI_STEPS = {
 
 @contextmanager
 def _threads(n):
-    """numba threads as the n points are worth, and one for BLAS.
+    """Numba threads as the n points are worth, and one for BLAS.
 
     OpenBLAS threads spin after each call and take the cores from numba's: up to 30 times slower.
     """

@@ -49,7 +49,7 @@ class PrefixSolution:
         return coef, self.target_mean - self.factor_mean @ coef
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
-        """u (k, n_new) for rows (n_new, k) of the factor, in O(n_new k^2)."""
+        """U (k, n_new) for rows (n_new, k) of the factor, in O(n_new k^2)."""
         centred = (rows - self.factor_mean).T
         return solve_triangular(self.triangle, centred, trans="T", check_finite=False)
 

@@ -81,7 +81,7 @@ one_blas_thread = _OneThread()
 
 
 def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """a @ b by the BLAS on the threads of numba, as many as it is worth; O(m k n).
+    """A @ b by the BLAS on the threads of numba, as many as it is worth; O(m k n).
 
     Where scipy's BLAS takes other integers than C's ``int``, the product is numpy's own.
 

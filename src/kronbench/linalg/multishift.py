@@ -43,7 +43,7 @@ class ShiftedSolutions:
         return self.tridiagonal.shape[1]
 
     def iterate(self, j: int, k: int = -1) -> np.ndarray:
-        """x (n,) for ``shifts[j]`` after k + 1 iterations, by default the last."""
+        """X (n,) for ``shifts[j]`` after k + 1 iterations, by default the last."""
         return self.coefficients[j, k] @ self.basis[:-1]
 
     def images(self, j: int, basis_images: np.ndarray) -> np.ndarray:
@@ -51,7 +51,7 @@ class ShiftedSolutions:
         return self.coefficients[j] @ basis_images
 
     def quadratic_forms(self) -> tuple[np.ndarray, np.ndarray]:
-        """x' A x and ||A x - b||^2 of all iterates, each (s, K).
+        """X' A x and ||A x - b||^2 of all iterates, each (s, K).
 
         From the (K + 1)^2 inner products of the basis: no vector of length n is formed for an
         iterate. The basis need not have stayed orthogonal; A V = V T holds to rounding.

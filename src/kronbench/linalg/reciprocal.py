@@ -89,7 +89,7 @@ class HeldOutFactors:
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def _next_factors(product, factor, vectors, values, resolvent, center, pole, gain):
-    """factor = (1 + pole K)^-1 product, product = gain (K - center) factor, without row i each.
+    """Factor = (1 + pole K)^-1 product, product = gain (K - center) factor, without row i each.
 
     The second has two forms. As a difference over ``pole`` it would cancel where the pole is
     small; through K its gain would blow up rounding where the pole is large.

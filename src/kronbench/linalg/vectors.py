@@ -37,12 +37,12 @@ def norm(u: np.ndarray) -> float:
 
 
 def axpy(a: float, x: np.ndarray, y: np.ndarray) -> None:
-    """y <- a x + y, in place."""
+    """Y <- a x + y, in place."""
     axpby(a, x, 1.0, y)
 
 
 def axpby(a: float, x: np.ndarray, b: float, y: np.ndarray) -> None:
-    """y <- a x + b y for arrays of one shape, in place and in the precision of y."""
+    """Y <- a x + b y for arrays of one shape, in place and in the precision of y."""
     a, b = y.dtype.type(a), y.dtype.type(b)
     x, y = _flat(x), _flat_output(y)
     if len(y) < PASS_WORTH_A_THREAD:

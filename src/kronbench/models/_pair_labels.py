@@ -23,7 +23,7 @@ def check_pairs(X, y=None):
 
 
 def check_targets(X, y):
-    """y as finite float64 (n,) for the pairs of X."""
+    """Y as finite float64 (n,) for the pairs of X."""
     y = check_pairs(X, y)
     if y.dtype.kind not in "fiub":
         raise InputError(f"y has dtype {y.dtype}: give numbers")

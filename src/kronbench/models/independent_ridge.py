@@ -144,12 +144,14 @@ class IndependentRidge(LabelMatrixModel):
 
     @property
     def coef_(self) -> np.ndarray:
+        """Primal coefficients, one column for each task, solved for when first asked for."""
         if self._coef is None:
             self._coef = self._rows.solve(self._projected)
         return self._coef
 
     @property
     def dual_coef_(self) -> np.ndarray:
+        """Dual coefficients (m, q), solved for from the labels at each call."""
         check_kept(self._labels)
         return self._rows.dual_solve(self._labels)
 

@@ -82,8 +82,10 @@ class LSSVM(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Responses, (n',) or (n', d), at new points (n', p), or from their kernel values (n', n)
-        with the training points."""
+        """Responses, (n',) or (n', d), at new points (n', p).
+
+        With a precomputed kernel, from the kernel values (n', n) with the training points.
+        """
         check_is_fitted(self)
         K = np.asarray(X) if self.X_fit_ is None else self._cross(X)
         if K.ndim != 2 or K.shape[1] != len(self.dual_coef_):

@@ -140,12 +140,14 @@ class TwoStepRidge(LabelMatrixModel):
 
     @property
     def coef_(self) -> np.ndarray:
+        """Coefficients of both steps, solved for when first asked for."""
         if self._coef is None:
             self._coef = self._solve()
         return self._coef
 
     @property
     def dual_coef_(self) -> np.ndarray:
+        """Dual coefficients (m, q), solved for from the labels at each call."""
         check_kept(self._labels)
         return self._cols.dual_solve(self._rows.dual_solve(self._labels).T).T
 

@@ -90,7 +90,7 @@ def scatter_pairs(order, minor, bounds, x, out):
 
 @njit(parallel=True, cache=True)
 def gather_pairs(order, minor, bounds, first, table, out):
-    """out of each pair = table[i, minor] for its major vertex first + i."""
+    """Out of each pair = table[i, minor] for its major vertex first + i."""
     for i in prange(len(table)):
         for h in range(bounds[first + i], bounds[first + i + 1]):
             out[order[h]] = table[i, minor[h]]

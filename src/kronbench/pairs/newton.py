@@ -75,6 +75,7 @@ class NewtonResult:
 
     @property
     def n_iter(self) -> int:
+        """Outer iterations."""
         return len(self.objective_path)
 
 
@@ -239,7 +240,7 @@ class _Dual(_Form):
         return dot(u, Bv)
 
     def residual(self, g, a):
-        """g + reg a, the gradient of J without its factor Q (Eq. 8), and its norm."""
+        """G + reg a, the gradient of J without its factor Q (Eq. 8), and its norm."""
         residual = g + self.pull * a
         return residual, norm(residual)
 
@@ -353,7 +354,7 @@ class _DualInGramProduct(_Dual):
         return x, self.operator.matvec(x)
 
     def _square(self, r, Qr):
-        """r'Q r; zero where it is no more than rounding, r then being in the null space of Q."""
+        """R'Q r; zero where it is no more than rounding, r then being in the null space of Q."""
         square = dot(r, Qr)
         size = norm(r)
         if abs(square) <= self.rounding * size:
@@ -426,7 +427,7 @@ class _Primal(_Form):
 
 
 def _line_minimum(form, loss, y, p, z, x, Bx):
-    """delta >= 0 that minimizes J(z - delta x); 0 where x is no direction of descent."""
+    """Delta >= 0 that minimizes J(z - delta x); 0 where x is no direction of descent."""
     linear, quadratic = form.inner(x, z, p), form.inner(x, x, Bx)
 
     def slope(delta):

@@ -43,8 +43,10 @@ class SecondStep:
         )
 
     def weights(self, F: ArrayLike) -> np.ndarray:
-        """(F Psi) (Psi'Psi + reg I)^-1, (n, P), for F (n, C): its product with task features
-        gives the predictions."""
+        """(F Psi) (Psi'Psi + reg I)^-1, (n, P), for F (n, C).
+
+        Its product with task features gives the predictions.
+        """
         F = np.asarray(F)
         if F.ndim != 2 or F.shape[1] != self.features.shape[0]:
             raise InputError(

@@ -55,6 +55,7 @@ class IteratedTikhonov:
     iterations: int = 2
 
     def __call__(self, eigenvalues: np.ndarray, reg: float) -> np.ndarray:
+        """The filtered reciprocals of eigenvalues, of the same shape."""
         first = 1.0 / (np.asarray(eigenvalues, dtype=np.float64) + reg)
         values = first
         for _ in range(self.iterations - 1):

@@ -230,8 +230,10 @@ def gain(
 
 @_judges("value")
 def close(frame, *, value, between, low, high, by, tolerance, spread=None):
-    """For each group that has both, ``value`` at ``high`` and at ``low`` differ by no more than
-    ``tolerance``, as means of what is paired along ``spread``."""
+    """For each group that has both, ``value`` at ``high`` is close to that at ``low``.
+
+    Means of what is paired along ``spread`` differ by no more than ``tolerance``.
+    """
     differences = _differences(frame, value, between, low, high, by, None, spread)
     where = max(differences, key=lambda names: abs(differences[names].mean()))
     largest = differences[where]
@@ -243,9 +245,11 @@ def close(frame, *, value, between, low, high, by, tolerance, spread=None):
 def leads(
     frame, *, value, among, leader, by, over=None, slack=0.0, spread=None, significant=False
 ):
-    """In each group the mean of ``value`` at ``among`` = ``leader`` is the largest, or within
-    ``slack`` of it; compared with each other one where both were measured (along ``spread``), with
-    ``over`` as in ``gain``."""
+    """In each group the mean of ``value`` is largest at ``among`` = ``leader``.
+
+    Or within ``slack`` of the largest. It is compared with each other one where both were measured
+    (along ``spread``), with ``over`` as in ``gain``.
+    """
     leads_over = {}
     for names, group in _groups(frame, by):
         for other in group[among].unique():
@@ -262,8 +266,10 @@ def leads(
 
 @_judges("value")
 def led(frame, *, value, among, name, by, slack=0.0, spread=None):
-    """In each group another one has a larger mean of ``value`` than ``among`` = ``name`` has,
-    less ``slack``; compared as in ``leads``."""
+    """In each group another one has a larger mean of ``value`` than ``among`` = ``name``.
+
+    Less ``slack``; compared as in ``leads``.
+    """
     behind = {}
     for names, group in _groups(frame, by):
         others = {}

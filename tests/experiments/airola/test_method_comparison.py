@@ -105,7 +105,8 @@ def test_a_checkerboard_is_trained_on_whole_and_tested_on_new_vertices():
     board = Dataset(name="Board", source="generated", kind="pairs", arrays=arrays)
     ((repeat, fold, train, test),) = method_comparison._splits(SPEC, board)
     assert (repeat, fold) == (0, 0)
-    assert len(train[0]) == 400 and len(test[0]) == 400
+    assert len(train[0]) == 400
+    assert len(test[0]) == 400
     assert not np.isin(test[0].row_features, train[0].row_features).any()
     method = method_comparison._Method(SPEC["methods"]["KronRidge"], {}, True)
     assert method.make(0).row_kernel == "gaussian"
@@ -115,7 +116,8 @@ def test_a_checkerboard_is_trained_on_whole_and_tested_on_new_vertices():
         board,
         "Board",
     )
-    assert not frame["cross_validated"].any() and len(frame) == 3
+    assert not frame["cross_validated"].any()
+    assert len(frame) == 3
 
 
 def rows(**columns):

@@ -51,7 +51,8 @@ def test_each_model_is_trained_once_and_predicts_both_ways(frame):
     assert not training.duplicated(["method", "reg", "fold", "size"]).any()
     assert len(training) == 3 * 2 * 3
     own = frame[(frame["task"] == "prediction") & (frame["method"] == "LibSVM")]
-    assert set(own["reg"]) == {2.0} and len(own) == 2 * 3
+    assert set(own["reg"]) == {2.0}
+    assert len(own) == 2 * 3
     assert own["deviation"].max() < 1e-12
     trick = frame[frame["method"] == "LibSVM by vec trick"]
     assert set(trick["reg"]) == {0.5, 2.0}
@@ -66,11 +67,13 @@ def test_subsets_are_nested_and_end_with_all_training_pairs(data, frame):
     problems = _Folds(SPEC, data, generator(7, "scaling", data.name))
     small, large = (problems.train(size, 5)[0] for size in (200, 400))
     cells = [set(zip(pairs.rows, pairs.cols, strict=True)) for pairs in (small, large)]
-    assert len(cells[0]) == 200 and cells[0] < cells[1]
+    assert len(cells[0]) == 200
+    assert cells[0] < cells[1]
     everything = problems.n_train(100_000, 5)
     assert everything == len(problems.train(100_000, 5)[0]) < 5296
     test = problems.test(400, 5)[0]
-    assert not set(test.rows) & set(large.rows) and not set(test.cols) & set(large.cols)
+    assert not set(test.rows) & set(large.rows)
+    assert not set(test.cols) & set(large.cols)
     assert frame.loc[(frame["size"] == 100_000) & (frame["fold"] == 5), "n"].eq(everything).all()
 
 
@@ -96,7 +99,8 @@ def test_checkerboards_are_the_same_for_every_solver_and_tested_on_new_vertices(
 
 def test_checkerboard_rows_name_their_data():
     frame = run_experiment("airola.scaling", BOARDS, None, "all")
-    assert set(frame["dataset"]) == {"checkerboard"} and set(frame["source"]) == {"generated"}
+    assert set(frame["dataset"]) == {"checkerboard"}
+    assert set(frame["source"]) == {"generated"}
     assert set(frame["n"]) == {100, 225, 400}
 
 

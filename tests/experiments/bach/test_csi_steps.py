@@ -35,7 +35,8 @@ def test_csi_steps_account_for_the_whole():
     assert (timed["seconds"] <= timed["seconds_high"]).all()
     assert timed.loc[timed["step"] == "total", "processors"].gt(0).all()
     ahead = frame[frame["step"] == "look-ahead"].set_index("lookahead")
-    assert ahead.loc[60, "same"] == 1 and ahead.loc[60, "share of the gain"] == 1
+    assert ahead.loc[60, "same"] == 1
+    assert ahead.loc[60, "share of the gain"] == 1
     assert (frame.loc[frame["step"] == "identity", "deviation"] < 1e-10).all()
 
 

@@ -22,8 +22,10 @@ SPEC = {
 
 def test_each_run_has_its_memory_and_its_products():
     frame = run_experiment("performance.largest_runs", SPEC, None, "all")
-    assert frame["n"].tolist() == [900, 1600] and set(frame["predict_pairs"]) == {900}
-    assert (frame["peak_mib"] > 50).all() and frame["auc"].between(0.4, 1).all()
+    assert frame["n"].tolist() == [900, 1600]
+    assert set(frame["predict_pairs"]) == {900}
+    assert (frame["peak_mib"] > 50).all()
+    assert frame["auc"].between(0.4, 1).all()
     assert (frame["products"] * frame["product_seconds"]).tolist() == pytest.approx(
         frame["seconds"].tolist()
     )
@@ -68,7 +70,8 @@ def test_a_factor_needs_little_more_memory_than_its_columns():
     spec = SPEC | {"sizes": {}, "factor_sizes": [100_000]}
     frame = run_experiment("performance.largest_runs", spec, None, "all").set_index("solver")
     assert frame.index.tolist() == ["incomplete Cholesky", "CSI"]
-    assert (frame["rank"] == 30).all() and frame["columns"].tolist() == [30, 40]
+    assert (frame["rank"] == 30).all()
+    assert frame["columns"].tolist() == [30, 40]
     seconds = frame["seconds"]
     assert frame["ratio"].tolist() == pytest.approx((seconds / seconds.iloc[0]).tolist())
     # G, and a dozen numbers for each point beside it; a second G would make 16

@@ -15,4 +15,5 @@ def test_sizes_of_sections():
     assert frame.loc["all", ["documents", "classes", "nodes"]].tolist() == [8, 6, 11]
     assert frame.loc["A", ["documents", "classes", "nodes", "children"]].tolist() == [4, 3, 5, 2]
     assert frame.loc["B", ["documents", "classes", "nodes", "children"]].tolist() == [4, 3, 4, 1]
-    assert (frame["training"] == [6, 3, 3]).all() and frame.loc["A", "levels"] == 2
+    assert (frame["training"] == [6, 3, 3]).all()
+    assert frame.loc["A", "levels"] == 2

@@ -24,8 +24,10 @@ def test_curves_end_at_the_test_error_and_start_at_zero():
     counts = frame.groupby("method")["hyperparameters"].first()
     assert counts[["mc-tied", "mc-sep", "1rest"]].tolist() == [2, 6, 6]
     for _, curve in frame.groupby(["partition", "method"]):
-        assert curve["error"].iloc[0] == 0 and curve["error"].is_monotonic_increasing
-        assert curve["predicted"].iloc[-1] == 80 and curve["error"].iloc[-1] < 0.5
+        assert curve["error"].iloc[0] == 0
+        assert curve["error"].is_monotonic_increasing
+        assert curve["predicted"].iloc[-1] == 80
+        assert curve["error"].iloc[-1] < 0.5
     rest = frame[frame["method"] == "1rest"]
     assert (rest["advantage"] == 0).all()
     tied = frame[frame["method"] == "mc-tied"]

@@ -52,7 +52,8 @@ def test_another_library_has_the_same_flat_model(texts):
 def test_whole_subclasses_are_kept():
     data = documents()
     X, y, parents = some_subclasses(data, 130)
-    assert 60 < X.shape[0] <= 130 and X.shape[0] == len(y)
+    assert 60 < X.shape[0] <= 130
+    assert X.shape[0] == len(y)
     tree, whole = Tree(parents), Tree(PARENTS)
     assert tree.n_classes == y.max() + 1 == len(np.unique(y))
     assert (np.bincount(tree.parents[tree.leaves])[3:] <= 3).all()

@@ -42,7 +42,8 @@ def grid(nr):
 def test_each_setting_and_point_of_the_grid_has_one_row(grid):
     counts = grid.groupby(["method", "setting"]).size()
     assert counts["KK by submatrices"].to_dict() == {"B": 2, "C": 2, "D": 2}
-    assert (counts["KK"] == 2).all() and (counts["TS"] == 4).all()
+    assert (counts["KK"] == 2).all()
+    assert (counts["TS"] == 4).all()
     assert counts["TS*"].to_dict() == {"D": 4}
     assert not grid.duplicated(["method", "setting", "reg", "reg_cols"]).any()
 
@@ -123,7 +124,8 @@ def test_figures_4_and_5_draw_the_table(grid):
     np.testing.assert_array_equal(lines[0].get_ydata(), curve["auc"])
     dot, diamond = lines[1:3]
     assert dot.get_ydata() == [curve["auc"].max()]
-    assert diamond.get_ydata() == [0.9640] and diamond.get_xdata() == dot.get_xdata()
+    assert diamond.get_ydata() == [0.9640]
+    assert diamond.get_xdata() == dot.get_xdata()
     printed = {"A": 0.9644, "B": 0.9256, "C": 0.8695, "D": 0.8270}
     panels = regularization_maps.draw(frame, item).axes[:4]
     for panel, setting in zip(panels, "ABCD", strict=True):
@@ -165,7 +167,8 @@ def test_the_papers_own_way_predicts_what_the_shortcut_does(grid):
 def test_what_would_take_too_long_is_sampled_and_extrapolated_and_said_so(nr):
     frame = run_experiment("stock.leave_one_out_grid", GRID | {"submatrix_cap": 0}, nr, "nr")
     sampled = frame[frame["method"] == "KK by submatrices"]
-    assert sampled["auc"].isna().all() and sampled["deviation"].max() < 1e-8
+    assert sampled["auc"].isna().all()
+    assert sampled["deviation"].max() < 1e-8
     m, q = kernels(nr)[2].shape
     said = sampled.groupby("setting")["extrapolated_from"].first()
     assert said.to_dict() == {
@@ -179,7 +182,7 @@ def test_what_would_take_too_long_is_sampled_and_extrapolated_and_said_so(nr):
     assert areas.loc[("B", "TS"), "by submatrices is"] == f"extrapolated from 2 of {m} rows"
 
 
-@pytest.mark.parametrize("setting, seconds", [("B", 1 + 8 * 10), ("C", 1 + 8 * 5)])
+@pytest.mark.parametrize(("setting", "seconds"), [("B", 1 + 8 * 10), ("C", 1 + 8 * 5)])
 def test_what_is_shared_is_not_multiplied(setting, seconds):
     def timing(seconds):
         return Timing(seconds, seconds, seconds, 1, seconds, 0.0, 1)
@@ -225,8 +228,10 @@ def test_scoring_is_outside_the_clock(nr, monkeypatch):
     spec = GRID | {"regs": [1.0], "methods": GRID["methods"][1:]}
     frame = run_experiment("stock.leave_one_out_grid", spec, nr, "nr")
     (row,) = frame[(frame["setting"] == "A") & (frame["method"] == "TS")].to_dict("records")
-    assert scored and not any(scored)
-    assert row["scoring_seconds"] > 0 and row["repeats"] >= 3
+    assert scored
+    assert not any(scored)
+    assert row["scoring_seconds"] > 0
+    assert row["repeats"] >= 3
 
 
 def test_the_table_says_what_the_weights_of_setting_a_cost(grid):

@@ -104,5 +104,6 @@ def test_real_labels_are_scored_by_concordance():
     data = load("davis", policy="surrogate")
     spec = SPEC | {"test": {"davis": 422}, "sizes": {"davis": [10]}, "repetitions": 1}
     frame = run_experiment("stock.transfer_learning_curves", spec, data, "davis")
-    assert set(frame["measure"]) == {"concordance index"} and set(frame["labels"]) == {"real"}
+    assert set(frame["measure"]) == {"concordance index"}
+    assert set(frame["labels"]) == {"real"}
     assert frame["score"].between(0, 1).all()

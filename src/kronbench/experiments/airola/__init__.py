@@ -1,0 +1,1 @@
+"""Experiments of Airola & Pahikkala (2016, 2018)."""

@@ -114,7 +114,7 @@ def _problem(form, n, m, q, features, rng):
 
 
 def _pairs(n, m, q, rng):
-    """n cells of the m x q matrix; each vertex once where n = m = q."""
+    """N cells of the m x q matrix; each vertex once where n = m = q."""
     if n == m == q:
         return np.arange(n) * q + rng.permutation(n)
     return np.sort(rng.choice(m * q, n, replace=False))

@@ -1,0 +1,1 @@
+"""Experiments of Bach & Jordan (2005)."""

@@ -103,8 +103,10 @@ def _error(decisions, y):
 
 
 def _select(X, targets, y, decide, spec, rng):
-    """gamma and reg with the smallest leave-one-out and the smallest training error, the first of
-    several; one eigendecomposition a gamma."""
+    """Gamma and reg with the smallest leave-one-out and the smallest training error.
+
+    The first of several; one eigendecomposition for each gamma.
+    """
     part = rng.permutation(len(X))[: spec["selection_points"]]
     best = dict.fromkeys(("leave-one-out", "training"), (np.inf, None, None))
     for multiple in spec["gammas"]:

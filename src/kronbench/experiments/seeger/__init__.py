@@ -1,0 +1,1 @@
+"""Experiments of Seeger (2006)."""

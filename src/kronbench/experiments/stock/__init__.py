@@ -1,0 +1,1 @@
+"""Experiments of Stock et al. (2016)."""

@@ -110,6 +110,7 @@ class Split:
 
     @classmethod
     def draw(cls, spec, data, shape, repetition):
+        """The split of one repetition, from a seed of its own."""
         rng = generator(spec["seed"], "transfer", data.name, repetition)
         proteins = rng.permutation(shape[0])
         n_test = spec["test"][data.name.lower()]

@@ -1,0 +1,1 @@
+"""Drawings of Airola & Pahikkala (2016, 2018)."""

@@ -12,11 +12,10 @@ LOOKS = {"dual": "-", "primal": "--"}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Means over folds, a line for each of ``regs``: the risk left, the AUC right of it (Airola &
-    Pahikkala, figures 3 to 5).
+    """Means over folds, a line for each of ``regs``: the risk left, the AUC right of it.
 
-    A pair of columns for each method where there are several; primal forms are dashed. Bars at the
-    end go from the lowest to the highest fold. ``printed_at`` says of which method and iteration
+    Airola & Pahikkala, figures 3 to 5. A pair of columns for each method where there are several;
+    primal forms are dashed. Bars at the end go from the lowest to the highest fold. ``printed_at`` says of which method and iteration
     the printed AUC, drawn as a star, is.
     """
     frame = frame.assign(

@@ -1,0 +1,1 @@
+"""Drawings of Bach & Jordan (2005)."""

@@ -13,8 +13,10 @@ _OTHER_ROWS = {"total, by rank", "look-ahead", "identity"}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Left: seconds of each step at the largest n, and of incomplete Cholesky; right: the whole
-    of both on logarithmic axes with their exponents."""
+    """Left, seconds of each step at the largest n; right, the whole against n.
+
+    Incomplete Cholesky stands beside CSI; the axes at the right are logarithmic, with exponents.
+    """
     figure, axes = new_figure(1, 2, width=7.2, height=2.7)
     timed = frame[~frame["step"].isin(_OTHER_ROWS)]
     largest = timed[timed["n"] == timed["n"].max()].set_index("step")

@@ -80,6 +80,7 @@ def section_of(dataset: str) -> str:
 
 
 def texts_of(dataset: str) -> str:
+    """Which texts a data set holds, in the words of the tables."""
     if dataset.endswith("-lsa"):
         return "patents, LSA features"
     return "IPC titles" if dataset.startswith("ipc") else "patents, words"

@@ -1,0 +1,1 @@
+"""Drawings of Stock et al. (2016)."""
