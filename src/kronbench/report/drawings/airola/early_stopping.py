@@ -15,8 +15,8 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Means over folds, a line for each of ``regs``: the risk left, the AUC right of it.
 
     Airola & Pahikkala, figures 3 to 5. A pair of columns for each method where there are several;
-    primal forms are dashed. Bars at the end go from the lowest to the highest fold. ``printed_at`` says of which method and iteration
-    the printed AUC, drawn as a star, is.
+    primal forms are dashed. Bars at the end go from the lowest to the highest fold. ``printed_at``
+    says of which method and iteration the printed AUC, drawn as a star, is.
     """
     frame = frame.assign(
         **{name: frame.get(name, default) for name, default in (("method", ""), ("form", "dual"))}
