@@ -180,8 +180,9 @@ def matrix(**changes):
     return {
         **entry(
             id="auc-{dataset.id}-{method}",
+            item="table-6",
             sentence="{method} has AUC {dataset.auc} on {dataset}.",
-            check={"kind": "within", "target": "{dataset.auc}", "where": "name == '{dataset}'"},
+            check={"kind": "within", "target": "{dataset.auc}", "where": "dataset == '{dataset}'"},
         ),
         "for": {
             "dataset": {
@@ -202,7 +203,11 @@ def test_an_entry_stands_for_the_product_of_what_it_is_for_the_last_fastest(load
         for method in ("svm", "ridge")
     ]
     assert found[-1]["sentence"] == "ridge has AUC 0.8 on Checker+."
-    assert found[-1]["check"] == {"kind": "within", "target": 0.8, "where": "name == 'Checker+'"}
+    assert found[-1]["check"] == {
+        "kind": "within",
+        "target": 0.8,
+        "where": "dataset == 'Checker+'",
+    }
     assert not any({"for", "but"} & set(claim) for claim in found)
 
 
@@ -250,7 +255,7 @@ def test_single_claims_of_an_entry_are_other(loaded):
     assert found["auc-e-ridge"]["differs"]["check"] == {
         "kind": "within",
         "target": 0.79,
-        "where": "name == 'E'",
+        "where": "dataset == 'E'",
         "tolerance": 0.2,
     }
 
