@@ -14,6 +14,7 @@ import yaml
 
 from kronbench.bench.results import read_table
 from kronbench.runs.compare import Run, compare
+from kronbench.runs.reference import columns_of
 
 ROOT = Path(__file__).parents[2]
 SCALE = Path("results/faults")
@@ -139,9 +140,12 @@ class Checkout:
             except (ValueError, pd.errors.EmptyDataError) as error:
                 yield f"{path} cannot be read: {error}"
         none = pd.DataFrame({"verdict": []})
+        names = {path: path.removesuffix(".csv") for path in tables}
+        numbers = [{names[path]: pair[side] for path, pair in tables.items()} for side in (0, 1)]
+        columns = columns_of(other.results, numbers[1])
         for difference in compare(
-            Run(self.results, none, {path: a for path, (a, _) in tables.items()}, {}),
-            Run(other.results, none, {path: b for path, (_, b) in tables.items()}, {}),
+            Run(self.results, none, numbers[0], {}, {}),
+            Run(other.results, none, numbers[1], columns, {}),
         ):
             yield f"{difference.place}: {difference.text}"
 
