@@ -88,7 +88,7 @@ def _parser():
     compare.add_argument("b", type=Path)
     compare.add_argument("--tolerances", type=Path, help="without, numbers are equal to the bit")
     tolerances = add(
-        "tolerances", _tolerances, "how far the numbers of runs are apart that ought to agree"
+        "tolerances", _tolerances, "how far numbers differ between runs that ought to agree"
     )
     tolerances.add_argument("runs", type=Path, nargs="+", help="results/<scale> of finished runs")
     tolerances.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.yaml")

@@ -100,7 +100,7 @@ def test_rows_and_numbers_of_one_run_alone_are_told_and_get_no_tolerance(tmp_pat
     less = {key: values[:3] for key, values in FRAME.items()}
     status, entries = written(tmp_path, runs(tmp_path, FRAME, less))
     assert (status, entries) == (1, {})
-    assert "have other rows" in capsys.readouterr().out
+    assert "have different rows" in capsys.readouterr().out
     missing = changed("auc", [None, 0.6, 0.7, 0.8001])
     status, entries = written(tmp_path, runs(tmp_path / "again", FRAME, missing))
     assert status == 1
