@@ -274,7 +274,7 @@ def _texts(printed):
 
 
 def _as_printed(value, shown, texts):
-    """The digits that the paper prints; where it prints a value in several ways, those like ours."""
+    """The digits that the paper prints; if it prints a value in several ways, those like ours."""
     if not is_number(value):
         return "" if is_missing(value) else str(value)
     ways = dict.fromkeys(texts.get(float(value), ()))

@@ -183,7 +183,7 @@ def _skipped(entries):
 def _summary(plan, entries, verdicts, moved):
     counts = collections.Counter(verdict.verdict for verdict in verdicts)
     lines = [
-        f"{len(entries)} items drawn at scale '{plan.scale}'; claims: "
+        f"{len(entries)} items rendered at scale '{plan.scale}'; claims: "
         + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()),
     ]
     lines += [
