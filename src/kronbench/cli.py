@@ -74,22 +74,20 @@ def _parser():
     prepare = add("prepare", _prepare, "put a data set into the results of a run")
     prepare.add_argument("name")
     report = add("report", _report, "check the claims and write the page")
-    accept = add("accept", _accept, "make a run the one that others are compared with")
+    accept = add("accept", _accept, "make a run the reference for later runs")
     accept.add_argument("--yes", action="store_true", help="write it; without, only what moves")
-    capacity = add("capacity", _capacity, "hours of a run on nodes of a cluster")
+    capacity = add("capacity", _capacity, "estimate the hours of a run on nodes of a cluster")
     capacity.add_argument("--cores", type=_positive, default=16, help="of a node")
     compile_ = add("compile", _compile, "compile what timed jobs need into numba's cache")
     compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
     for command in (run, render, prepare, report, accept, capacity, compile_):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
-    compare = add("compare", _compare, "what moved between two runs; status 1 where results did")
+    compare = add("compare", _compare, "list what moved between two runs; status 1 if results did")
     compare.add_argument("a", type=Path, help="results/<scale>, or results/reference/<scale>")
     compare.add_argument("b", type=Path)
     compare.add_argument("--tolerances", type=Path, help="without, numbers are equal to the bit")
-    tolerances = add(
-        "tolerances", _tolerances, "how far the numbers of runs are apart that ought to agree"
-    )
+    tolerances = add("tolerances", _tolerances, "measure how far numbers of equal runs differ")
     tolerances.add_argument("runs", type=Path, nargs="+", help="results/<scale> of finished runs")
     tolerances.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.yaml")
     archive = add("archive", _archive, "a finished run as one file, to keep or publish")
@@ -99,9 +97,9 @@ def _parser():
         "--limit", type=int, default=256, help="MiB; beyond it the largest files are left out"
     )
     archive.add_argument("--author", metavar="NAME", help="who made the run, for its description")
-    verify = add("verify", _verify, "whether an archive is as it was written")
+    verify = add("verify", _verify, "check that an archive is as it was written")
     verify.add_argument("archive", type=Path, metavar="FILE.zip")
-    costs = add("costs", _costs, "keep what the jobs of a finished run cost")
+    costs = add("costs", _costs, "record what the jobs of a finished run cost")
     costs.add_argument("results", type=Path, help="results/<scale>")
     costs.add_argument("--yes", action="store_true", help="write it; without, only what changes")
     add("manual", _manual, "write config/README.md")

@@ -104,10 +104,10 @@ def test_a_count_beside_gaps_is_a_count():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"rows": ["source"]}, r"tell 2 lines of its table apart \(source mirror, dataset b\)"),
+        ({"rows": ["source"]}, r"distinguish 2 lines of its table \(source mirror, dataset b\)"),
         ({"rows": ["setting"]}, "names the column 'setting'; its table has: method, dataset"),
         ({"values": {"x": {"ours": "hers"}}}, "names the column 'hers'"),
-        ({"values": {"ours": {}, "paper": {}}}, "has 2 values in a cell: name 'value' among"),
+        ({"values": {"ours": {}, "paper": {}}}, "puts 2 values into a cell: name 'value' among"),
     ],
 )  # fmt: skip
 def test_a_layout_that_cannot_be_set_is_refused(change, sentence):

@@ -310,4 +310,4 @@ def test_mixed_revisions_and_machines_are_named_at_each_item(plan, monkeypatch):
         "Measured at revision abc123, another cpu, 2 cores; revision unknown, a cpu, 2 cores."
         in page
     )
-    assert "revisions or machines are mixed" in page
+    assert "Other items have other revisions or machines" in page

@@ -34,10 +34,10 @@ GRID = Grid(
     notes=("a|b < c & d",),
 )
 LEGEND = [
-    "In brackets: printed.",
-    "Bold: the best of ours.",
+    "In brackets: the printed number.",
+    "Bold: the best number measured here.",
     "‡ surrogate data, which say nothing about the paper.",
-    "° the machine was busy with something else.",
+    "° other programs kept the machine busy.",
 ]
 
 

@@ -392,7 +392,7 @@ def test_the_crate_is_valid(run, tmp_path):
         if not any("Unable to retrieve the JSON-LD context" in text for text in reason):
             break
     else:
-        pytest.skip(f"the JSON-LD contexts were not to be had: {reason}")
+        pytest.skip(f"the JSON-LD contexts could not be obtained: {reason}")
     issues = {issue.check.name: issue.message for issue in result.get_issues()}
     assert set(issues) <= NOT_MET, issues
     assert len(result.executed_checks) > 50

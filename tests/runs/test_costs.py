@@ -73,7 +73,7 @@ def test_a_run_replaces_the_costs_of_its_scale_alone(kept, tmp_path):
     before = kept.read_bytes()
     told = update_costs(again, write=False)
     n = len(measured_costs(again))
-    assert f"scale first: {n} jobs measured anew, 0 added, 0 taken away; --yes writes it" in told
+    assert f"scale first: {n} jobs measured anew, 0 added, 0 removed; --yes writes it" in told
     assert kept.read_bytes() == before
     update_costs(again, write=True)
     seconds = pd.read_csv(kept).groupby("scale")["seconds"].unique()

@@ -93,14 +93,14 @@ def test_two_runs_of_one_machine_are_equal_to_the_bit(tmp_path, capsys):
     last_bit = changed("auc", [0.5, 0.6, 0.7, 0.8000000000000002])
     status, _ = written(tmp_path, runs(tmp_path, FRAME, last_bit, cpu="one"))
     assert status == 1
-    assert "airola/t, auc: not the same in" in capsys.readouterr().out
+    assert "airola/t, auc: differs between" in capsys.readouterr().out
 
 
 def test_rows_and_numbers_of_one_run_alone_are_told_and_get_no_tolerance(tmp_path, capsys):
     less = {key: values[:3] for key, values in FRAME.items()}
     status, entries = written(tmp_path, runs(tmp_path, FRAME, less))
     assert (status, entries) == (1, {})
-    assert "have other rows" in capsys.readouterr().out
+    assert "have different rows" in capsys.readouterr().out
     missing = changed("auc", [None, 0.6, 0.7, 0.8001])
     status, entries = written(tmp_path, runs(tmp_path / "again", FRAME, missing))
     assert status == 1
@@ -113,7 +113,7 @@ def test_runs_that_cannot_be_evidence(tmp_path):
     with pytest.raises(InputError, match="two finished runs or more"):
         derive([first])
     (second / "config.yaml").write_text("scale: small\ntime_cap: 5\n")
-    with pytest.raises(InputError, match="another configuration"):
+    with pytest.raises(InputError, match="different configurations"):
         derive([first, second])
 
 

@@ -35,7 +35,7 @@ class Timing:
     waiting : float
         Share of the time for which the thread that waited longest was ready to run and did not,
         because other programs had the processors: 0 on a calm machine, and where the system does
-        not tell. One late thread delays all that meet it, however many they are.
+        report it. The longest wait counts, since one late thread delays all that wait for it.
     threads : int
         Threads that the work was allowed.
     """

@@ -20,9 +20,10 @@ from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg import multiply
 
-# Leading eigenvectors of a kernel matrix: the root of the number of rows, but no more than these,
-# for each application passes over so many more columns. Columns more and passes of the iteration
-# for them: they need not be accurate, the preconditioner is exact in whatever space they span.
+# Leading eigenvectors of a kernel matrix: the root of the number of rows, but at most so many,
+# since each application passes over all of them. The iteration that finds them has further columns
+# and makes a few passes. It need not be accurate: the preconditioner is exact in whatever space
+# they span.
 _MOST_VECTORS, _MORE, _PASSES = 64, 8, 3
 
 # Products of pairs of features that are in memory at a time, and numbers that fit a cache.

@@ -298,7 +298,7 @@ def _read_array(file, shape):
             version = np.lib.format.read_magic(stream)
             if version not in headers:
                 raise ValueError(f"version {version}")
-            # What the header says is believed only after a look: memory is taken for it.
+            # The header is checked before it is believed, since memory is reserved by it.
             found, _, dtype = headers[version](stream)
             if found != shape:
                 raise InputError(f"{file.name}: the array is {found}, expected {shape}")

@@ -20,8 +20,8 @@ class LSSVM(RegressorMixin, BaseEstimator):
     """Ridge regression with an intercept that bears no penalty, by one Cholesky factorization.
 
     min ||Y - K A - 1 c||^2 / (2 n) + reg <A, K A> / 2 (Bach & Jordan 2005, Section 6): O(n^3) for
-    one weight. :class:`kronbench.linalg.lssvm_paths.LSSVMPath` takes one eigendecomposition for
-    all weights.
+    one value of reg. :class:`kronbench.linalg.lssvm_paths.LSSVMPath` takes one eigendecomposition
+    for all values.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class TwoStepRidge(LabelMatrixModel):
     Parameters
     ----------
     reg_rows, reg_cols : float, default 1.0
-        Regularization weights, the paper's lambda_d, lambda_t >= 0; zero is the pseudo-inverse of
+        Regularization values, the paper's lambda_d, lambda_t >= 0; zero is the pseudo-inverse of
         that side's kernel.
     row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
         Positive semidefinite kernels of the row vertices (instances) and column vertices (tasks),
@@ -255,7 +255,7 @@ class TwoStepRidge(LabelMatrixModel):
         regs_cols: ArrayLike,
         score: Callable[[np.ndarray], float] | None = None,
     ) -> np.ndarray | Iterator[tuple[tuple[int, int], np.ndarray]]:
-        """Leave-one-out predictions for a grid of weights, from one eigendecomposition a side.
+        """Leave-one-out predictions for a grid of values, from one eigendecomposition a side.
 
         A point of the grid costs one product, O(m q min(m, q)).
 

@@ -54,8 +54,8 @@ def two_step_leave_one_out(
     """Yield ((i, j), F): the predictions F (m, q) for regs_rows[i] and regs_cols[j].
 
     Corollaries 2 to 5 of Stock et al. 2016. The product with the side of more eigenpairs is made
-    once for each of its weights, and shared by all weights of the other side: a point of the grid
-    costs O(m q min(k, l)) for k and l eigenpairs.
+    once for each regularization value of that side, and shared by all values of the other side: a
+    point of the grid costs O(m q min(k, l)) for k and l eigenpairs.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def retrained_kron_leave_one_out(
     Stock et al. 2016, Section 6.1: in settings B and C one eigendecomposition of K (G) without
     row (column) i for each i, those of the other kernel made once; in setting D one of K without
     row i, and one of G without j for each pair (i, j), so that one of each is in memory at a time.
-    O(m^4 + s m^2 q) for s weights in B, O(m q (q^3 + m q (m + q) + s m q)) in D.
+    O(m^4 + s m^2 q) for s regularization values in B, O(m q (q^3 + m q (m + q) + s m q)) in D.
     ``CompleteKronRidge.loo_grid`` gives the same by shortcuts.
 
     Parameters
@@ -76,7 +76,7 @@ def retrained_kron_leave_one_out(
 
 
 def _left_out_rows(K, G, Y, regs, rows, cols):
-    """Yield the predictions (s, len(cols)) of one row after another, for all weights."""
+    """Yield the predictions (s, len(cols)) of one row after another, for all values."""
     s, V = np.linalg.eigh(G)
     for i in rows:
         kept, x, U = _without(K, i)

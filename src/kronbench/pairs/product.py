@@ -32,8 +32,8 @@ _MOST = np.iinfo(np.int32).max
 # Rows of a matrix that are looked through at a time for subnormal numbers.
 _ROWS = 256
 
-# Products within which a factorization must have paid for itself, so that a vain attempt costs no
-# more than so many: an operator from pairs to the same pairs belongs to an iterative solver, any
+# A factorization must pay for itself within this many products, so that one that fails costs no
+# more than these. An operator from pairs to the same pairs belongs to an iterative solver; any
 # other may be used once.
 _PRODUCTS_OF_A_SOLVER = 4
 

@@ -1,4 +1,4 @@
-"""One cell of a table: ours beside the printed number, and how far apart they are."""
+"""One cell of a table: our number beside the printed one, and how far apart they are."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Cell:
     Attributes
     ----------
     text, spread, printed : str
-        As they are shown; empty where there is none.
+        As shown; empty where there is none.
     by : str
-        The difference from the printed number with its sign, where that is in another column.
+        The signed difference from the printed number, where that stands in another column.
     best : bool
         Whether it is the best of those that it is compared with.
     mark : {"", "apart", "far"}
@@ -46,8 +46,8 @@ def printed_columns(columns: Iterable[str], timed: Iterable[str] = ()) -> dict[s
     """The printed column that belongs to each of ours, by their names.
 
     ``paper`` belongs to ``ours``, ``paper X`` to ``X``. Seconds of two machines, which are
-    ``timed``, do not belong together, nor does ``printed X`` to ``X``: it stands beside numbers of
-    other data too.
+    ``timed``, are not compared, nor is ``printed X`` with ``X``, since it also stands beside
+    numbers of other data.
     """
     columns = list(columns)
     pairs = {}
@@ -68,9 +68,9 @@ def distance(measured: float, printed: float) -> str:
 
 
 def long_table(table: pd.DataFrame, timed: Iterable[str] = ()) -> list[list[Cell]]:
-    """The rows of a table as they stand, differences from printed numbers marked.
+    """The rows of a table, with differences from printed numbers marked.
 
-    ``timed`` are the columns that a clock has touched.
+    ``timed`` are the columns of times.
     """
     pairs = printed_columns(table.columns, timed)
     told = "difference" in table

@@ -6,7 +6,7 @@ raises ``NotMeasured``. What they have in common:
 
 - No rows: ``NotMeasured``, "not tested here".
 - A number that is not finite never holds: a check that reads one fails and says where it stands.
-  Only ``reaches`` and ``mostly_at_least`` know rows without a value: such a row does not have it.
+  Only ``reaches`` and ``mostly_at_least`` accept a missing value: its row misses the bound.
 - A comparison holds when the *means* have the claimed order and size. The interval printed beside
   it tells how far chance among splits or repeats may reach; it makes no claim hold that the means
   contradict. A claim that an advantage is more than chance says ``significant: true``: then the

@@ -51,7 +51,7 @@ class Grid:
         return [any(cell.numeric and cell.text for cell in column) for column in columns]
 
     def names(self) -> list[list[str]]:
-        """The labels of each line, without those that the line above has too."""
+        """The labels of each line, without those that it shares with the line above."""
         shown, before = [], ()
         for label in self.labels:
             same = [old == new for old, new in zip(before, label, strict=False)]
@@ -61,11 +61,11 @@ class Grid:
         return shown
 
     def spans(self, level: int) -> list[tuple[str, int]]:
-        """The heads of one level and how many columns each is above, never across an outer one."""
+        """The heads of one level with the columns that each spans, all below one outer head."""
         return _runs([head[: level + 1] for head in self.heads])
 
     def stubs(self) -> list[list[tuple[str, int]]]:
-        """The labels that begin in each line, with the lines that each is beside."""
+        """The labels that begin in each line, with the number of lines that each spans."""
         stubs = [[] for _ in self.labels]
         for level in range(len(self.stub)):
             at = 0
@@ -78,7 +78,7 @@ class Grid:
 def arrange(
     item: Item, table: pd.DataFrame, printed: Sequence[pd.DataFrame], skipped: Sequence[str] = ()
 ) -> list[Grid]:
-    """The tables of an item, as its ``layout`` says; those without a line are left out.
+    """The tables of an item, as its ``layout`` says; tables without a line are left out.
 
     Parameters
     ----------
@@ -87,14 +87,14 @@ def arrange(
     table : DataFrame
         Its long table.
     printed : sequence of DataFrames of str
-        The paper's numbers as they are printed, for their digits.
+        The paper's numbers as printed, for their digits.
     skipped : sequence of str
-        What its jobs did not do; said below the tables.
+        What its jobs skipped, as sentences for a note below the tables.
 
     Raises
     ------
     InputError
-        The layout names a column that the table lacks, or does not tell two of its lines apart.
+        The layout names a column that the table lacks, or has one cell for several of its lines.
     """
     texts = _texts(printed)
     grids = [_grid(item, panel, table, texts) for panel in item.layout]
@@ -119,8 +119,8 @@ def _grid(item, panel, table, texts):
     if len(twice):
         which = ", ".join(f"{key} {twice[key].iloc[0]}" for key in keys)
         raise InputError(
-            f"the layout of {item.paper} {item.name} does not tell {len(twice)} lines of its "
-            f"table apart ({which}): name one more column among its rows or columns"
+            f"the layout of {item.paper} {item.name} does not distinguish {len(twice)} lines of "
+            f"its table ({which}): name one more column among its rows or columns"
         )
     records = {
         tuple(map(_hashable, (record[key] for key in keys))): record
@@ -166,7 +166,7 @@ def _check(item, panel, table, keys, values):
             )
     if len(values) > 1 and VALUE not in (*panel.get("rows", []), *panel["columns"]):
         raise InputError(
-            f"the layout of {item.paper} {item.name} has {len(values)} values in a cell: "
+            f"the layout of {item.paper} {item.name} puts {len(values)} values into a cell: "
             f"name '{VALUE}' among its rows or columns"
         )
 
@@ -174,7 +174,7 @@ def _check(item, panel, table, keys, values):
 def _labels(names, lines, values, item):
     """The labels of lines or heads that occur, each a tuple over ``names``, in their order.
 
-    Data sets have the order of the item, other entries that in which they come, group by group.
+    Data sets keep the order of the item, other entries that of the table, group by group.
     """
     if not names:
         return [()]
@@ -193,9 +193,9 @@ def _labels(names, lines, values, item):
 
 
 def _merged(column):
-    """The entries of a column once; a late one stands behind the one that it first follows.
+    """The distinct entries of a column; a late one stands after the entry that it first follows.
 
-    So one method more on the last data set has its place among the methods.
+    So a method that only the last data set has stands among the other methods.
     """
     entries, before = [], None
     for entry in column:
@@ -242,7 +242,7 @@ def _cell(spec, record, named, pairs, texts):
 def _mark_best(cells, names, values, records, keys):
     """Mark the best in each group of cells that differ in the key ``among`` alone.
 
-    Equal as shown is equal: none is better by digits that nobody sees.
+    Numbers that are shown alike count as equal.
     """
     groups = {}
     for place in cells:
@@ -274,7 +274,7 @@ def _texts(printed):
 
 
 def _as_printed(value, shown, texts):
-    """The digits that the paper prints; with those of ours where it prints the value twice."""
+    """The digits that the paper prints; if it prints a value in several ways, those like ours."""
     if not is_number(value):
         return "" if is_missing(value) else str(value)
     ways = dict.fromkeys(texts.get(float(value), ()))

@@ -84,7 +84,7 @@ def write_report(plan: Plan) -> str:
 
 
 def _entry(item: Item, verdicts: list[Verdict]) -> dict:
-    """All that the page shows of an item."""
+    """Everything that the page shows of an item."""
     record = json.loads(item.output("json").read_text(encoding="utf-8"))
     table, grids, texts, picture = None, [], {}, b""
     if record["kind"] == "figure":
@@ -117,12 +117,12 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a caption: two say what is seen, those behind them how it was measured."""
+    """The sentences of a caption: two say what is seen, the others how it was measured."""
     return re.split(r"(?<=[.?!])(?<!et al\.) (?=[A-Z\"])", text)
 
 
 def _citation(item, sidecars):
-    """All that a number of an item rests on, in one sentence."""
+    """What the numbers of an item rest on: program, scale, seed, revision, machine, data."""
     places = sorted({_origin(sidecar["environment"]) for sidecar in sidecars})
     last = max(str(sidecar["environment"]["time"]) for sidecar in sidecars)
     data = []
@@ -138,7 +138,7 @@ def _citation(item, sidecars):
 
 
 def _machine(entries):
-    """Where and until when the run was measured; all processors that there were."""
+    """All processors on which the run was measured, and the day of the last measurement."""
     places = [sidecar["environment"] for entry in entries for sidecar in entry["sidecars"]]
     cpus = dict.fromkeys(f"{place['cpu']}, {place['cores']} cores" for place in places)
     return {"cpu": " and ".join(cpus), "date": max(str(place["time"]) for place in places)[:10]}
@@ -154,7 +154,7 @@ def _resting(entries):
 
 
 def _origins(entries):
-    """Revisions and machines that measured each entry; none at all where all are the same."""
+    """Revisions and machines of each entry; empty where all entries share them."""
     origins = [
         sorted({_origin(sidecar["environment"]) for sidecar in entry["sidecars"]})
         for entry in entries
@@ -172,7 +172,7 @@ def _origin(place):
 
 
 def _skipped(entries):
-    """Sentences about what was not done, each with the items that say it."""
+    """Sentences about what was not run, each with the items that say it."""
     where = collections.defaultdict(list)
     for entry in entries:
         for sentence in dict.fromkeys(entry["record"]["skipped"]):
@@ -208,10 +208,10 @@ def _summary(plan, entries, verdicts, moved):
     if surrogates and plan.config["data"] == "auto":
         files = " ".join(str(plan.data_folder(name) / "data.npz") for name in surrogates)
         lines.append(
-            f"  to try once more for the real data: snakemake --cores all --configfile "
+            f"  to try again for the real data: snakemake --cores all --configfile "
             f"{plan.config_file} --forcerun {files}"
         )
     for sentence, items in _skipped(entries).items():
-        lines.append(f"not done: {sentence} ({', '.join(items)})")
+        lines.append(f"not run: {sentence} ({', '.join(items)})")
     lines.append(f"page: {plan.report / 'index.html'}")
     return "\n".join(lines)

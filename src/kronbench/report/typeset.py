@@ -17,7 +17,7 @@ from kronbench.report.layout import Grid
 _SIGNS = {"surrogate": "‡", "busy": "°"}
 _MEANINGS = {
     "surrogate": "surrogate data, which say nothing about the paper",
-    "busy": "the machine was busy with something else",
+    "busy": "other programs kept the machine busy",
 }
 
 
@@ -40,8 +40,8 @@ def legend(grids: Sequence[Grid]) -> list[str]:
     cells = [cell for grid in grids for line in grid.cells for cell in line]
     stamps = {stamp for cell in cells for stamp in cell.stamps}
     return [
-        *(["In brackets: printed."] if any(cell.printed for cell in cells) else []),
-        *(["Bold: the best of ours."] if any(cell.best for cell in cells) else []),
+        *(["In brackets: the printed number."] if any(cell.printed for cell in cells) else []),
+        *(["Bold: the best number measured here."] if any(cell.best for cell in cells) else []),
         *(f"{_SIGNS[stamp]} {said}." for stamp, said in _MEANINGS.items() if stamp in stamps),
     ]
 

@@ -34,7 +34,7 @@ MANIFEST = "manifest-sha256.txt"
 CRATE = "ro-crate-metadata.json"
 README = "README.md"
 
-# What an archive that is verified may hold: more is no archive of ours, and not unpacked.
+# Limits of an archive that is verified: a larger one was not written here, and is not read.
 _MOST_FILES, _MOST_BYTES = 100_000, 2**32
 
 # What is kept of a folder of results, and what of the checkout that made it.
@@ -95,8 +95,8 @@ def archive(
 ) -> str:
     """Write a finished run into one zip file; the same files give the same bytes.
 
-    Order and dates are fixed: the date of every file is that of the last measurement. Bytes may
-    differ between versions of zlib, the sums inside do not.
+    Order and dates are fixed: every file has the date of the last measurement. Bytes may differ
+    between versions of zlib; the sums inside do not.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def _read_manifest(path, packed, infos):
 
 
 def _read(folder):
-    """What the files of a run say of it as a whole."""
+    """What the files of a run say about the run as a whole."""
     if not (folder / "report" / "claims.csv").exists() or not (folder / "config.yaml").exists():
         raise InputError(
             f"{folder} is no finished run: config.yaml or report/claims.csv is missing; "

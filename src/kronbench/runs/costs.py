@@ -20,13 +20,13 @@ from kronbench.files import replacing
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml, validate
 
-# What a job is taken to cost that nothing is known of.
+# The cost assumed for a job that was never measured.
 UNMEASURED_SECONDS = 3600.0
 UNMEASURED_MIB = 2500.0
-# Asked for beside the measured: another machine is slower, and another BLAS takes other buffers.
+# Margins over what was measured: another machine may be slower, another BLAS take larger buffers.
 SLOWER = 3
 LARGER = 1.5
-# Python starts, modules load, kernels are compiled where the cache is that of another processor.
+# For starting Python, loading modules, and compiling kernels if the cache fits another processor.
 STARTING_MINUTES = 10
 # The two Snakemake processes above a job on its node, which count for its memory.
 ABOVE_MIB = 400
@@ -98,7 +98,7 @@ def update_costs(results: str | Path, *, write: bool) -> str:
             pd.concat([old[~same_scale], new]).sort_values(_KEY).to_csv(temporary, index=False)
     return (
         f"{file}, scale {plan.scale}: {len(now & before)} jobs measured anew, {len(now - before)} "
-        f"added, {len(before - now)} taken away" + ("" if write else "; --yes writes it")
+        f"added, {len(before - now)} removed" + ("" if write else "; --yes writes it")
     )
 
 
@@ -107,10 +107,10 @@ def _table(results, item, part):
 
 
 def cost(item: Item, part: str) -> Cost:
-    """What one job is taken to cost: measured, or else extrapolated, or else the default.
+    """The assumed cost of one job: measured, or else extrapolated, or else a fixed one.
 
-    A job is extrapolated where ``config/costs.yaml`` knows its scale: an item that it lists costs
-    so many times as much as at the default scale, any other as much as there.
+    A job is extrapolated where ``config/costs.yaml`` knows its scale: an item that it lists has a
+    factor over its cost at the default scale, any other costs as much as there.
     """
     measured = _measured()
     at = measured.get((item.scale, item.paper, item.tables_of, part))
@@ -127,7 +127,7 @@ def cost(item: Item, part: str) -> Cost:
 
 
 def memory_mb(item: Item, part: str, attempt: int) -> int:
-    """Memory to ask for, MB as a scheduler counts them; each attempt asks for twice as much."""
+    """Memory to ask a scheduler for, in its MB; each attempt asks for twice as much."""
     mib = LARGER * cost(item, part).mib + ABOVE_MIB
     return -(-int(mib) // 100) * 100 * 2 ** (attempt - 1)
 
@@ -139,10 +139,10 @@ def minutes(item: Item, part: str, attempt: int) -> int:
 
 
 def capacity(plan: Plan, nodes: int, cores: int) -> float:
-    """Hours that the measurements of a plan take on so many nodes with so many cores each.
+    """Hours that the measurements of a plan take on ``nodes`` nodes of ``cores`` cores each.
 
-    Longest jobs first, each where it can begin first. A timed job has a node for itself, another
-    one core. Data, pictures and waiting in a queue are not counted.
+    The longest jobs start first, each on the first free place. A timed job takes a whole node, any
+    other job one core. Data, pictures and waiting in a queue are not counted.
     """
     jobs = [(cost(item, part).seconds, item.timed) for item, part in measurements(plan)]
     # Timed jobs come first, while nodes are free as a whole.
@@ -158,7 +158,7 @@ def capacity(plan: Plan, nodes: int, cores: int) -> float:
 
 
 def capacity_table(plan: Plan, cores: int) -> str:
-    """Markdown: hours on 1, 10 and 100 nodes of so many cores, and the longest jobs."""
+    """Markdown: hours on 1, 10 and 100 nodes of ``cores`` cores, and the longest jobs."""
     jobs = sorted(
         ((cost(item, part), item, part) for item, part in measurements(plan)),
         key=lambda job: -job[0].seconds,

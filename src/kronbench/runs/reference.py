@@ -27,7 +27,7 @@ from kronbench.runs.verdicts import VERDICTS, read_verdicts
 README_SCALE = "default"
 BEGIN, END = "<!-- verdicts: written by kronbench accept -->", "<!-- end of the verdicts -->"
 
-# What is told of a run, beside its data and packages.
+# What is recorded of a run, beside its data and packages.
 _SURROUNDINGS = (
     *("revision", "blas", "cpu", "instructions", "threads", "cores", "python", "system"),
 )
@@ -37,7 +37,7 @@ _LARGEST = 200  # rows of a table that is worth a place in the repository
 
 @dataclass(frozen=True)
 class Move:
-    """A claim whose verdict is not that of the accepted run; empty texts where it had none."""
+    """A claim whose verdict differs from the accepted run; empty texts where it had none."""
 
     id: str
     before: str
@@ -72,7 +72,7 @@ def surroundings(folder: Path) -> dict:
     """What the numbers of a run rest on beside its seed, from its sidecars or ``machine.json``.
 
     Data by their names, each as in :func:`_content`; revision, versions and machine. Where parts
-    of the run differ a value is the list of all; what nothing tells is not there.
+    of the run differ a value is the list of all; what was not recorded is left out.
     """
     if (folder / "machine.json").exists():
         known = ("data", "packages", *_SURROUNDINGS)
@@ -108,7 +108,7 @@ def _described(sidecars):
 
 
 def _content(data):
-    """What a data set is made of: 12 digits of a sum over those of its files, if it has any."""
+    """What identifies the data: 12 digits of a sha256 over those of its files, if it has any."""
     sums = sorted(file["sha256"] for file in data["files"])
     digits = hashlib.sha256("".join(sums).encode()).hexdigest()[:12] if sums else ""
     if data["source"] in ("surrogate", "generated"):
@@ -126,7 +126,7 @@ def distinct(values: Iterable):
 
 
 def moves(accepted: pd.DataFrame, verdicts: pd.DataFrame) -> list[Move]:
-    """Claims that are new, gone, or judged otherwise, in the order of the run."""
+    """Claims that are new, gone, or have another verdict, in the order of the run."""
     found = []
     for name in [*verdicts.index, *accepted.index.difference(verdicts.index, sort=False)]:
         before, now = (
@@ -163,7 +163,7 @@ def described(move: Move) -> str:
 
 
 def accept(plan: Plan, write: bool = False) -> str:
-    """Compare the verdicts of a finished run with the accepted ones and, if told, replace these.
+    """Compare the verdicts of a finished run with the accepted ones, which ``write`` replaces.
 
     Returns
     -------

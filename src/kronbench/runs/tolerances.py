@@ -1,7 +1,7 @@
-"""Tolerances from evidence: how far apart the numbers of runs are that ought to agree.
+"""Tolerances from evidence: how far numbers differ between runs that ought to agree.
 
-The runs are of one revision and configuration; processors, BLAS cores and threads are not the
-same, as far as one machine can stand in for others (``make tolerances``).
+The runs share revision and configuration. They differ in processor, BLAS core and threads, as far
+as one machine can stand in for others (``make tolerances``).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from kronbench.files import write_text
 from kronbench.runs.compare import columns_of_both, deviations, read_run, rows_of_both
 from kronbench.settings import read_yaml
 
-# A tolerance is so many times the largest deviation that was seen.
+# A tolerance is this many times the largest deviation that was seen.
 FACTOR = 3.0
 
-# A relative deviation beyond it is that of a number which is rounding itself.
+# A number with a larger relative deviation is itself a rounding error.
 _RELATIVE_AT_MOST = 0.1
 
 
@@ -37,7 +37,7 @@ class Seen:
     absolute, relative : float
         The largest, and the largest share of the smaller of two numbers.
     moved, numbers : int
-        Pairs of numbers that are not equal, of all.
+        Pairs of numbers that are not equal, and all pairs.
     size : float
         Mean absolute value of the column.
     where : str
@@ -67,7 +67,7 @@ class Seen:
 
 
 def derive(folders: Sequence[str | Path]) -> tuple[str, list[str]]:
-    """The content of a file of tolerances, and what no tolerance can mend.
+    """The content of a file of tolerances, and what no tolerance can cover.
 
     Parameters
     ----------
@@ -78,16 +78,16 @@ def derive(folders: Sequence[str | Path]) -> tuple[str, list[str]]:
     Returns
     -------
     str
-        YAML: an entry for each column that moved, beneath a comment on what was run. A column
-        that was equal to the bit in all runs has none.
+        YAML: an entry for each column that moved, below a comment on the runs. A column that was
+        equal to the bit in all runs has none.
     list of str
         Rows and numbers that only some of the runs have, and numbers that moved between two runs
-        of the same surroundings.
+        with the same surroundings.
 
     Raises
     ------
     InputError
-        Fewer than two runs, or runs of other configurations.
+        Fewer than two runs, or runs whose configurations differ.
     """
     if len(folders) < 2:
         raise InputError("tolerances come from two finished runs or more: give their folders")
@@ -95,8 +95,8 @@ def derive(folders: Sequence[str | Path]) -> tuple[str, list[str]]:
     for folder, configuration in zip(folders, configurations, strict=True):
         if configuration != configurations[0]:
             raise InputError(
-                f"{folder} has another configuration than {folders[0]}; "
-                "give runs that differ in nothing but machine and threads"
+                f"{folder} and {folders[0]} have different configurations; "
+                "give runs that differ only in machine and threads"
             )
     runs = [read_run(folder) for folder in folders]
     seen, complaints = {}, []
@@ -110,7 +110,7 @@ def derive(folders: Sequence[str | Path]) -> tuple[str, list[str]]:
 
 
 def write_tolerances(folders: Sequence[str | Path], target: str | Path) -> list[str]:
-    """Write what :func:`derive` finds into a file, and return what no tolerance can mend."""
+    """Write what :func:`derive` finds into a file, and return what no tolerance can cover."""
     text, complaints = derive(folders)
     write_text(target, text)
     return complaints
@@ -124,22 +124,22 @@ def rounded_up(value: float) -> float:
 
 
 def _see(seen, table, a, b):
-    """Add the deviations of a table between two runs; yield what is no deviation."""
+    """Add the deviations of a table between two runs; yield what no tolerance can cover."""
     columns = columns_of_both(table, a, b)
     left, right, lost = rows_of_both(a.numbers[table], b.numbers[table], columns)
     if lost:
-        yield f"{table}: {a.folder} and {b.folder} have other rows"
-    # runs that do not tell what they were compiled for may differ in that
+        yield f"{table}: {a.folder} and {b.folder} have different rows"
+    # runs that did not record what they were compiled for may differ in that
     alike = a.surroundings == b.surroundings and "instructions" in a.surroundings
     for column in left.columns.difference(columns.texts, sort=False):
         found = deviations(left[column], right[column])
         if alike and found.any():
             yield (
-                f"{table}, {column}: not the same in {a.folder} and {b.folder}, "
-                "though machine, versions, data and threads are"
+                f"{table}, {column}: differs between {a.folder} and {b.folder}, "
+                "though machine, versions, data and threads are the same"
             )
         if not np.isfinite(found).all():
-            yield f"{table}, {column}: {a.folder} or {b.folder} lacks a number of the other"
+            yield f"{table}, {column}: {a.folder} or {b.folder} lacks a number that the other has"
             found = found[np.isfinite(found)]
         column_seen = seen.setdefault((table, column), Seen())
         column_seen.numbers += len(found)

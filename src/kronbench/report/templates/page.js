@@ -129,7 +129,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
       await navigator.clipboard.writeText(copied(button));
       said.textContent = "copied";
     } catch {
-      said.textContent = "this browser lets no page copy";
+      said.textContent = "this browser does not let pages copy";
     }
   });
 }

@@ -1,4 +1,4 @@
-"""AUC against the weight of Kronecker ridge regression, a panel for each data set."""
+"""AUC against the regularization value of Kronecker ridge regression, for each data set."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -9,9 +9,10 @@ from kronbench.report.style import new_figure, shared_legend
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """One line for each setting; a dot at the best weight, a diamond at the printed best AUC.
+    """One line for each setting; a dot at the best value, a diamond at the printed best AUC.
 
-    The paper prints no weight: its diamond stands at ours (Stock et al. 2016, figure 4).
+    The paper does not print its best value: the diamond stands at ours (Stock et al. 2016, figure
+    4).
     """
     frame = frame[frame["method"] == "KK"]
     printed = read_printed(item).set_index(["setting", "method"])

@@ -1,4 +1,4 @@
-"""AUC over both weights of two-step ridge regression: data sets in rows, settings in columns."""
+"""AUC over both regularization values of two-step regression, for data sets and settings."""
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,10 @@ _OUTLINE = [withStroke(linewidth=2.8, foreground="black")]
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Contours of AUC with their own levels in each panel, and a cross at the best weights.
+    """Contours of AUC with their own levels in each panel, and a cross at the best pair.
 
-    The weight of targets (instances) goes across, that of drugs (tasks) up; a line in the colour
-    bar is the printed best AUC (Stock et al. 2016, figure 5).
+    The regularization value of targets (instances) goes across, that of drugs (tasks) up; a line
+    in the colour bar is the printed best AUC (Stock et al. 2016, figure 5).
     """
     printed = read_printed(item).set_index(["setting", "method"])
     frame = frame[frame["method"] == "TS"]
