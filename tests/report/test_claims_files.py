@@ -171,7 +171,7 @@ def test_a_headline_names_columns_of_its_item(loaded):
 
 
 def test_an_id_stands_for_one_claim(loaded):
-    with pytest.raises(InputError, match="'a-claim' stands there twice"):
+    with pytest.raises(InputError, match="'a-claim' is given twice"):
         loaded(entry(), entry())
 
 
@@ -317,8 +317,8 @@ def test_an_identity_is_a_claim_where_a_file_names_it(loaded):
         ([matrix(sentence="{dataset.auk}")], "has the placeholder {dataset.auk}"),
         ([entry(sentence="{dataset}")], "claim 'a-claim' has the placeholder {dataset}"),
         ([matrix(id="auc-{method}")], "claim 'auc-{method}' makes 'auc-svm' twice"),
-        ([matrix(), entry(id="auc-e-svm")], "claim 'auc-e-svm' stands there twice"),
-        ([matrix(id="{dataset}-{method}")], "claim 'Ki-svm' has an id of other signs"),
+        ([matrix(), entry(id="auc-e-svm")], "claim 'auc-e-svm' is given twice"),
+        ([matrix(id="{dataset}-{method}")], "claim 'Ki-svm' has an id with other characters"),
         (
             [matrix(but=[{"id": "auc-e-knn", "place": "section 1"}])],
             "does not make 'auc-e-knn', which its entry 'but' changes; it makes: auc-ki-svm,",

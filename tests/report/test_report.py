@@ -147,7 +147,7 @@ def test_a_known_difference_is_bounded(plan):
     bound["bound"] = 0.65
     result = verdict(plan, known)
     assert result.verdict == "fails"
-    assert "this is not the known difference (smallest 0.6, bound 0.65)" in result.measured
+    assert "the known reason does not explain this (smallest 0.6, bound 0.65)" in result.measured
     # a second check that finds nothing to read bounds nothing
     bound["where"] = "reg == 1024"
     assert verdict(plan, known).verdict == "fails"

@@ -1,4 +1,4 @@
-"""Class trees, and products with the matrix that adds up the functions along each path."""
+"""Class trees with their products: sums of functions along each path."""
 
 from __future__ import annotations
 

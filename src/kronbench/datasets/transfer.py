@@ -117,7 +117,7 @@ class _AgainError(Exception):
 
 
 class _Sink:
-    """A file as pooch writes to it, that takes so many bytes and no more."""
+    """A file for pooch to write to, bounded in bytes."""
 
     def __init__(self, stream, limit):
         self._stream, self._left = stream, limit

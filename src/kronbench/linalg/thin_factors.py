@@ -37,7 +37,7 @@ def thin_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.ndar
 
 
 def _cholesky(matrix, max_rank, tolerance):
-    """Factors of a semidefinite matrix, too coarse where max_rank ends them; None of others."""
+    """Factors of a semidefinite matrix, too coarse where max_rank ends them; else None."""
     try:
         found = incomplete_cholesky(matrix, max_rank, tolerance / 2)
     except InputError:

@@ -111,7 +111,7 @@ def _check_arguments(place, check, known):
         known.check_where(place, check["where"])
     if _read(check) in known.columns.clock and check["kind"] not in _RELATIVE_CHECKS:
         raise InputError(
-            f"{place} judges absolute seconds, which say as much of the machine as of the method: "
+            f"{place} judges absolute seconds, which depend on the machine as on the method: "
             f"give a ratio of one run, or move it to 'headlines'"
         )
 

@@ -138,7 +138,7 @@ def _claims(entry, shared, waiting, file):
 
 
 def _overlaid(claim, change):
-    """A claim with other keys; of one that turns out to be untestable only the words stay."""
+    """A claim with other keys; one that becomes untestable keeps only its words."""
     if "untestable" in change:
         claim = {key: claim[key] for key in _REQUIRED if key in claim}
     return {**claim, **change}
@@ -208,9 +208,9 @@ def _check(place, paper, claim, seen, known):
         if key not in claim:
             raise InputError(f"{place} lacks the key '{key}'")
     if not re.fullmatch("[a-z0-9-]+", claim["id"]):
-        raise InputError(f"{place} has an id of other signs than a to z, 0 to 9 and '-'")
+        raise InputError(f"{place} has an id with other characters than a to z, 0 to 9 and '-'")
     if claim["id"] in seen:
-        raise InputError(f"{place} stands there twice; give one of them another id")
+        raise InputError(f"{place} is given twice; give one of them another id")
     seen.add(claim["id"])
     for name in (claim["item"], *claim.get("also", ())):
         if (paper, name) not in known:

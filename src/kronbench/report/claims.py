@@ -33,13 +33,13 @@ class Verdict:
 
     @property
     def surrogate(self) -> bool:
-        """Whether it could not be judged since its data are not the real ones."""
+        """Whether it is untested because of surrogate data."""
         return self.verdict == UNTESTED and self.measured.startswith(_SURROGATE)
 
 
 @dataclass(frozen=True)
 class HeadlineRow:
-    """One row of a headline, as text: what ran, in what time theirs and ours, how many times.
+    """One row of a headline, as text: what ran, their time, ours, and the ratio.
 
     ``doubts`` says what a reader must know before quoting it: surrogate data, a busy machine.
     """
@@ -97,9 +97,9 @@ def judge(claim: Mapping, frame: pd.DataFrame, scale: str) -> tuple[str, str]:
     """Verdict and what was measured, for one claim on the rows of its tables.
 
     - *holds*: its check holds.
-    - *differs*: its check fails, and the check of its entry ``differs`` holds, which bounds what
-      was seen when the reason was found.
-    - *fails*: its check fails, and there is no known reason or the deviation is another one.
+    - *differs*: its check fails, and the check of its entry ``differs`` holds, which bounds the
+      known deviation.
+    - *fails*: its check fails, and no reason is known, or the deviation exceeds its bound.
     - *not tested here*: there can be no check here, and the entry says why; surrogate data; rows
       that were not measured (capped, skipped, left out at this scale); sizes that the scale does
       not reach; or a claim on time and a row that was measured while the machine was busy.
@@ -124,7 +124,7 @@ def judge(claim: Mapping, frame: pd.DataFrame, scale: str) -> tuple[str, str]:
     second = "" if second == measured else f" ({second})"
     if bounded:
         return DIFFERS, f"{measured}; {differs['because']}{second}"
-    return FAILS, f"{measured}; this is not the known difference{second}"
+    return FAILS, f"{measured}; the known reason does not explain this{second}"
 
 
 def _checked(entry, claim, frame):

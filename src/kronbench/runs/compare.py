@@ -1,4 +1,4 @@
-"""Two runs beside each other: which verdicts and numbers moved, and what else is not the same."""
+"""Compare two runs: which verdicts and numbers moved, and what else differs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_NUMBERS = {"tables", "report", "data", "logs"}
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not the same in both runs.
+    """One difference between two runs.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Difference:
         A claim, a table and column, or a part of the surroundings.
     text : str
     weight : float
-        Of two of a kind the more telling one is larger; for numbers, how many times the tolerance.
+        Larger means more telling among differences of one kind; for numbers, in tolerances.
     """
 
     kind: str
@@ -114,7 +114,7 @@ def read_tolerances(path: str | Path | None) -> list[dict]:
 
 
 def moved(differences: list[Difference]) -> bool:
-    """Whether results differ; a busy machine and other surroundings are no other results."""
+    """Whether results differ; a busy machine and other surroundings do not count."""
     return any(difference.kind not in ("busy", "surroundings") for difference in differences)
 
 
@@ -127,7 +127,7 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
         "rows": "Rows on one side only",
         "number": "Numbers and texts that moved beyond their tolerance",
         "busy": "Not compared, since the machine was busy in one of the runs",
-        "surroundings": "What else is not the same",
+        "surroundings": "What else differs",
     }
     for kind, title in titles.items():
         part = [difference for difference in differences if difference.kind == kind]
@@ -140,7 +140,7 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
 
 
 def _around(a, b):
-    """What both sides tell of their surroundings and is not the same."""
+    """Surroundings that both sides recorded and that differ."""
     order = ["data", "revision", "packages", "blas", "cpu", "threads"]
     for key in (key for key in a if key in b):
         before, now = a[key], b[key]
