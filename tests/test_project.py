@@ -74,6 +74,38 @@ def test_no_local_name_hides_an_import(floor):
                 assert not local & imported, f"{file.name}: {local & imported}"
 
 
+COMPILED = re.compile(r"\b(njit|overload|intrinsic)\b")  # decorators of what numba types
+
+
+def public_functions(body):
+    """Public functions and methods among the statements of a module, without compiled ones."""
+    for node in body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+            if isinstance(node, ast.ClassDef):
+                yield from public_functions(node.body)
+            elif not any(COMPILED.search(ast.unparse(entry)) for entry in node.decorator_list):
+                yield node
+
+
+def test_every_public_function_says_the_types_of_what_it_takes_and_gives():
+    seen, untyped = 0, []
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for function in public_functions(ast.parse(file.read_text(encoding="utf-8")).body):
+            given = function.args
+            arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+            arguments += filter(None, [given.vararg, given.kwarg])
+            missing = [entry.arg for entry in arguments if entry.annotation is None]
+            missing = [name for name in missing if name not in ("self", "cls")]
+            if function.returns is None:
+                missing.append("the result")
+            if missing:
+                place = f"{file.relative_to(PACKAGE)}:{function.lineno}"
+                untyped.append(f"{place} {function.name}: {', '.join(missing)}")
+            seen += 1
+    assert seen > 500
+    assert not untyped, "\n".join(untyped)
+
+
 def test_environment_is_in_step_with_the_lock():
     lock = (ROOT / "requirements.lock").read_text()
     locked = set(re.findall(r"^([a-z0-9][^ ]*==[^\\\n]*[^ \\\n]) *\\$", lock, re.MULTILINE))

@@ -14,7 +14,7 @@ class InputError(ValueError):
     """
 
 
-def check_positive(value, name, *, or_zero=False) -> float:
+def check_positive(value: object, name: str, *, or_zero: bool = False) -> float:
     """``value`` as a float; InputError unless it is finite and positive, or zero where allowed."""
     if not (isinstance(value, Real) and isfinite(value)) or value < 0 or not (value or or_zero):
         wanted = "nonnegative" if or_zero else "positive"

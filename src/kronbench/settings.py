@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import yaml
@@ -11,7 +12,7 @@ from kronbench.errors import InputError
 from kronbench.resources import schema_path
 
 
-def read_yaml(path: str | Path):
+def read_yaml(path: str | Path) -> Any:
     """The content of a YAML file, in which no key may be given twice.
 
     Raises
@@ -27,7 +28,7 @@ def read_yaml(path: str | Path):
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
 
 
-def validate(content, schema: str, what: str | Path) -> None:
+def validate(content: object, schema: str, what: str | Path) -> None:
     """Check against ``<schema>.schema.yaml``; an unknown key is named, with those that are known.
 
     Raises

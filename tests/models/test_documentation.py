@@ -15,13 +15,6 @@ CLASSES = [
     for name in models.__all__
     if inspect.isclass(found := getattr(models, name)) and issubclass(found, BaseEstimator)
 ]
-OF_CLASSES = {
-    "CanonicalCorrespondence",
-    "HierarchicalNewtonCV",
-    "HierarchicalNewtonClassifier",
-    "OneAgainstRest",
-    "TopDownClassifier",
-}
 each_class = pytest.mark.parametrize("model", CLASSES, ids=lambda model: model.__name__)
 
 
@@ -58,20 +51,3 @@ def test_every_parameter_is_described(model):
 @each_class
 def test_every_fitted_attribute_is_described(model):
     assert fitted_attributes(model) <= set(described(model, "Attributes"))
-
-
-@pytest.mark.parametrize(
-    "model",
-    # those of class trees say what they take in their docstrings
-    [model for model in CLASSES if model.__name__ not in OF_CLASSES],
-    ids=lambda model: model.__name__,
-)
-def test_public_methods_say_what_they_take_and_give(model):
-    for name, method in inspect.getmembers(model, inspect.isfunction):
-        if name.startswith("_") or not method.__module__.startswith("kronbench."):
-            continue
-        signature = inspect.signature(method)
-        assert inspect.getdoc(method), name
-        assert signature.return_annotation is not signature.empty, name
-        untyped = [p.name for p in signature.parameters.values() if p.annotation is p.empty]
-        assert untyped == ["self"], name

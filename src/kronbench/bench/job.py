@@ -16,6 +16,7 @@ from kronbench.bench.columns import RUNNER, columns_measured
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.prepared_data import prepared
 from kronbench.bench.seeds import generator
+from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
 from kronbench.pairs import rates_used
@@ -83,7 +84,9 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     return table
 
 
-def run_experiment(experiment: str, spec: dict, data, dataset: str) -> pd.DataFrame:
+def run_experiment(
+    experiment: str, spec: dict, data: Dataset | None, dataset: str
+) -> pd.DataFrame:
     """Run an experiment, ``<paper>.<name>``, and say in each row where its numbers come from.
 
     Adds the columns ``dataset`` (as the paper spells it), ``source``, ``seed`` and ``peak_mib``

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kronbench.bench.source_imports import read_module
 from kronbench.errors import InputError
@@ -14,7 +15,7 @@ class SolverMissing(Exception):
     """A solver from another package that is not installed; the message is the reason."""
 
 
-def make_solver(path: str, **parameters):
+def make_solver(path: str, **parameters: Any) -> Any:
     """The estimator at an import path such as ``kronbench.models.KronSVM``, with parameters.
 
     Raises
@@ -31,7 +32,7 @@ def make_solver(path: str, **parameters):
         raise InputError(f"{path}: {error}") from None
 
 
-def import_solver(path: str):
+def import_solver(path: str) -> Any:
     """What :func:`import_object` finds; SolverMissing where the package is not installed."""
     try:
         return import_object(path)
@@ -49,7 +50,7 @@ def check_import_path(path: str) -> None:
         raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'")
 
 
-def import_object(path: str):
+def import_object(path: str) -> Any:
     """The object at an import path such as ``kronbench.models.KronSVM``.
 
     Raises
@@ -74,7 +75,7 @@ def import_object(path: str):
     return getattr(module, name)
 
 
-def import_paths(parameters):
+def import_paths(parameters: object) -> Iterator[str]:
     """Values of every key called ``solver``, at any depth.
 
     Below an entry that names its solver are that solver's own parameters, whose ``solver`` is

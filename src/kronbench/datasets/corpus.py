@@ -7,6 +7,7 @@ share words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -76,7 +77,7 @@ class Topics:
         self._steps = np.concatenate([topic + law for topic, law in enumerate(laws)])
         self._last = np.cumsum([len(law) for law in laws]) - 1
 
-    def draw(self, rng, nodes):
+    def draw(self, rng: np.random.Generator, nodes: np.ndarray) -> sparse.csr_array:
         """Word counts of documents of the given leaves.
 
         Parameters
@@ -122,7 +123,7 @@ class Topics:
         return (keys % law.n_words).astype(np.int32), counts, rows
 
 
-def depths(parents):
+def depths(parents: np.ndarray) -> np.ndarray:
     """(n_nodes,) distances to the root of a tree in which parents come before their children."""
     depth = np.zeros(len(parents), dtype=np.int64)
     for node in range(1, len(parents)):
@@ -130,7 +131,7 @@ def depths(parents):
     return depth
 
 
-def random_tree(rng, level_sizes):
+def random_tree(rng: np.random.Generator, level_sizes: Sequence[int]) -> np.ndarray:
     """Parent array of a tree with ``level_sizes[l]`` nodes at depth l, all leaves at the bottom.
 
     Every inner node has a child; the others fall on parents at random, with weights Gamma(1).
@@ -144,7 +145,7 @@ def random_tree(rng, level_sizes):
     return np.concatenate(parents)
 
 
-def sizes_with_total(sizes, total):
+def sizes_with_total(sizes: np.ndarray, total: int) -> np.ndarray:
     """Positive integers proportional to ``sizes`` that add up to ``total``, each at least one."""
     wanted = sizes * ((total - len(sizes)) / sizes.sum())
     whole = np.floor(wanted).astype(np.int64)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kronbench.datasets.dataset import Loader
 from kronbench.datasets.drug_target import MOLAR, label_matrix
 from kronbench.datasets.drug_target_surrogates import surrogate_affinities, surrogate_interactions
+from kronbench.datasets.fetch import LocalFile
 from kronbench.datasets.plain_text import are_numerals, as_number, excerpt, text_lines
 from kronbench.errors import InputError
 
 
-def parse_interactions(files) -> dict[str, np.ndarray]:
+def parse_interactions(files: Mapping[str, LocalFile]) -> dict[str, np.ndarray]:
     """Read a set of Yamanishi et al.: tab-separated tables with identifiers.
 
     ``files`` has "interactions" (targets x drugs, 0/1), "drugs" and "targets" (similarities).
@@ -36,7 +39,11 @@ def parse_interactions(files) -> dict[str, np.ndarray]:
 
 
 def parse_affinities(
-    files, *, at_least: float | None = None, at_most: float | None = None, unit: str | None = None
+    files: Mapping[str, LocalFile],
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    unit: str | None = None,
 ) -> dict[str, np.ndarray]:
     """Read affinities (Davis et al., Metz et al.): tables of numbers, drugs are rows.
 

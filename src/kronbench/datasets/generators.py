@@ -12,7 +12,7 @@ from kronbench.datasets.dataset import Loader
 _DIMENSION = 20
 
 
-def ringnorm(rng, n_points):
+def ringnorm(rng: np.random.Generator, n_points: int) -> dict[str, np.ndarray]:
     """Breiman (1996): class 0 is N(0, 4 I), class 1 is N((a, ..., a), I), a = 2/sqrt(20).
 
     Returns ``X (n_points, 20)`` and equally likely classes ``y``. This ``a`` is that of the Delve
@@ -25,7 +25,7 @@ def ringnorm(rng, n_points):
     return {"X": X, "y": y}
 
 
-def twonorm(rng, n_points):
+def twonorm(rng: np.random.Generator, n_points: int) -> dict[str, np.ndarray]:
     """Breiman (1996): class 0 is N((a, ..., a), I), class 1 N((-a, ..., -a), I), a = 2/sqrt(20).
 
     Returns ``X (n_points, 20)`` and equally likely classes ``y``. The best possible error is the
@@ -37,7 +37,7 @@ def twonorm(rng, n_points):
     return {"X": X, "y": y}
 
 
-def waveform(rng, n_points):
+def waveform(rng: np.random.Generator, n_points: int) -> dict[str, np.ndarray]:
     """Breiman et al. (1984), pp. 49-55: mixtures of two of three triangular waves, with noise.
 
     Returns ``X (n_points, 21)`` and equally likely classes ``y`` in 0..2: waves 1 and 2, 1 and 3,
@@ -52,7 +52,7 @@ def waveform(rng, n_points):
     return {"X": X, "y": y}
 
 
-def add10(rng, n_points):
+def add10(rng: np.random.Generator, n_points: int) -> dict[str, np.ndarray]:
     """Friedman (1991), first simulated problem, as Delve has it: five of ten inputs matter.
 
     Returns ``X (n_points, 10)`` uniform on (0, 1) and ``y = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy import sparse
 
 from kronbench.datasets.corpus import CorpusLaw
 from kronbench.datasets.dataset import Loader
+from kronbench.datasets.fetch import LocalFile
 from kronbench.datasets.plain_text import text_lines
 from kronbench.datasets.wipo import placed_in_tree, surrogate_index
 from kronbench.datasets.words import drawn_words, stems, unit_counts
@@ -15,7 +20,9 @@ _SYMBOL = re.compile(r"[A-H](\d\d([A-Z](\d{4}(\d{6}))?)?)?", re.ASCII)
 _LEVELS = (3, 4, 8)  # letters of a class, a subclass and a main group
 
 
-def parse_titles(files, *, section):
+def parse_titles(
+    files: Mapping[str, LocalFile], *, section: str
+) -> dict[str, np.ndarray | sparse.csr_array]:
     """Each subgroup's title is a document, its main group the class.
 
     Parameters
@@ -54,7 +61,14 @@ def parse_titles(files, *, section):
     return {"X": unit_counts(titles), **placed_in_tree(groups, _LEVELS)}
 
 
-def surrogate_titles(rng, *, section, levels, n_documents, median_size):
+def surrogate_titles(
+    rng: np.random.Generator,
+    *,
+    section: str,
+    levels: Sequence[int],
+    n_documents: int,
+    median_size: float,
+) -> dict[str, np.ndarray | sparse.csr_array]:
     """Drawn titles of about eight words on a random tree of the section's size."""
     placed = surrogate_index(
         rng, levels=levels, n_documents=n_documents, n_test=0, median_size=median_size

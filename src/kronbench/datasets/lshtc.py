@@ -7,12 +7,14 @@ drawn. Feature values are word counts as they stand in the files, neither scaled
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy import sparse
 
 from kronbench.datasets.corpus import CorpusLaw, Topics, random_tree, sizes_with_total
 from kronbench.datasets.dataset import Loader
+from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
 
 # A label of more digits would lose the last of them: the reader takes labels for floats.
@@ -30,7 +32,9 @@ _PAIR = {
 _TAIL = 2.43  # exponent of the density of class sizes above 10, measured on LSHTC1
 
 
-def parse_lshtc(files, *, n_words, scale=1.0):
+def parse_lshtc(
+    files: Mapping[str, LocalFile], *, n_words: int, scale: float = 1.0
+) -> dict[str, np.ndarray | sparse.csr_array]:
     """Documents, classes and tree from the challenge's own files.
 
     Parameters
@@ -78,7 +82,15 @@ def parse_lshtc(files, *, n_words, scale=1.0):
     }
 
 
-def surrogate_lshtc(rng, *, n_words, n_documents, levels, n_novel, scale=1.0):
+def surrogate_lshtc(
+    rng: np.random.Generator,
+    *,
+    n_words: int,
+    n_documents: int,
+    levels: Sequence[int],
+    n_novel: int,
+    scale: float = 1.0,
+) -> dict[str, np.ndarray | sparse.csr_array]:
     """A corpus of the published size, drawn in parts: seconds at ``scale`` 0.02, a minute at 1.
 
     Parameters
@@ -121,7 +133,7 @@ def surrogate_lshtc(rng, *, n_words, n_documents, levels, n_novel, scale=1.0):
     }
 
 
-def parse_class_sizes(files):
+def parse_class_sizes(files: Mapping[str, LocalFile]) -> dict[str, np.ndarray]:
     """Documents of each class, from lines ``class:count``.
 
     Returns
@@ -140,7 +152,9 @@ def parse_class_sizes(files):
     return {"class_ids": np.array(class_ids), **arrays}
 
 
-def surrogate_class_sizes(rng, *, n_classes, n_train, n_valid):
+def surrogate_class_sizes(
+    rng: np.random.Generator, *, n_classes: int, n_train: int, n_valid: int
+) -> dict[str, np.ndarray]:
     """Log-normal sizes with the mean and spread of logarithms measured on the real ones."""
     class_ids = np.arange(1, n_classes + 1)
     train, valid = (

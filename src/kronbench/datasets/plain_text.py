@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 _NUMERAL_SIGNS = frozenset("0123456789+-.eE nNaAiIfFtTyY")  # also of nan and infinity
 
 
-def text_lines(file, encoding: str) -> list[str]:
+def text_lines(file: LocalFile, encoding: str) -> list[str]:
     """The lines of a file, each without its end.
 
     Raises

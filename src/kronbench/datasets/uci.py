@@ -8,11 +8,13 @@ training part (a rare category, a pixel that is nearly always off).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kronbench.datasets.dataset import Loader
+from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
 
 
@@ -135,19 +137,19 @@ LAYOUTS = {
 
 
 def parse_table(
-    files,
+    files: Mapping[str, LocalFile],
     *,
-    layout,
-    n_points,
-    n_features,
-    classes=None,
-    columns=None,
-    drop_constant=False,
-    largest_variance=False,
-    median_split=False,
-    seed=None,
-    test=None,
-):
+    layout: str,
+    n_points: int,
+    n_features: int,
+    classes: Sequence[Sequence[str]] | None = None,
+    columns: Sequence[int] | None = None,
+    drop_constant: bool = False,
+    largest_variance: bool = False,
+    median_split: bool = False,
+    seed: int | None = None,
+    test: str | None = None,
+) -> dict[str, np.ndarray]:
     """Inputs and targets of the files' records, which follow each other in the order of ``files``.
 
     Parameters
@@ -214,8 +216,15 @@ def parse_table(
 
 
 def surrogate_table(
-    rng, *, n_points, n_features, class_counts=None, blocks=(), n_test=None, **_parsing
-):
+    rng: np.random.Generator,
+    *,
+    n_points: int,
+    n_features: int,
+    class_counts: Sequence[int] | None = None,
+    blocks: Sequence[int] = (),
+    n_test: int | None = None,
+    **_parsing: object,
+) -> dict[str, np.ndarray]:
     """Correlated inputs and a smooth noisy target, of the shape and class sizes of the real table.
 
     The covariance of the inputs has eigenvalues 1/k. The target is a sum of waves along ten random

@@ -5,18 +5,26 @@ from __future__ import annotations
 import csv
 import io
 import warnings
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.io import arff
 
+from kronbench.datasets.fetch import LocalFile
 from kronbench.datasets.plain_text import are_numerals, as_number, excerpt
+from kronbench.datasets.uci import Layout
 from kronbench.errors import InputError
 
 _FIELD = 100  # bytes that fields have on average at most
 
 
-def read_records(files, layout, classes=None, columns=None):
+def read_records(
+    files: Mapping[str, LocalFile],
+    layout: Layout,
+    classes: Sequence[Sequence[str]] | None = None,
+    columns: Sequence[int] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Inputs and targets of all records of ``classes``, and the position of each one's file.
 
     Parameters

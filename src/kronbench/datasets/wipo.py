@@ -11,12 +11,16 @@ import re
 import tokenize
 import warnings
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from kronbench.datasets.archives import member_bytes, zip_archive
 from kronbench.datasets.corpus import CorpusLaw, random_tree, sizes_with_total
 from kronbench.datasets.dataset import Loader
+from kronbench.datasets.fetch import LocalFile
 from kronbench.datasets.plain_text import excerpt, text_lines
 from kronbench.datasets.words import drawn_words, stems, unit_counts, unit_rows
 from kronbench.errors import InputError
@@ -27,7 +31,7 @@ _RECORD_LIMIT = 1 << 24  # bytes of one record
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][\w.-]*;")
 
 
-def parse_index(files):
+def parse_index(files: Mapping[str, LocalFile]) -> dict[str, np.ndarray]:
     """The tree of all sections and each document's place in it.
 
     Parameters
@@ -49,14 +53,23 @@ def parse_index(files):
     return _placed(_listed(files), _LEVELS)
 
 
-def surrogate_index(rng, *, levels, n_documents, n_test, median_size):
+def surrogate_index(
+    rng: np.random.Generator,
+    *,
+    levels: Sequence[int],
+    n_documents: int,
+    n_test: int,
+    median_size: float,
+) -> dict[str, np.ndarray]:
     """A random tree with ``levels[l]`` nodes at depth l + 1, and log-normal class sizes."""
     parents = random_tree(rng, [1, *levels])
     y = _random_labels(rng, levels[-1], n_documents, median_size)
     return {"y": y, "parents": parents, "is_test": rng.permutation(n_documents) < n_test}
 
 
-def parse_records(files, *, section):
+def parse_records(
+    files: Mapping[str, LocalFile], *, section: str
+) -> dict[str, np.ndarray | sparse.csr_array]:
     """Bags of words of one section, from the user's own copy of the collection.
 
     Parameters
@@ -85,7 +98,16 @@ def parse_records(files, *, section):
     return {"X": unit_counts(texts), **_placed(documents, _LEVELS[1:])}
 
 
-def surrogate_section(rng, files=None, *, section, levels, n_documents, n_test, median_size):
+def surrogate_section(
+    rng: np.random.Generator,
+    files: Mapping[str, LocalFile] | None = None,
+    *,
+    section: str,
+    levels: Sequence[int],
+    n_documents: int,
+    n_test: int,
+    median_size: float,
+) -> dict[str, np.ndarray | sparse.csr_array]:
     """Drawn words on the real documents' labels and tree, or on a random tree without the index.
 
     The laws were tuned roughly to the paper's flat accuracies: a ridge classifier reaches 33 % in
@@ -111,7 +133,9 @@ def surrogate_section(rng, files=None, *, section, levels, n_documents, n_test, 
     return {"X": drawn_words(rng, placed, law), **placed}
 
 
-def parse_features(files, *, section, n_features):
+def parse_features(
+    files: Mapping[str, LocalFile], *, section: str, n_features: int
+) -> dict[str, np.ndarray]:
     """Features of one section made by others from the real texts, scaled to rows of unit norm.
 
     Parameters
@@ -141,7 +165,13 @@ def parse_features(files, *, section, n_features):
     return {"X": unit_rows(np.vstack(X)), **placed}
 
 
-def surrogate_features(rng, files=None, *, n_features, **shape):
+def surrogate_features(
+    rng: np.random.Generator,
+    files: Mapping[str, LocalFile] | None = None,
+    *,
+    n_features: int,
+    **shape: Any,
+) -> dict[str, np.ndarray]:
     """Leading singular directions of the surrogate of the section's words."""
     from sklearn.decomposition import TruncatedSVD
 
@@ -191,7 +221,7 @@ def _placed(documents, levels):
     return {**placed, "is_test": np.array([is_test for _, _, is_test in documents])}
 
 
-def placed_in_tree(groups, levels):
+def placed_in_tree(groups: Sequence[str], levels: Sequence[int]) -> dict[str, np.ndarray]:
     """The tree of the prefixes of symbols, and each document's class in it.
 
     Parameters

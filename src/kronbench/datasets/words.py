@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import snowballstemmer
@@ -30,7 +31,7 @@ def stem(word: str) -> str:
     return _PORTER.stemWord(word) if len(word) > 2 else word
 
 
-def unit_counts(texts) -> sparse.csr_array:
+def unit_counts(texts: Iterable[str]) -> sparse.csr_array:
     """(n, V) counts of the stems of ``texts``, the stems in order, in rows of unit norm.
 
     Texts are taken one at a time; one without any word has a row of zeros.
@@ -41,7 +42,9 @@ def unit_counts(texts) -> sparse.csr_array:
     return sparse.csr_array(unit_rows(counts))
 
 
-def drawn_words(rng, placed, law: CorpusLaw) -> sparse.csr_array:
+def drawn_words(
+    rng: np.random.Generator, placed: Mapping[str, np.ndarray], law: CorpusLaw
+) -> sparse.csr_array:
     """(n, V) counts of words drawn by a law for documents of a tree, in rows of unit norm.
 
     ``placed`` holds ``y`` (n,), their classes, all of which occur, and ``parents`` (n_nodes,) of
@@ -53,7 +56,7 @@ def drawn_words(rng, placed, law: CorpusLaw) -> sparse.csr_array:
     return sparse.csr_array(unit_rows(counts.astype(np.float64)))
 
 
-def unit_rows(X):
+def unit_rows(X: np.ndarray | sparse.csr_array) -> np.ndarray | sparse.csr_array:
     """Rows of Euclidean length one; rows of zeros stay."""
     from sklearn.preprocessing import normalize
 

@@ -9,7 +9,7 @@ from kronbench.evaluation.ranking import macro_auc
 _SCORED_CLASSES = 1000  # at a time
 
 
-def ranking_areas(features, y, coef):
+def ranking_areas(features: np.ndarray, y: np.ndarray, coef: np.ndarray) -> dict[str, float]:
     """Areas under the ROC curves of the scores ``features @ coef``, a block of classes at a time.
 
     Parameters

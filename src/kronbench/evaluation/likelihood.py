@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 
-def mean_log_loss(y, proba, floor=sys.float_info.min) -> float:
+def mean_log_loss(y: np.ndarray, proba: np.ndarray, floor: float = sys.float_info.min) -> float:
     """Mean over documents of minus the logarithm of the probability of the true class.
 
     ``y`` (n,) holds classes 0..C-1, ``proba`` (n, C) probabilities; those below ``floor`` count as

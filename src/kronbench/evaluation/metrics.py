@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kronbench.classes import Tree
 from kronbench.errors import InputError
 
 
-def precision(y, proba) -> float:
+def precision(y: ArrayLike, proba: ArrayLike) -> float:
     """Mean reciprocal rank of the true class ("prec" of Seeger 2006, section 8.2).
 
     Parameters
@@ -28,7 +29,7 @@ def precision(y, proba) -> float:
     return float((1 / rank).mean())
 
 
-def taxo_loss(y, predicted, tree) -> float:
+def taxo_loss(y: ArrayLike, predicted: ArrayLike, tree: np.ndarray) -> float:
     """Mean of half the number of edges between true and predicted leaf (Seeger 2006, section 8.2).
 
     Parameters
@@ -45,7 +46,7 @@ def taxo_loss(y, predicted, tree) -> float:
     return float(((depth[y] + depth[predicted]) / 2 - shared).mean())
 
 
-def parent_accuracy(y, predicted, tree) -> float:
+def parent_accuracy(y: ArrayLike, predicted: ArrayLike, tree: np.ndarray) -> float:
     """Share of predictions whose leaf has the true leaf's parent (Seeger 2006, section 8.2).
 
     Parameters as for :func:`taxo_loss`.
@@ -55,7 +56,7 @@ def parent_accuracy(y, predicted, tree) -> float:
     return float((parents[y] == parents[predicted]).mean())
 
 
-def taxo_decision(proba, tree) -> np.ndarray:
+def taxo_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
     """The classes (n,) that minimize the expected taxo-loss (Seeger 2006, section 8.2).
 
     With S(a) the mass of the leaves below node a, the expected loss of leaf c is, up to a
@@ -77,7 +78,7 @@ def taxo_decision(proba, tree) -> np.ndarray:
     return np.argmax((proba @ above) @ above.T - depth / 2, axis=1)
 
 
-def parent_decision(proba, tree) -> np.ndarray:
+def parent_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
     """The classes (n,) that minimize the expected parent error (Seeger 2006, footnote 12).
 
     The most probable leaf below the parent whose leaf children have the largest mass.
@@ -92,13 +93,13 @@ def parent_decision(proba, tree) -> np.ndarray:
     return np.argmax(np.where(group == best[:, None], proba, -1.0), axis=1)
 
 
-def check_no_nan(values, name):
+def check_no_nan(values: np.ndarray, name: str) -> None:
     """Raise InputError where an array holds NaN, which has no place in an order."""
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise InputError(f"{name} holds NaN: give a number for every entry")
 
 
-def hierarchy_scores(y, proba, tree) -> dict:
+def hierarchy_scores(y: ArrayLike, proba: ArrayLike, tree: np.ndarray) -> dict:
     """The six scores of Seeger (2006, section 8.2) from class probabilities.
 
     Parameters

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 from kronbench.evaluation.metrics import check_no_nan
@@ -18,7 +19,7 @@ from kronbench.evaluation.metrics import check_no_nan
 _LANES = 64
 
 
-def roc_auc(y, score) -> float:
+def roc_auc(y: ArrayLike, score: ArrayLike) -> float:
     """Area under the ROC curve: the share of (positive, negative) pairs that are in order.
 
     Parameters
@@ -44,7 +45,7 @@ def roc_auc(y, score) -> float:
     return np.nan if positive.all() else _area(positive, score)
 
 
-def macro_auc(Y_true, Y_score, axis):
+def macro_auc(Y_true: ArrayLike, Y_score: ArrayLike, axis: int) -> float | np.ndarray:
     """Mean of the areas under the ROC curves along one axis of a label matrix.
 
     Parameters
@@ -89,7 +90,7 @@ def macro_auc(Y_true, Y_score, axis):
     return _shaped(means.reshape(scores.shape[:-2]))
 
 
-def micro_auc(Y_true, Y_score):
+def micro_auc(Y_true: ArrayLike, Y_score: ArrayLike) -> float | np.ndarray:
     """Area under the one ROC curve of all entries of a label matrix.
 
     Parameters, errors and cost as for :func:`macro_auc`.
@@ -111,7 +112,7 @@ def micro_auc(Y_true, Y_score):
     return _shaped(areas.reshape(shape))
 
 
-def concordance_index(y, score) -> float:
+def concordance_index(y: ArrayLike, score: ArrayLike) -> float:
     """Share of the pairs with different ``y`` that ``score`` orders alike; its ties count half.
 
     Equal to the AUC for two classes. O(n log n), counted in integers.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
@@ -36,7 +39,12 @@ class VertexDisjointKFold(BaseCrossValidator):
         self.n_col_folds = n_col_folds
         self.random_state = random_state
 
-    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+    def get_n_splits(
+        self,
+        X: PairData | None = None,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
         """Number of blocks, ``n_row_folds * n_col_folds``."""
         return self.n_row_folds * self.n_col_folds
 
@@ -56,7 +64,9 @@ class VertexDisjointKFold(BaseCrossValidator):
             _divide(X.cols, self.n_col_folds, "col", rng),
         )
 
-    def split(self, X: PairData, y=None, groups=None):
+    def split(
+        self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (train, test) positions of pairs, the blocks in row-major order.
 
         ``y`` and ``groups`` are ignored. O(n) for each split.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -93,7 +94,9 @@ class LabelMatrixModel(RegressorMixin, BaseEstimator):
         return _product(*self._scores(vertices.row_features, vertices.col_features))
 
 
-def label_matrix(X, y, model):
+def label_matrix(
+    X: PairData, y: ArrayLike, model: str
+) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
     """Positions of the row and the column vertices in use, and the labels as a (m, q) matrix."""
     y = check_targets(X, y).astype(np.float64, copy=False)
     row_vertices, rows = np.unique(X.rows, return_inverse=True)
@@ -117,17 +120,24 @@ def label_matrix(X, y, model):
     )
 
 
-def checked_features(features):
+def checked_features(features: Features) -> np.ndarray | sparse.csr_array:
     """The features as PairData takes them."""
     return checked_vertices(features, np.empty((0, 1))).row_features
 
 
-def checked_vertices(row_features, col_features):
+def checked_vertices(row_features: Features, col_features: Features) -> PairData:
     """The features as a PairData without pairs."""
     return PairData(row_features, col_features, [], [])
 
 
-def checked_matrix(Y, m, q, *, missing=False, allow_sparse=False):
+def checked_matrix(
+    Y: ArrayLike | sparse.sparray,
+    m: int,
+    q: int,
+    *,
+    missing: bool = False,
+    allow_sparse: bool = False,
+) -> np.ndarray | sparse.csr_array:
     """Y as float64 (m, q); NaN stands for a missing label where ``missing`` says so."""
     if sparse.issparse(Y):
         Y = sparse.csr_array(Y).astype(np.float64) if allow_sparse else Y.toarray()
@@ -145,12 +155,12 @@ def checked_matrix(Y, m, q, *, missing=False, allow_sparse=False):
     return Y.astype(np.float64, copy=False)
 
 
-def check_setting(setting):
+def check_setting(setting: str) -> None:
     if setting not in SETTINGS:
         raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
 
 
-def check_regs(regs, name):
+def check_regs(regs: ArrayLike, name: str) -> np.ndarray:
     """A grid of positive weights as an array (s,)."""
     regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
     for reg in regs.tolist():
@@ -158,7 +168,7 @@ def check_regs(regs, name):
     return regs
 
 
-def warn_if_ill_conditioned(values, name):
+def warn_if_ill_conditioned(values: np.ndarray, name: str) -> None:
     """LinAlgWarning where the eigenvalues ``values``, zeros apart, spread over half the digits."""
     kept = values[values > 0]
     if len(kept) and kept.max() > _ILL_CONDITIONED * kept.min():
@@ -170,7 +180,7 @@ def warn_if_ill_conditioned(values, name):
         )
 
 
-def check_exact(filter):
+def check_exact(filter: Callable) -> None:
     """Raise InputError for a filter whose leave-one-out predictions need retraining."""
     if filter is not tikhonov:
         raise InputError(
@@ -179,18 +189,20 @@ def check_exact(filter):
         )
 
 
-def check_kept(labels):
+def check_kept(labels: np.ndarray | sparse.csr_array | None) -> None:
     if labels is None:
         raise InputError("the training data was not kept: fit with keep_data=True")
 
 
-def dense_labels(labels):
+def dense_labels(labels: np.ndarray | sparse.csr_array | None) -> np.ndarray:
     """Training labels as an array; InputError where they were not kept."""
     check_kept(labels)
     return dense(labels)
 
 
-def stacked(labels, new):
+def stacked(
+    labels: np.ndarray | sparse.csr_array | None, new: np.ndarray | sparse.csr_array
+) -> np.ndarray | sparse.csr_array:
     """New rows of labels under the old ones; sparse where both are."""
     if sparse.issparse(labels) and sparse.issparse(new):
         return sparse.csr_array(sparse.vstack([labels, new]))

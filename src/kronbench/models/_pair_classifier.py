@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +31,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     @classmethod
-    def warm_up(cls, **parameters) -> None:
+    def warm_up(cls, **parameters: Any) -> None:
         """Compile, or load, what fits and predictions need: call it before a clock starts."""
         pairs, y = small_pairs()
         cls(**parameters).fit(pairs, y).decision_function(pairs)
@@ -60,14 +63,18 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
         return X
 
 
-def occurring(features, index):
+def occurring(
+    features: np.ndarray | sparse.csr_array, index: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The vertices that ``index`` mentions, dense, and the positions of ``index`` in them."""
     vertices, position = used_vertices(index, features.shape[0])
     # a copy in any case: callers standardize it in place
     return np.array(dense(features[vertices]), dtype=np.float64, order="C"), position
 
 
-def concatenated(row_features, rows, col_features, cols):
+def concatenated(
+    row_features: np.ndarray, rows: np.ndarray, col_features: np.ndarray, cols: np.ndarray
+) -> np.ndarray:
     """The features [d, t] (n, d + r) of pairs of dense vertices, in rows of memory."""
     d = row_features.shape[1]
     out = np.empty((len(rows), d + col_features.shape[1]))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
 
-def check_pairs(X, y=None):
+def check_pairs(X: PairData, y: ArrayLike | None = None) -> np.ndarray | None:
     """Raise InputError unless X is a nonempty PairData; return y as a (n,) array that fits it."""
     if not isinstance(X, PairData):
         raise InputError(f"X is a {type(X).__name__}: give a PairData")
@@ -22,7 +23,7 @@ def check_pairs(X, y=None):
     return y
 
 
-def check_targets(X, y):
+def check_targets(X: PairData, y: ArrayLike) -> np.ndarray:
     """Y as finite float64 (n,) for the pairs of X."""
     y = check_pairs(X, y)
     if y.dtype.kind not in "fiub":
@@ -33,7 +34,7 @@ def check_targets(X, y):
     return y
 
 
-def encode_two_classes(X, y):
+def encode_two_classes(X: PairData, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The two sorted classes of y, and y with -1.0 for the first and 1.0 for the second."""
     y = check_pairs(X, y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():

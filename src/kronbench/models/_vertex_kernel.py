@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from kronbench.errors import InputError
 from kronbench.linalg import dense, gram
-from kronbench.linalg.eigen import check_symmetric, feature_spectrum, kernel_spectrum
+from kronbench.linalg.eigen import Spectrum, check_symmetric, feature_spectrum, kernel_spectrum
 
 
-def check_precomputed(matrix, n_training, side):
+def check_precomputed(matrix: np.ndarray | sparse.csr_array, n_training: int, side: str) -> None:
     """InputError unless a kernel matrix has a column for each training vertex of its side."""
     if matrix.shape[1] != n_training:
         raise InputError(
@@ -20,7 +21,7 @@ def check_precomputed(matrix, n_training, side):
         )
 
 
-def check_width(features, width, side):
+def check_width(features: np.ndarray | sparse.csr_array, width: int, side: str) -> None:
     """InputError unless features have as many columns as those of the training set."""
     if features.shape[1] != width:
         raise InputError(
@@ -57,11 +58,11 @@ class VertexKernel:
             self.features = features if everything else features[vertices]
 
     @property
-    def n(self):
+    def n(self) -> int:
         return len(self.vertices)
 
     @property
-    def thin(self):
+    def thin(self) -> bool:
         """Whether explicit features span less than the space of labels: n > d."""
         return self._is_thin(self.n)
 
@@ -69,13 +70,13 @@ class VertexKernel:
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         return linear and self.features.shape[1] < n
 
-    def gram(self):
+    def gram(self) -> np.ndarray:
         """Kernel matrix (n, n)."""
         K = gram(self.features, kernel=self.kernel, gamma=self.gamma)
         check_symmetric(K, f"the {self.name} kernel")
         return K.astype(np.float64, copy=False)
 
-    def cross(self, features):
+    def cross(self, features: np.ndarray | sparse.csr_array) -> np.ndarray:
         """Kernel values (p, n) of other vertices with the training vertices."""
         if self.precomputed:
             check_precomputed(features, self.n_given, self.name)
@@ -84,15 +85,15 @@ class VertexKernel:
         self.check_width(features)
         return gram(features, self.features, kernel=self.kernel, gamma=self.gamma)
 
-    def check_width(self, features):
+    def check_width(self, features: np.ndarray | sparse.csr_array) -> None:
         check_width(features, self.features.shape[1], self.name)
 
     @cached_property
-    def spectrum(self):
+    def spectrum(self) -> Spectrum:
         """All n eigenpairs of the kernel matrix."""
         return kernel_spectrum(self.gram(), f"the {self.name} kernel")
 
     @cached_property
-    def thin_spectrum(self):
+    def thin_spectrum(self) -> Spectrum:
         """The eigenpairs that matter: d of them where explicit features have d < n columns."""
         return feature_spectrum(dense(self.features)) if self.thin else self.spectrum

@@ -58,20 +58,20 @@ class VertexRidge(VertexKernel):
             self._system = dense(self.features.T @ self.features).astype(np.float64)
             np.fill_diagonal(self._system, self._system.diagonal() + self.reg)
 
-    def project(self, Y):
+    def project(self, Y: np.ndarray | sparse.csr_array) -> np.ndarray:
         """Labels (n, p), dense or sparse, in the space in which the system is solved."""
         if self.primal:
             return dense(self.features.T @ Y)
         return dense(Y)
 
-    def embed(self, features):
+    def embed(self, features: np.ndarray | sparse.csr_array) -> np.ndarray | sparse.csr_array:
         """Other vertices (p, .) in that space."""
         if self.primal:
             self.check_width(features)
             return features
         return self.cross(features)
 
-    def solve(self, T):
+    def solve(self, T: np.ndarray) -> np.ndarray:
         """The filtered inverse times T."""
         if self._inverse is not None:
             return self._inverse @ T
@@ -87,14 +87,20 @@ class VertexRidge(VertexKernel):
         filtered = self.filter(spectrum.values, self.reg)
         return spectrum.vectors @ (filtered[:, None] * spectrum.coordinates(T))
 
-    def dual_solve(self, Y):
+    def dual_solve(self, Y: np.ndarray | sparse.csr_array) -> np.ndarray:
         """The filtered inverse of the kernel matrix times labels Y (n, p)."""
         if not self.primal:
             return self.solve(dense(Y))
         fitted = self.features @ self.solve(self.project(Y))
         return (dense(Y) - fitted) / self.reg
 
-    def extend(self, features, projected, labels, keep):
+    def extend(
+        self,
+        features: np.ndarray | sparse.csr_array,
+        projected: np.ndarray | sparse.csr_array,
+        labels: np.ndarray | sparse.csr_array,
+        keep: bool,
+    ) -> np.ndarray | sparse.csr_array:
         """Take in l new vertices; the projected labels of all, which ``solve`` takes.
 
         Primal: M is updated by Woodbury's identity in O(l^3 + d^2 l) for l < d, and its inverse is
@@ -145,7 +151,7 @@ class VertexRidge(VertexKernel):
             projected = self.project(projected)
         return projected
 
-    def forget_features(self):
+    def forget_features(self) -> None:
         """Of the features of a primal side, keep no more than their number of columns."""
         if self.primal:
             self.features, self.forgotten = self.features[:0], True

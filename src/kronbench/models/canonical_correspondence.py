@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
@@ -53,7 +56,7 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
         self.n_iter = n_iter
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
         """Find the axes.
 
         Parameters
@@ -96,7 +99,7 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
         self.n_features_in_ = X.shape[1]
         return self
 
-    def transform(self, X) -> np.ndarray:
+    def transform(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Positions (n, k) of documents with word counts X (n, V); zero where no word is known."""
         check_is_fitted(self)
         X = _counts(X)

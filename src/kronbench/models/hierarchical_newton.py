@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
+from collections.abc import Callable
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
@@ -14,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kronbench.classes.covariance import Coupling, FeatureCovariance
 from kronbench.classes.criterion import Criterion
 from kronbench.classes.cross_validation import CrossValidation
-from kronbench.classes.posterior_mode import posterior_mode, run
+from kronbench.classes.posterior_mode import Mode, posterior_mode, run
 from kronbench.classes.printed_mode import symmetrized_mode
 from kronbench.classes.prior import ClassPrior
 from kronbench.classes.sharing import groups_as_given, per_node
@@ -157,7 +160,12 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.max_inner = max_inner
 
-    def fit(self, X, y, callback=None):
+    def fit(
+        self,
+        X: ArrayLike | sparse.sparray,
+        y: ArrayLike,
+        callback: Callable[[Mode], bool] | None = None,
+    ) -> Self:
         """Fit to X (n, d), dense or sparse, and labels y (n,).
 
         Parameters
@@ -182,7 +190,9 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
         covariance = self._covariance_of(X, coupling)
         return self._keep(covariance, self._mode_of(covariance, codes, callback=callback))
 
-    def cv_log_likelihood(self, X, y, folds):
+    def cv_log_likelihood(
+        self, X: ArrayLike | sparse.sparray, y: ArrayLike, folds: ArrayLike
+    ) -> tuple[float, np.ndarray]:
         """Log likelihood of each fold under the fit to the others, and its gradient.
 
         A log likelihood: the paper's -Psi (Eq. 3), larger is better. The model stays as it is,
@@ -224,26 +234,26 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
         evaluation, gradient, by_bias = criterion.evaluate(criterion.start)
         return -evaluation.value, -np.append(gradient, by_bias)
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Probabilities (n_new, C); rows sum to one."""
         return softmax(self._scores(X))[0]
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Their logarithms."""
         scores = self._scores(X)
         return scores - softmax(scores)[1][:, None]
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """The most probable class (n_new,)."""
         best = np.argmax(self._scores(X), axis=1)
         return self.classes_[best]
 
-    def decide(self, X, loss="taxo"):
+    def decide(self, X: ArrayLike | sparse.sparray, loss: str = "taxo") -> np.ndarray:
         """The classes (n_new,) of least expected loss (section 8.2).
 
         Parameters
@@ -424,7 +434,7 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
         return self._fitted.cross(X, self.dual_coef_)
 
 
-def forget_fit(estimator):
+def forget_fit(estimator: BaseEstimator) -> None:
     """Take away what an earlier fit left: the attributes whose names end in an underscore."""
     for name in [name for name in vars(estimator) if name.endswith("_")]:
         delattr(estimator, name)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -101,7 +104,14 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         self.noise = noise
         self.tol = tol
 
-    def fit(self, X, y, *, folds=None, start=None):
+    def fit(
+        self,
+        X: ArrayLike | sparse.sparray,
+        y: ArrayLike,
+        *,
+        folds: ArrayLike | None = None,
+        start: HierarchicalNewtonCV | None = None,
+    ) -> Self:
         """Learn from X (n, d), dense or sparse, and labels y (n,).
 
         Parameters
@@ -150,23 +160,23 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         self.converged_ = self.n_iter_ < self.max_iter
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Scores of ``best_estimator_``: (n_new, C), or (n_new,) of two classes."""
         return self._best().decision_function(self._rows(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Probabilities (n_new, C); rows sum to one."""
         return self._best().predict_proba(self._rows(X))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Their logarithms."""
         return self._best().predict_log_proba(self._rows(X))
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """The most probable class (n_new,)."""
         return self._best().predict(self._rows(X))
 
-    def decide(self, X, loss="taxo"):
+    def decide(self, X: ArrayLike | sparse.sparray, loss: str = "taxo") -> np.ndarray:
         """The classes (n_new,) of least expected loss, "taxo" or "parent"."""
         return self._best().decide(self._rows(X), loss)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -43,7 +45,14 @@ class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
     def __init__(self, estimator):
         self.estimator = estimator
 
-    def fit(self, X, y, *, start=None, **options):
+    def fit(
+        self,
+        X: ArrayLike | sparse.sparray,
+        y: ArrayLike,
+        *,
+        start: OneAgainstRest | None = None,
+        **options: Any,
+    ) -> Self:
         """Fit each machine.
 
         Parameters
@@ -81,7 +90,7 @@ class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
         ]
         return self
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """(n_new, C) logarithms of each machine's probability; they do not sum to one."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
@@ -89,7 +98,7 @@ class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
             [machine.predict_log_proba(X)[:, 1] for machine in self.estimators_], axis=1
         )
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """The class (n_new,) whose machine is most certain."""
         best = np.argmax(self.predict_log_proba(X), axis=1)
         return self.classes_[best]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
@@ -42,7 +46,7 @@ class TopDownClassifier(ClassifierMixin, BaseEstimator):
         self.tree = tree
         self.estimator = estimator
 
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
         """Fit to X (n, d), dense or sparse, and classes y (n,).
 
         Raises
@@ -70,7 +74,7 @@ class TopDownClassifier(ClassifierMixin, BaseEstimator):
                 )
         return self
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Probabilities (n_new, C); rows sum to one."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
@@ -90,7 +94,7 @@ class TopDownClassifier(ClassifierMixin, BaseEstimator):
                 reached[:, fitted.classes_] = reached[:, [node]] * fitted.predict_proba(X)
         return reached[:, tree.leaves]
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """The most probable class (n_new,)."""
         return np.argmax(self.predict_proba(X), axis=1)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import clone
 
 from kronbench.classes.tree import Tree
@@ -36,7 +38,7 @@ class UncertainFit:
 
 def fit_uncertain(
     estimator: HierarchicalNewtonClassifier,
-    X,
+    X: ArrayLike | sparse.sparray,
     nodes: np.ndarray,
     *,
     max_iter: int = 50,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -87,7 +88,7 @@ def newton_dual(
     *,
     solver: str = "qmr",
     iterated: bool = False,
-    **options,
+    **options: Any,
 ) -> NewtonResult:
     """Algorithm 2: truncated Newton method for the dual coefficients a (n,).
 
@@ -152,7 +153,7 @@ def newton_primal(
     solver: str = "qmr",
     preconditioner: Callable[[np.ndarray, float], Callable] | None = None,
     iterated: bool = False,
-    **options,
+    **options: Any,
 ) -> NewtonResult:
     """Algorithm 3: truncated Newton method for the primal coefficients w (d,).
 

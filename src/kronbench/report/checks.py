@@ -19,6 +19,7 @@ raises ``NotMeasured``. What they have in common:
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -83,7 +84,9 @@ def _largest_rows(frame, *, between, slow, fast, by=(), at_largest=None, **argum
 
 
 @_judges("value")
-def decreases(frame, *, value, over, by, tolerance=0.0):
+def decreases(
+    frame: pd.DataFrame, *, value: str, over: str, by: Sequence[str], tolerance: float = 0.0
+) -> tuple[bool, str]:
     """``value``, a mean over all columns but ``by`` and ``over``, never rises along ``over``.
 
     ``tolerance`` is the largest relative rise from one step to the next that counts as level.
@@ -101,7 +104,16 @@ def decreases(frame, *, value, over, by, tolerance=0.0):
 
 
 @_judges("value")
-def peaks_within(frame, *, value, over, by, limit, slack=0.0, spread=None):
+def peaks_within(
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    over: str,
+    by: Sequence[str],
+    limit: float,
+    slack: float = 0.0,
+    spread: Mapping | None = None,
+) -> tuple[bool, str]:
     """After ``over`` = ``limit`` the mean of ``value`` rises by no more than ``slack``.
 
     The best mean of the whole curve is compared with the best up to ``limit``, paired along
@@ -128,7 +140,14 @@ def peaks_within(frame, *, value, over, by, limit, slack=0.0, spread=None):
 
 
 @_judges("value")
-def within(frame, *, value, target, tolerance, spread=None):
+def within(
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    target: float,
+    tolerance: float,
+    spread: Mapping | None = None,
+) -> tuple[bool, str]:
     """The mean of ``value`` over the selected rows is ``target`` up to ``tolerance``."""
     values = _means(frame, _along(spread), value) if spread else frame[value]
     mean = float(values.mean())
@@ -137,7 +156,14 @@ def within(frame, *, value, target, tolerance, spread=None):
 
 
 @_judges("ours", rows_read=_printed_rows)
-def agrees(frame, *, tolerance, ours="ours", paper="paper", interval=None):
+def agrees(
+    frame: pd.DataFrame,
+    *,
+    tolerance: float,
+    ours: str = "ours",
+    paper: str = "paper",
+    interval: str | None = None,
+) -> tuple[bool, str]:
     """Every printed number is met up to ``tolerance``; rows without one do not count.
 
     ``interval`` names the column with half the width of the interval of ours; it is printed.
@@ -152,7 +178,7 @@ def agrees(frame, *, tolerance, ours="ours", paper="paper", interval=None):
 
 
 @_judges("value")
-def vanishes(frame, *, value, tolerance):
+def vanishes(frame: pd.DataFrame, *, value: str, tolerance: float) -> tuple[bool, str]:
     """No selected row has a ``value`` of a size above ``tolerance``."""
     sizes = frame[value].abs()
     where = _place(frame.loc[sizes.idxmax()])
@@ -160,7 +186,7 @@ def vanishes(frame, *, value, tolerance):
 
 
 @_judges("value")
-def nowhere_vanishes(frame, *, value, tolerance):
+def nowhere_vanishes(frame: pd.DataFrame, *, value: str, tolerance: float) -> tuple[bool, str]:
     """Every selected row has a ``value`` of a size of at least ``tolerance``."""
     sizes = frame[value].abs()
     where = _place(frame.loc[sizes.idxmin()])
@@ -168,7 +194,15 @@ def nowhere_vanishes(frame, *, value, tolerance):
 
 
 @_judges("value")
-def at_least(frame, *, value, bound, by=None, spread=None, significant=False):
+def at_least(
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    bound: float,
+    by: Sequence[str] | None = None,
+    spread: Mapping | None = None,
+    significant: bool = False,
+) -> tuple[bool, str]:
     """The smallest ``value`` of the selected rows, or mean of a group, is at least ``bound``."""
     if not by:
         smallest = float(frame[value].min())
@@ -183,14 +217,14 @@ def at_least(frame, *, value, bound, by=None, spread=None, significant=False):
 
 
 @_judges("value")
-def at_most(frame, *, value, bound):
+def at_most(frame: pd.DataFrame, *, value: str, bound: float) -> tuple[bool, str]:
     """The largest ``value`` of the selected rows is at most ``bound``."""
     largest = float(frame[value].max())
     return largest <= bound, f"largest {largest:.4g}, bound {bound:g}"
 
 
 @_judges("value", finite=False)
-def reaches(frame, *, value, bound):
+def reaches(frame: pd.DataFrame, *, value: str, bound: float) -> tuple[bool, str]:
     """Some selected row has a finite ``value`` of at least ``bound``."""
     values, text = _finite(frame, value)
     largest = float(values.max())
@@ -198,7 +232,9 @@ def reaches(frame, *, value, bound):
 
 
 @_judges("value", finite=False)
-def mostly_at_least(frame, *, value, bound, share):
+def mostly_at_least(
+    frame: pd.DataFrame, *, value: str, bound: float, share: float
+) -> tuple[bool, str]:
     """At least the given share of the selected rows has a finite ``value`` of at least ``bound``.
 
     A row without a value does not have it.
@@ -210,9 +246,19 @@ def mostly_at_least(frame, *, value, bound, share):
 
 @_judges("value")
 def gain(
-    frame, *, value, between, low, high, by, bound, over=None, spread=None, significant=False,
-    share=1.0,
-):  # fmt: skip
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    between: str,
+    low: object,
+    high: object,
+    by: Sequence[str],
+    bound: float,
+    over: str | None = None,
+    spread: Mapping | None = None,
+    significant: bool = False,
+    share: float = 1.0,
+) -> tuple[bool, str]:
     """For each group that has both, ``value`` at ``high`` exceeds that at ``low`` by ``bound``.
 
     ``between`` is the column that holds ``low`` and ``high``. Differences are paired along
@@ -229,7 +275,17 @@ def gain(
 
 
 @_judges("value")
-def close(frame, *, value, between, low, high, by, tolerance, spread=None):
+def close(
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    between: str,
+    low: object,
+    high: object,
+    by: Sequence[str],
+    tolerance: float,
+    spread: Mapping | None = None,
+) -> tuple[bool, str]:
     """For each group that has both, ``value`` at ``high`` is close to that at ``low``.
 
     Means of what is paired along ``spread`` differ by no more than ``tolerance``.
@@ -243,8 +299,17 @@ def close(frame, *, value, between, low, high, by, tolerance, spread=None):
 
 @_judges("value")
 def leads(
-    frame, *, value, among, leader, by, over=None, slack=0.0, spread=None, significant=False
-):
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    among: str,
+    leader: object,
+    by: Sequence[str],
+    over: str | None = None,
+    slack: float = 0.0,
+    spread: Mapping | None = None,
+    significant: bool = False,
+) -> tuple[bool, str]:
     """In each group the mean of ``value`` is largest at ``among`` = ``leader``.
 
     Or within ``slack`` of the largest. It is compared with each other one where both were measured
@@ -265,7 +330,16 @@ def leads(
 
 
 @_judges("value")
-def led(frame, *, value, among, name, by, slack=0.0, spread=None):
+def led(
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    among: str,
+    name: object,
+    by: Sequence[str],
+    slack: float = 0.0,
+    spread: Mapping | None = None,
+) -> tuple[bool, str]:
     """In each group another one has a larger mean of ``value`` than ``among`` = ``name``.
 
     Less ``slack``; compared as in ``leads``.
@@ -289,7 +363,15 @@ def led(frame, *, value, among, name, by, slack=0.0, spread=None):
 
 
 @_judges("value")
-def level(frame, *, value, over, by, bound, spread=None):
+def level(
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    over: str,
+    by: Sequence[str],
+    bound: float,
+    spread: Mapping | None = None,
+) -> tuple[bool, str]:
     """In each group the means of ``value`` along ``over`` differ by no more than ``bound``."""
     ranges = {}
     for names, group in _groups(frame, by):
@@ -308,7 +390,9 @@ def level(frame, *, value, over, by, bound, spread=None):
 
 
 @_judges("value")
-def scales(frame, *, value, over, by, low, high):
+def scales(
+    frame: pd.DataFrame, *, value: str, over: str, by: Sequence[str], low: float, high: float
+) -> tuple[bool, str]:
     """The exponent of ``value`` in ``over``, fitted to means, is from ``low`` to ``high``."""
     exponents = {
         names: exponent(curve.index, curve)
@@ -322,7 +406,17 @@ def scales(frame, *, value, over, by, low, high):
 
 
 @_judges("value", rows_read=_largest_rows)
-def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
+def ratio(
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    between: str,
+    slow: object,
+    fast: object,
+    bound: float,
+    by: Sequence[str] = (),
+    at_largest: str | None = None,
+) -> tuple[bool, str]:
     """``slow`` takes at least ``bound`` times as much of ``value`` as ``fast``, in each group.
 
     ``between`` is the column that holds ``slow`` and ``fast``; means over all other columns. With

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -37,7 +38,7 @@ ROLES = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 
 
 def new_figure(
-    n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2, **options
+    n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2, **options: Any
 ) -> tuple[Figure, np.ndarray]:
     """A figure of ``n_rows x n_cols`` axes, ``width`` inches in all and ``height`` a row.
 
@@ -50,7 +51,7 @@ def new_figure(
     return figure, figure.subplots(n_rows, n_cols, squeeze=False, **options)
 
 
-def shared_legend(figure: Figure, axes: np.ndarray, **options) -> None:
+def shared_legend(figure: Figure, axes: np.ndarray, **options: Any) -> None:
     """One legend for the curves of all axes, each label once, in the order of their first use."""
     handles = {}
     for panel in axes.flat:

@@ -116,7 +116,7 @@ def _content(data):
     return digits
 
 
-def distinct(values: Iterable):
+def distinct(values: Iterable) -> object:
     """The one value that all share, or the list of those that there are."""
     seen = []
     for value in values:

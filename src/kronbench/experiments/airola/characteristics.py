@@ -1,10 +1,15 @@
 """Sizes and class counts of pairwise data sets, counted from the prepared data."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import labelled_pairs
 
 COLUMNS = Columns(
@@ -15,7 +20,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row: edges, positive and negative labels, vertices that occur in an edge.
 
     Airola & Pahikkala 2018, table 5 (``fraction`` 0.25), and 2016, table 4 (``fraction`` 1).

@@ -1,5 +1,9 @@
 """Regularized risk and test AUC after each iteration, over folds and regularization weights."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
@@ -7,6 +11,7 @@ from tqdm import tqdm
 from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import make_solver
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 
@@ -23,7 +28,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each fold, reg and iteration (Airola & Pahikkala, figures 3 to 5).
 
     With ``methods``, a mapping of names to ``solver`` and ``solver_parameters``, also for each of

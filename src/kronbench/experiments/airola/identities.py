@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.optimize import minimize
 
 from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold
 from kronbench.linalg import gram
@@ -27,7 +29,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each statement of Airola & Pahikkala (2016, 2018), in the order of the text.
 
     Measured on ``pairs`` training and test pairs of a zero-shot fold, with linear kernels of the

@@ -1,10 +1,18 @@
 """Gradients and Hessians of the losses against finite differences and the printed formulas."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
 from kronbench.pairs import LOSSES
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 # Points keep this distance from the kinks of the hinge losses; differences take a smaller step,
 # whose square and whose inverse times rounding are about equal.
@@ -20,7 +28,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each loss and draw of n predictions and labels (Airola & Pahikkala, table 2).
 
     ``gradient_deviation``: of the gradient from central differences of the value, entry by entry;

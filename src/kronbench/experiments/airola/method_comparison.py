@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import numba
@@ -14,6 +15,7 @@ from kronbench.bench.clock import Stopwatch, TimeCap
 from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import SolverMissing, make_solver
+from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
@@ -33,7 +35,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each repeat, fold and method (Airola & Pahikkala, tables 6 and 7).
 
     Drug-target data are split by ``VertexDisjointKFold``, with new draws of pairs and folds for

@@ -1,17 +1,22 @@
 """The dimensions of a training set of pairs, counted on a real fold."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold
 
 COLUMNS = Columns(counts=("n", "m", "q", "d", "r", "n_test", "shared_start", "shared_end"))
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row: n, m, q, d, r of the training pairs of one round (Airola & Pahikkala, table 1).
 
     ``n`` pairs, ``m`` and ``q`` start and end vertices that occur in them, ``d`` and ``r``

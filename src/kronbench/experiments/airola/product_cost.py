@@ -1,7 +1,11 @@
 """Operations and seconds of one product: the explicit matrix against the vec trick."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -10,6 +14,9 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch, in_turn
 from kronbench.bench.columns import TIMING, Columns
 from kronbench.pairs import SampledKroneckerOperator
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 SETTINGS = ("independent", "dependent", "complete")
 
@@ -25,7 +32,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each setting, size and method (Airola & Pahikkala, tables 3 and 4).
 
     ``form`` "dual": R (G kron K) R' v with random K (m, m) and G (q, q); "primal": R (T kron D) w

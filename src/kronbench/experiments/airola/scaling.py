@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ from kronbench.bench.clock import TimeCap, in_turn
 from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import SolverMissing, make_solver
+from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
@@ -33,7 +35,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each model that was timed (Airola & Pahikkala, figures 6 and 7).
 
     ``sizes`` increase: with data, numbers of training pairs, each a subset of the next and at most

@@ -1,10 +1,15 @@
 """Which pairs train, test and stay unused in one round of the ninefold zero-shot split."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold
 
@@ -16,7 +21,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each labelled pair: its vertices in drawing order, fold and role.
 
     ``row`` and ``col`` are positions after sorting vertices by fold (0-based), ``role`` is

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,9 @@ from kronbench.bench.clock import in_turn
 from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
 from kronbench.linalg.lowrank import CSI_STEPS
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 _PATIENCE = 5.0  # seconds after which a decomposition is long enough to be timed once
 
@@ -41,7 +46,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """Rows of four kinds, told apart by ``step`` (Bach & Jordan 2005, figure 1, section 5).
 
     - For n points of uniform features the seconds of each step of CSI, "total", timed without a

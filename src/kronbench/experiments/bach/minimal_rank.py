@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import ShuffleSplit
@@ -11,6 +14,9 @@ from kronbench.bench.columns import Columns
 from kronbench.linalg import csi, gram, incomplete_cholesky
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
 from kronbench.models import LSSVM
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 COLUMNS = Columns(
     key=("split", "decomposition", "rank"),
@@ -22,7 +28,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each split, decomposition and rank; rank 0 stands for the full kernel matrix.
 
     Decomposition "full" is the machine whose parameters were selected by leave-one-out error, as

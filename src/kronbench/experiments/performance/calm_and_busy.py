@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import partial
 
 import numba
@@ -16,6 +17,7 @@ from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.processes import busy_programs, one_process
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import make_solver
+from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
 from kronbench.pairs import SampledKroneckerOperator
@@ -35,7 +37,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each of ``lines`` and its ``ways``, of which the first is the plain one.
 
     A line is a process of its own, in which all ways take turns twice: alone, and beside as many
@@ -109,7 +111,7 @@ def _deviation(result, plain):
     return np.nan if result is None else np.abs(result - plain).max() / np.abs(plain).max()
 
 
-def make_products(method, m, n):
+def make_products(method: str, m: int, n: int) -> None:
     """What a program does after its imports."""
     ways = _products({"vertices": m, "pairs": n, "ways": [method]}, np.random.default_rng(0))
     for _ in range(20):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 import numba
@@ -14,6 +15,7 @@ from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.processes import one_process
 from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import make_solver
+from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.evaluation import roc_auc
 from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
@@ -37,7 +39,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """Rows of two kinds, told apart by ``task``, each with its ``solver``.
 
     "KronSVM": one row for each of ``solvers`` and its ``sizes`` (m = q), none where it has none.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,9 @@ from kronbench.bench.processes import one_process
 from kronbench.bench.solvers import SolverMissing, import_solver
 from kronbench.linalg import gram
 from kronbench.pairs import SampledKroneckerOperator
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 # The loops are chosen on import.
 _ENVIRONMENTS = {"plain numba": {"KRONBENCH_PLAIN_NUMBA": "1"}}
@@ -40,7 +45,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each of ``methods``, its sizes (m = q), ``dtypes`` and ``threads``.
 
     A product R (G kron K) R' v with n = ``fraction`` m^2 random pairs and Gaussian kernels

@@ -1,10 +1,16 @@
 """What shared and saved products buy: a whole path of ridge weights, a symmetric inner solver."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
 import pandas as pd
 
 from kronbench.bench.clock import in_turn
 from kronbench.bench.columns import TIMING, Columns
 from kronbench.bench.seeds import generator
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.models import KronRidge, KronSVM
@@ -21,7 +27,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """A row for each way: wall seconds, processor seconds, AUC on one fold; ways in turn.
 
     ``ratio`` is over the first way of the same model. "all weights" has the test scores of the

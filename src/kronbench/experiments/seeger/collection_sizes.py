@@ -1,11 +1,19 @@
 """Sizes of the sections of a collection of texts, and the shape of their class trees."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
 from kronbench.classes import Tree
 from kronbench.evaluation import n_two_thirds
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 COLUMNS = Columns(
     key=("section",),
@@ -14,7 +22,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each section, and "all" (Seeger 2006, section 8.2).
 
     ``documents`` counts both halves, ``training`` two thirds of them; ``classes`` (C) and

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
@@ -12,6 +15,9 @@ from kronbench.bench.seeds import generator
 from kronbench.classes import Tree, sharing_pattern
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 COLUMNS = TIMING | Columns(
     key=("method", "quantity", "evaluation"),
@@ -30,7 +36,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each method and quantity (Seeger 2006, table 2, section 5).
 
     ``spec["methods"]`` are those of a data set, with ``spec["variances"]``; after a comma

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from numba import njit, prange
@@ -12,6 +15,9 @@ from kronbench.classes import Tree
 from kronbench.classes.covariance import DualCovariance
 from kronbench.classes.kernels import GaussianKernels, SparseFeatures
 from kronbench.linalg.gram_matrix import dense, gram
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 COLUMNS = TIMING | Columns(
     key=("comparison", "way"),
@@ -28,7 +34,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each ``comparison``, ``way`` and number of classes (Seeger 2006, 4, 6.2, D.1).
 
     - classes: a product with the linear kernel of the words, for growing numbers of classes.

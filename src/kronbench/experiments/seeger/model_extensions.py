@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
@@ -17,6 +20,9 @@ from kronbench.classes.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.linalg import gram
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, fit_uncertain
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 COLUMNS = Columns(
     key=("repetition", "extension", "variant", "rank", "training"),
@@ -37,7 +43,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each repetition and variant (Seeger 2006, sections 7.2 to 7.4, appendix B).
 
     On vectors without a tree: "exact", the largest ``deviation`` of a probability between exact

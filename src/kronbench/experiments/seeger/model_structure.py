@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
@@ -10,6 +13,9 @@ from kronbench.bench.seeds import generator
 from kronbench.classes import Tree
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 COLUMNS = Columns(
     key=("part", "row", "column"),
@@ -20,7 +26,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """Entries of the parts of a hierarchical model at a few new documents (Seeger 2006, figure 1).
 
     ``part``: "functions" (P, k), the independent functions of the nodes; "mixing" (C, P), the

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
@@ -11,6 +14,9 @@ from kronbench.bench.seeds import generator
 from kronbench.classes import Tree
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 _MODE = 1e-12  # relative gap of the fit that stands for the mode
 
@@ -27,7 +33,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row after each Newton step (Seeger 2006, Algorithm 3, section 4, footnote 3).
 
     ``model`` is "flat" or "tree", ``variance`` that of all nodes, ``iteration`` "printed" (Eq. 6

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
@@ -15,6 +18,9 @@ from kronbench.classes.kernels import SparseFeatures
 from kronbench.classes.softmax import SoftmaxLoss
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 # What is at the bottom of everything, and the functions in which it is done.
 _PRIMITIVES = {
@@ -48,7 +54,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each level of the reductions and each share of time (Seeger 2006, figure 2).
 
     Model H1, learned on two thirds of the documents. ``calls`` counts evaluations of Psi and its

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -12,6 +15,9 @@ from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.evaluation import even_folds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 COLUMNS = Columns(
     key=("partition", "method", "predicted"),
@@ -30,7 +36,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """Rows along each curve, for each partition and method (Seeger 2006, figures 3 and 4).
 
     ``method``: mc-sep (a variance and a width for each class), mc-tied (one of each), 1rest (a

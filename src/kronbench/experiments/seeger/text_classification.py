@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -19,6 +22,9 @@ from kronbench.models import (
     HierarchicalNewtonCV,
     TopDownClassifier,
 )
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 # How often scikit-learn's solver may step: its default of 100 ends before the mode.
 _MANY_STEPS = 2000
@@ -43,7 +49,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each split, method and way to set the variances (Seeger 2006, table 1).
 
     ``method`` is F1, H1, F2 or H2; ``variances`` says whether they were "learned" from
@@ -81,7 +87,9 @@ def run(spec, data, rng):
     return frame
 
 
-def some_subclasses(data, most_documents):
+def some_subclasses(
+    data: Dataset, most_documents: int
+) -> tuple[np.ndarray | sparse.csr_array, np.ndarray, np.ndarray]:
     """X, y, parents of whole subclasses (parents of leaves), the same ones each time.
 
     As many in a random order as have at most ``most_documents`` documents together. Nodes without

@@ -1,7 +1,10 @@
 """Leave-one-out AUC over a grid of regularization weights, in the four prediction settings."""
 
+from __future__ import annotations
+
 import dataclasses
 import itertools
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -11,6 +14,7 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch, in_turn, measure
 from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.solvers import SolverMissing, make_solver
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
@@ -39,7 +43,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each setting, method and point of the grid (Stock et al. 2016, section 6.1).
 
     A solver has ``fit_matrix`` and ``loo_grid(setting, *grids)``, one grid for each of its

@@ -1,9 +1,14 @@
 """What the leave-one-out shortcuts leave out, read off from their own predictions."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import TwoStepRidge
 
@@ -15,7 +20,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each setting and pair of a small label matrix (Stock et al. 2016, figure 3).
 
     The prediction F_ij is linear in the labels; ``influence`` is the coefficient of the label of

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -13,6 +16,9 @@ from kronbench.classes.tree_kernel import path_features
 from kronbench.evaluation import ranking_areas
 from kronbench.models import CanonicalCorrespondence, IndependentRidge
 from kronbench.pairs.second_step import SecondStep
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
 
 _SMOOTHED_DOCUMENTS = 500
 
@@ -29,7 +35,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each number of training documents, setting and model (Stock et al. 2016, 6.3).
 
     Ridge regression on ``components`` features of ``CanonicalCorrespondence`` and a constant takes

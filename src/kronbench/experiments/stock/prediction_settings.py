@@ -1,9 +1,14 @@
 """Which unlabelled pairs belong to which prediction setting, for a real label matrix."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 
 COLUMNS = Columns(
@@ -13,7 +18,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each pair: position, role, whether it interacts (Stock et al. 2016, figure 1).
 
     ``spec["new_targets"]`` rows and ``spec["new_drugs"]`` columns, drawn at random, come last and

@@ -1,5 +1,8 @@
 """Leave-one-out shortcuts against retraining without what they leave out."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -9,6 +12,7 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import in_turn
 from kronbench.bench.columns import TIMING, Columns, Parameter
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
@@ -37,7 +41,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each model, setting and weight (Stock et al. 2016, table 5.1).
 
     ``left_out`` counts what is left out one at a time (pairs, rows or columns), ``retrained`` how

@@ -1,11 +1,15 @@
 """Four ways to learn from complete pairs: each one's own equation, and what relates them."""
 
+from __future__ import annotations
+
 import itertools
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 
@@ -26,7 +30,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each method (Stock et al. 2016, table 3.3), with weights ``reg``, ``reg_cols``.
 
     ``residual`` is that of the system for the dual coefficients A, of least squares where the

@@ -1,9 +1,14 @@
 """Which labels each approach to transfer learning is given, for a real split."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.experiments.stock.transfer_learning_curves import Split
 
@@ -19,7 +24,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each approach, protein and group of tasks (Stock et al. 2016, figure 6).
 
     Proteins stand in the order of the split of ``transfer_learning_curves``, its first repetition,

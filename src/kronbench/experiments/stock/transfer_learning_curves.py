@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +12,7 @@ from tqdm import tqdm
 
 from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
@@ -37,7 +39,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each repetition, training size and curve (Stock et al. 2016, figure 7).
 
     Every drug in turn is the target task, all other drugs are auxiliary. ``score`` is the mean
@@ -109,7 +111,7 @@ class Split:
     task_fold: np.ndarray
 
     @classmethod
-    def draw(cls, spec, data, shape, repetition):
+    def draw(cls, spec: Mapping, data: Dataset, shape: tuple[int, int], repetition: int) -> Split:
         """The split of one repetition, from a seed of its own."""
         rng = generator(spec["seed"], "transfer", data.name, repetition)
         proteins = rng.permutation(shape[0])

@@ -1,9 +1,14 @@
 """Both steps of two-step ridge regression for one new target and one new drug."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import IndependentRidge, TwoStepRidge
 
@@ -14,7 +19,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each entry of each matrix that takes part (Stock et al. 2016, figure 2).
 
     An interacting pair, drawn at random, is new in both vertices. ``matrix`` is "K", "G", "Y"
