@@ -1,4 +1,4 @@
-"""Experiments: one module each, ``run(spec, data, rng) -> pandas.DataFrame``.
+"""Experiments by paper: one module each, ``run(spec, data, rng) -> pandas.DataFrame``.
 
 ``spec`` holds the item's parameters with ``seed`` and ``time_cap``; ``data`` is a ``Dataset``, or
 None where the item needs none; ``rng`` is seeded by the base seed, the experiment and the data
