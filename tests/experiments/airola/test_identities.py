@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kronbench.bench.job import run_experiment
-from kronbench.experiments.airola import identities
+from kronbench.experiments.airola.statements import problem, products
 
 SPEC = {
     "fraction": 0.5,
@@ -37,17 +37,19 @@ def test_statements_hold(nr):
 
 
 @pytest.mark.parametrize(
-    ("function", "spoil", "names"),
+    ("module", "function", "spoil", "names"),
     [
         (
-            "_branch",
+            products,
+            "branch",
             lambda result: (result[0] + 1.0, result[1]),
             ["lines 2 to 11", "lines 13 to 22"],
         ),
-        ("_row_products", lambda result: 1.1 * result, ["indices", "kernel matrix"]),
+        (products, "row_products", lambda result: 1.1 * result, ["indices"]),
+        (problem, "row_products", lambda result: 1.1 * result, ["kernel matrix"]),
     ],
 )
-def test_a_wrong_side_deviates(nr, monkeypatch, function, spoil, names):
-    right = getattr(identities, function)
-    monkeypatch.setattr(identities, function, lambda *arguments: spoil(right(*arguments)))
+def test_a_wrong_side_deviates(nr, monkeypatch, module, function, spoil, names):
+    right = getattr(module, function)
+    monkeypatch.setattr(module, function, lambda *arguments: spoil(right(*arguments)))
     assert measured(nr).loc[names, "deviation"].min() > 1e-3
