@@ -2,8 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kronbench.datasets import corpus
 from kronbench.datasets.corpus import CorpusLaw, Topics, depths, random_tree, sizes_with_total

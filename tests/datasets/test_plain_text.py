@@ -3,8 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kronbench import InputError
 from kronbench.datasets.plain_text import are_numerals, as_number, text_lines

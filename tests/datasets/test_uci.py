@@ -3,8 +3,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.neighbors import KNeighborsRegressor
 
 from kronbench import InputError, datasets

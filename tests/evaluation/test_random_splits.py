@@ -1,8 +1,7 @@
 """Random divisions: which sizes, and that the draws are those of the accepted results."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kronbench.evaluation import even_folds, n_two_thirds, two_thirds
 

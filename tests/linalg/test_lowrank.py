@@ -5,8 +5,7 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from scipy.linalg import solve_triangular
@@ -15,12 +14,8 @@ from scipy.linalg.lapack import dpstrf
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.kernel_columns import KernelColumns
-from kronbench.linalg.lowrank import (
-    LowRankFactor,
-    _CholeskyQR,
-    csi,
-    incomplete_cholesky,
-)
+from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
+from kronbench.linalg.side_information import _CholeskyQR, csi
 
 shapes = st.tuples(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3))
 seeds = st.integers(0, 2**32 - 1)

@@ -5,8 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV

@@ -9,8 +9,7 @@ from scipy.linalg import block_diag
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from kronbench.classes import Tree
-from kronbench.classes import tree_preconditioner as tree_preconditioners
+from kronbench.classes import Tree, tree_preconditioner as tree_preconditioners
 from kronbench.classes.covariance import DualCovariance, FeatureCovariance
 from kronbench.classes.exact_mode import exact_flat_mode
 from kronbench.classes.kernels import DenseFeatures, GaussianKernels, SparseFeatures

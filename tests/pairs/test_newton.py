@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.sparse.linalg import LinearOperator
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression

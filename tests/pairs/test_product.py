@@ -5,15 +5,18 @@ from dataclasses import asdict
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kronbench import InputError
 from kronbench.linalg import gram
-from kronbench.pairs import SampledKroneckerOperator, _routes, rates_used
-from kronbench.pairs import _cost_model as cost_model
+from kronbench.pairs import (
+    SampledKroneckerOperator,
+    _cost_model as cost_model,
+    _routes,
+    rates_used,
+)
 
 METHODS = ("sparse", "dense", "lowrank", "auto")
 ROUNDING = {np.float64: 1e-12, np.float32: 2e-4}

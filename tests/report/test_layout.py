@@ -5,8 +5,7 @@ import dataclasses
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kronbench.bench.items import load_plan
 from kronbench.bench.results import read_table

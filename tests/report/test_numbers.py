@@ -4,8 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kronbench.report.numbers import format_entry, format_number, format_pair
 

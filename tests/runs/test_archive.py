@@ -13,8 +13,7 @@ from urllib.parse import quote, unquote
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kronbench.cli import main
 from kronbench.errors import InputError

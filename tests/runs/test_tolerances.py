@@ -4,8 +4,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kronbench.cli import main
 from kronbench.errors import InputError

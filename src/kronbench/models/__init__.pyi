@@ -19,7 +19,5 @@ from .top_down import TopDownClassifier as TopDownClassifier
 from .two_step_ridge import TwoStepRidge as TwoStepRidge
 from .uncertain_targets import (
     UncertainFit as UncertainFit,
-)
-from .uncertain_targets import (
     fit_uncertain as fit_uncertain,
 )

@@ -1,7 +1,5 @@
 from ._cost_model import (
     calibrate as calibrate,
-)
-from ._cost_model import (
     rates_used as rates_used,
 )
 from .data import PairData as PairData
@@ -10,30 +8,18 @@ from .leave_one_out_by_retraining import (
 )
 from .losses import (
     LOSSES as LOSSES,
-)
-from .losses import (
     Loss as Loss,
-)
-from .losses import (
     get_loss as get_loss,
 )
 from .margin_preconditioner import MarginPreconditioner as MarginPreconditioner
 from .newton import (
     Iterate as Iterate,
-)
-from .newton import (
     NewtonResult as NewtonResult,
-)
-from .newton import (
     newton_dual as newton_dual,
-)
-from .newton import (
     newton_primal as newton_primal,
 )
 from .product import SampledKroneckerOperator as SampledKroneckerOperator
 from .zero_shot import (
     kron_zero_shot as kron_zero_shot,
-)
-from .zero_shot import (
     two_step_zero_shot as two_step_zero_shot,
 )

@@ -14,7 +14,7 @@ from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import in_turn
 from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
-from kronbench.linalg.lowrank import CSI_STEPS
+from kronbench.linalg.side_information import CSI_STEPS
 
 if TYPE_CHECKING:
     from kronbench.datasets import Dataset

@@ -14,8 +14,7 @@ from kronbench.classes import Tree
 from kronbench.classes.covariance import DualCovariance
 from kronbench.classes.exact_mode import exact_flat_mode
 from kronbench.classes.kernels import LowRankKernel
-from kronbench.classes.posterior_mode import posterior_mode
-from kronbench.classes.posterior_mode import run as run_steps
+from kronbench.classes.posterior_mode import posterior_mode, run as run_steps
 from kronbench.classes.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.linalg import gram

@@ -1,0 +1,288 @@
+"""Cholesky decomposition with side information (CSI): columns that also fit targets."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+
+from kronbench.errors import InputError
+from kronbench.linalg._lowrank_loops import (
+    BLOCK,
+    DEPENDENT,
+    Forms,
+    Points,
+    Turn,
+    largest_quotient,
+    project_out,
+    rotate_triangle,
+    solve,
+    solve_transposed,
+    update_gains,
+)
+from kronbench.linalg.kernel_columns import KernelColumns, open_kernel
+from kronbench.linalg.lowrank import (
+    CholeskySteps,
+    LowRankFactor,
+    check_at_least_zero,
+    checked_max_rank,
+    factor_threads,
+)
+
+# A pivot's column has an error of eps K(i, i) / sqrt(residual), which does not matter while the
+# pivot has the largest residual. Points that the look-ahead columns nearly span, to this part of
+# what they leave of others, are ruled out until the columns span them: those columns do as well.
+_HAZY = 1e-2
+
+# Rounding error of a combination of columns of G, relative to the lengths of its terms.
+_NOISE = 4 * np.finfo(float).eps
+
+# The squared part of a column of G outside the span of others is the difference of its squared
+# norm and that of its projection; where less than this is left of it, it is computed by itself.
+_CANCELLED = 1e-2
+
+
+def csi(
+    kernel: np.ndarray | KernelColumns,
+    targets: np.ndarray,
+    max_rank: int | None,
+    kappa: float = 0.99,
+    lookahead: int = 40,
+    tol: float = 1e-4,
+    center: bool = True,
+) -> LowRankFactor:
+    """Cholesky decomposition with side information: pivots that also predict the targets.
+
+    Each step takes the pivot with the largest estimated decrease of
+
+        (1 - kappa) tr(K - G G^T) / tr K  +  kappa min_b ||Y - G b||^2 / ||Y||^2
+
+    where kernel columns not yet asked for are replaced by their look-ahead approximation (Bach &
+    Jordan 2005, Eqs. 2 and 5-10, figure 1). Costs O((k + lookahead)^2 n + k d n) time,
+    (k + lookahead) n numbers of memory and at most k + lookahead kernel columns.
+
+    Parameters
+    ----------
+    kernel : (n, n) symmetric array, or object with ``diagonal()`` and ``column(i)``
+        Positive semidefinite.
+    targets : (n,) or (n, d) array
+        Y: responses, or indicator columns of the classes. Where they vanish, after centring if
+        that is asked for, they say nothing: a warning is given and kappa taken as 0.
+    max_rank : int or None
+        Largest number of columns; n when None.
+    kappa : float in [0, 1]
+        Weight of the prediction of the targets against the approximation of the kernel.
+    lookahead : int
+        Number of Cholesky steps done in advance of the choice; with n or more all gains are
+        exact, with 0 (and kappa < 1) this is incomplete Cholesky.
+    tol : float
+        Stop before a column whose exact gain is below tol; the gains of all columns of a complete
+        decomposition sum to at most 1.
+    center : bool
+        Fit an intercept along with G b (section 5.4).
+
+    Returns
+    -------
+    LowRankFactor
+        Its gains are the exact decreases of the criterion.
+
+    Raises
+    ------
+    InputError
+        The kernel is not square, not finite, or not positive semidefinite; the targets do not fit
+        it; a parameter is out of range.
+    """
+    columns, diagonal = open_kernel(kernel)
+    n = len(diagonal)
+    max_rank = checked_max_rank(max_rank, n)
+    targets = _as_targets(targets, n, center)
+    if not 0 <= kappa <= 1:
+        raise InputError(f"kappa is {kappa}: give a number from 0 to 1")
+    if lookahead != int(lookahead) or lookahead < 0:
+        raise InputError(f"lookahead is {lookahead}: give an integer, 0 or more")
+    check_at_least_zero(tol, "tol")
+    total = np.einsum("dn,dn->", targets, targets)
+    if total == 0.0:
+        warnings.warn(
+            "the targets are constant: pivots are chosen for the kernel alone, as with kappa=0",
+            stacklevel=2,
+        )
+        kappa = 0.0
+    # lambda, mu and the largest possible gain in the targets
+    weights = np.array([(1 - kappa) / (diagonal.sum() or 1.0), kappa / (total or 1.0), total])
+    with factor_threads(n):
+        return _csi(columns, diagonal, targets, max_rank, int(lookahead), tol, weights, center)
+
+
+def _csi(columns, diagonal, targets, max_rank, lookahead, tol, weights, center):
+    steps = _CholeskyQR(columns, diagonal, targets, max_rank + lookahead, weights, center)
+    while steps.t < lookahead and steps.add_largest():
+        pass
+    candidate = steps.first_candidate()
+    pivots, gains = [], []
+    while len(pivots) < max_rank and candidate is not None:
+        before = steps.t
+        if steps.residual[candidate] > 0.0:  # not in the span of the look-ahead columns
+            steps.add(candidate)
+        elif len(pivots) + 1 < max_rank:
+            steps.add_largest()
+        gain = steps.choose(candidate, k=len(pivots), added=steps.t > before)
+        if gain < tol:
+            break
+        pivots.append(candidate)
+        gains.append(gain)
+        candidate = steps.apply_choice()
+    factor = steps.take(len(pivots))
+    return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
+
+
+class _CholeskyQR(CholeskySteps):
+    """Columns of G with R of Pi G = Q R beside them: the chosen ones, then those that look ahead.
+
+    Q, which would double memory and time, is not kept: where it is needed it is Pi G R^-1, by the
+    semi-normal equations, whose residual is taken into account where digits are lost.
+    """
+
+    def __init__(self, columns, diagonal, targets, capacity, weights, center):
+        super().__init__(columns, diagonal, capacity)
+        rows, d = len(self.G), len(targets)
+        self.targets, self.weights, self.center = targets, weights, center
+        self.R = np.zeros((rows, rows))
+        self.means = np.zeros(rows)  # of the columns of G; zero without centring
+        self.dead = np.zeros(rows, dtype=bool)  # zero columns of Q, see rotate_triangle
+        self.projections = np.zeros((rows, d))  # Q^T Y
+        self.costs = np.zeros((5, self.n))  # see Points; the first pass sets them
+
+    def add(self, pivot):
+        """One step of Cholesky and of QR with this pivot."""
+        self._reserve()
+        t, n, d = self.t, self.n, len(self.targets)
+        R, dead, means = self.R[:t, :t], self.dead[:t], self.means[:t]
+        products, left, mean = self._cholesky(pivot, t, self.targets)
+        mean *= self.center
+        square = self.squares[-1]
+        parts = solve_transposed(R, dead, products - n * mean * means)  # Q^T g
+        norm = math.sqrt(max(square - n * mean**2 - parts @ parts, 0.0))
+        left -= parts @ self.projections[:t]  # Y^T (g - Q Q^T g)
+        noise = DEPENDENT * math.sqrt(square)
+        for _ in range(3):
+            if norm**2 > _CANCELLED * square:
+                break
+            weights = solve(R, dead, parts)
+            lengths = np.sqrt(np.einsum("ij,ij->j", R, R) + n * means**2)
+            noise = max(noise, _NOISE * (abs(weights) @ lengths))
+            sums = np.empty((-(-n // BLOCK), t + d + 2))
+            project_out(self.G, t, -weights, mean - weights @ means, self.targets, sums)
+            sums = sums.sum(axis=0)
+            rest = sums[-2] / n * self.center
+            more = solve_transposed(R, dead, sums[:t] - n * rest * means)
+            parts += more
+            norm = math.sqrt(max(sums[-1] - n * rest**2 - more @ more, 0.0))
+            left = sums[t : t + d] - more @ self.projections[:t]
+            if norm <= noise or np.linalg.norm(more) <= 0.1 * norm:
+                break
+        self.R[:t, t], self.means[t] = parts, mean
+        self.dead[t] = norm <= noise
+        if not self.dead[t]:
+            self.R[t, t] = norm
+            self.projections[t] = left / norm
+        self.t += 1
+
+    def first_candidate(self):
+        """The point with the largest estimated gain, None when none is left."""
+        return self._pass(
+            Turn(0, 0, 0, np.zeros((0, 2)), False, np.zeros((self.t, 6)), np.zeros(5))
+        )
+
+    def choose(self, pivot, k, added):
+        """Exact gain of the pivot, whose kernel column the columns span, at position k.
+
+        ``added`` tells that the last column is new since the last pass.
+        """
+        t, n = self.t, self.n
+        R, P, means = self.R, self.projections, self.means
+        coefs, squares = np.zeros((6, t - k)), np.zeros(5)
+        if added:
+            old, new = slice(k, t - 1), t - 1
+            squares[0] = R[:t, new] @ R[:t, new] + n * means[new] ** 2
+            squares[1] = R[k:t, new] @ R[k:t, new]
+            unexplained = R[k:t, new] @ P[k:t]
+            squares[2] = unexplained @ unexplained
+            coefs[0, :-1] = R[:new, new] @ R[:new, old] + n * means[new] * means[old]
+            coefs[1, :-1] = R[old, new] @ R[old, old]
+            coefs[2, :-1] = (P[old] @ unexplained) @ R[old, old]
+        row = self.G[k:t, pivot].copy()
+        q = k + int(np.flatnonzero(row)[-1])
+        if q == k and row[0] < 0.0:
+            for column in (self.G[k], R[: k + 1, k], means[k : k + 1], coefs[:, 0]):
+                column *= -1.0
+        turns = np.zeros((t, 2))
+        rotate_triangle(R, P, means, self.dead, coefs[:3], row, k, q, t, turns, n)
+        squares[3] = R[: k + 1, k] @ R[: k + 1, k] + n * means[k] ** 2
+        squares[4] = P[k] @ P[k]
+        rest = slice(k + 1, t)
+        coefs[3, 1:] = R[: k + 1, k] @ R[: k + 1, rest] + n * means[k] * means[rest]
+        coefs[4] = R[k, k:t]
+        coefs[5, 1:] = (P[rest] @ P[k]) @ R[rest, rest]
+        coefs = np.ascontiguousarray(coefs.T)
+        self._chosen = pivot, Turn(k, q, k + 1, turns, added, coefs, squares)
+        return self.weights[0] * squares[3] + self.weights[1] * squares[4]
+
+    def apply_choice(self):
+        """Turn the columns for the choice; returns the next candidate, None when none is left."""
+        pivot, turn = self._chosen
+        candidate = self._pass(turn)
+        self.G[turn.k + 1 : self.t, pivot] = 0.0
+        return candidate
+
+    def _pass(self, turn):
+        t, tail = self.t, turn.tail
+        R, means = self.R, self.means[tail:t]
+        triangle = R[tail:t, tail:t].copy()
+        gram = R[:t, tail:t].T @ R[:t, tail:t] + self.n * np.outer(means, means)
+        forms = Forms(gram, triangle, self.projections[tail:t].T @ triangle)
+        hazy = _HAZY * largest_quotient(self.residual, self.floor)
+        points = Points(self.residual, self.floor, self.costs, hazy)
+        best, best_index = update_gains(self.G, t, turn, forms, points, self.weights)
+        block = int(np.argmax(best))
+        return None if best[block] < 0.0 else int(best_index[block])
+
+    def _reserve(self):
+        super()._reserve()
+        rows = len(self.G)
+        if rows > len(self.R):
+            extra = (0, rows - len(self.R))
+            self.R = np.pad(self.R, (extra, extra))
+            self.means, self.dead = np.pad(self.means, extra), np.pad(self.dead, extra)
+            self.projections = np.pad(self.projections, (extra, (0, 0)))
+
+
+# The steps of figure 1 of Bach & Jordan (2005) and the methods, as (class, name), that carry them
+# out: for profilers. A step that calls another one's method spends the rest of its time.
+CSI_STEPS = {
+    "kernel columns": (KernelColumns, "column"),
+    "1, 3b: Cholesky steps": (_CholeskyQR, "_cholesky"),
+    "1, 3b: QR steps": (_CholeskyQR, "add"),
+    "3c, 3d: permutation of R, exact gain": (_CholeskyQR, "choose"),
+    "3a, 3c: permutation of G, gains of all": (_CholeskyQR, "_pass"),
+}
+
+
+def _as_targets(targets, n, center):
+    """(d, n), centred; exactly zero where nothing but rounding is left."""
+    targets = np.asarray(targets, dtype=np.float64)
+    if targets.ndim == 1:
+        targets = targets[:, None]
+    if targets.ndim != 2 or len(targets) != n:
+        raise InputError(
+            f"targets has shape {targets.shape}: give one row for each of the {n} points"
+        )
+    if not np.isfinite(targets).all():
+        raise InputError("targets holds NaN or infinite values: give finite ones")
+    rows = np.array(targets.T, order="C")
+    if center:
+        largest = np.abs(rows).max(axis=1, initial=0.0)
+        rows -= rows.mean(axis=1, keepdims=True)
+        rows[np.abs(rows).max(axis=1, initial=0.0) <= 1e-14 * largest] = 0.0
+    return rows
