@@ -51,3 +51,5 @@ def test_bad_input_is_refused():
             two_step_zero_shot(K, G, Y, across, *weights)
     with pytest.raises(InputError, match="positive"):
         kron_zero_shot(K, G, Y, across, -1.0)
+    with pytest.raises(InputError, match="K has eigenvalues below -reg_rows"):
+        two_step_zero_shot(np.diag([1.0, 1.0, -2.0]), G, Y, across, 1.0, 1.0)

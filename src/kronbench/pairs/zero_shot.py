@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kronbench.errors import InputError, check_positive
-from kronbench.linalg.eigen import kernel_spectrum
+from kronbench.linalg.eigen import check_symmetric, kernel_spectrum
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
 
 
 def two_step_zero_shot(
-    K: np.ndarray, G: np.ndarray, Y: np.ndarray, across: str, reg_rows: float, reg_cols: float
+    K: np.ndarray,
+    G: np.ndarray,
+    Y: np.ndarray,
+    across: np.ndarray,
+    reg_rows: float,
+    reg_cols: float,
 ) -> np.ndarray:
     """Two-step predictions (t, q) for new rows, each column from the labels of all others.
 
@@ -35,15 +41,24 @@ def two_step_zero_shot(
         Shapes do not fit, a value is not finite, or a weight is not positive.
     """
     reg_rows, reg_cols = check_positive(reg_rows, "reg_rows"), check_positive(reg_cols, "reg_cols")
-    rows, cols, Y, across = _checked(K, G, Y, across)
-    U = rows.vectors
-    predicted = across @ (U / (rows.values + reg_rows)) @ (U.T @ Y)
+    K, Y, across = _checked(K, G, Y, across)
+    check_symmetric(K, "K")
+    system = K + reg_rows * np.eye(len(K))
+    try:
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        raise InputError(
+            "K has eigenvalues below -reg_rows: give psd_part(K), or a larger reg_rows"
+        ) from None
+    coef = cho_solve(factor, Y)
+    cols = kernel_spectrum(G, "G")
+    predicted = across @ coef
     (left_out,) = ridge_leave_one_out(cols, np.ascontiguousarray(predicted.T), [reg_cols])
     return left_out.T
 
 
 def kron_zero_shot(
-    K: np.ndarray, G: np.ndarray, Y: np.ndarray, across: str, reg: float
+    K: np.ndarray, G: np.ndarray, Y: np.ndarray, across: np.ndarray, reg: float
 ) -> np.ndarray:
     """As ``two_step_zero_shot``, for ``CompleteKronRidge``.
 
@@ -57,7 +72,8 @@ def kron_zero_shot(
         As there.
     """
     reg = check_positive(reg, "reg")
-    rows, cols, Y, across = _checked(K, G, Y, across)
+    K, Y, across = _checked(K, G, Y, across)
+    rows, cols = kernel_spectrum(K, "K"), kernel_spectrum(G, "G")
     kept = rows.values > 0
     x, U = rows.values[kept], rows.vectors[:, kept]
     inverse = 1.0 / (np.outer(x, cols.values) + reg)
@@ -67,10 +83,9 @@ def kron_zero_shot(
 
 
 def _checked(K, G, Y, across):
-    """The spectra of both kernels, and the arrays in double precision."""
-    rows, cols = kernel_spectrum(K, "K"), kernel_spectrum(G, "G")
-    Y, across = np.asarray(Y, dtype=np.float64), np.asarray(across, dtype=np.float64)
-    m, q = len(rows.vectors), len(cols.vectors)
+    """K, labels and kernel values in double precision, of shapes that fit."""
+    K, Y, across = (np.asarray(matrix, dtype=np.float64) for matrix in (K, Y, across))
+    m, q = len(K), len(G)
     if Y.shape != (m, q) or across.ndim != 2 or across.shape[1] != m:
         raise InputError(
             f"Y has shape {Y.shape} and across {across.shape}: give {(m, q)}, a label for each "
@@ -78,4 +93,4 @@ def _checked(K, G, Y, across):
         )
     if not (np.isfinite(Y).all() and np.isfinite(across).all()):
         raise InputError("Y or across holds NaN or infinite values: give finite numbers")
-    return rows, cols, Y, across
+    return K, Y, across
