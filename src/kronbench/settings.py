@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,14 @@ def validate(content: object, schema: str, what: str | Path) -> None:
     if len(message) > 300:  # it shows the whole value
         message = f"{message[:180]} ... {message[-100:]}"
     raise InputError(f"{what}: {place + ': ' if place else ''}{message}")
+
+
+def number_or_text(text: str) -> int | float | str:
+    """The number that a text is, a whole one where it can be; else the text itself."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 class _OnceLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

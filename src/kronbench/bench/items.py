@@ -6,7 +6,6 @@ nothing of what an experiment does.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import difflib
 import functools
@@ -22,7 +21,7 @@ from kronbench.bench.source_imports import file_of
 from kronbench.errors import InputError
 from kronbench.files import write_text
 from kronbench.resources import config_path, shown
-from kronbench.settings import read_yaml, validate
+from kronbench.settings import number_or_text, read_yaml, validate
 
 RESULTS = Path("results")
 
@@ -320,10 +319,8 @@ def _from_text(value):
     if isinstance(value, list):
         return [_from_text(entry) for entry in value]
     if isinstance(value, str):
-        for kind in (int, float):
-            with contextlib.suppress(ValueError):
-                return kind(value)
-        return {"true": True, "false": False, "null": None}.get(value.lower(), value)
+        named = {"true": True, "false": False, "null": None}
+        return named.get(value.lower(), number_or_text(value))
     return value
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from kronbench.bench.solvers import SolverMissing, import_paths, import_solver
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc, roc_auc
 from kronbench.linalg import csi, incomplete_cholesky, multiply
-from kronbench.pairs import PairData, SampledKroneckerOperator, calibrate
+from kronbench.pairs import SampledKroneckerOperator, calibrate
+from kronbench.pairs._small_pairs import small_pairs
 
 
 def warm_up(parameters: Iterable[Mapping], threads: int | None = None) -> None:
@@ -28,10 +29,9 @@ def warm_up(parameters: Iterable[Mapping], threads: int | None = None) -> None:
         All of numba's when None.
     """
     rng = np.random.default_rng(0)
-    features = rng.random((12, 3))
+    pairs, y = small_pairs()
+    features = pairs.row_features
     gram = features @ features.T
-    pairs = PairData.complete(features, features)
-    y = np.where(rng.random(len(pairs)) < 0.5, -1.0, 1.0)
     square = rng.random((256, 256))  # worth two threads, which compiles the parts of a product
     for dtype in (np.float64, np.float32):
         for method in ("sparse", "dense", "lowrank"):

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs, encode_two_classes
-from kronbench.models._small_pairs import small_pairs
 from kronbench.pairs import PairData
+from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices
 
 

@@ -14,10 +14,10 @@ from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._renamed import Renamed
-from kronbench.models._small_pairs import small_pairs
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed
 from kronbench.pairs import PairData, SampledKroneckerOperator
+from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices
 
 _STOPS = {

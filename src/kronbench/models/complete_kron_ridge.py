@@ -16,8 +16,8 @@ from kronbench.models._label_matrix_model import (
     check_setting,
     warn_if_ill_conditioned,
 )
-from kronbench.models._small_pairs import small_pairs
 from kronbench.models._vertex_kernel import VertexKernel
+from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.leave_one_out import kron_leave_one_out
 from kronbench.pairs.spectral_filters import as_filter, joint_filter, tikhonov
 

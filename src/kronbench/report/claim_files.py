@@ -13,7 +13,7 @@ from kronbench.errors import InputError
 from kronbench.report import checks
 from kronbench.report.claim_columns import check_claim, check_headline
 from kronbench.resources import claim_files, config_path
-from kronbench.settings import read_yaml, validate
+from kronbench.settings import number_or_text, read_yaml, validate
 
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
 _REQUIRED = ("id", "place", "sentence", "item")
@@ -163,7 +163,9 @@ def _cells(name, cells, where):
             raise InputError(f"{where}: there is no file config/paper_values/{cells}")
         with file.open(encoding="utf-8", newline="") as stream:
             lines = [list(line.items()) for line in csv.DictReader(stream)]
-        cells = {line[0][1]: {field: _number(text) for field, text in line} for line in lines}
+        cells = {
+            line[0][1]: {field: number_or_text(text) for field, text in line} for line in lines
+        }
         if len(cells) < len(lines):
             raise InputError(
                 f"{where}: the first column of config/paper_values/{cells} names two lines alike"
@@ -173,15 +175,6 @@ def _cells(name, cells, where):
     for value, fields in cells.items():
         fields = fields if isinstance(fields, Mapping) else {"id": fields}
         yield {name: value, **{f"{name}.{field}": text for field, text in fields.items()}}
-
-
-def _number(text):
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
 
 
 def _filled(entry, cells, where):

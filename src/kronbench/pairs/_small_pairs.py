@@ -1,10 +1,10 @@
-"""A problem as small as compiling needs, for the ``warm_up`` of the estimators."""
+"""A problem as small as compiling needs, to warm up products and estimators."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kronbench.pairs import PairData
+from kronbench.pairs.data import PairData
 
 
 def small_pairs() -> tuple[PairData, np.ndarray]:
