@@ -25,6 +25,16 @@ def surrogates_of(frame: pd.DataFrame) -> list[str]:
     return sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
 
 
+def other_data_of(item: Item) -> dict[str, str]:
+    """How data sets of an item, by the name of its part, differ from those of its paper."""
+    found = {}
+    for sidecar in read_sidecars(item):
+        differing = (sidecar["data"] or {}).get("other_data", {})
+        if sidecar["paper"] in differing:
+            found[sidecar["part"]] = differing[sidecar["paper"]]
+    return found
+
+
 def read_results(item: Item) -> Results:
     """All parts of an item: tables below each other, and their sidecars.
 

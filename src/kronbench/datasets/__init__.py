@@ -118,6 +118,8 @@ def describe(name: str) -> dict:
     known["manual"] = {**(entry.manual or {}), "folder": str(fetch.manual_folder())}
     if entry.agreement:
         known["agreement"] = entry.agreement
+    if entry.other_data:
+        known["other_data"] = dict(entry.other_data)
     return known
 
 
@@ -224,6 +226,7 @@ def _dataset(entry, source, arrays, files=None):
         citation=entry.citation,
         options=entry.options,
         agreement=entry.agreement,
+        other_data=entry.other_data,
     )
 
 

@@ -75,7 +75,8 @@ class Dataset:
     `KINDS`, says which arrays there are; ``arrays`` maps names to dense arrays or
     ``scipy.sparse.csr_array``; ``options`` are the registry's (thresholds,
     sizes); ``agreement`` is "exact", "matches n and p" or "relative" where the data stand for the
-    row of a paper that does not say all, else "".
+    row of a paper that does not say all, else ""; ``other_data`` says, by a paper's key, how the
+    data differ from those of the paper.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Dataset:
     citation: str = ""
     options: Mapping = field(default_factory=dict)
     agreement: str = ""
+    other_data: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self):
         if self.kind not in KINDS:
@@ -121,6 +123,7 @@ class Dataset:
             "notes": list(self.notes),
             "options": dict(self.options),
             "agreement": self.agreement,
+            "other_data": dict(self.other_data),
             "files": [asdict(record) for record in self.files],
             "arrays": {
                 key: {"shape": list(map(int, value.shape)), "dtype": str(value.dtype)}

@@ -62,6 +62,7 @@ class Entry:
     shape: Mapping[str, tuple]
     notes: tuple[str, ...]
     agreement: str
+    other_data: Mapping[str, str]
     manual: Mapping | None
 
 
@@ -145,5 +146,8 @@ def _entry(name, fields):
         shape={key: tuple(dims) for key, dims in fields.get("shape", {}).items()},
         notes=tuple(" ".join(note.split()) for note in fields.get("notes", ())),
         agreement=fields.get("agreement", ""),
+        other_data={
+            paper: " ".join(text.split()) for paper, text in fields.get("other_data", {}).items()
+        },
         manual=fields.get("manual"),
     )

@@ -6,14 +6,13 @@ that no scale has is a slip of the pen, and is told before any job.
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kronbench.bench.columns import Columns, columns_measured, columns_shown
 from kronbench.bench.items import Plan, load_scales
 from kronbench.errors import InputError
+from kronbench.report.queries import columns_compared
 
 # Arguments of a check that name one column, and those that name values of one.
 _COLUMNS = ("value", "ours", "paper", "interval", "over", "between", "among", "at_largest")
@@ -46,10 +45,10 @@ class _Known:
             )
 
     def check_where(self, place, where):
-        for column, values in _compared(place, where):
-            self.check_column(place, column)
-            for value in values:
-                self.check_value(place, column, value)
+        for compared in columns_compared(where, place):
+            self.check_column(place, compared.column)
+            for value in compared.values:
+                self.check_value(place, compared.column, value)
 
 
 def check_claim(place: str, claim: Mapping, plan: Plan) -> None:
@@ -64,16 +63,21 @@ def check_claim(place: str, claim: Mapping, plan: Plan) -> None:
     """
     measured = claim.get("reads", "numbers") == "measurements"
     known = _known(claim, plan, measured)
-    entries = [
-        judged["check"] for judged in (claim, claim.get("differs", {})) if "check" in judged
-    ]
-    for check in entries:
+    if "check" in claim:
+        check = claim["check"]
         _check_arguments(place, check, known)
-    timed = [_read(check) for check in entries if _read(check) in known.columns.timed]
-    if timed and not claim.get("timing"):
-        raise InputError(f"{place} reads the timed column '{timed[0]}': add 'timing: true'")
-    if entries and claim.get("timing") and not timed:
-        raise InputError(f"{place} reads no column of a clock: leave out 'timing: true'")
+        timed = _read(check) in known.columns.timed
+        if timed and not claim.get("timing"):
+            raise InputError(
+                f"{place} reads the timed column '{_read(check)}': add 'timing: true'"
+            )
+        if claim.get("timing") and not timed:
+            raise InputError(f"{place} reads no column of a clock: leave out 'timing: true'")
+    if "because" in claim:
+        shown_by = {"item": claim["item"], **claim["because"]["shown_by"], "paper": claim["paper"]}
+        of_reason = _known(shown_by, plan, shown_by.get("reads") == "measurements")
+        of_reason.check_column(f"{place}, its reason,", shown_by["value"])
+        of_reason.check_where(f"{place}, its reason,", shown_by["where"])
 
 
 def check_headline(place: str, entry: Mapping, plan: Plan) -> None:
@@ -131,30 +135,3 @@ def _known(entry, plan, measured):
         columns |= Columns(key=("item",))
         values["item"] = set(names)
     return _Known(f"{entry['paper']} {' and '.join(names)}", columns, values)
-
-
-def _compared(place: str, where: str) -> Iterator[tuple[str, list]]:
-    """Each column that a query names, with the values that it is compared with for equality."""
-    quoted = re.findall("`([^`]*)`", where)
-    plain = re.sub("`[^`]*`", lambda match: f"_{quoted.index(match[0][1:-1])}_", where)
-    names = {f"_{position}_": name for position, name in enumerate(quoted)}
-    try:
-        tree = ast.parse(plain.strip(), mode="eval")
-    except SyntaxError as error:
-        raise InputError(
-            f"{place} has a 'where' that cannot be read: {where} ({error.msg})"
-        ) from None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            yield names.get(node.id, node.id), []
-        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
-            column = names.get(node.left.id, node.left.id)
-            for operator, side in zip(node.ops, node.comparators, strict=True):
-                if isinstance(operator, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
-                    yield column, _constants(side)
-
-
-def _constants(side):
-    if isinstance(side, ast.Tuple | ast.List):
-        return [entry.value for entry in side.elts if isinstance(entry, ast.Constant)]
-    return [side.value] if isinstance(side, ast.Constant) else []

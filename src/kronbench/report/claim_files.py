@@ -5,18 +5,23 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kronbench.bench.items import Plan
 from kronbench.errors import InputError
-from kronbench.report import checks
+from kronbench.report import checks, comparisons
 from kronbench.report.claim_columns import check_claim, check_headline
+from kronbench.report.outcomes import Outcome
 from kronbench.resources import claim_files, config_path
+from kronbench.runs.verdicts import EVIDENCE, IDENTITY, PAPER
 from kronbench.settings import number_or_text, read_yaml, validate
 
+# A measured number in a text: a decimal fraction, a percentage, a multiple.
+_NUMBERS = re.compile(r"\d*\.\d+|\d+ (?:%|times|seconds|ms|s)\b")
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
 _REQUIRED = ("id", "place", "sentence", "item")
+_DEFAULTS = {"kind": EVIDENCE, "whose": PAPER}
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,10 @@ def load_statements(plan: Plan) -> Statements:
                 check_headline(place, {"paper": paper, **entry}, plan)
             for entry in content.get("claims", []):
                 for claim in _claims(entry, content.get("shared", {}), waiting, file):
-                    place, claim = f"{file}: claim '{claim['id']}'", {"paper": paper, **claim}
+                    place, claim = (
+                        f"{file}: claim '{claim['id']}'",
+                        {**_DEFAULTS, "paper": paper, **claim},
+                    )
                     _check(place, paper, claim, seen, known)
                     check_claim(place, claim, plan)
                     statements.claims.append(claim)
@@ -85,6 +93,7 @@ def _identities(plan, paper):
             "place": said["place"],
             "sentence": said["sentence"],
             "item": item,
+            "kind": IDENTITY,
             "strictness": said.get("strictness", "strict"),
             "check": {
                 "kind": "vanishes",
@@ -130,17 +139,13 @@ def _claims(entry, shared, waiting, file):
                     f"'but' changes; it makes: {', '.join(claims)}"
                 )
             claims[part["id"]] = _overlaid(claims[part["id"]], part)
-    for claim in claims.values():
-        if "kind" not in claim.get("differs", {}).get("check", {"kind": ""}):
-            changed = claim.get("check", {}) | claim["differs"]["check"]
-            claim = claim | {"differs": claim["differs"] | {"check": changed}}
-        yield claim
+    yield from claims.values()
 
 
 def _overlaid(claim, change):
     """A claim with other keys; one that becomes untestable keeps only its words."""
     if "untestable" in change:
-        claim = {key: claim[key] for key in _REQUIRED if key in claim}
+        claim = {key: claim[key] for key in (*_REQUIRED, "whose") if key in claim}
     return {**claim, **change}
 
 
@@ -214,14 +219,27 @@ def _check(place, paper, claim, seen, known):
         )
     if "check" in claim and "strictness" not in claim:
         raise InputError(f"{place} lacks the key 'strictness'")
-    for judged in (claim, claim.get("differs", {})):
-        if "check" in judged:
-            _check_check(place, judged["check"])
+    if "check" in claim:
+        kind = claim["check"].get("kind", "")
+        if find_check(kind) is None:
+            raise InputError(
+                f"{place} names the check '{kind}', which neither kronbench.report.checks nor "
+                "kronbench.report.comparisons has"
+            )
+    if "because" in claim:
+        item = claim["because"]["shown_by"].get("item", claim["item"])
+        if (paper, item) not in known:
+            raise InputError(f"{place} has a reason shown by {paper} {item}, which is not an item")
+        if numbers := _NUMBERS.findall(claim["because"]["text"]):
+            raise InputError(
+                f"{place} has a reason that quotes '{numbers[0]}': name the rows that show it "
+                "under 'shown_by', and their numbers are said with it"
+            )
 
 
-def _check_check(place, check):
-    kind = check.get("kind", "")
-    if not callable(getattr(checks, kind, None)) or kind.startswith("_"):
-        raise InputError(
-            f"{place} names the check '{kind}', which kronbench.report.checks does not have"
-        )
+def find_check(kind: str) -> Callable[..., Outcome] | None:
+    """The check of a name, or None."""
+    for module in (checks, comparisons):
+        if hasattr(found := getattr(module, kind, None), "rows_read"):
+            return found
+    return None

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from kronbench.bench.items import Plan
-from kronbench.bench.results import read_numbers, read_results
-from kronbench.report import checks
+from kronbench.bench.results import other_data_of, read_numbers, read_results
+from kronbench.report.claim_files import find_check
 from kronbench.report.estimates import disturbed, doubts
 from kronbench.report.numbers import format_entry, format_number
-from kronbench.runs.verdicts import BUSY, DIFFERS, FAILS, HOLDS, UNTESTED
+from kronbench.report.outcomes import NotMeasured, Outcome
+from kronbench.report.queries import columns_compared
+from kronbench.runs.verdicts import CONTRADICTED, PAPER, UNTESTED
 
 _SURROGATE = "surrogate data: "
+BUSY = "the machine was busy"  # why a claim on time is not tested
+_LISTED = 4  # values of a reason that are told one by one
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim with what became of it; ``measured`` is a number or a reason."""
+    """A claim with what became of it.
+
+    ``measured`` is a number or a reason. ``cause`` says why it is contradicted: "paper", "data",
+    "age", "setting", or "unknown" where no row shows it; else "". ``intervals`` is the number of
+    95 % intervals that the verdict rests on.
+    """
 
     id: str
     paper: str
     place: str
     sentence: str
     item: str
+    kind: str
+    whose: str
     strictness: str
     timing: bool
     verdict: str
+    cause: str
     measured: str
+    intervals: int
 
     @property
     def surrogate(self) -> bool:
@@ -65,18 +79,70 @@ def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
     """A verdict for each claim; see ``judge``."""
     verdicts = []
     for claim in claims:
-        verdict, measured = judge(claim, rows_of(claim, plan), plan.scale)
-        labels = ("id", "paper", "place", "sentence", "item")
+        found = judge(claim, rows_of(claim, plan), plan.scale, _other_data(claim, plan))
+        cause, reason = "", ""
+        if found.verdict == CONTRADICTED:
+            cause, reason = _reason(claim, plan)
+        labels = ("id", "paper", "place", "sentence", "item", "kind", "whose")
         verdicts.append(
             Verdict(
                 **{key: claim[key] for key in labels},
                 strictness=claim.get("strictness", ""),
                 timing=claim.get("timing", False),
-                verdict=verdict,
-                measured=measured,
+                verdict=found.verdict,
+                cause=cause,
+                measured=found.measured + reason,
+                intervals=found.intervals,
             )
         )
     return verdicts
+
+
+def expected_by_chance(verdicts: Iterable[Verdict]) -> float:
+    """How many of these would be contradicted by chance alone at 95 %, were they all true.
+
+    At the edge of being true: half of the misses of each interval are to the side that
+    contradicts.
+    """
+    return sum(1 - 0.975**verdict.intervals for verdict in verdicts)
+
+
+def _other_data(claim, plan):
+    names = (claim["item"], *claim.get("also", ())) if claim["whose"] == PAPER else ()
+    return {
+        dataset: text
+        for name in names
+        for dataset, text in other_data_of(plan.item(claim["paper"], name)).items()
+    }
+
+
+def _reason(claim, plan):
+    """The cause of a contradiction, and what is said of it with the numbers that show it."""
+    because = claim.get("because")
+    if because is None:
+        return "unknown", "; cause unknown"
+    shown_by = {"item": claim["item"], **because["shown_by"], "paper": claim["paper"]}
+    rows = rows_of(shown_by, plan)
+    if shown_by["value"] in rows:
+        try:
+            rows = rows.query(shown_by["where"]).dropna(subset=[shown_by["value"]])
+        except pd.errors.UndefinedVariableError:
+            rows = rows[:0]
+    else:
+        rows = rows[:0]
+    if rows.empty:
+        return "unknown", f"; cause unknown: no row of {shown_by['item']} shows it at this scale"
+    numbers = _values(rows[shown_by["value"]])
+    return because["cause"], (
+        f"; {because['text']} ({shown_by['item']}, {shown_by['value']}: {numbers})"
+    )
+
+
+def _values(column):
+    known = list(dict.fromkeys(column))
+    if len(known) <= _LISTED or not pd.api.types.is_numeric_dtype(column):
+        return ", ".join(format_entry(value) for value in known[:_LISTED])
+    return f"{format_number(column.min())} to {format_number(column.max())}, {len(column)} rows"
 
 
 def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
@@ -93,58 +159,65 @@ def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def judge(claim: Mapping, frame: pd.DataFrame, scale: str) -> tuple[str, str]:
+def judge(
+    claim: Mapping, frame: pd.DataFrame, scale: str, other_data: Mapping[str, str] | None = None
+) -> Outcome:
     """Verdict and what was measured, for one claim on the rows of its tables.
 
-    - *holds*: its check holds.
-    - *differs*: its check fails, and the check of its entry ``differs`` holds, which bounds the
-      known deviation.
-    - *fails*: its check fails, and no reason is known, or the deviation exceeds its bound.
-    - *not tested here*: there can be no check here, and the entry says why; surrogate data; rows
-      that were not measured (capped, skipped, left out at this scale); sizes that the scale does
-      not reach; or a claim on time and a row that was measured while the machine was busy.
+    - *holds*, *undecided*, *contradicted*: what its check finds.
+    - *not tested*: there can be no check here, and the entry says why; surrogate data; other data
+      than the paper's (``other_data`` says which, and how they differ); rows that were not
+      measured (capped, skipped, left out at this scale), or only some of those that it names;
+      sizes that the scale does not reach; or a claim on time and a row that was measured while
+      the machine was busy.
     """
+    try:
+        return _checked(claim, frame, scale, other_data or {})
+    except NotMeasured as reason:
+        return Outcome(UNTESTED, str(reason))
+
+
+def _checked(claim, frame, scale, other_data):
     if "untestable" in claim:
-        return UNTESTED, claim["untestable"]
+        raise NotMeasured(claim["untestable"])
     if scale in claim.get("not_at", ()):
-        return UNTESTED, f"the sizes of scale '{scale}' are too small for it"
-    try:
-        holds, measured = _checked(claim["check"], claim, frame)
-    except checks.NotMeasured as reason:
-        return UNTESTED, str(reason)
-    if holds:
-        return HOLDS, measured
-    if "differs" not in claim:
-        return FAILS, measured
-    differs = claim["differs"]
-    try:
-        bounded, second = _checked(differs["check"], claim, frame)
-    except checks.NotMeasured as reason:
-        bounded, second = False, str(reason)
-    second = "" if second == measured else f" ({second})"
-    if bounded:
-        return DIFFERS, f"{measured}; {differs['because']}{second}"
-    return FAILS, f"{measured}; the known reason does not explain this{second}"
-
-
-def _checked(entry, claim, frame):
-    arguments = dict(entry)
-    check, where = getattr(checks, arguments.pop("kind")), arguments.pop("where", None)
+        raise NotMeasured(f"the sizes of scale '{scale}' are too small for it")
+    arguments = dict(claim["check"])
+    check, where = find_check(arguments.pop("kind")), arguments.pop("where", None)
     try:
         rows = frame.query(where) if where else frame
     except pd.errors.UndefinedVariableError as error:  # known, but not at this scale
-        raise checks.NotMeasured(f"the table has no such column here: {error}") from None
+        raise NotMeasured(f"the table has no such column here: {error}") from None
     value = arguments.get("value", arguments.get("ours", "ours"))
     if rows.empty:
-        raise checks.NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
+        raise NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
     if value not in rows:
-        raise checks.NotMeasured(f"the table has no column '{value}'")
+        raise NotMeasured(f"the table has no column '{value}'")
     surrogates = sorted(rows.loc[rows["source"] == "surrogate", "dataset"].unique())
     if surrogates:
-        raise checks.NotMeasured(_SURROGATE + ", ".join(surrogates))
-    if claim.get("timing") and disturbed(check.rows_read(rows, **arguments)):
-        raise checks.NotMeasured(BUSY)
-    return check(rows, **arguments)
+        raise NotMeasured(_SURROGATE + ", ".join(surrogates))
+    differing = [name for name in rows["dataset"].unique() if name in other_data]
+    if differing:
+        raise NotMeasured(f"other data: {differing[0]}: {other_data[differing[0]]}")
+    for compared in columns_compared(where) if where else ():
+        known = set(rows[compared.column])
+        lacking = [value for value in compared.values if value not in known]
+        if compared.asked and lacking:
+            raise NotMeasured(f"without {', '.join(map(str, lacking))}")
+    read = check.rows_read(rows, **arguments)
+    if claim.get("timing") and disturbed(read):
+        raise NotMeasured(BUSY)
+    found = check(rows, **arguments)
+    return dataclasses.replace(found, measured=found.measured + _on_edge(read))
+
+
+def _on_edge(rows):
+    """A remark on selections that ended at the edge of their grid."""
+    for column in ("on_edge", "on edge"):
+        count = rows[column].sum() if column in rows else 0
+        if count > 0:
+            return f"; {count:.0f} selections lie at an end of their grid"
+    return ""
 
 
 def headlines(entries: list[dict], plan: Plan) -> list[Headline]:

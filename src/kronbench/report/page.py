@@ -17,13 +17,31 @@ from kronbench.bench.results import read_numbers, read_sidecars
 from kronbench.files import replacing_all
 from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
-from kronbench.report.claims import Verdict, evaluate, headlines
+from kronbench.report.claims import Verdict, evaluate, expected_by_chance, headlines
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
 from kronbench.runs.reference import described, moved_since_accepted
-from kronbench.runs.verdicts import DIFFERS, FAILS, HOLDS, UNTESTED, VERDICTS
+from kronbench.runs.verdicts import (
+    CONTRADICTED,
+    EVIDENCE,
+    HOLDS,
+    IDENTITY,
+    OURS,
+    PAPER,
+    UNDECIDED,
+    UNTESTED,
+    VERDICTS,
+)
 
-_FIRST = (FAILS, DIFFERS, UNTESTED, HOLDS)  # what a reader of the claims looks for
+_FIRST = (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS)  # what a reader of the claims looks for
+_CAUSES = {
+    "": "",
+    "paper": "the paper",
+    "data": "other data",
+    "age": "another age",
+    "setting": "a choice that is not printed",
+    "unknown": "unknown",
+}
 _FOLDED = (HOLDS, UNTESTED)  # below an item: no reader has to act on these
 
 
@@ -60,12 +78,14 @@ def write_report(plan: Plan) -> str:
             machine=_machine(entries),
             verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
             order=VERDICTS,
+            causes=_CAUSES,
             folded=_FOLDED,
-            matrix=collections.Counter((verdict.paper, verdict.verdict) for verdict in verdicts),
+            groups=_groups(verdicts),
+            chance=_chance(verdicts),
             headlines=headlines(statements.headlines, plan),
             inconsistencies=statements.inconsistencies,
-            moved=None if moved is None else [described(move) for move in moved],
-            counts=collections.Counter(verdict.verdict for verdict in verdicts),
+            moved=None if moved is None else [described(m) for m in moved if not m.timed],
+            clock=[described(move) for move in moved or () if move.timed],
             surrogates=_surrogates(entries),
             resting=_resting(entries),
             skipped=_skipped(entries),
@@ -81,6 +101,31 @@ def write_report(plan: Plan) -> str:
         table.to_csv(claims)
         told.write_text(summary + "\n", encoding="utf-8")
     return summary
+
+
+def _groups(verdicts):
+    """What is counted apart: title, kind, whose, and the verdicts."""
+    wanted = {
+        "claims of the papers": (EVIDENCE, PAPER),
+        "identities": (IDENTITY, ""),
+        "claims of our own": (EVIDENCE, OURS),
+    }
+    return [
+        (
+            title,
+            kind,
+            whose,
+            [v for v in verdicts if v.kind == kind and whose in ("", v.whose)],
+        )
+        for title, (kind, whose) in wanted.items()
+    ]
+
+
+def _chance(verdicts):
+    """Contradicted by intervals, all that rest on intervals, and how many chance alone would."""
+    resting = [v for v in verdicts if v.intervals and (v.kind, v.whose) == (EVIDENCE, PAPER)]
+    contradicted = [v for v in resting if v.verdict == CONTRADICTED]
+    return len(contradicted), len(resting), expected_by_chance(resting)
 
 
 def _entry(item: Item, verdicts: list[Verdict]) -> dict:
@@ -181,21 +226,20 @@ def _skipped(entries):
 
 
 def _summary(plan, entries, verdicts, moved):
-    counts = collections.Counter(verdict.verdict for verdict in verdicts)
-    lines = [
-        f"{len(entries)} items rendered at scale '{plan.scale}'; claims: "
-        + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()),
-    ]
+    lines = [f"{len(entries)} items rendered at scale '{plan.scale}'"]
     lines += [
-        f"  fails: {verdict.id} ({verdict.paper} {verdict.place}): {verdict.measured}"
-        for verdict in verdicts
-        if verdict.verdict == FAILS
+        f"  {title}: " + ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
+        for title, _, _, group in _groups(verdicts)
+        if (counts := collections.Counter(verdict.verdict for verdict in group))
     ]
     # The page has what was measured.
     lines += [
         f"  moved: {move.id}: {move.before or 'new'} -> {move.now or 'gone'}"
         for move in moved or ()
+        if not move.timed
     ]
+    if clock := [move.id for move in moved or () if move.timed]:
+        lines.append(f"  other verdicts on times, which are not compared: {', '.join(clock)}")
     if moved is None:
         lines.append("no accepted run of this scale to compare with")
     surrogates = _surrogates(entries)

@@ -11,7 +11,12 @@ import pandas as pd
 
 from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Item
-from kronbench.bench.results import read_results, read_table, surrogates_of
+from kronbench.bench.results import (
+    other_data_of,
+    read_results,
+    read_table,
+    surrogates_of,
+)
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
 from kronbench.report import typeset
@@ -44,6 +49,7 @@ def render(item: Item) -> None:
         place = f"drawing {item.paper}.{item.drawing}"
         columns.check(numbers, place, item.parameters, item.parts)
     surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
+    others = [f"{part}: {text}" for part, text in other_data_of(item).items()]
     own = () if item.numbers_of else results.sidecars  # the others say theirs themselves
     skipped = [line for sidecar in own for line in sidecar["skipped"]]
     with replacing_all(map(item.output, item.kinds)) as temporaries:
@@ -51,13 +57,13 @@ def render(item: Item) -> None:
         numbers.to_csv(new["csv"], index=False)
         if is_table:
             grids = grids_of(item, read_table(new["csv"]), skipped)
-            for suffix, text in _table_texts(item, grids, surrogates).items():
+            for suffix, text in _table_texts(item, grids, surrogates, others).items():
                 new[suffix].write_text(text, encoding="utf-8")
         else:
             with matplotlib.rc_context(STYLE):
                 figure = drawing.draw(numbers, item)
                 marked = getattr(drawing, "MARKS_SURROGATES", False)
-                stamp(figure, surrogates, across=not marked)
+                stamp(figure, surrogates, others, across=not marked)
                 # Fixed dates make pictures of equal numbers equal files.
                 for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
                     figure.savefig(new[suffix], metadata=metadata)
@@ -65,19 +71,20 @@ def render(item: Item) -> None:
             "kind": "table" if is_table else "figure",
             "columns": columns.record(numbers),
             "surrogates": surrogates,
+            "other_data": others,
             "skipped": skipped,
             "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),
         }
         new["json"].write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 
-def _table_texts(item, grids, surrogates):
+def _table_texts(item, grids, surrogates, others):
     name = f"{item.paper} {item.name}"
     title, label = f"{name}: {item.title}", f"{item.paper}-{item.name}"
     return {
-        "html": typeset.html(name, item.title, grids, surrogates),
-        "md": typeset.markdown(title, grids, surrogates),
-        "tex": typeset.latex(title, label, grids, surrogates),
+        "html": typeset.html(name, item.title, grids, surrogates, others),
+        "md": typeset.markdown(title, grids, surrogates, others),
+        "tex": typeset.latex(title, label, grids, surrogates, others),
     }
 
 

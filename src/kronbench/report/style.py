@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib
@@ -100,14 +101,19 @@ def _alike(axes, one, other, share):
     return len(common) > 1 and np.abs(heights[0] - heights[1]).max() <= share
 
 
-def stamp(figure: Figure, surrogates: list[str], across: bool = True) -> None:
-    """Write above the picture, and ``across`` it, on which surrogate data it rests."""
-    if not surrogates:
-        return
-    figure.suptitle(
-        f"SURROGATE DATA ({', '.join(surrogates)})", color=ALARM, weight="bold", fontsize=10
-    )
-    if not across:
+def stamp(
+    figure: Figure, surrogates: list[str], others: Sequence[str] = (), across: bool = True
+) -> None:
+    """Write above the picture on which surrogate data it rests, and what other than the paper's.
+
+    ``others`` are sentences; surrogates are written ``across`` the picture too.
+    """
+    lines = [f"SURROGATE DATA ({', '.join(surrogates)})"] if surrogates else []
+    lines += [f"Other data than the paper's: {text}" for text in others]
+    if lines:
+        wrapped = [part for line in lines for part in textwrap.wrap(line, 110)]
+        figure.suptitle("\n".join(wrapped), color=ALARM, weight="bold", fontsize=10)
+    if not (surrogates and across):
         return
     figure.text(
         0.5,

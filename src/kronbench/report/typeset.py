@@ -46,16 +46,26 @@ def legend(grids: Sequence[Grid]) -> list[str]:
     ]
 
 
-def html(name: str, title: str, grids: Sequence[Grid], surrogates: Sequence[str]) -> str:
+def html(
+    name: str,
+    title: str,
+    grids: Sequence[Grid],
+    surrogates: Sequence[str],
+    others: Sequence[str] = (),
+) -> str:
     """The tables as one self-contained page, as the page of the run shows them too."""
     template = templates().get_template("table.html.j2")
-    return template.render(name=name, title=title, grids=grids, surrogates=surrogates)
+    return template.render(
+        name=name, title=title, grids=grids, surrogates=surrogates, others=others
+    )
 
 
-def markdown(title: str, grids: Sequence[Grid], surrogates: Sequence[str]) -> str:
+def markdown(
+    title: str, grids: Sequence[Grid], surrogates: Sequence[str], others: Sequence[str] = ()
+) -> str:
     """The tables in the Markdown of GitHub."""
     blocks = [f"**{_markdown(title)}**"]
-    blocks += [f"**{_markdown(line)}**" for line in _stamp(surrogates)]
+    blocks += [f"**{_markdown(line)}**" for line in _stamp(surrogates, others)]
     for grid in grids:
         heads = [", ".join(filter(None, head)) for head in grid.heads]
         rules = ["---"] * len(grid.stub) + ["---:" if n else "---" for n in grid.numeric()]
@@ -69,12 +79,18 @@ def markdown(title: str, grids: Sequence[Grid], surrogates: Sequence[str]) -> st
     return "\n\n".join([*blocks, *map(_markdown, legend(grids))]) + "\n"
 
 
-def latex(title: str, label: str, grids: Sequence[Grid], surrogates: Sequence[str]) -> str:
+def latex(
+    title: str,
+    label: str,
+    grids: Sequence[Grid],
+    surrogates: Sequence[str],
+    others: Sequence[str] = (),
+) -> str:
     """The tables as one ``table`` of LaTeX with the packages booktabs and graphicx.
 
     What is wider than the text is scaled down to it.
     """
-    parts = [rf"\textbf{{{_latex(line)}}}" + "\n" for line in _stamp(surrogates)]
+    parts = [rf"\textbf{{{_latex(line)}}}" + "\n" for line in _stamp(surrogates, others)]
     parts += [f"{_latex(grid.title)}\n\n{_tabular(grid)}" for grid in grids]
     notes = [note for grid in grids for note in grid.notes] + legend(grids)
     return "\n".join(
@@ -93,8 +109,9 @@ def latex(title: str, label: str, grids: Sequence[Grid], surrogates: Sequence[st
     )
 
 
-def _stamp(surrogates):
-    return [f"Surrogate data: {', '.join(surrogates)}"] if surrogates else []
+def _stamp(surrogates, others):
+    lines = [f"Surrogate data: {', '.join(surrogates)}"] if surrogates else []
+    return lines + [f"Other data than the paper's: {text}" for text in others]
 
 
 def _cell_text(cell: Cell, bold: str) -> str:

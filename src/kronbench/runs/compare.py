@@ -13,7 +13,7 @@ from kronbench.bench.columns import Columns
 from kronbench.bench.results import read_table
 from kronbench.errors import InputError
 from kronbench.runs.reference import columns_of, surroundings
-from kronbench.runs.verdicts import BUSY, FAILS, UNTESTED, read_verdicts
+from kronbench.runs.verdicts import CONTRADICTED, read_verdicts, timed
 from kronbench.settings import read_yaml, validate
 
 # Folders of a run that hold no numbers that are shown.
@@ -26,8 +26,8 @@ class Difference:
 
     Attributes
     ----------
-    kind : {"verdict", "number", "rows", "table", "busy", "surroundings"}
-        "busy" is a verdict that there is not, because the machine was busy in one of the runs.
+    kind : {"verdict", "number", "rows", "table", "clock", "surroundings"}
+        "clock" is another verdict on times, which a machine may change from run to run.
     place : str
         A claim, a table and column, or a part of the surroundings.
     text : str
@@ -100,7 +100,7 @@ def compare(a: Run, b: Run, tolerances: list[dict] | None = None) -> list[Differ
             where = a.folder if name in a.numbers else b.folder
             found.append(Difference("table", name, f"only in {where}"))
     found += _around(a.surroundings, b.surroundings)
-    order = ["verdict", "table", "rows", "number", "busy", "surroundings"]
+    order = ["verdict", "table", "rows", "number", "clock", "surroundings"]
     return sorted(found, key=lambda d: (order.index(d.kind), -d.weight, d.place))
 
 
@@ -114,8 +114,8 @@ def read_tolerances(path: str | Path | None) -> list[dict]:
 
 
 def moved(differences: list[Difference]) -> bool:
-    """Whether results differ; a busy machine and other surroundings do not count."""
-    return any(difference.kind not in ("busy", "surroundings") for difference in differences)
+    """Whether results differ; what a clock has touched and other surroundings do not count."""
+    return any(difference.kind not in ("clock", "surroundings") for difference in differences)
 
 
 def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
@@ -126,7 +126,7 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
         "table": "Tables on one side only",
         "rows": "Rows on one side only",
         "number": "Numbers and texts that moved beyond their tolerance",
-        "busy": "Not compared, since the machine was busy in one of the runs",
+        "clock": "Verdicts on times, which are not compared",
         "surroundings": "What else differs",
     }
     for kind, title in titles.items():
@@ -168,16 +168,10 @@ def _verdicts(a, b):
         text = f"{before} -> {now}"
         if name in b.index:
             text += f" ({b.loc[name, 'measured']})"
-        if FAILS not in (before, now) and (_was_busy(a, name) or _was_busy(b, name)):
-            yield Difference("busy", name, text)
+        if all(name in frame.index and timed(frame.loc[name]) for frame in (a, b)):
+            yield Difference("clock", name, text)
         else:
-            yield Difference("verdict", name, text, 2.0 if now == FAILS else 1.0)
-
-
-def _was_busy(verdicts, name):
-    return name in verdicts.index and (
-        tuple(verdicts.loc[name, ["verdict", "measured"]]) == (UNTESTED, BUSY)
-    )
+            yield Difference("verdict", name, text, 2.0 if now == CONTRADICTED else 1.0)
 
 
 def columns_of_both(name: str, a: Run, b: Run) -> Columns:

@@ -21,7 +21,7 @@ from kronbench.bench.items import Plan
 from kronbench.bench.results import read_numbers, read_sidecars
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
-from kronbench.runs.verdicts import VERDICTS, read_verdicts
+from kronbench.runs.verdicts import matrix, read_verdicts, timed
 
 # The scale whose verdicts stand in README.md, between these two lines.
 README_SCALE = "default"
@@ -37,13 +37,17 @@ _LARGEST = 200  # rows of a table that is worth a place in the repository
 
 @dataclass(frozen=True)
 class Move:
-    """A claim whose verdict differs from the accepted run; empty texts where it had none."""
+    """A claim whose verdict differs from the accepted run; empty texts where it had none.
+
+    ``timed``: it rests on a clock, so that another machine or hour may judge otherwise.
+    """
 
     id: str
     before: str
     now: str
     measured_before: str
     measured_now: str
+    timed: bool
 
 
 def read_machine(target: Path) -> dict:
@@ -127,14 +131,15 @@ def distinct(values: Iterable) -> object:
 
 def moves(accepted: pd.DataFrame, verdicts: pd.DataFrame) -> list[Move]:
     """Claims that are new, gone, or have another verdict, in the order of the run."""
-    found = []
+    found, frames = [], (accepted, verdicts)
     for name in [*verdicts.index, *accepted.index.difference(verdicts.index, sort=False)]:
         before, now = (
             tuple(frame.loc[name, ["verdict", "measured"]]) if name in frame.index else ("", "")
-            for frame in (accepted, verdicts)
+            for frame in frames
         )
         if before[0] != now[0]:
-            found.append(Move(name, before[0], now[0], before[1], now[1]))
+            clock = all(name in frame.index and timed(frame.loc[name]) for frame in frames)
+            found.append(Move(name, before[0], now[0], before[1], now[1], clock))
     return found
 
 
@@ -188,8 +193,12 @@ def accept(plan: Plan, write: bool = False) -> str:
                 "accept a run of all papers"
             )
         moved = moves(accepted, verdicts)
-        lines = [f"{len(moved)} of {len(verdicts)} verdicts move against {target}"]
-        lines += [f"  {described(move)}" for move in moved]
+        clock = sum(move.timed for move in moved)
+        lines = [
+            f"{len(moved) - clock} of {len(verdicts)} verdicts move against {target}, beside "
+            f"{clock} on times"
+        ]
+        lines += [f"  {described(move)}" for move in sorted(moved, key=lambda move: move.timed)]
     else:
         lines = [f"{len(verdicts)} verdicts; nothing was accepted at scale '{plan.scale}' before"]
     if not write:
@@ -203,9 +212,11 @@ def accept(plan: Plan, write: bool = False) -> str:
 def verdict_matrix(target: Path) -> str:
     """The accepted verdicts by paper as a Markdown table, with machine and date."""
     verdicts, machine = read_verdicts(target / "verdicts.csv"), read_machine(target)
-    counts = pd.crosstab(verdicts["paper"], verdicts["verdict"])
-    counts = counts.reindex(index=verdicts["paper"].unique(), columns=VERDICTS, fill_value=0)
-    lines = [f"| paper | {' | '.join(VERDICTS)} |", "|---|" + "---|" * len(VERDICTS)]
+    counts = matrix(verdicts)
+    lines = [
+        f"| paper | {' | '.join(counts.columns)} |",
+        "|---|" + "---|" * len(counts.columns),
+    ]
     for paper, row in counts.iterrows():
         lines.append(f"| `{paper}` | {' | '.join(map(str, row))} |")
     cpu = machine["cpu"] if isinstance(machine["cpu"], str) else " and ".join(machine["cpu"])

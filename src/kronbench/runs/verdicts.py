@@ -6,14 +6,61 @@ from pathlib import Path
 
 import pandas as pd
 
-HOLDS, DIFFERS, FAILS, UNTESTED = VERDICTS = ("holds", "differs", "fails", "not tested here")
+from kronbench.errors import InputError
 
-# Why a claim on time is not tested on rows that other programs disturbed.
-BUSY = "the machine was busy"
+HOLDS, UNDECIDED, CONTRADICTED, UNTESTED = VERDICTS = (
+    *("holds", "undecided", "contradicted", "not tested"),
+)
 
-_COLUMNS = ["id", "paper", "timing", "verdict", "measured"]
+# A claim is evidence, or a statement of algebra that no measurement could contradict.
+EVIDENCE, IDENTITY = KINDS = ("evidence", "identity")
+
+# A paper says it, or we do.
+PAPER, OURS = WHOSE = ("paper", "ours")
+
+_COLUMNS = ["id", "paper", "kind", "whose", "timing", "verdict", "cause", "measured"]
 
 
 def read_verdicts(path: str | Path) -> pd.DataFrame:
-    """Verdicts by claim id, from ``verdicts.csv`` or from the ``claims.csv`` of a run."""
-    return pd.read_csv(path, keep_default_na=False)[_COLUMNS].set_index("id")
+    """Verdicts by claim id, from ``verdicts.csv`` or from the ``claims.csv`` of a run.
+
+    Raises
+    ------
+    InputError
+        The file is of a version with other verdicts.
+    """
+    verdicts = pd.read_csv(path, keep_default_na=False)
+    lacking = [column for column in _COLUMNS if column not in verdicts]
+    if lacking:
+        raise InputError(
+            f"{path} lacks the column '{lacking[0]}': it is of an earlier version; "
+            "make its run anew"
+        )
+    return verdicts[_COLUMNS].set_index("id")
+
+
+def timed(verdict: pd.Series) -> bool:
+    """Whether a row of these rests on a clock, so that another run may judge otherwise."""
+    return str(verdict["timing"]) == "True"
+
+
+def matrix(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """How many claims have which verdict, a row for each paper in the order of the run.
+
+    Columns are the verdicts on evidence for what the papers say; then, as "12 of 13", how many
+    identities, and how many claims of our own, hold.
+    """
+    counted = verdicts[(verdicts["kind"] == EVIDENCE) & (verdicts["whose"] == PAPER)]
+    papers = verdicts["paper"].unique()
+    counts = pd.crosstab(counted["paper"], counted["verdict"])
+    counts = counts.reindex(index=papers, columns=VERDICTS, fill_value=0).astype(object)
+    for title, group in (
+        ("identities", verdicts[verdicts["kind"] == IDENTITY]),
+        ("our own", verdicts[(verdicts["kind"] == EVIDENCE) & (verdicts["whose"] == OURS)]),
+    ):
+        held = (group["verdict"] == HOLDS).groupby(group["paper"]).agg(["sum", "size"])
+        counts[title] = [
+            "{sum} of {size}".format(**held.loc[paper]) if paper in held.index else "0"
+            for paper in papers
+        ]
+    return counts
