@@ -18,6 +18,10 @@ from .newton import (
     newton_dual as newton_dual,
     newton_primal as newton_primal,
 )
+from .pairwise import (
+    PAIRWISE as PAIRWISE,
+    PairwiseOperator as PairwiseOperator,
+)
 from .product import SampledKroneckerOperator as SampledKroneckerOperator
 from .zero_shot import (
     kron_zero_shot as kron_zero_shot,

@@ -1,0 +1,357 @@
+"""Pairwise kernels as short sums of sampled products (Viljanen, Airola & Pahikkala 2022).
+
+With K between row vertices and G between column vertices, the kernels of a pair (d, t) with a
+pair (d', t') are
+
+=============  ====================================================================
+kronecker      K(d, d') G(t, t')
+linear         K(d, d') + G(t, t')
+poly2d         (K(d, d') + G(t, t'))^2
+cartesian      K(d, d') [t = t'] + [d = d'] G(t, t')
+symmetric      K(d, d') K(t, t') + K(d, t') K(t, d')
+antisymmetric  K(d, d') K(t, t') - K(d, t') K(t, d')
+mlpk           (K(d, d') - K(d, t') - K(t, d') + K(t, t'))^2
+ranking        K(d, d') - K(d, t') - K(t, d') + K(t, t')
+=============  ====================================================================
+
+The last four are of two vertices of one set. No matrix of ones and no identity is ever formed: a
+factor 1 is a sum over pairs, a factor [t = t'] a sum over the pairs of one vertex.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import ArrayLike
+from scipy.sparse.linalg import LinearOperator
+
+from kronbench.errors import InputError
+from kronbench.pairs.product import SampledKroneckerOperator
+
+# weight, left and right matrix, the vertices of an output and of a coefficient that they compare:
+# r and c are the row and the column vertex of a pair; KK is the elementwise square.
+_PRODUCTS = {
+    "kronecker": [(1, "K", "G", "rc", "rc")],
+    "poly2d": [(2, "K", "G", "rc", "rc")],
+    "symmetric": [(1, "K", "K", "rc", "rc"), (1, "K", "K", "rc", "cr")],
+    "antisymmetric": [(1, "K", "K", "rc", "rc"), (-1, "K", "K", "rc", "cr")],
+    "mlpk": [
+        *((2, "K", "K", "rc", pairs) for pairs in ("rc", "cr")),
+        *((-2, "K", "K", "rc", pairs) for pairs in ("rr", "cc")),
+        *((-2, "K", "K", pairs, "rc") for pairs in ("rr", "cc")),
+    ],
+}
+# weight, matrix, vertex of an output, of a coefficient: the other factor is 1.
+_SUMS = {
+    "linear": [(1, "K", "r", "r"), (1, "G", "c", "c")],
+    "poly2d": [(1, "KK", "r", "r"), (1, "GG", "c", "c")],
+    "mlpk": [(1, "KK", out, in_) for out in "rc" for in_ in "rc"],
+    "ranking": [(1 if out == in_ else -1, "K", out, in_) for out in "rc" for in_ in "rc"],
+}
+# matrix, its vertex: the other vertices are the same.
+_MATCHES = {"cartesian": [("K", "r"), ("G", "c")]}
+
+PAIRWISE = (
+    "kronecker",
+    "linear",
+    "poly2d",
+    "cartesian",
+    *("symmetric", "antisymmetric", "mlpk", "ranking"),
+)
+OF_ONE_SET = frozenset(("symmetric", "antisymmetric", "mlpk", "ranking"))
+
+
+def check_pairwise(pairwise: str | Mapping[str, float]) -> dict[str, float]:
+    """Names of pairwise kernels with their weights in a sum; one name alone has weight 1.
+
+    Raises
+    ------
+    InputError
+        An unknown name, no name, or a weight that is not a positive number.
+    """
+    weights = {pairwise: 1.0} if isinstance(pairwise, str) else pairwise
+    if not isinstance(weights, Mapping) or not weights:
+        raise InputError(
+            f"pairwise is {pairwise!r}: give a name, or a mapping from names to weights"
+        )
+    for name, weight in weights.items():
+        if name not in PAIRWISE:
+            raise InputError(f"pairwise {name!r} is unknown: give one of {', '.join(PAIRWISE)}")
+        if not (np.isscalar(weight) and np.isfinite(weight) and weight > 0):
+            raise InputError(
+                f"pairwise {name!r} has the weight {weight!r}: give a positive number"
+            )
+    return dict(weights)
+
+
+class PairwiseOperator(LinearOperator):
+    """Product of the matrix of a pairwise kernel between pairs with vectors over pairs.
+
+    Parameters
+    ----------
+    pairwise : str or mapping from str to float
+        A kernel of the table above, or several with their weights in a sum.
+    row_matrix : (a, b) array
+        K between the row vertices of outputs and of coefficients.
+    col_matrix : (c, d) array, optional
+        G between the column vertices. None: both vertices of a pair are of one set, and K compares
+        them all.
+    rows, cols : (f,) integer arrays
+        Row and column vertex of each output.
+    in_rows, in_cols : (e,) integer arrays, optional
+        The same for each coefficient; the output pairs when None.
+    row_match, col_match : (a,), (c,) integer arrays, optional
+        For each vertex of the outputs the same vertex of the coefficients, -1 for a new one. Only
+        "cartesian" reads them. By default vertices of one number are the same.
+    method : {"auto", "sparse", "dense", "lowrank"}
+        How sampled Kronecker products are made (``SampledKroneckerOperator``).
+
+    Raises
+    ------
+    InputError
+        An unknown kernel; a kernel of one vertex set and two matrices, or the other way round;
+        matrices and indices that do not fit.
+
+    Notes
+    -----
+    A product costs what the sampled Kronecker products of its terms cost: one for "kronecker",
+    "poly2d", "symmetric" (with twice as many coefficients) and "antisymmetric", two for "mlpk",
+    none for "linear" and "ranking", which take O(e + f + a b + c d). "cartesian" takes a sum over
+    pairs that share a vertex, at most O(min(a, b) e + min(c, d) f). Terms that compare the same
+    vertices by the same matrices are one product.
+    """
+
+    def __init__(
+        self,
+        pairwise: str | Mapping[str, float],
+        row_matrix: ArrayLike,
+        col_matrix: ArrayLike | None,
+        rows: ArrayLike,
+        cols: ArrayLike,
+        in_rows: ArrayLike | None = None,
+        in_cols: ArrayLike | None = None,
+        *,
+        row_match: ArrayLike | None = None,
+        col_match: ArrayLike | None = None,
+        method: str = "auto",
+    ):
+        weights = check_pairwise(pairwise)
+        one_set = col_matrix is None
+        for name in weights:
+            if (name in OF_ONE_SET) != one_set:
+                raise InputError(
+                    f"pairwise {name!r} is a kernel of "
+                    + (
+                        "two vertex sets: give both matrices"
+                        if one_set
+                        else "one vertex set: give row_matrix alone"
+                    )
+                )
+        K = np.asarray(row_matrix)
+        G = K if one_set else np.asarray(col_matrix)
+        out = {"r": np.asarray(rows), "c": np.asarray(cols)}
+        in_ = out if in_rows is None else {"r": np.asarray(in_rows), "c": np.asarray(in_cols)}
+        matrices = {"K": K, "G": G}
+        if any("KK" in term for name in weights for term in _SUMS.get(name, ())):
+            matrices |= {"KK": K * K, "GG": G * G}
+        match = {
+            "r": np.arange(len(K)) if row_match is None else np.asarray(row_match),
+            "c": np.arange(len(G)) if col_match is None else np.asarray(col_match),
+        }
+        parts = [
+            *_products(weights, matrices, out, in_, method),
+            *_sums(weights, matrices, out, in_),
+            *_matched(weights, matrices, out, in_, match),
+        ]
+        self._set(np.result_type(K, G), parts, (len(out["r"]), len(in_["r"])))
+
+    def _set(self, dtype, parts, shape):
+        super().__init__(dtype, shape)
+        self._parts = parts
+
+    def restrict(self, out: ArrayLike | None = None, in_: ArrayLike | None = None) -> Self:
+        """The operator on part of the pairs, sharing matrices and sorted pairs.
+
+        Parameters
+        ----------
+        out, in_ : boolean masks, optional
+            Output pairs and coefficients to keep; all when None.
+        """
+        f, e = self.shape
+        keep_out = np.ones(f, bool) if out is None else np.asarray(out, bool)
+        keep_in = np.ones(e, bool) if in_ is None else np.asarray(in_, bool)
+        operator = PairwiseOperator.__new__(PairwiseOperator)
+        parts = [part.restrict(keep_out, keep_in) for part in self._parts]
+        operator._set(self.dtype, parts, (int(keep_out.sum()), int(keep_in.sum())))
+        return operator
+
+    def _matmat(self, X):
+        X = np.ascontiguousarray(X, self.dtype)
+        return sum(part.product(X) for part in self._parts)
+
+    def _rmatmat(self, X):
+        X = np.ascontiguousarray(X, self.dtype)
+        return sum(part.adjoint(X) for part in self._parts)
+
+    def _matvec(self, x):
+        return self._matmat(x.reshape(-1, 1))
+
+    def _rmatvec(self, x):
+        return self._rmatmat(x.reshape(-1, 1))
+
+
+@dataclass(frozen=True)
+class _Products:
+    """Terms of one sampled Kronecker product: outputs and coefficients below each other."""
+
+    operator: SampledKroneckerOperator
+    n_outs: int
+    weights: tuple[float, ...]
+
+    def product(self, X):
+        stacked = self.operator.matmat(np.concatenate([weight * X for weight in self.weights]))
+        return stacked.reshape(self.n_outs, -1, X.shape[1]).sum(axis=0)
+
+    def adjoint(self, X):
+        stacked = self.operator.rmatmat(np.concatenate([X] * self.n_outs))
+        parts = stacked.reshape(len(self.weights), -1, X.shape[1])
+        return sum(weight * part for weight, part in zip(self.weights, parts, strict=True))
+
+    def restrict(self, out, in_):
+        masks = np.tile(out, self.n_outs), np.tile(in_, len(self.weights))
+        return _Products(self.operator.restrict(*masks), self.n_outs, self.weights)
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """weight * M[x, x'] for several weights: sums over pairs, one product with M."""
+
+    matrix: np.ndarray
+    outs: Mapping[str, np.ndarray]
+    ins: Mapping[str, np.ndarray]
+    terms: Sequence[tuple[float, str, str]]
+
+    def product(self, X):
+        return _through(self.matrix, self.outs, self.ins, self.terms, X)
+
+    def adjoint(self, X):
+        turned = [(weight, in_, out) for weight, out, in_ in self.terms]
+        return _through(self.matrix.T, self.ins, self.outs, turned, X)
+
+    def restrict(self, out, in_):
+        outs = {side: index[out] for side, index in self.outs.items()}
+        ins = {side: index[in_] for side, index in self.ins.items()}
+        return _Sum(self.matrix, outs, ins, self.terms)
+
+
+def _through(matrix, outs, ins, terms, X):
+    sums = {side: _by_vertex(ins[side], X, matrix.shape[1]) for _, _, side in terms}
+    wanted = defaultdict(lambda: np.zeros((matrix.shape[1], X.shape[1]), X.dtype))
+    for weight, out, in_ in terms:
+        wanted[out] += X.dtype.type(weight) * sums[in_]
+    # both vertices of a pair of one set, in one product
+    images = matrix @ np.hstack(list(wanted.values()))
+    found = np.zeros((len(outs["r"]), X.shape[1]), X.dtype)
+    for out, image in zip(wanted, np.hsplit(images, len(wanted)), strict=True):
+        found += image[outs[out]]
+    return found
+
+
+def _by_vertex(index, X, size):
+    """(size, w) sums of the rows of X (e, w) that have the same vertex."""
+    return np.stack([np.bincount(index, column, size) for column in X.T], axis=1).astype(X.dtype)
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """M[x, x'] where the other vertices are the same: a sum over the pairs of that vertex."""
+
+    matrix: np.ndarray
+    out: tuple[np.ndarray, np.ndarray]  # the vertex that M compares, and the other as of inputs
+    in_: tuple[np.ndarray, np.ndarray]
+    size: int  # how many other vertices the inputs have
+
+    def product(self, X):
+        return _over_matches(self.matrix, *self.out, *self.in_, self.size, X)
+
+    def adjoint(self, X):
+        known = self.out[1] >= 0
+        out = tuple(index[known] for index in self.out)
+        return _over_matches(self.matrix.T, *self.in_, *out, self.size, X[known])
+
+    def restrict(self, out, in_):
+        outs, ins = tuple(i[out] for i in self.out), tuple(i[in_] for i in self.in_)
+        return _Matched(self.matrix, outs, ins, self.size)
+
+
+def _over_matches(matrix, rows, others, in_rows, in_others, size, X):
+    order = np.argsort(in_others, kind="stable")
+    bounds = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(in_others, minlength=size), out=bounds[1:])
+    result = np.zeros((len(rows), X.shape[1]), X.dtype)
+    matrix = np.ascontiguousarray(matrix)
+    _sums_over_matches(matrix, rows, others, in_rows[order], bounds, X[order], result)
+    return result
+
+
+@njit(parallel=True, cache=True)
+def _sums_over_matches(matrix, rows, others, in_rows, bounds, X, result):
+    """result[h] = sum of matrix[rows[h], in_rows[e]] X[e] over the e of the vertex others[h]."""
+    for h in prange(len(rows)):
+        other = others[h]
+        if other < 0:
+            continue
+        row = matrix[rows[h]]
+        for e in range(bounds[other], bounds[other + 1]):
+            factor = row[in_rows[e]]
+            for v in range(X.shape[1]):
+                result[h, v] += factor * X[e, v]
+
+
+def _products(weights, matrices, out, in_, method):
+    """The sampled products of a sum of kernels: terms with equal matrices and outputs are one."""
+    by_output = defaultdict(lambda: defaultdict(float))
+    for name, of_kernel in weights.items():
+        for weight, left, right, out_pair, in_pair in _PRODUCTS.get(name, ()):
+            by_output[left, right, out_pair][in_pair] += weight * of_kernel
+    by_input = defaultdict(list)
+    for (left, right, out_pair), ins in by_output.items():
+        kept = tuple((pair, weight) for pair, weight in ins.items() if weight)
+        if kept:
+            by_input[left, right, kept].append(out_pair)
+    for (left, right, ins), outs in by_input.items():
+        operator = SampledKroneckerOperator(
+            matrices[left],
+            matrices[right],
+            *(np.concatenate([out[pair[i]] for pair in outs]) for i in (0, 1)),
+            *(np.concatenate([in_[pair[i]] for pair, _ in ins]) for i in (0, 1)),
+            method=method,
+        )
+        yield _Products(operator, len(outs), tuple(weight for _, weight in ins))
+
+
+def _sums(weights, matrices, out, in_):
+    by_matrix = defaultdict(lambda: defaultdict(float))
+    for name, of_kernel in weights.items():
+        for weight, matrix, x, x_in in _SUMS.get(name, ()):
+            by_matrix[matrix][x, x_in] += weight * of_kernel
+    for matrix, terms in by_matrix.items():
+        yield _Sum(matrices[matrix], out, in_, [(w, *sides) for sides, w in terms.items()])
+
+
+def _matched(weights, matrices, out, in_, match):
+    for name, weight in weights.items():
+        for matrix, side in _MATCHES.get(name, ()):
+            other = "c" if side == "r" else "r"
+            size = int(max(in_[other].max(initial=-1), match[other].max(initial=-1))) + 1
+            yield _Matched(
+                weight * matrices[matrix],
+                (out[side], match[other][out[other]]),
+                (in_[side], in_[other]),
+                size,
+            )

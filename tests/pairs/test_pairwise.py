@@ -1,0 +1,134 @@
+"""Pairwise kernels against their formulas, entry by entry."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from kronbench.errors import InputError
+from kronbench.pairs import PAIRWISE, PairwiseOperator
+
+ONE_SET = ("symmetric", "antisymmetric", "mlpk", "ranking")
+
+
+def formula(name, K, G, d, t, e, u):
+    """k((d, t), (e, u)) as the table of the module says it; the vertices of one number are one."""
+    if name in ONE_SET:
+        de, du, te, tu = K[d, e], K[d, u], K[t, e], K[t, u]
+        return {
+            "symmetric": de * tu + du * te,
+            "antisymmetric": de * tu - du * te,
+            "mlpk": (de - du - te + tu) ** 2,
+            "ranking": de - du - te + tu,
+        }[name]
+    return {
+        "kronecker": K[d, e] * G[t, u],
+        "linear": K[d, e] + G[t, u],
+        "poly2d": (K[d, e] + G[t, u]) ** 2,
+        "cartesian": K[d, e] * (t == u) + (d == e) * G[t, u],
+    }[name]
+
+
+def problem(name, seed, f=23, e=17):
+    """Matrices between more vertices and fewer, and pairs of both, some of them twice."""
+    rng = np.random.default_rng(seed)
+    a, b, c, q = (7, 5, 7, 5) if name in ONE_SET else (7, 5, 6, 4)
+    K, G = rng.standard_normal((a, b)), rng.standard_normal((c, q))
+    out = rng.integers(a, size=f), rng.integers(c, size=f)
+    in_ = rng.integers(b, size=e), rng.integers(q, size=e)
+    return K, None if name in ONE_SET else G, out, in_
+
+
+def dense(name, K, G, out, in_):
+    return np.array(
+        [
+            [formula(name, K, G, *pair, *known) for known in zip(*in_, strict=True)]
+            for pair in zip(*out, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("method", ["sparse", "dense", "auto"])
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_a_product_is_that_of_the_dense_matrix_and_so_is_its_adjoint(name, method):
+    K, G, out, in_ = problem(name, seed=3)
+    operator = PairwiseOperator(name, K, G, *out, *in_, method=method)
+    Q = dense(name, K, G, out, in_)
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((len(in_[0]), 3)), rng.standard_normal((len(out[0]), 2))
+    np.testing.assert_allclose(operator @ X, Q @ X, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(operator.T @ Y, Q.T @ Y, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(operator @ X[:, 0], Q @ X[:, 0], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_a_restriction_is_a_block(name):
+    K, G, out, in_ = problem(name, seed=4)
+    rng = np.random.default_rng(1)
+    keep_out, keep_in = rng.random(len(out[0])) < 0.5, rng.random(len(in_[0])) < 0.5
+    part = PairwiseOperator(name, K, G, *out, *in_).restrict(keep_out, keep_in)
+    Q = dense(name, K, G, out, in_)[keep_out][:, keep_in]
+    np.testing.assert_allclose(part @ np.eye(Q.shape[1]), Q, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(part.T @ np.eye(Q.shape[0]), Q.T, rtol=1e-10, atol=1e-10)
+
+
+@given(
+    st.integers(0, 10**6),
+    st.dictionaries(st.sampled_from(PAIRWISE[:4]), st.floats(0.1, 9), min_size=1),
+)
+def test_a_sum_of_kernels_has_the_sum_of_their_matrices(seed, weights):
+    K, G, out, in_ = problem("linear", seed, f=5, e=6)
+    Q = sum(weight * dense(name, K, G, out, in_) for name, weight in weights.items())
+    operator = PairwiseOperator(weights, K, G, *out, *in_)
+    np.testing.assert_allclose(operator @ np.eye(6), Q, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_the_matrix_of_training_pairs_is_symmetric_and_positive_semidefinite(name):
+    rng = np.random.default_rng(5)
+    factors = rng.standard_normal((2, 6, 4))
+    K, G = (F @ F.T for F in factors)
+    rows, cols = rng.integers(6, size=(2, 20))
+    operator = PairwiseOperator(name, K, None if name in ONE_SET else G, rows, cols)
+    Q = operator @ np.eye(20)
+    np.testing.assert_allclose(Q, Q.T, rtol=1e-10, atol=1e-10)
+    assert np.linalg.eigvalsh(Q).min() > -1e-9 * abs(Q).max()
+
+
+@pytest.mark.parametrize(
+    ("name", "sign"), [("symmetric", 1), ("antisymmetric", -1), ("mlpk", 1), ("ranking", -1)]
+)
+def test_turning_all_outputs_round_changes_the_sign_or_nothing(name, sign):
+    K, _, out, in_ = problem(name, seed=8)
+    x = np.random.default_rng(2).standard_normal(len(in_[0]))
+    plain = PairwiseOperator(name, K, None, *out, *in_) @ x
+    turned = PairwiseOperator(name, K, None, *out[::-1], *in_) @ x
+    np.testing.assert_allclose(turned, sign * plain, rtol=1e-10, atol=1e-10)
+
+
+def test_a_new_vertex_is_the_same_as_none():
+    K, G, out, in_ = problem("cartesian", seed=9)
+    x = np.random.default_rng(3).standard_normal(len(in_[0]))
+    new = {"row_match": np.full(7, -1), "col_match": np.full(6, -1)}
+    operator = PairwiseOperator("cartesian", K, G, *out, *in_, **new)
+    assert not (operator @ x).any()
+    assert not (operator.T @ np.ones(len(out[0]))).any()
+    # row 2 of the outputs is row 4 of the inputs
+    one = new | {"row_match": np.where(np.arange(7) == 2, 4, -1)}
+    Q = (out[0] == 2)[:, None] * (in_[0] == 4) * G[np.ix_(out[1], in_[1])]
+    np.testing.assert_allclose(PairwiseOperator("cartesian", K, G, *out, *in_, **one) @ x, Q @ x)
+
+
+@pytest.mark.parametrize(
+    ("pairwise", "col", "sentence"),
+    [
+        ("kroneker", True, "'kroneker' is unknown"),
+        ({}, True, "give a name, or a mapping"),
+        ({"linear": -1}, True, "give a positive number"),
+        ({"linear": np.nan}, True, "give a positive number"),
+        ("symmetric", True, "one vertex set: give row_matrix alone"),
+        ("linear", False, "two vertex sets: give both matrices"),
+    ],
+)
+def test_what_is_no_pairwise_kernel_is_refused(pairwise, col, sentence):
+    with pytest.raises(InputError, match=sentence):
+        PairwiseOperator(pairwise, np.eye(2), np.eye(2) if col else None, [0, 1], [1, 0])
