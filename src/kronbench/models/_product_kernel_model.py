@@ -6,6 +6,7 @@ import warnings
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -16,9 +17,10 @@ from kronbench.models._pair_labels import check_pairs
 from kronbench.models._renamed import Renamed
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed
-from kronbench.pairs import PairData, SampledKroneckerOperator
+from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices
+from kronbench.pairs.pairwise import OF_ONE_SET, check_pairwise
 
 _STOPS = {
     "max_iter": "its number of iterations",
@@ -40,8 +42,9 @@ _REMEDIES = {
 class ProductKernelModel(Renamed, BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
-    A subclass has the parameters form, reg, row_kernel, col_kernel, row_gamma, col_gamma, tol,
-    product and dtype, and ends its ``fit`` by ``_set_fitted``.
+    A subclass has the parameters form, reg, pairwise, row_kernel, col_kernel, row_gamma,
+    col_gamma, row_effect, col_effect, tol, product and dtype, and ends its ``fit`` by
+    ``_set_fitted``.
     """
 
     _renamed: ClassVar = {"method": "give product"}
@@ -65,7 +68,7 @@ class ProductKernelModel(Renamed, BaseEstimator):
 
     def prediction_operator(
         self, X_fit: PairData, X: PairData | None = None
-    ) -> SampledKroneckerOperator:
+    ) -> SampledKroneckerOperator | PairwiseOperator:
         """Operator from coefficients of a model fitted to X_fit to its scores for X.
 
         With it a callback scores each iterate on other pairs for the price of one product. It
@@ -81,7 +84,7 @@ class ProductKernelModel(Renamed, BaseEstimator):
 
         Returns
         -------
-        SampledKroneckerOperator
+        SampledKroneckerOperator, or PairwiseOperator for other pairwise kernels
             (t, n) in the dual form, R^ (G^ kron K^) R' of Section 3.1; (t, d*r) in the primal.
             Vertices that no pair uses are left out. Of single precision where ``dtype`` or, for
             None, all features of X_fit are.
@@ -99,28 +102,93 @@ class ProductKernelModel(Renamed, BaseEstimator):
     def _is_primal(self):
         if self.form not in ("dual", "primal"):
             raise InputError(f"form={self.form!r} is unknown: give 'dual' or 'primal'")
+        if self.form == "primal" and (
+            self.pairwise != "kronecker" or self.row_effect or self.col_effect
+        ):
+            raise InputError(
+                "form='primal' has the features of products alone: give form='dual' with another "
+                "pairwise kernel or with vertex effects"
+            )
         return self.form == "primal"
 
     def _gram_operator(self, X_fit, X=None):
+        same = [
+            X is None or getattr(X, f"{side}_features") is getattr(X_fit, f"{side}_features")
+            for side in ("row", "col")
+        ]
+        weights = check_pairwise(self.pairwise)
+        if OF_ONE_SET.intersection(weights):
+            return self._gram_operator_of_one_set(X_fit, X, same[0])
         X_fit = self._in_dtype(X_fit)
         X = None if X is None else self._in_dtype(X)
         dtype = _precision(X_fit)
-        matrices, out_pairs, in_pairs = [], [], []
-        for side, index in (("row", "rows"), ("col", "cols")):
-            matrix, out_index, in_index = _kernel_between_used(
+        matrices, out_pairs, in_pairs, matches = [], [], [], []
+        for side, index, known in (("row", "rows", same[0]), ("col", "cols", same[1])):
+            matrix, out_index, in_index, match = _kernel_between_used(
                 getattr(X_fit, f"{side}_features"),
                 getattr(X_fit, index),
                 None if X is None else (getattr(X, f"{side}_features"), getattr(X, index)),
                 side,
                 getattr(self, f"{side}_kernel"),
                 getattr(self, f"{side}_gamma"),
+                known,
             )
-            matrices.append(matrix.astype(dtype, copy=False))
+            matrix = matrix.astype(dtype, copy=False)
+            matrices.append(_with_effect(matrix, match, getattr(self, f"{side}_effect"), side))
+            matches.append(match)
             out_pairs.append(out_index)
             in_pairs.append(in_index)
         if X is None:  # the same pairs on both sides, which the operator then sorts once
             in_pairs = None, None
-        return SampledKroneckerOperator(*matrices, *out_pairs, *in_pairs, method=self.product)
+        if weights == {"kronecker": 1.0}:
+            return SampledKroneckerOperator(*matrices, *out_pairs, *in_pairs, method=self.product)
+        return PairwiseOperator(
+            weights,
+            *matrices,
+            *out_pairs,
+            *in_pairs,
+            row_match=matches[0],
+            col_match=matches[1],
+            method=self.product,
+        )
+
+    def _gram_operator_of_one_set(self, X_fit, X, same):
+        """Between pairs of two vertices of one set: one kernel matrix compares them all."""
+        for data in (X_fit,) if X is None else (X_fit, X):
+            rows, cols = data.row_features, data.col_features
+            if rows is not cols and not _equal(rows, cols):
+                raise InputError(
+                    f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
+                    "same features for rows and columns"
+                )
+        if (self.row_kernel, self.row_gamma, self.row_effect) != (
+            *(self.col_kernel, self.col_gamma, self.col_effect),
+        ):
+            raise InputError(
+                f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
+                "same kernel, gamma and effect for rows and columns"
+            )
+        X_fit = self._in_dtype(X_fit)
+        X = None if X is None else self._in_dtype(X)
+        ends = [
+            None if data is None else np.concatenate([data.rows, data.cols]) for data in (X_fit, X)
+        ]
+        matrix, out_index, in_index, match = _kernel_between_used(
+            X_fit.row_features,
+            ends[0],
+            None if X is None else (X.row_features, ends[1]),
+            "row",
+            self.row_kernel,
+            self.row_gamma,
+            same,
+        )
+        matrix = matrix.astype(_precision(X_fit), copy=False)
+        matrix = _with_effect(matrix, match, self.row_effect, "row")
+        out_pairs = np.split(out_index, 2)
+        in_pairs = (None, None) if X is None else np.split(in_index, 2)
+        return PairwiseOperator(
+            self.pairwise, matrix, None, *out_pairs, *in_pairs, method=self.product
+        )
 
     def _make_feature_maps(self, X_fit):
         X_fit = self._in_dtype(X_fit)
@@ -220,11 +288,30 @@ def _precision(X):
     return np.float32 if single else np.float64
 
 
-def _kernel_between_used(features, index, other, side, kernel, gamma):
+def _equal(one, other):
+    if sparse.issparse(one) != sparse.issparse(other) or one.shape != other.shape:
+        return False
+    return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
+
+
+def _with_effect(matrix, match, effect, side):
+    """K + effect [d = d']: a deviation of each known vertex from what its features say."""
+    if not (np.isscalar(effect) and np.isfinite(effect) and effect >= 0):
+        raise InputError(f"{side}_effect is {effect!r}: give a number that is not negative")
+    if effect == 0:
+        return matrix
+    matrix = np.array(matrix)
+    known = np.flatnonzero(match >= 0)
+    matrix[known, match[known]] += effect
+    return matrix
+
+
+def _kernel_between_used(features, index, other, side, kernel, gamma, same):
     """Kernel matrix (out, in) of the vertices in use, and the pairs' positions in it.
 
     ``other`` holds features and indices of the pairs to predict; None stands for the training
-    pairs themselves, with a symmetric matrix.
+    pairs themselves, with a symmetric matrix. Last comes, for each row of the matrix, the column
+    of the same vertex: -1 for a new vertex, as all are unless both have the ``same`` features.
     """
     used, in_index = used_vertices(index, features.shape[0])
     precomputed = isinstance(kernel, str) and kernel == "precomputed"
@@ -233,10 +320,14 @@ def _kernel_between_used(features, index, other, side, kernel, gamma):
         check_precomputed(source, features.shape[0], side)
     if other is None:
         selected = features[used][:, used] if precomputed else features[used]
-        return gram(selected, kernel=kernel, gamma=gamma), in_index, in_index
+        matrix = gram(selected, kernel=kernel, gamma=gamma)
+        return matrix, in_index, in_index, np.arange(len(matrix))
     out_used, out_index = used_vertices(other[1], other[0].shape[0])
     if precomputed:
         matrix = gram(other[0][out_used][:, used], kernel=kernel)
     else:
         matrix = gram(other[0][out_used], features[used], kernel=kernel, gamma=gamma)
-    return matrix, out_index, in_index
+    match = np.full(other[0].shape[0], -1)
+    if same:
+        match[used] = np.arange(matrix.shape[1])
+    return matrix, out_index, in_index, match[out_used]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Self
 
 import numpy as np
@@ -44,11 +44,18 @@ class KronNewton(ProductKernelModel):
         precision): for kernels of small numerical rank.
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
+    pairwise : str or mapping from str to float, default "kronecker"
+        Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
+        a sum (dual form): see :mod:`kronbench.pairs.pairwise`. Vertices are the same in training
+        and prediction where both have the very same features, as subsets of one PairData do.
     row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
         Positive semidefinite kernels of the row and the column vertices, as in
         :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional
         Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    row_effect, col_effect : float, default 0
+        Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
+        features say (dual form).
     max_iter : int, default 100
         Newton steps, the outer iterations. With tol=0 fewer regularize more, and that is
         meant; else a ConvergenceWarning says that they did not reach ``tol``.
@@ -108,10 +115,13 @@ class KronNewton(ProductKernelModel):
         loss: str = "l2svm",
         form: str = "dual",
         reg: float = 1.0,
+        pairwise: str | Mapping[str, float] = "kronecker",
         row_kernel: str | Callable = "linear",
         col_kernel: str | Callable = "linear",
         row_gamma: float | None = None,
         col_gamma: float | None = None,
+        row_effect: float = 0.0,
+        col_effect: float = 0.0,
         max_iter: int = 100,
         max_inner: int = 100,
         solver: str = "qmr",
@@ -124,10 +134,13 @@ class KronNewton(ProductKernelModel):
         self.loss = loss
         self.form = form
         self.reg = reg
+        self.pairwise = pairwise
         self.row_kernel = row_kernel
         self.col_kernel = col_kernel
         self.row_gamma = row_gamma
         self.col_gamma = col_gamma
+        self.row_effect = row_effect
+        self.col_effect = col_effect
         self.max_iter = max_iter
         self.max_inner = max_inner
         self.solver = solver
