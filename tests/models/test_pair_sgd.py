@@ -7,6 +7,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kronbench import PairData
+from kronbench.errors import InputError
 from kronbench.models.pair_sgd import PairSGD
 
 
@@ -107,3 +108,23 @@ def test_blocks_descend_to_the_same_place(monkeypatch):
     model = PairSGD(**options).fit(X, y)
     assert model.n_updates_ == 200_000
     np.testing.assert_allclose(model.decision_function(X), whole, atol=0.05)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("reg", [1e-3, 2.0, 3e4])
+def test_the_dual_form_makes_the_steps_of_scikit_learn(loss, reg):
+    X, y = problem()
+    # two passes: later ones multiply rounding where logistic steps are long
+    models = [
+        PairSGD(loss=loss, reg=reg, n_updates=800, random_state=5, form=form).fit(X, y)
+        for form in ("primal", "dual")
+    ]
+    primal, dual = (model.decision_function(X) for model in models)
+    np.testing.assert_allclose(dual, primal, rtol=0, atol=1e-6 * np.abs(primal).max())
+    assert models[0].n_updates_ == models[1].n_updates_
+
+
+def test_an_unknown_form_is_refused():
+    X, y = problem()
+    with pytest.raises(InputError, match="form is 'other': give 'primal' or 'dual'"):
+        PairSGD(form="other").fit(X, y)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numba
 import numpy as np
@@ -19,84 +20,152 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
+from kronbench.pairs import PairData
 
 COLUMNS = TIMING | Columns(
-    key=("method", "repeat", "fold"),
-    repeats=("repeat", "fold"),
+    key=("method", "fold"),
+    repeats=("fold",),
     clock=("selection_cpu", "fit_cpu", "prediction_cpu"),
-    counts=("n", "n_test"),
-    numbers=("auc", "chosen"),
-    texts=("cross_validated",),
+    counts=("n", "n_test", "n_neighbors", "on_edge"),
+    numbers=("auc", "reg"),
+    texts=("cross_validated", "scored_by"),
     values={
         "method": (Parameter(("methods",)),),
-        "repeat": (Parameter(("repeats",)),),
-        "fold": (0, Parameter(("folds",))),
+        "on_edge": (0, 1),
     },
 )
 
+# Parameters that ``select`` may name; the selected value stands in a column of this name.
+_SELECTED = ("reg", "n_neighbors")
+
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
-    """One row for each repeat, fold and method (Airola & Pahikkala, tables 6 and 7).
+    """One row for each method and test set (Airola & Pahikkala, tables 6 and 7).
 
-    Drug-target data are split by ``VertexDisjointKFold``, with new draws of pairs and folds for
-    each of ``repeats``; a checkerboard is trained on whole and tested on a fresh one of
-    ``test_vertices`` x ``test_vertices`` vertices. ``methods`` has for each name: ``solver``,
-    ``parameters``, and optionally
+    Test sets are those of ``splits``. ``methods`` has for each name: ``solver``, ``parameters``,
+    and optionally
 
-    - ``checkerboard``, further parameters there; ``only_checkerboards``;
+    - ``checkerboard``, further parameters there; ``only``, "checkerboards" or "folds";
     - ``select``, a parameter whose value comes from ``grids`` by the mean AUC over three inner
-      folds, each vertex-disjoint from its training pairs and each vertex tested once;
-    - ``costly``, which keeps a method to ``costly_folds`` of the first repeat, and lets the
-      candidates of its selection, which use one thread each, run side by side where data are
-      small, that is not on a checkerboard;
+      folds, each vertex-disjoint from its training pairs and each vertex tested once. Candidates
+      that use one thread each run side by side where data are small, that is not on a
+      checkerboard. A grid is a list, or has one for "folds" and one for "checkerboards";
+    - ``twin``, a method before or after it that is the same predictor by a cheaper way: it gives
+      the scores of this one on the folds that are not in ``timed_folds``, and on checkerboards
+      where this one would pass its cap. Such rows name it in ``scored_by`` and have no times;
     - ``time_cap``, in place of the spec's: a method that two small checkerboards predict to pass
       its cap is not run on a large one.
 
     ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``, without
-    metrics, and ``seconds`` its wall time; ``chosen`` is the selected value; ``cross_validated``
-    is False on a checkerboard.
+    metrics, and ``seconds`` its wall time; the selected value stands under the parameter's name,
+    and ``on_edge`` tells whether it is the first or last of its grid. ``cross_validated`` is False
+    on a checkerboard, which is trained on once for all its test sets.
     """
     methods, skipped = {}, []
     is_board = data.kind == "pairs"
     for name, entry in spec["methods"].items():
-        if entry.get("only_checkerboards") and not is_board:
+        if entry.get("only", _place(is_board)) != _place(is_board):
             continue
         try:
             make_solver(entry["solver"])
             methods[name] = _Method(entry, spec["grids"], is_board)
         except SolverMissing as reason:
             skipped.append(str(reason))
-    if is_board:
-        skipped += _drop_slow(methods, len(data["rows"]), spec)
+    slow = _slow(methods, len(data["rows"]), spec) if is_board else {}
+    skipped += slow.values()
     rows = []
-    for repeat, fold, train, test in _splits(spec, data):
-        seed = int(generator(spec["seed"], data.name, repeat, fold).integers(2**31))
-        at_hand = [
-            name
-            for name in methods
-            if not methods[name].costly or (repeat == 0 and fold in spec["costly_folds"])
+    for split in splits(spec, data):
+        seed = int(generator(spec["seed"], data.name, split.fold).integers(2**31))
+        at_hand, twins = [], {}
+        for name, method in methods.items():
+            twin = method.entry.get("twin")
+            if name not in slow and (not twin or is_board or split.fold in spec["timed_folds"]):
+                at_hand.append(name)
+            elif twin in methods and twin not in slow:
+                twins[name] = twin
+        found = {
+            name: methods[name].measure(split, seed)
+            for name in tqdm(at_hand, desc=f"{data.name}, fold {split.fold}", unit="method")
+        }
+        found |= {name: _untimed(found[twin], twin) for name, twin in twins.items()}
+        rows += [
+            {"method": name, **row} for name in methods if name in found for row in found[name]
         ]
-        title = f"{data.name}, repeat {repeat}, fold {fold}"
-        for name in tqdm(at_hand, desc=title, unit="method"):
-            measured = methods[name].measure(*train, *test, seed)
-            rows.append({"method": name, "repeat": repeat, "fold": fold, **measured})
     frame = pd.DataFrame(rows)
-    frame["cross_validated"] = data.kind != "pairs"
+    frame["cross_validated"] = not is_board
     frame.attrs["skipped"] = skipped
     return frame
+
+
+@dataclass(frozen=True)
+class Split:
+    """Training pairs and labels, and the test sets of the models that are trained on them.
+
+    ``tests`` has for each a number and a function that gives its pairs and labels; the number of
+    the first is ``fold``.
+    """
+
+    train: PairData
+    y_train: np.ndarray
+    tests: tuple[tuple[int, Callable[[], tuple[PairData, np.ndarray]]], ...]
+
+    @property
+    def fold(self) -> int:
+        """The number of the first test set."""
+        return self.tests[0][0]
+
+
+def splits(spec: Mapping, data: Dataset) -> Iterator[Split]:
+    """The splits of a data set, which depend on the seed and the data set alone.
+
+    Drug-target data, a ``fraction`` of their pairs, have the ``folds`` of one
+    ``VertexDisjointKFold``. A checkerboard is trained on whole and tested on ``test_boards`` fresh
+    ones of ``test_vertices`` x ``test_vertices`` vertices.
+    """
+    pairs, y = labelled_pairs(data, generator(spec["seed"], "pairs", data.name), spec["fraction"])
+    if data.kind == "pairs":
+
+        def board(number):
+            rng = generator(spec["seed"], "board", data.name, number)
+            return checkerboard(spec["test_vertices"], rng, fraction=spec["fraction"])
+
+        tests = tuple((number, lambda number=number: board(number)) for number in
+                      range(spec["test_boards"]))  # fmt: skip
+        yield Split(pairs, y.astype(np.int8), tests)  # ten million float64 labels are 80 MB
+        return
+    rng = generator(spec["seed"], "split", data.name)
+    splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
+    parts = list(splitter.split(pairs, y))
+    for fold in spec["folds"]:
+        train, test = parts[fold]
+        test_set = (pairs[test], y[test])
+        yield Split(pairs[train], y[train], ((fold, lambda test_set=test_set: test_set),))
+
+
+def _place(is_board):
+    return "checkerboards" if is_board else "folds"
+
+
+def _untimed(rows, twin):
+    """Rows of a method that has the scores of another; what is a clock's is left out."""
+    clock = set(TIMING) | set(COLUMNS.clock)
+    return [
+        {name: value for name, value in row.items() if name not in clock} | {"scored_by": twin}
+        for row in rows
+    ]
 
 
 # Pairs of the largest checkerboard that no method is kept from, whatever the cap.
 _SMALL_BOARD = 1_000_000
 
 
-def _drop_slow(methods, n, spec):
-    """Take out the methods that would pass their cap on n pairs of a checkerboard; say so."""
+def _slow(methods, n, spec):
+    """The methods that would pass their cap on n pairs of a checkerboard, with a sentence each."""
     if n <= _SMALL_BOARD:
-        return []
+        return {}
     m = round(np.sqrt(n / spec["fraction"]))
-    sentences = []
-    for name, method in list(methods.items()):
+    sentences = {}
+    for name, method in methods.items():
         cap = TimeCap(method.entry.get("time_cap", spec["time_cap"]), power=1.5)
         for small in (m // 16, m // 8):
             rng = generator(spec["seed"], "board", small)
@@ -106,30 +175,11 @@ def _drop_slow(methods, n, spec):
                 model.decision_function(pairs)
             cap.record(len(pairs), watch.seconds)
         if not cap.allows(n):
-            del methods[name]
-            sentences.append(
-                f"{name} was not run on {n} pairs: about {cap.predicted(n):.0f} s, over the cap "
+            sentences[name] = (
+                f"{name} was not timed on {n} pairs: about {cap.predicted(n):.0f} s, over the cap "
                 f"of {cap.seconds:g} s"
             )
     return sentences
-
-
-def _splits(spec, data):
-    """Tuples repeat, fold, (training pairs, labels), (test pairs, labels)."""
-    for repeat in spec["repeats"]:
-        pairs, y = labelled_pairs(
-            data, generator(spec["seed"], "pairs", data.name, repeat), spec["fraction"]
-        )
-        rng = generator(spec["seed"], "split", data.name, repeat)
-        if data.kind == "pairs":
-            train = pairs, y.astype(np.int8)  # ten million float64 labels are 80 MB
-            yield repeat, 0, train, checkerboard(spec["test_vertices"], rng)
-            return  # whole training set, one large test set: a repeat would only repeat the cost
-        splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
-        splits = list(splitter.split(pairs, y))
-        for fold in spec["folds"]:
-            train, test = splits[fold]
-            yield repeat, fold, (pairs[train], y[train]), (pairs[test], y[test])
 
 
 class _Method:
@@ -139,9 +189,10 @@ class _Method:
         if is_checkerboard:
             self.parameters |= entry.get("checkerboard", {})
         self.selected = entry.get("select")
-        self.costly = entry.get("costly", False)
-        self.side_by_side = self.costly and not is_checkerboard
+        self.side_by_side = not is_checkerboard
         self.grid = grids[self.selected] if self.selected else [None]
+        if isinstance(self.grid, Mapping):
+            self.grid = self.grid[_place(is_checkerboard)]
 
     def make(self, seed, value=None):
         model = make_solver(self.solver, **self.parameters)
@@ -149,20 +200,32 @@ class _Method:
             model.set_params(random_state=seed)
         return model.set_params(**{self.selected: value}) if self.selected else model
 
-    def measure(self, train, y_train, test, y_test, seed):
+    def measure(self, split, seed):
+        """One row for each test set of a split; selection and fit are those of all."""
         with Stopwatch() as selection:
-            value = self.select(train, y_train, seed)
+            value = self.select(split.train, split.y_train, seed)
         model = self.make(seed, value)
         with Stopwatch() as fit:
-            model.fit(train, y_train)
+            model.fit(split.train, split.y_train)
+        chosen = dict.fromkeys(_SELECTED)
+        if self.selected:
+            chosen |= {
+                self.selected: value,
+                "on_edge": int(len(self.grid) > 1 and value in (self.grid[0], self.grid[-1])),
+            }
+        return [
+            self.test(model, fold, *test_set(), selection, fit) | chosen | {"n": len(split.train)}
+            for fold, test_set in split.tests
+        ]
+
+    def test(self, model, fold, test, y_test, selection, fit):
         with Stopwatch() as prediction:
             scores = model.decision_function(test)
         watches = {"selection": selection, "fit": fit, "prediction": prediction}
         timing = selection.timing() + fit.timing() + prediction.timing()
         return {
+            "fold": fold,
             "auc": roc_auc(y_test, scores),
-            "chosen": value,
-            "n": len(train),
             "n_test": len(test),
             **timing.columns(),
             **{f"{name}_cpu": watch.cpu_seconds for name, watch in watches.items()},
@@ -172,8 +235,8 @@ class _Method:
         """The value of the grid with the best mean AUC over three inner folds."""
         if len(self.grid) == 1:
             return self.grid[0]
-        splits = list(VertexDisjointKFold(3, 3, random_state=seed).split(pairs, y))
-        blocks = [splits[block] for block in (0, 4, 8)]
+        parts = list(VertexDisjointKFold(3, 3, random_state=seed).split(pairs, y))
+        blocks = [parts[block] for block in (0, 4, 8)]
         if hasattr(self.make(seed, self.grid[0]), "decision_path"):
             areas = [self.path_areas(pairs, y, *block, seed) for block in blocks]
         else:

@@ -11,9 +11,9 @@ TEST_OVER_TRAIN = 0.25
 
 COLUMNS = SHOWN | Columns(
     key=("method",),
-    counts=("test sets",),
+    counts=("test sets", "on edge"),
     numbers=("ours", "paper", "difference", "spread", "±"),
-    texts=("chosen",),
+    texts=("chosen", "scored by"),
     values={"method": (Parameter(("methods",)),)},
 )
 
@@ -22,7 +22,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     """One row for each data set and method.
 
     ``spread`` is the standard deviation over test sets, ``±`` half the width of the 95 % interval
-    of the mean, corrected for folds that share training pairs.
+    of the mean, corrected for folds that share training pairs. ``chosen`` is the range of the
+    selected values, and ``on edge`` the number of test sets whose value is the first or last of
+    its grid.
     """
     printed = printed.set_index("method")
     rows = []
@@ -38,7 +40,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
                 "spread": part["auc"].std(),
                 "±": half_width(part["auc"], TEST_OVER_TRAIN),
                 "test sets": len(part),
-                "chosen": _chosen(part["chosen"]),
+                "chosen": _chosen(part),
+                "on edge": part["on_edge"].sum(min_count=1),
+                "scored by": ", ".join(part["scored_by"].dropna().unique()),
                 "source": part["source"].iloc[0],
             }
         )
@@ -52,10 +56,11 @@ def printed_number(printed: pd.DataFrame, method: str, dataset: str) -> float:
     return float(printed.loc[twin, dataset]) if known else float("nan")
 
 
-def _chosen(values):
-    """The range of the selected hyperparameter; empty where nothing was selected."""
-    values = values.dropna()
-    if values.empty:
+def _chosen(part):
+    """The range of the selected parameter; empty where nothing was selected."""
+    selected = part[["reg", "n_neighbors"]].dropna(axis=1, how="all")
+    if selected.empty or not len(selected.columns):
         return ""
+    values = selected.iloc[:, 0]
     low, high = values.min(), values.max()
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"

@@ -18,20 +18,22 @@ COLUMNS = SHOWN | Columns(
         *("selection seconds", "fit seconds", "prediction seconds"),
     ),
     ratios_of_clock=("paper / our seconds",),
-    counts=("n",),
+    counts=("n", "timed"),
     numbers=("paper seconds",),
     values={"method": (Parameter(("methods",)),)},
 )
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
-    """One row for each data set and method: nine times the mean of a fold, or the one test set.
+    """One row for each data set and method: nine times the mean of a fold, or the board's mean.
 
-    ``spread of seconds`` is the standard deviation over test sets, times as many.
+    Over the folds, or test boards, where it was timed, ``timed`` in number; ``spread of seconds``
+    is their standard deviation, times as many.
     """
     printed = printed.set_index("method")
     rows = []
-    for (dataset, method), part in frame.groupby(["dataset", "method"], sort=False):
+    timed = frame.dropna(subset=["cpu_seconds"])
+    for (dataset, method), part in timed.groupby(["dataset", "method"], sort=False):
         rounds = FOLDS if part["cross_validated"].all() else 1
         ours = rounds * part["cpu_seconds"].mean(skipna=False)
         paper = printed_number(printed, method, dataset)
@@ -48,6 +50,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
                 "prediction seconds": rounds * part["prediction_cpu"].mean(),
                 "wall seconds": rounds * part["seconds"].mean(),
                 "n": part["n"].mean().round().astype(int),
+                "timed": len(part),
                 "busy": disturbed(part),
                 "source": part["source"].iloc[0],
             }
