@@ -27,6 +27,9 @@ def test_products_agree_and_operations_follow_the_printed_complexity(form):
     baseline = frame[frame["method"] == "baseline"]
     np.testing.assert_array_equal(baseline["operations"], 2 * baseline["cost"])
     proposed = frame[frame["method"] == "proposed"].set_index(["setting", "n"])
+    in_dual = "double sum" if form == "dual" else "Algorithm 1"
+    assert set(proposed.loc["independent", "way"]) == {in_dual}
+    assert set(proposed.loc["dependent", "way"]) == {"Algorithm 1"}
     if form == "dual":
         assert proposed.loc[("independent", 60), "operations"] == 4 * 60**2
         assert proposed.loc[("dependent", 120), "operations"] == 2 * 120 * (12 + 10)
@@ -54,7 +57,8 @@ def test_exponents_and_speed_up_of_the_complexity_table():
         rows.append(("proposed", n, 6 * n, n, 1e-4 * n))
     rows.append(("proposed", 80, 6 * 80, 80, 1e-4 * 80))
     frame = pd.DataFrame(rows, columns=["method", "n", "operations", "cost", "seconds"])
-    frame = frame.assign(setting="dependent", deviation=1e-16)
+    way = np.where(frame["method"] == "baseline", "stored matrix", "Algorithm 1")
+    frame = frame.assign(setting="dependent", deviation=1e-16, way=way)
     item = types.SimpleNamespace(parameters={"form": "dual"})
     baseline, proposed = complexity.tabulate(frame, item, None).to_dict("records")
     assert baseline["of seconds"] == pytest.approx(2)

@@ -18,11 +18,13 @@ from kronbench.evaluation import VertexDisjointKFold, roc_auc
 COLUMNS = Columns(
     key=("method", "form", "fold", "reg", "iteration"),
     repeats=("fold",),
-    numbers=("risk", "auc"),
+    numbers=("risk", "risk_left", "auc"),
+    texts=("stretch",),
     values={
         "method": (Parameter(("methods",)),),
         "form": (Parameter(("forms",)),),
-        "fold": (Parameter(("folds", "*")),),
+        "fold": (Parameter(("folds", "*")), Parameter(("folds", "*", "*"))),
+        "stretch": ("first ten", "later"),
         "reg": (Parameter(("regs",)),),
     },
 )
@@ -38,7 +40,11 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     The dual of a solver with a method ``path`` gives all weights from one Krylov space; any other
     is fitted once a weight, with ``callback`` and ``prediction_operator`` as ``KronSVM`` has them.
     The splits depend on the seed and the data set alone. ``folds`` is a list, or has one for each
-    data set.
+    data set, or one for each method of a data set.
+
+    ``risk_left`` is what is left of the risk after an iteration: the part above that of the last
+    one, as a share of the part that all iterations take off. ``stretch`` tells the first ten
+    iterations from later ones.
     """
     pairs, y = labelled_pairs(
         data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
@@ -47,16 +53,21 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     splits = list(splitter.split(pairs, y))
     frames = []
     folds = spec["folds"]
-    folds = folds[data.name] if isinstance(folds, dict) else folds
-    for fold in tqdm(folds, desc=data.name, unit="fold"):
+    folds = folds[data.name] if isinstance(folds, Mapping) else folds
+    each = folds.values() if isinstance(folds, Mapping) else [folds]
+    for fold in tqdm(sorted(set().union(*each)), desc=data.name, unit="fold"):
         train, test = splits[fold]
         parts = (pairs[train], y[train], pairs[test], y[test])
+        # both losses, (1 - 0)^2 / 2 and max(0, 1 - 0)^2 / 2, begin with a half for each pair
+        start = len(train) / 2
         for names, solver, parameters in _variants(spec):
+            if isinstance(folds, Mapping) and fold not in folds[names["method"]]:
+                continue
             dual = parameters.get("form", "dual") == "dual"
             path = dual and hasattr(make_solver(solver), "path")
             curves = _path_curves if path else _fitted_curves
             for reg, risks, aucs in curves(solver, parameters, spec["regs"], *parts):
-                curve = _curve(reg, risks, aucs, spec["iterations"])
+                curve = _curve(reg, start, risks, aucs, spec["iterations"])
                 frames.append(curve.assign(fold=fold, **names))
     return pd.concat(frames, ignore_index=True)
 
@@ -93,14 +104,18 @@ def _fitted_curves(solver, parameters, regs, train, y_train, test, y_test):
         yield reg, risks, aucs
 
 
-def _curve(reg, risks, aucs, length):
+def _curve(reg, start, risks, aucs, length):
     # A solver that has converged stays where it is; means over folds need all of them to go on.
     made = np.minimum(np.arange(length), len(risks) - 1)
+    risks = np.asarray(risks)[made]
+    iterations = np.arange(1, length + 1)
     return pd.DataFrame(
         {
             "reg": float(reg),
-            "iteration": np.arange(1, length + 1),
-            "risk": np.asarray(risks)[made],
+            "iteration": iterations,
+            "risk": risks,
+            "risk_left": (risks - risks[-1]) / (start - risks[-1]),
             "auc": np.asarray(aucs)[made],
+            "stretch": np.where(iterations <= 10, "first ten", "later"),
         }
     )

@@ -31,11 +31,12 @@ COLUMNS = SHOWN | Columns(
         *("operations / O(), least", "most", "exponent of O()", "of operations"),
         "deviation",
     ),
-    texts=("O()",),
+    texts=("O()", "way"),
     values={
         "dataset": ("random",),
         "setting": ("independent", "dependent", "complete"),
         "method": ("baseline", "proposed"),
+        "way": ("stored matrix", "Algorithm 1", "double sum"),
     },
 )
 
@@ -57,6 +58,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
                 {
                     "setting": setting,
                     "method": method,
+                    "way": points["way"].iloc[0],
                     "O()": f"O({PRINTED[item.parameters['form'], setting, method]})",
                     "n from": n.min(),
                     "n to": n.max(),
