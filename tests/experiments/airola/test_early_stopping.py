@@ -45,6 +45,18 @@ def test_every_fold_reg_and_iteration_has_one_row(data):
     assert frame["auc"].between(0, 1).all()
 
 
+def test_what_is_left_of_the_risk_begins_with_a_half_for_each_pair(data):
+    (left,) = (
+        part.set_index("iteration")
+        for _, part in run(SPEC | {"folds": [0], "regs": [2.0]}, data, generator(1)).groupby("reg")
+    )
+    start, last = left["n"].iloc[0] / 2, left["risk"].iloc[-1]
+    by_hand = (left["risk"] - last) / (start - last)
+    np.testing.assert_allclose(left["risk_left"], by_hand)
+    assert 1 > left["risk_left"].iloc[0] > left["risk_left"].iloc[-1] == 0
+    assert left.loc[[10, 11], "stretch"].tolist() == ["first ten", "later"]
+
+
 def test_both_forms_reach_the_same_risk_and_ranking(data):
     ridge = {key: SPEC[key] for key in ("solver", "solver_parameters")}
     svm = {key: SVM[key] for key in ridge} | {"solver_parameters": {"max_inner": 60}}
@@ -69,6 +81,19 @@ def test_both_forms_reach_the_same_risk_and_ranking(data):
 def test_data_sets_may_have_folds_of_their_own(data):
     spec = SPEC | {"folds": {"GPCR": [7], "Ki": [0]}, "iterations": 2}
     assert set(run_experiment("airola.early_stopping", spec, data, "gpcr")["fold"]) == {7}
+
+
+def test_methods_may_have_folds_of_their_own(data):
+    ridge = {key: SPEC[key] for key in ("solver", "solver_parameters")}
+    spec = {key: SPEC[key] for key in SPEC if key not in ridge} | {
+        "methods": {"one": ridge, "other": ridge},
+        "forms": ["dual"],
+        "folds": {"GPCR": {"one": [3, 7], "other": [7]}},
+        "iterations": 2,
+    }
+    frame = run_experiment("airola.early_stopping", spec, data, "gpcr")
+    found = frame.groupby("method")["fold"].unique().apply(list).to_dict()
+    assert found == {"one": [3, 7], "other": [7]}
 
 
 def test_same_seed_same_numbers_and_another_seed_other_numbers(data):

@@ -11,7 +11,7 @@ from kronbench.bench.seeds import generator
 from kronbench.datasets import load
 from kronbench.evaluation import roc_auc
 from kronbench.experiments.airola import scaling
-from kronbench.experiments.airola.scaling import _Checkerboards, _Folds
+from kronbench.experiments.airola.scaling import Folds, _Checkerboards
 from kronbench.models import KronSVM
 from kronbench.report.drawings.airola.scaling import draw
 
@@ -64,23 +64,23 @@ def test_what_is_not_installed_is_skipped_with_a_reason(frame):
 
 
 def test_subsets_are_nested_and_end_with_all_training_pairs(data, frame):
-    problems = _Folds(SPEC, data, generator(7, "scaling", data.name))
+    problems = Folds(SPEC, data, generator(7, "scaling", data.name))
     small, large = (problems.train(size, 5)[0] for size in (200, 400))
     cells = [set(zip(pairs.rows, pairs.cols, strict=True)) for pairs in (small, large)]
     assert len(cells[0]) == 200
     assert cells[0] < cells[1]
     everything = problems.n_train(100_000, 5)
     assert everything == len(problems.train(100_000, 5)[0]) < 5296
-    test = problems.test(400, 5)[0]
+    test = problems.test(5)[0]
     assert not set(test.rows) & set(large.rows)
     assert not set(test.cols) & set(large.cols)
     assert frame.loc[(frame["size"] == 100_000) & (frame["fold"] == 5), "n"].eq(everything).all()
 
 
 def test_auc_is_that_of_the_model_on_the_test_pairs(data, frame):
-    problems = _Folds(SPEC, data, generator(7, "scaling", data.name))
+    problems = Folds(SPEC, data, generator(7, "scaling", data.name))
     model = KronSVM(reg=0.5, **GAUSSIAN).fit(*problems.train(400, 5))
-    pairs, y = problems.test(400, 5)
+    pairs, y = problems.test(5)
     row = frame.query("method == 'KronSVM' and task == 'training' and size == 400 and fold == 5")
     assert row["auc"].item() == pytest.approx(roc_auc(y, model.decision_function(pairs)))
 
@@ -92,7 +92,7 @@ def test_checkerboards_are_the_same_for_every_solver_and_tested_on_new_vertices(
     assert len(pairs) == first.n_train(30, 0) == 225
     np.testing.assert_array_equal(pairs.row_features, again.row_features)
     np.testing.assert_array_equal(y, y_again)
-    test, _ = first.test(30, 0)
+    test, _ = first.test(0)
     assert len(test) == 225
     assert not np.isin(test.row_features, pairs.row_features).any()
 

@@ -18,6 +18,7 @@ from kronbench.evaluation import VertexDisjointKFold, roc_auc
 COLUMNS = Columns(
     key=("method", "form", "fold", "reg", "iteration"),
     repeats=("fold",),
+    counts=("n",),
     numbers=("risk", "risk_left", "auc"),
     texts=("stretch",),
     values={
@@ -43,7 +44,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     data set, or one for each method of a data set.
 
     ``risk_left`` is what is left of the risk after an iteration: the part above that of the last
-    one, as a share of the part that all iterations take off. ``stretch`` tells the first ten
+    one, as a share of the part that all iterations take off. ``n`` counts the training pairs.
+    ``stretch`` tells the first ten
     iterations from later ones.
     """
     pairs, y = labelled_pairs(
@@ -68,7 +70,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             curves = _path_curves if path else _fitted_curves
             for reg, risks, aucs in curves(solver, parameters, spec["regs"], *parts):
                 curve = _curve(reg, start, risks, aucs, spec["iterations"])
-                frames.append(curve.assign(fold=fold, **names))
+                frames.append(curve.assign(fold=fold, n=len(train), **names))
     return pd.concat(frames, ignore_index=True)
 
 

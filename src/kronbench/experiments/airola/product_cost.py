@@ -43,10 +43,11 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     ``form`` "dual": R (G kron K) R' v with random K (m, m) and G (q, q); "primal": R (T kron D) w
     with random D (m, d) and T (q, r), d = r = ``features``. Each setting is a list of sizes
     [n, m, q]. ``method`` is "baseline", the stored n x n or n x dr matrix, or "proposed",
-    Algorithm 1; ``way`` says how it is carried out, which for "independent" pairs in the dual is a
-    double sum over pairs in place of Algorithm 1. ``operations`` are the multiplications and additions of one product, ``cost`` the
-    argument of the paper's O(); ``setup_seconds`` is the time up to the end of the first product,
-    ``deviation`` the largest difference of both products, relative to the largest entry.
+    Algorithm 1; ``way`` says how it is carried out, which for "independent" pairs in the dual is
+    a double sum over pairs in place of Algorithm 1. ``operations`` are the multiplications and
+    additions of one product, ``cost`` the argument of the paper's O(); ``setup_seconds`` is the
+    time up to the end of the first product, ``deviation`` the largest difference of both
+    products, relative to the largest entry.
     """
     rows, too_large = [], []
     for setting in SETTINGS:

@@ -17,6 +17,7 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
+from kronbench.pairs import PairData
 
 COLUMNS = TIMING | Columns(
     key=("fold", "size", "method", "reg", "task"),
@@ -51,7 +52,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     the largest difference of the decision values of both ways to predict, relative to the largest
     of them.
     """
-    problems = _Folds(spec, data, rng) if data is not None else _Checkerboards(spec)
+    problems = Folds(spec, data, rng) if data is not None else _Checkerboards(spec)
     entries, skipped = {}, []
     for name, entry in spec["solvers"].items():
         try:
@@ -60,7 +61,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             skipped.append(str(reason))
         else:
             entries[name] = entry
-            _warm_up(entry, spec["regs"][name][0], problems)
+            _warm_up(entry, spec["regs"][name][0], problems, spec["sizes"][0])
     rows = []
     for fold in problems.folds:
         curves = [
@@ -90,7 +91,7 @@ def _point(curves, problems, place):
     pairs, y = problems.train(size, fold)
     models = in_turn({curve: partial(curve.fit, pairs, y) for curve in at_hand})
     del pairs, y
-    pairs, y = problems.test(size, fold)
+    pairs, y = problems.test(fold)
     ways = {}
     for curve, (model, _) in models.items():
         trick = hasattr(model, "to_vec_trick")
@@ -160,10 +161,19 @@ class _Curve:
         return False
 
 
-class _Folds:
-    """Subsets of the training pairs of the ninefold split, and its test pairs."""
+class Folds:
+    """Subsets of the training pairs of the ninefold split, and its test pairs.
 
-    def __init__(self, spec, data, rng):
+    Parameters
+    ----------
+    spec : mapping
+        With ``seed``, ``fraction`` and ``folds``.
+    data : Dataset
+    rng : numpy.random.Generator
+        Draws the split and the order of the training pairs.
+    """
+
+    def __init__(self, spec: Mapping, data: Dataset, rng: np.random.Generator):
         self.pairs, self.y = labelled_pairs(
             data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
         )
@@ -171,34 +181,41 @@ class _Folds:
         orders = [rng.permutation(train) for train, _ in splitter.split(self.pairs, self.y)]
         self._train = orders
         self._test = [test for _, test in splitter.split(self.pairs, self.y)]
-        self.folds, self.smallest = spec["folds"], spec["sizes"][0]
+        self.folds = spec["folds"]
 
-    def n_train(self, size, fold):
+    def n_train(self, size: int, fold: int) -> int:
+        """The pairs of a training set: the whole fold's at most."""
         return min(size, len(self._train[fold]))
 
-    def train(self, size, fold):
+    def train(self, size: int, fold: int) -> tuple[PairData, np.ndarray]:
+        """The first ``size`` training pairs of a fold, in its order, with their labels."""
         index = np.sort(self._train[fold][:size])
         return self.pairs[index], self.y[index]
 
-    def test(self, size, fold):
+    def test(self, fold: int) -> tuple[PairData, np.ndarray]:
+        """The test pairs of a fold with their labels."""
         return self.pairs[self._test[fold]], self.y[self._test[fold]]
 
 
 class _Checkerboards:
-    """Training and test checkerboards of m x m vertices, drawn when they are asked for."""
+    """Training and test checkerboards of m x m vertices, drawn when they are asked for.
+
+    A test board is as large as the training board that was drawn last.
+    """
 
     def __init__(self, spec):
         self.seed, self.fraction = spec["seed"], spec["fraction"]
-        self.folds, self.smallest = [0], spec["sizes"][0]
+        self.folds, self._size = [0], None
 
     def n_train(self, size, fold):
         return round(self.fraction * size**2)
 
     def train(self, size, fold):
+        self._size = size
         return self._draw("train", size)
 
-    def test(self, size, fold):
-        return self._draw("test", size)
+    def test(self, fold):
+        return self._draw("test", self._size)
 
     def _draw(self, role, size):
         rng = generator(self.seed, "checkerboard", role, size)
@@ -210,8 +227,8 @@ def _make(entry, reg):
     return make_solver(entry["solver"], reg=reg, **entry["parameters"])
 
 
-def _warm_up(entry, reg, problems):
+def _warm_up(entry, reg, problems, smallest):
     """Fit and predict once, so that no clock sees compilation or the first use of a library."""
     fold = problems.folds[0]
-    pairs, y = problems.train(problems.smallest, fold)
+    pairs, y = problems.train(smallest, fold)
     _make(entry, reg).fit(pairs, y).decision_function(pairs[:100])
