@@ -66,6 +66,26 @@ def test_methods_by_data_sets_as_a_hand_would_set_them():
     assert grid.notes == ("Not run: knn was not run on a: too long.",)
 
 
+def test_the_best_is_searched_among_equal_repeats_which_cells_say_where_they_differ():
+    panel = {
+        "rows": ["method"],
+        "columns": ["dataset"],
+        "values": {"AUC": AUC | {"repeats": "test sets"}},
+    }
+    equal = LONG.assign(**{"test sets": [9, 5, 9, 5]}).fillna({"ours": 0.5})
+    (grid,) = laid_out(panel, equal)
+    assert [[cell.best for cell in line] for line in grid.cells] == [[True, True], [False, True]]
+    assert not any("9 test sets" in cell.stamps for line in grid.cells for cell in line)
+    (grid,) = laid_out(panel, equal.assign(**{"test sets": [1, 5, 9, 5]}))
+    (svm_a, svm_b), (knn_a, knn_b) = grid.cells
+    assert svm_a.best
+    assert not svm_b.best
+    assert not knn_b.best
+    assert svm_b.stamps == ("1 test sets",)
+    assert knn_b.stamps == ("9 test sets",)
+    assert knn_a.stamps == ()
+
+
 def test_values_are_heads_or_labels_and_absent_lines_are_said():
     values = {"here": {"ours": "ours", "decimals": 1}, "there": {"ours": "paper", "decimals": 1}}
     (grid,) = laid_out(

@@ -25,6 +25,9 @@ from kronbench.report.numbers import (
     is_number,
 )
 
+# What an entry of ``values`` may name a column for.
+_COLUMNS = ("ours", "spread", "printed", "at_least", "repeats")
+
 # Stands among ``rows`` or ``columns`` of a layout for the names of its values.
 VALUE = "value"
 
@@ -156,7 +159,7 @@ def _grid(item, panel, table, texts):
 def _check(item, panel, table, keys, values):
     named = [*keys, *panel.get("where", {}), *([panel["notes"]] if "notes" in panel else [])]
     for spec in values.values():
-        named += [spec[use] for use in ("ours", "spread", "printed", "at_least") if use in spec]
+        named += [spec[use] for use in _COLUMNS if use in spec]
         named += [spec["among"]] if spec.get("among", VALUE) != VALUE else []
     for column in named:
         if column not in table:
@@ -242,7 +245,8 @@ def _cell(spec, record, named, pairs, texts):
 def _mark_best(cells, names, values, records, keys):
     """Mark the best in each group of cells that differ in the key ``among`` alone.
 
-    Numbers that are shown alike count as equal.
+    Numbers that are shown alike count as equal. Where the column ``repeats`` differs within a
+    group, each of its cells says its number, and those of equal numbers alone are compared.
     """
     groups = {}
     for place in cells:
@@ -253,12 +257,18 @@ def _mark_best(cells, names, values, records, keys):
         if "best" in spec and record is not None and is_number(record[spec["ours"]]):
             signed = record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
             del named[spec["among"]]
-            groups.setdefault(tuple(named.items()), []).append((signed, place))
-    for group in groups.values():
-        _, best = max(group, key=lambda entry: entry[0])
-        for _, place in group:
-            if len(group) > 1 and cells[place].text == cells[best].text:
-                cells[place] = replace(cells[place], best=True)
+            count = record[spec["repeats"]] if "repeats" in spec else None
+            alike = groups.setdefault(tuple(named.items()), {})
+            alike.setdefault(count, []).append((signed, place, spec.get("repeats")))
+    for alike in groups.values():
+        for count, group in alike.items():
+            best = max(group)[1]
+            for _, place, of in group:
+                if len(group) > 1 and cells[place].text == cells[best].text:
+                    cells[place] = replace(cells[place], best=True)
+                if len(alike) > 1:
+                    stamps = (*cells[place].stamps, f"{count:g} {of}")
+                    cells[place] = replace(cells[place], stamps=stamps)
 
 
 def _texts(printed):
