@@ -207,7 +207,7 @@ class _Method:
         model = self.make(seed, value)
         with Stopwatch() as fit:
             model.fit(split.train, split.y_train)
-        chosen = dict.fromkeys(_SELECTED)
+        chosen = dict.fromkeys((*_SELECTED, "on_edge", "scored_by"))
         if self.selected:
             chosen |= {
                 self.selected: value,
