@@ -203,6 +203,13 @@ def test_bad_configuration_ends_before_any_job(checkout, change, sentence):
     assert not (checkout / "results/bad").exists()
 
 
+def test_settings_of_another_scale_end_before_any_job(checkout):
+    run = snakemake(checkout, "results/smoke/airola/table-2.csv", "--config", "seed=1")
+    assert run.returncode != 0
+    assert "seed is 1; in the project's own scale 'smoke' it is 20181" in run.stdout
+    assert "Traceback" not in run.stdout
+
+
 def test_no_rate_limit_is_still_the_word_of_the_scheduler():
     """The Snakefile sets it at the start (docs/snakemake-timers.md): renamed, to no effect."""
     assert "workflow.scheduler.job_rate_limiter = None" in (ROOT / "Snakefile").read_text()
