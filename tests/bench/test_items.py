@@ -42,7 +42,7 @@ def test_the_name_of_a_scale_is_for_its_own_settings(scale):
         (
             "smoke",
             read_yaml(config_path("paper.yaml")),
-            r"^papers\.airola\.figure-3\.folds is \[0\]; in the project's own scale 'paper' it is not",
+            r"^papers\.airola\.figure-3\.folds is \[0\]; .* own scale 'paper' it is not set",
         ),
         (None, {"scale": "smoke"}, "time_cap is 60; in the project's own scale 'smoke' it is 5"),
     ],
