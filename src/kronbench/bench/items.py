@@ -95,6 +95,16 @@ class Item:
         """``results/<scale>/<paper>/<item>.<suffix>``."""
         return self.folder / f"{self.name}.{suffix}"
 
+    @property
+    def finished(self) -> bool:
+        """Whether all of its files are there, and those of the items that it takes numbers of."""
+        files = [self.output(kind) for kind in self.kinds]
+        for part in self.parts:
+            files += [self.table(part), self.table(part).with_suffix(".json")]
+        return all(file.exists() for file in files) and all(
+            other.finished for other in self.numbers_of
+        )
+
     def command(self, part: str) -> str:
         """The command that repeats one job alone, in an active environment."""
         config = RESULTS / self.scale / "config.yaml"
