@@ -162,6 +162,11 @@ def test_without_mirror_and_network_surrogates_are_stamped(checkout, tmp_path):
         **without_sources(tmp_path),
     )
     assert run.returncode == 0, run.stdout
+    config = "results/offline/config.yaml"
+    assert (
+        "the page of all items of scale 'offline' comes with: snakemake --cores N " in run.stdout
+    )
+    assert f"comes with: python -m kronbench report --config {config}\n" in run.stdout
     record = json.loads((checkout / "results/offline/airola/figure-3.json").read_text())
     assert record["surrogates"] == ["E", "GPCR", "IC", "Ki"]
     table = pd.read_csv(checkout / "results/offline/airola/table-5.csv")
