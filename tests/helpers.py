@@ -41,12 +41,12 @@ def matrix(frame, value):
     return frame.pivot(index="row", columns="col", values=value).to_numpy()
 
 
-def snakemake(folder, *arguments, sources, timeout):
-    """Snakemake run in a folder, with the package of ``sources`` and no mirror; its output."""
+def snakemake(folder, *arguments, sources, timeout, mirror=""):
+    """Snakemake run in a folder, with the package of ``sources`` and one mirror or none."""
     return subprocess.run(
         [sys.executable, "-m", "snakemake", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(sources), "KRONBENCH_MIRROR": ""},
+        env={**os.environ, "PYTHONPATH": str(sources), "KRONBENCH_MIRROR": str(mirror)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

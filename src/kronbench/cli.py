@@ -73,7 +73,7 @@ def _parser():
     render.add_argument("item")
     prepare = add("prepare", _prepare, "put a data set into the results of a run")
     prepare.add_argument("name")
-    report = add("report", _report, "check the claims and write the page")
+    report = add("report", _report, "check the claims and write the page, or that of a part")
     accept = add("accept", _accept, "make a run the reference for later runs")
     accept.add_argument("--yes", action="store_true", help="write it; without, only what moves")
     capacity = add("capacity", _capacity, "estimate the hours of a run on nodes of a cluster")

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from kronbench.bench import items
-from kronbench.bench.items import load_plan
+from kronbench.bench.items import check_scale, load_plan
 from kronbench.bench.job import run_job
 from kronbench.bench.provenance import sources_of, table_sources
 from kronbench.bench.solvers import SolverMissing, make_solver
@@ -13,7 +13,7 @@ from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml
-from tests.helpers import merged
+from tests.helpers import lay_over, merged
 
 
 @pytest.mark.parametrize("scale", [None, "smoke", "paper"])
@@ -24,6 +24,34 @@ def test_every_scale_makes_every_item(scale):
         assert {item.name for item in plan.items if item.paper == paper} == set(
             read_yaml(config_path("papers", f"{paper}.yaml"))["items"]
         )
+
+
+@pytest.mark.parametrize("scale", [None, "smoke", "paper"])
+def test_the_name_of_a_scale_is_for_its_own_settings(scale):
+    config = merged(scale) | {"data": "real", "mirror": "/a/folder"}
+    check_scale(load_plan(config))
+    other = config | {"time_cap": 7}
+    with pytest.raises(InputError, match=f"time_cap is 7; .* own scale '{config['scale']}' it is"):
+        check_scale(load_plan(other))
+    check_scale(load_plan(other | {"scale": "mine"}))
+
+
+@pytest.mark.parametrize(
+    ("first", "change", "place"),
+    [
+        (
+            "smoke",
+            read_yaml(config_path("paper.yaml")),
+            r"^papers\.airola\.figure-3\.folds is \[0\]; .* own scale 'paper' it is not set",
+        ),
+        (None, {"scale": "smoke"}, "time_cap is 60; in the project's own scale 'smoke' it is 5"),
+    ],
+)
+def test_scales_laid_over_each_other_are_neither(first, change, place):
+    config = merged(first)
+    lay_over(config, change)
+    with pytest.raises(InputError, match=place):
+        check_scale(load_plan(config))
 
 
 def test_smoke_has_few_jobs():

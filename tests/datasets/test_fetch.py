@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kronbench import InputError, datasets
-from kronbench.datasets import fetch
+from kronbench.datasets import fetch, registry
 from kronbench.datasets.registry import FileEntry
 from kronbench.resources import cache_folder
 from tests.datasets.small_file import (
@@ -217,7 +217,7 @@ TABLES = {
 
 @pytest.fixture
 def small(tmp_path, monkeypatch, closed):
-    """A registry with one small data set of three files, whose urls nobody answers."""
+    """A shipped registry of one small data set of three files, whose urls nobody answers."""
     files = {
         key: {
             "mirror": f"small/{name}",
@@ -237,8 +237,8 @@ def small(tmp_path, monkeypatch, closed):
         "licence": "none",
         "citation": "nobody",
     }
-    path = tmp_path / "own.yaml"
-    monkeypatch.setenv("KRONBENCH_REGISTRY", str(path))
+    path = tmp_path / "datasets.yaml"
+    monkeypatch.setattr(registry, "config_path", tmp_path.joinpath)
 
     def write(**changes):
         path.write_text(yaml.safe_dump({"Small": entry | changes}, sort_keys=False))

@@ -6,6 +6,7 @@ import yaml
 from scipy import sparse
 
 from kronbench import InputError, datasets
+from kronbench.bench.provenance import data_settings
 from kronbench.datasets import registry
 from kronbench.resources import config_path
 
@@ -108,15 +109,43 @@ def test_unknown_name_lists_close_ones_and_how_to_list_all():
         datasets.load("zzzzzz")
 
 
-def test_own_registry_adds_and_replaces(own):
-    own({"gpcr": ENTRY, "Mine": ENTRY})
-    names = datasets.names()
-    assert names[-2:] == ["gpcr", "Mine"]
-    assert "GPCR" not in names
-    assert "Ki" in names
+def test_own_registry_adds_what_no_paper_speaks_of(own, tmp_path, monkeypatch):
+    text = "\tD1\tD2\nT1\t1\t0\n"
+    (tmp_path / "a.txt").write_text(text)
+    (tmp_path / "drugs.txt").write_text("\tD1\tD2\nD1\t1\t0\nD2\t0\t1\n")
+    (tmp_path / "targets.txt").write_text("\tT1\nT1\t1\n")
+    names = {"interactions": "a.txt", "drugs": "drugs.txt", "targets": "targets.txt"}
+    files = {key: {"mirror": name} for key, name in names.items()}
+    mine = {key: value for key, value in ENTRY.items() if key != "options"}
+    own({"Mine": ENTRY, "Ours": {**mine, "loader": "interactions", "files": files}})
+    assert datasets.names()[-2:] == ["Mine", "Ours"]
+    assert [registry.find(name).own for name in ("ours", "Ki")] == [True, False]
+    ours = datasets.load("ours", policy="real", mirror=tmp_path)
+    assert ours.source == ours.provenance["source"] == "own"
+    assert ours["values"].tolist() == [[1], [0]]
     data = datasets.load("MINE", policy="real")
     assert (data.name, data.source, data.title) == ("Mine", "generated", "One")
     assert len(data["rows"]) == 8
+
+
+def test_own_data_are_stale_by_their_bytes_not_by_their_place(own, tmp_path, monkeypatch):
+    own({"Mine": {**ENTRY, "loader": "table", "files": {"data": {"mirror": "a.txt"}}}})
+    places = [tmp_path / "here", tmp_path / "there"]
+    for place in places:
+        place.mkdir()
+        (place / "a.txt").write_text("1")
+    here, there = (data_settings("Mine", str(place)) for place in places)
+    monkeypatch.setenv("KRONBENCH_MIRROR", str(places[1]))
+    assert here == there == data_settings("Mine")
+    (places[1] / "a.txt").write_text("2")
+    assert data_settings("Mine") != here
+
+
+@pytest.mark.parametrize("name", ["GPCR", "gpcr"])
+def test_a_shipped_name_is_not_for_own_data(own, name):
+    path = own({"Mine": ENTRY, name: ENTRY})
+    with pytest.raises(InputError, match=f"{path}: {name} has the name of the shipped .* GPCR"):
+        datasets.load("Ki", policy="surrogate")
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,13 @@ def tabulate(*entries, numbers=NUMBERS):
     return headlines.tabulate(numbers, item, None), item
 
 
-def test_theirs_ours_and_the_limit():
+def test_theirs_ours_and_the_blas_time():
     (row,) = tabulate(FAST)[0].to_dict("records")
     assert row["seconds, printed"] == 40
     assert row["seconds, by the paper's method"] == 20
     assert row["seconds, by our best"] == 5
     assert row["times faster than printed"] == 8
+    assert row["the paper's method, times faster than printed"] == 2
     assert row["times faster than the paper's method"] == 4
     assert row["seconds at the BLAS rate"] == pytest.approx(2)  # 100 GFlop at 50 GFlop/s
     assert row["seconds over these"] == pytest.approx(2.5)
@@ -76,7 +77,15 @@ def test_printed_bounds_sums_expressions_and_exponents():
     with matplotlib.rc_context(STYLE):
         figure = headlines.draw(table, item)
     texts = [text.get_text() for text in figure.axes[0].texts]
-    assert texts[0].startswith("> 37000 times") or texts[0].startswith("> 37\u2009000 times")
+    assert texts[0].startswith("> 13\N{THIN SPACE}000 and 37\N{THIN SPACE}000 times faster; ")
+    assert texts[0].endswith(" BLAS times")
+
+
+def test_how_our_best_is_another_fit_is_said_below_its_name():
+    table, item = tabulate(FAST | {"differs": "best: three steps"})
+    with matplotlib.rc_context(STYLE):
+        panel = headlines.draw(table, item).axes[0]
+    assert panel.get_yticklabels()[0].get_text() == "fast\nbest: three steps"
 
 
 def test_what_was_not_measured_is_missing_and_doubts_are_said():

@@ -314,14 +314,18 @@ def test_what_cannot_be_written_is_one_sentence(run, tmp_path, capsys):
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_surrogates_are_said(run, archived, tmp_path):
-    assert "nothing about the papers: none." in contents(archived)[README].decode()
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [("surrogate", "which say nothing about the papers"), ("own", "of which no paper speaks")],
+)
+def test_data_that_are_not_the_papers_are_said(source, sentence, run, archived, tmp_path):
+    assert f"{sentence}: none." in contents(archived)[README].decode()
     copy = tmp_path / "small"
     shutil.copytree(run, copy, symlinks=True)
     provenance = copy / "data/checker+/provenance.json"
-    provenance.write_text(provenance.read_text().replace("generated", "surrogate"))
+    provenance.write_text(provenance.read_text().replace("generated", source))
     archive(copy, tmp_path / "x.zip")
-    assert "nothing about the papers: checker+." in contents(tmp_path / "x.zip")[README].decode()
+    assert f"{sentence}: checker+." in contents(tmp_path / "x.zip")[README].decode()
 
 
 def test_the_crate_describes_every_file_and_points_nowhere_else(archived):

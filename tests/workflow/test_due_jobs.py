@@ -43,14 +43,16 @@ def finished(tmp_path_factory):
     return folder
 
 
-def snakemake(folder, *arguments):
+def snakemake(folder, *arguments, **settings):
     smoke = ("--cores", "2", "--configfile", "config/smoke.yaml")
-    return helpers.snakemake(folder, *arguments, *smoke, sources=folder / "src", timeout=300)
+    return helpers.snakemake(
+        folder, *arguments, *smoke, sources=folder / "src", timeout=300, **settings
+    )
 
 
-def due(folder):
+def due(folder, **settings):
     """Messages of the jobs that a run would start, without the target that has no shell."""
-    run = snakemake(folder, "--dry-run")
+    run = snakemake(folder, "--dry-run", **settings)
     assert run.returncode == 0, run.stdout
     jobs = set(re.findall(r"^due: (.*?)  \(", run.stdout, re.MULTILINE)) - {"all"}
     assert jobs or "Nothing to be done" in run.stdout, run.stdout
@@ -198,3 +200,12 @@ def test_an_edit_makes_due_what_it_can_change_and_nothing_else(finished, what):
         for file, change in edits.items():
             stack.enter_context(edited(finished / file, change))
         assert due(finished) == jobs
+
+
+def test_another_mirror_of_the_same_files_makes_nothing_due(finished, tmp_path):
+    for name in ("one", "other"):
+        place = tmp_path / name / "yamanishi" / "nr_admat_dgc.txt"
+        place.parent.mkdir(parents=True)
+        place.write_text("the same")
+        assert due(finished, mirror=tmp_path / name) == set()
+    assert due(finished) == set()

@@ -162,6 +162,11 @@ def test_without_mirror_and_network_surrogates_are_stamped(checkout, tmp_path):
         **without_sources(tmp_path),
     )
     assert run.returncode == 0, run.stdout
+    config = "results/offline/config.yaml"
+    assert (
+        "the page of all items of scale 'offline' comes with: snakemake --cores N " in run.stdout
+    )
+    assert f"comes with: python -m kronbench report --config {config}\n" in run.stdout
     record = json.loads((checkout / "results/offline/airola/figure-3.json").read_text())
     assert record["surrogates"] == ["E", "GPCR", "IC", "Ki"]
     table = pd.read_csv(checkout / "results/offline/airola/table-5.csv")
@@ -201,6 +206,13 @@ def test_bad_configuration_ends_before_any_job(checkout, change, sentence):
     assert run.returncode != 0
     assert sentence in run.stdout
     assert not (checkout / "results/bad").exists()
+
+
+def test_settings_of_another_scale_end_before_any_job(checkout):
+    run = snakemake(checkout, "results/smoke/airola/table-2.csv", "--config", "seed=1")
+    assert run.returncode != 0
+    assert "seed is 1; in the project's own scale 'smoke' it is 20181" in run.stdout
+    assert "Traceback" not in run.stdout
 
 
 def test_no_rate_limit_is_still_the_word_of_the_scheduler():

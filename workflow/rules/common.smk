@@ -9,9 +9,8 @@ from pathlib import Path
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.files import refusal
-from kronbench.resources import shown
 from kronbench.runs.costs import cost, memory_mb, minutes
-from kronbench.bench.items import load_plan
+from kronbench.bench.items import check_scale, load_plan
 from kronbench.bench.end_with_workflow import lead_jobs
 from kronbench.bench.provenance import (
     data_settings,
@@ -33,6 +32,7 @@ if shutil.disk_usage(".").free < 1 << 20:
 where = ""
 try:
     PLAN = load_plan(config)
+    check_scale(PLAN)
     for item in PLAN.items:
         where = f"{item.paper} {item.name}: "
         for name in item.datasets:

@@ -16,13 +16,10 @@ rule dataset:
         "../envs/kronbench.yaml"
     params:
         config=CONFIG,
-        # Another policy, mirror or registry entry makes the data set stale; a mirror's password and
-        # query are not kept with the job.
+        # Another policy or registry entry, which has the checksums, makes the data set stale. From
+        # where the same bytes come does not.
         policy=PLAN.config["data"],
-        mirror=shown(
-            os.environ.get("KRONBENCH_MIRROR", PLAN.config["mirror"]) or ""
-        ).partition("?")[0],
-        entry=lambda wildcards: data_settings(wildcards.name),
+        entry=lambda wildcards: data_settings(wildcards.name, PLAN.config["mirror"]),
     message:
         "data {wildcards.name}"
     shell:

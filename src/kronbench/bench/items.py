@@ -25,6 +25,9 @@ from kronbench.settings import number_or_text, read_yaml, validate
 
 RESULTS = Path("results")
 
+_ORIGINS = ("data", "mirror")  # settings that say where data come from
+_UNSET = object()
+
 
 @dataclass(frozen=True)
 class Item:
@@ -91,6 +94,16 @@ class Item:
     def output(self, suffix: str) -> Path:
         """``results/<scale>/<paper>/<item>.<suffix>``."""
         return self.folder / f"{self.name}.{suffix}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether all of its files are there, and those of the items that it takes numbers of."""
+        files = [self.output(kind) for kind in self.kinds]
+        for part in self.parts:
+            files += [self.table(part), self.table(part).with_suffix(".json")]
+        return all(file.exists() for file in files) and all(
+            other.finished for other in self.numbers_of
+        )
 
     def command(self, part: str) -> str:
         """The command that repeats one job alone, in an active environment."""
@@ -218,6 +231,43 @@ def load_scales() -> tuple[Plan, ...]:
     base = read_yaml(config_path("config.yaml"))
     changes = [read_yaml(config_path(f"{name}.yaml")) for name in ("smoke", "paper")]
     return tuple(load_plan(_laid_over(base, change)) for change in ({}, *changes))
+
+
+def check_scale(plan: Plan) -> None:
+    """Refuse the name of a scale of the project for other settings than its own.
+
+    Its results would be taken for those of the scale. Where the data come from is free: each
+    table says it.
+
+    Raises
+    ------
+    InputError
+        The first setting that differs, and what to do.
+    """
+    for shipped in load_scales():
+        if shipped.scale != plan.scale:
+            continue
+        mine, its = dict(_flat(plan.config)), dict(_flat(shipped.config))
+        for place in {**its, **mine}:
+            if mine.get(place, _UNSET) != its.get(place, _UNSET) and place not in _ORIGINS:
+                raise InputError(
+                    f"{place} is {_told(mine, place)}; in the project's own scale "
+                    f"'{plan.scale}' it is {_told(its, place)}: give one --configfile, and other "
+                    "settings a scale of their own (--config scale=NAME)"
+                )
+
+
+def _flat(config, place=""):
+    """The settings of a configuration by the keys that lead to them, joined by points."""
+    for key, value in config.items():
+        nested = isinstance(value, Mapping)
+        yield f"{place}{key}", {} if nested else value
+        if nested:
+            yield from _flat(value, f"{place}{key}.")
+
+
+def _told(settings, place):
+    return reprlib.repr(settings[place]) if place in settings else "not set"
 
 
 def _laid_over(base, change):

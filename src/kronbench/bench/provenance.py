@@ -68,13 +68,18 @@ def data_sources(name: str) -> list[str]:
     return sorted({package, *sources_of(*modules, but=_CARRIERS)})
 
 
-def data_settings(name: str) -> dict:
+def data_settings(name: str, mirror: str | None = None) -> dict:
     """The registry entry of a data set; all of it goes into its ``provenance.json``.
 
-    Without the advice on a file that is missing, which no result rests on.
+    Without the advice on a file that is missing, which no result rests on. The user's own files
+    of which no checksum is registered count with the one that they have (``mirror``: as for
+    ``datasets.load``): one that is edited makes the data set stale.
     """
     entry = dataclasses.asdict(datasets.registry.find(name))
-    return {key: value for key, value in entry.items() if key != "manual"}
+    settings = {key: value for key, value in entry.items() if key != "manual"}
+    if own := datasets.own_sums(name, mirror=mirror):
+        settings["sums"] = own
+    return settings
 
 
 def drawing_sources(item: Item) -> list[str]:

@@ -36,6 +36,7 @@ __all__ = [
     "load",
     "modules_of",
     "names",
+    "own_sums",
     "verify",
 ]
 
@@ -93,7 +94,7 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
         )
         return _surrogate(entry, loader, mirrors, network=True)
     arrays = _call(entry, loader.parse, files, entry.options)
-    return _dataset(entry, _source(files), arrays, files)
+    return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
 
 
 def names() -> list[str]:
@@ -128,6 +129,20 @@ def modules_of(name: str) -> list[str]:
     loader = _loader(registry.find(name))
     makers = (loader.parse, loader.surrogate, loader.generate)
     return sorted({maker.__module__ for maker in makers if maker is not None})
+
+
+def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
+    """The sha256 of the user's own files that are registered without one, by their keys.
+
+    Of those that are not on this machine, or cannot be read, there is none.
+    """
+    entry, sums = registry.find(name), {}
+    for key, file in entry.files.items():
+        if entry.own and not file.sha256:
+            with contextlib.suppress(fetch.Unavailable, InputError):
+                found = fetch.obtain(file, fetch.mirrors(mirror), network=False)
+                sums[key] = found.record.sha256
+    return sums
 
 
 @dataclass(frozen=True)
@@ -198,7 +213,7 @@ def _rng(entry):
 
 
 def _source(files):
-    """Of the weakest file: one put in place by hand makes the data set "manual"."""
+    """Of the weakest file: one put in place by hand makes a shipped data set "manual"."""
     sources = {file.source for file in files.values()}
     return next(source for source in ("manual", "mirror", "download") if source in sources)
 

@@ -71,12 +71,13 @@ class FileRecord:
 class Dataset:
     """Named arrays with where they come from; ``dataset["values"]`` is one array.
 
-    ``source`` is "download", "mirror", "manual", "surrogate" or "generated"; ``kind``, a key of
-    `KINDS`, says which arrays there are; ``arrays`` maps names to dense arrays or
-    ``scipy.sparse.csr_array``; ``options`` are the registry's (thresholds,
-    sizes); ``agreement`` is "exact", "matches n and p" or "relative" where the data stand for the
-    row of a paper that does not say all, else ""; ``other_data`` says, by a paper's key, how the
-    data differ from those of the paper.
+    ``source`` is "download", "mirror", "manual", "own" (files of an entry that
+    ``KRONBENCH_REGISTRY`` adds, wherever they lay), "surrogate" or "generated"; ``kind``, a key
+    of `KINDS`, says which arrays there are; ``arrays`` maps names to dense arrays or
+    ``scipy.sparse.csr_array``; ``options`` are the registry's (thresholds, sizes); ``agreement``
+    is "exact", "matches n and p" or "relative" where the data stand for the row of a paper that
+    does not say all, else ""; ``other_data`` says, by a paper's key, how the data differ from
+    those of the paper.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The registry: which files each data set is made of, where they come from, how they are checked.
 
 ``config/datasets.yaml``, checked against its schema; the file named by ``KRONBENCH_REGISTRY`` adds
-entries of the same form, or replaces them by name.
+entries of the same form, under names of their own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import difflib
 import functools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kronbench.errors import InputError
@@ -64,24 +64,31 @@ class Entry:
     agreement: str
     other_data: Mapping[str, str]
     manual: Mapping | None
+    own: bool = False  # an entry of ``KRONBENCH_REGISTRY``, of which no paper speaks
 
 
 def entries() -> dict[str, Entry]:
-    """All registered data sets by name, in the order of the registry.
+    """All registered data sets by name, in the order of the registry, then the user's own.
 
     Raises
     ------
     InputError
-        The registry is not valid: the file, the place and the unknown key or wrong value.
+        A registry is not valid: the file, the place and the unknown key or wrong value; or an
+        entry of one's own has the name of a shipped one, beside whose numbers its own would stand.
     """
-    found = dict(_read(config_path("datasets.yaml")))
-    own = os.environ.get("KRONBENCH_REGISTRY")
-    if own:
-        added = _read(Path(own).expanduser())
-        lowered = {name.lower() for name in added}
-        found = {name: entry for name, entry in found.items() if name.lower() not in lowered}
-        found |= added
-    return found
+    shipped = _read(config_path("datasets.yaml"))
+    path = os.environ.get("KRONBENCH_REGISTRY")
+    if not path:
+        return dict(shipped)
+    added = _read(Path(path).expanduser())
+    lowered = {name.lower(): name for name in shipped}
+    for name in added:
+        if taken := lowered.get(name.lower()):
+            raise InputError(
+                f"{path}: {name} has the name of the shipped data set {taken}, for which papers "
+                "print numbers; give it another name"
+            )
+    return shipped | {name: replace(entry, own=True) for name, entry in added.items()}
 
 
 def find(name: str) -> Entry:

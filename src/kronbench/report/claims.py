@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Plan
 from kronbench.bench.results import other_data_of, read_numbers, read_results
 from kronbench.report.claim_files import find_check
@@ -188,6 +189,8 @@ def _checked(claim, frame, scale, other_data):
         rows = frame.query(where) if where else frame
     except pd.errors.UndefinedVariableError as error:  # known, but not at this scale
         raise NotMeasured(f"the table has no such column here: {error}") from None
+    if claim["whose"] == PAPER:  # it does not speak of the user's own data
+        rows = rows[rows["source"] != "own"]
     value = arguments.get("value", arguments.get("ours", "ours"))
     if rows.empty:
         raise NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
@@ -228,18 +231,20 @@ def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
         paper = entry["paper"]
         if (paper, entry["item"]) not in known:
             continue
-        table = read_numbers(plan.item(paper, entry["item"]))
+        item = plan.item(paper, entry["item"])
+        table = read_numbers(item)
+        measured = entry["theirs"] in columns_shown(item).clock  # theirs, on this machine
         selected = table.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
         if len(selected):
-            rows = [_headline_row(entry, row) for row in selected.to_dict("records")]
+            rows = [_headline_row(entry, row, measured) for row in selected.to_dict("records")]
             found.append(Headline(paper, entry["item"], entry["sentence"], rows))
     return found
 
 
-def _headline_row(entry, row):
+def _headline_row(entry, row, measured):
     theirs = row[entry["theirs"]]
     if not isinstance(theirs, str):
-        theirs = f"{format_entry(theirs)} s"
+        theirs = f"{format_number(theirs) if measured else format_entry(theirs)} s"
     times = format_number(row[entry["times"]])
     of = ", ".join(format_entry(row[column]) for column in entry["of"])
     return HeadlineRow(

@@ -14,7 +14,8 @@ import pandas as pd
 from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.results import read_numbers, read_sidecars
-from kronbench.files import replacing_all
+from kronbench.errors import InputError
+from kronbench.files import replacing_all, write_text
 from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import Verdict, evaluate, expected_by_chance, headlines
@@ -42,6 +43,7 @@ _CAUSES = {
     "setting": "a choice that is not printed",
     "unknown": "unknown",
 }
+_PART = "part.html"  # beside index.html, which only a finished run has
 _FOLDED = (HOLDS, UNTESTED)  # below an item: no reader has to act on these
 
 
@@ -49,17 +51,29 @@ def write_report(plan: Plan) -> str:
     """Evaluate the claims and write ``index.html``, ``claims.csv`` and ``summary.txt``.
 
     Verdicts are compared with those of the last accepted run of the scale, where there is one.
+    Of a run that is not finished only ``part.html`` is written, the page of what is there.
 
     Returns
     -------
     str
-        What was rendered, what rests on surrogates, what was skipped, where the page is.
+        What was rendered, what is missing, what rests on surrogates, what was skipped, where the
+        page is.
+
+    Raises
+    ------
+    InputError
+        No item is finished.
     """
     statements = load_statements(plan)
+    missing = [f"{item.paper} {item.name}" for item in plan.items if not item.finished]
+    if missing:
+        statements, plan = _finished_part(statements, plan)
     verdicts = evaluate(statements.claims, plan)
     columns = [field.name for field in dataclasses.fields(Verdict)]
     table = pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
     moved = moved_since_accepted(plan, table)
+    if missing and moved:
+        moved = [move for move in moved if move.now]
     entries = [_entry(item, verdicts) for item in plan.items]
     papers = [
         {
@@ -74,6 +88,7 @@ def write_report(plan: Plan) -> str:
         .get_template("page.html.j2")
         .render(
             plan=plan,
+            missing=missing,
             papers=papers,
             machine=_machine(entries),
             verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
@@ -87,6 +102,7 @@ def write_report(plan: Plan) -> str:
             moved=None if moved is None else [described(m) for m in moved if not m.timed],
             clock=[described(move) for move in moved or () if move.timed],
             surrogates=_surrogates(entries),
+            own=_own(entries),
             resting=_resting(entries),
             skipped=_skipped(entries),
             surroundings=entries[0]["sidecars"][0]["environment"],
@@ -94,13 +110,41 @@ def write_report(plan: Plan) -> str:
             seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
         )
     )
-    summary = _summary(plan, entries, verdicts, moved)
+    summary = _summary(plan, entries, verdicts, moved, missing)
+    part = plan.report / _PART
+    if missing:
+        write_text(part, page)
+        return f"{summary}\npage of what is there: {part}"
+    part.unlink(missing_ok=True)
+    summary += f"\npage: {plan.report / 'index.html'}"
     names = ("index.html", "claims.csv", "summary.txt")
     with replacing_all(plan.report / name for name in names) as (new_page, claims, told):
         new_page.write_text(page, encoding="utf-8")
         table.to_csv(claims)
         told.write_text(summary + "\n", encoding="utf-8")
     return summary
+
+
+def _finished_part(statements, plan):
+    """The claims whose items are all finished, and the plan of these items alone."""
+    items = tuple(item for item in plan.items if item.finished)
+    if not items:
+        raise InputError(
+            f"no item of scale '{plan.scale}' is finished; make one with: "
+            f"{plan.items[0].workflow_command}"
+        )
+    known = {(item.paper, item.name) for item in items}
+    claims = []
+    for claim in statements.claims:
+        names = (claim["item"], *claim.get("also", ()))
+        if known.issuperset((claim["paper"], name) for name in names):
+            shown_by = claim.get("because", {}).get("shown_by", {}).get("item", claim["item"])
+            if (claim["paper"], shown_by) not in known:
+                claim = {key: value for key, value in claim.items() if key != "because"}
+            claims.append(claim)
+    papers = {key: paper for key, paper in plan.papers.items() if key in dict(known)}
+    part = dataclasses.replace(plan, items=items, papers=papers)
+    return dataclasses.replace(statements, claims=claims), part
 
 
 def _groups(verdicts):
@@ -193,6 +237,12 @@ def _surrogates(entries):
     return sorted({name for entry in entries for name in entry["record"]["surrogates"]})
 
 
+def _own(entries):
+    """The user's own data sets."""
+    data = [sidecar["data"] or {} for entry in entries for sidecar in entry["sidecars"]]
+    return sorted({known["name"] for known in data if known.get("source") == "own"})
+
+
 def _resting(entries):
     """Entries that rest on surrogate data."""
     return [entry for entry in entries if entry["record"]["surrogates"]]
@@ -225,8 +275,10 @@ def _skipped(entries):
     return dict(where)
 
 
-def _summary(plan, entries, verdicts, moved):
+def _summary(plan, entries, verdicts, moved, missing):
     lines = [f"{len(entries)} items rendered at scale '{plan.scale}'"]
+    if missing:
+        lines.append(f"  missing: {', '.join(missing)}")
     lines += [
         f"  {title}: " + ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
         for title, _, _, group in _groups(verdicts)
@@ -257,5 +309,4 @@ def _summary(plan, entries, verdicts, moved):
         )
     for sentence, items in _skipped(entries).items():
         lines.append(f"not run: {sentence} ({', '.join(items)})")
-    lines.append(f"page: {plan.report / 'index.html'}")
     return "\n".join(lines)

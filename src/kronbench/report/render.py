@@ -49,7 +49,12 @@ def render(item: Item) -> None:
         place = f"drawing {item.paper}.{item.drawing}"
         columns.check(numbers, place, item.parameters, item.parts)
     surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
-    others = [f"{part}: {text}" for part, text in other_data_of(item).items()]
+    shown = set(", ".join(numbers["dataset"].astype(str)).split(", "))
+    others = [
+        f"{part}: {text}"
+        for part, text in other_data_of(item).items()
+        if not item.numbers_of or part in shown  # it takes a few rows of the others
+    ]
     own = () if item.numbers_of else results.sidecars  # the others say theirs themselves
     skipped = [line for sidecar in own for line in sidecar["skipped"]]
     with replacing_all(map(item.output, item.kinds)) as temporaries:

@@ -355,8 +355,9 @@ def _readme(run, left_out):
         "unpacking",
         "",
         "Surrogate data, which say nothing about the papers: "
-        + (", ".join(name for name in run["data"] if _surrogate(run, name)) or "none")
+        + (_of_source(run, "surrogate") or "none")
         + ".",
+        f"Own data, of which no paper speaks: {_of_source(run, 'own') or 'none'}.",
         "",
         "Measured with:",
         "",
@@ -375,8 +376,8 @@ def _readme(run, left_out):
     return "\n".join(lines)
 
 
-def _surrogate(run, name):
-    return run["data"][name]["source"] == "surrogate"
+def _of_source(run, source):
+    return ", ".join(name for name, data in run["data"].items() if data["source"] == source)
 
 
 def _crate(run, sizes):

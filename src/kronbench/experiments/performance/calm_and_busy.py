@@ -26,9 +26,9 @@ COLUMNS = TIMING | Columns(
     key=("line", "way"),
     clock=("beside_seconds", "beside_low", "beside_high", "beside_cpu_seconds"),
     ratios_of_clock=("times_faster", "beside_times_faster", "slow_down"),
-    numbers=("deviation",),
     texts=("work",),
-    conditions=("programs",),
+    # What "auto" takes, and with it the last digits, is chosen by rates of this machine.
+    conditions=("programs", "deviation"),
     values={
         "line": (Parameter(("lines",)),),
         "work": (Parameter(("lines", "*", "work")),),

@@ -12,9 +12,9 @@ COLUMNS = SHOWN | Columns(
         *("beside seconds", "beside half range", "beside cpu seconds"),
     ),
     ratios_of_clock=("times faster", "beside times faster", "slow-down"),
-    numbers=("deviation",),
     texts=("work",),
-    conditions=("threads", "programs"),
+    # What "auto" takes, and with it the last digits, is chosen by rates of this machine.
+    conditions=("threads", "programs", "deviation"),
     values={
         "line": (Parameter(("lines",)),),
         "work": (Parameter(("lines", "*", "work")),),

@@ -7,8 +7,8 @@ from kronbench.bench.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("model", "way"),
-    clock=("seconds", "low", "high", "cpu seconds"),
-    ratios_of_clock=("ratio of seconds",),
+    clock=("seconds", "low", "high", "cpu seconds", "seconds of the first way"),
+    ratios_of_clock=("ratio of seconds", "times faster"),
     counts=("pairs",),
     numbers=("auc",),
     values={
@@ -21,14 +21,17 @@ COLUMNS = SHOWN | Columns(
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each way, as measured; ``low`` and ``high`` are its extreme repeats.
 
-    A ratio is as disturbed as the worse of its two sides.
+    ``times faster`` is over the first way of the model. A ratio is as disturbed as the worse of
+    its two sides.
     """
+    first = frame.groupby(["dataset", "model"])
     if "busy" in frame:
-        first = frame.groupby(["dataset", "model"])["busy"].transform("first")
-        frame = frame.assign(busy=frame["busy"] | first)
+        frame = frame.assign(busy=frame["busy"] | first["busy"].transform("first"))
+    frame = frame.assign(first=first["seconds"].transform("first"), times=1 / frame["ratio"])
     columns = {
         "dataset": "dataset", "model": "model", "way": "way", "n": "pairs", "seconds": "seconds",
         "seconds_low": "low", "seconds_high": "high", "cpu_seconds": "cpu seconds",
-        "ratio": "ratio of seconds", "auc": "auc", "busy": "busy", "source": "source",
+        "ratio": "ratio of seconds", "first": "seconds of the first way",
+        "times": "times faster", "auc": "auc", "busy": "busy", "source": "source",
     }  # fmt: skip
     return frame[[name for name in columns if name in frame]].rename(columns=columns)
