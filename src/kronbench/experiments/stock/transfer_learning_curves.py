@@ -333,9 +333,8 @@ class _Transfer:
         }
         by_column = np.asfortranarray(Y)  # the order of F: strided differences take four times
         for point, F in points:
-            scores[_SQUARED_ERROR][point] = -np.sum(
-                (F - (by_column if F.flags.f_contiguous else Y)) ** 2
-            )
+            labels = by_column if F.flags.f_contiguous else Y
+            scores[_SQUARED_ERROR][point] = -np.sum((F - labels) ** 2)
             if self._binary:
                 scores[_AUC][point] = micro_auc(Y > 0, F)
         return {
