@@ -26,7 +26,7 @@ _ORDER = [
     *("beyond", "busy", "source"),
 ]
 BY_SUBMATRICES = "KK by submatrices"
-_NEAR = 0.005  # AUC below the best up to which a weight is as good: the maps are flat
+NEAR = 0.005  # AUC below the best up to which a weight is as good: the maps are flat
 
 COLUMNS = SHOWN | Columns(
     key=("quantity", "setting", "method"),
@@ -170,7 +170,7 @@ def _ends(weights):
 
 
 def _near_best(curve):
-    return curve[curve["auc"] >= curve["auc"].max() - _NEAR]
+    return curve[curve["auc"] >= curve["auc"].max() - NEAR]
 
 
 def _middle(curve, column):
@@ -187,7 +187,8 @@ def _over_gap(less, frame, best):
 
 def _per_pair(part):
     """Nanoseconds of a prediction and of its share of an AUC."""
-    first, n_predictions = part.iloc[0], len(part) * part["targets"].iloc[0] * part["drugs"].iloc[0]
+    first = part.iloc[0]
+    n_predictions = len(part) * first["targets"] * first["drugs"]
     return {
         "ns of predictions a pair": 1e9 * first["seconds"] / n_predictions,
         "ns of AUC a pair": 1e9 * first["scoring_seconds"] / n_predictions,
