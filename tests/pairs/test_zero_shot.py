@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kronbench.errors import InputError
+from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, TwoStepRidge
 from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
 from tests.models.complete_problems import make_kernel
@@ -24,6 +25,11 @@ def test_zero_shot_predictions_are_those_of_models_trained_on_the_other_tasks(se
     K, across, Y = K_all[:m, :m], K_all[m:, :m], rng.normal(size=(m, q))
     kron = kron_zero_shot(K, G, Y, across, 0.4)
     two_step = two_step_zero_shot(K, G, Y, across, 0.4, 0.9)
+    spectra = kernel_spectrum(K), kernel_spectrum(G)
+    again = kron_zero_shot(*spectra, Y, across, 0.4)
+    np.testing.assert_allclose(again, kron, atol=1e-9)
+    again = two_step_zero_shot(*spectra, Y, across, 0.4, 0.9)
+    np.testing.assert_allclose(again, two_step, atol=1e-9)
     for t in range(q):
         others = np.delete(np.arange(q), t)
         given_others = (K, G[np.ix_(others, others)], Y[:, others])

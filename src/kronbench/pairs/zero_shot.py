@@ -6,13 +6,13 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kronbench.errors import InputError, check_positive
-from kronbench.linalg.eigen import check_symmetric, kernel_spectrum
+from kronbench.linalg.eigen import Spectrum, check_symmetric, kernel_spectrum
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
 
 
 def two_step_zero_shot(
-    K: np.ndarray,
-    G: np.ndarray,
+    K: np.ndarray | Spectrum,
+    G: np.ndarray | Spectrum,
     Y: np.ndarray,
     across: np.ndarray,
     reg_rows: float,
@@ -25,9 +25,9 @@ def two_step_zero_shot(
 
     Parameters
     ----------
-    K : (m, m) array
-        Kernel of the training rows.
-    G : (q, q) array
+    K : (m, m) array, or its full Spectrum
+        Kernel of the training rows; with its eigenpairs other weights cost no O(m^3) again.
+    G : (q, q) array, or its full Spectrum
         Kernel of the tasks.
     Y : (m, q) array
     across : (t, m) array
@@ -42,23 +42,18 @@ def two_step_zero_shot(
     """
     reg_rows, reg_cols = check_positive(reg_rows, "reg_rows"), check_positive(reg_cols, "reg_cols")
     K, Y, across = _checked(K, G, Y, across)
-    check_symmetric(K, "K")
-    system = K + reg_rows * np.eye(len(K))
-    try:
-        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        raise InputError(
-            "K has eigenvalues below -reg_rows: give psd_part(K), or a larger reg_rows"
-        ) from None
-    coef = cho_solve(factor, Y)
-    cols = kernel_spectrum(G, "G")
-    predicted = across @ coef
+    predicted = across @ _coefficients(K, Y, reg_rows)
+    cols = _spectrum(G, "G")
     (left_out,) = ridge_leave_one_out(cols, np.ascontiguousarray(predicted.T), [reg_cols])
     return left_out.T
 
 
 def kron_zero_shot(
-    K: np.ndarray, G: np.ndarray, Y: np.ndarray, across: np.ndarray, reg: float
+    K: np.ndarray | Spectrum,
+    G: np.ndarray | Spectrum,
+    Y: np.ndarray,
+    across: np.ndarray,
+    reg: float,
 ) -> np.ndarray:
     """As ``two_step_zero_shot``, for ``CompleteKronRidge``.
 
@@ -73,7 +68,7 @@ def kron_zero_shot(
     """
     reg = check_positive(reg, "reg")
     K, Y, across = _checked(K, G, Y, across)
-    rows, cols = kernel_spectrum(K, "K"), kernel_spectrum(G, "G")
+    rows, cols = _spectrum(K, "K"), _spectrum(G, "G")
     kept = rows.values > 0
     x, U = rows.values[kept], rows.vectors[:, kept]
     inverse = 1.0 / (np.outer(x, cols.values) + reg)
@@ -82,10 +77,31 @@ def kron_zero_shot(
     return (across @ U / x) @ held_out
 
 
+def _spectrum(kernel, name):
+    return kernel if isinstance(kernel, Spectrum) else kernel_spectrum(kernel, name)
+
+
+def _coefficients(K, Y, reg):
+    """(K + reg I)^-1 Y."""
+    if isinstance(K, Spectrum):
+        return K.vectors @ (K.coordinates(Y) / (K.values + reg)[:, None])
+    check_symmetric(K, "K")
+    system = K + reg * np.eye(len(K))
+    try:
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        raise InputError(
+            "K has eigenvalues below -reg_rows: give psd_part(K), or a larger reg_rows"
+        ) from None
+    return cho_solve(factor, Y)
+
+
 def _checked(K, G, Y, across):
     """K, labels and kernel values in double precision, of shapes that fit."""
-    K, Y, across = (np.asarray(matrix, dtype=np.float64) for matrix in (K, Y, across))
-    m, q = len(K), len(G)
+    if not isinstance(K, Spectrum):
+        K = np.asarray(K, dtype=np.float64)
+    Y, across = (np.asarray(matrix, dtype=np.float64) for matrix in (Y, across))
+    m, q = (len(side.vectors if isinstance(side, Spectrum) else side) for side in (K, G))
     if Y.shape != (m, q) or across.ndim != 2 or across.shape[1] != m:
         raise InputError(
             f"Y has shape {Y.shape} and across {across.shape}: give {(m, q)}, a label for each "

@@ -9,7 +9,7 @@ from kronbench.datasets.dataset import Dataset
 from kronbench.datasets.lshtc import parse_lshtc
 from kronbench.experiments.stock import mini_batches
 from kronbench.experiments.stock.mini_batches import _Corpus, _selected
-from kronbench.models import TwoStepRidge
+from kronbench.models import IndependentRidge, TwoStepRidge
 from tests.helpers import in_memory
 from tests.small_corpus import small_lshtc
 
@@ -18,10 +18,12 @@ SPEC = {
     "components": 12,
     "min_documents": 2,
     "tree_width": 10,
-    "start": 80,
+    "start": {"lshtc": 80},
     "batch": 30,
+    "left_out": 80,
     "sizes": {"lshtc": [80, 200]},
     "regs": [0.01, 1.0, 100.0],
+    "regs_cols": [0.001, 0.1, 10.0],
     "seed": 1,
     "time_cap": 1,
 }
@@ -72,17 +74,34 @@ def test_batches_end_where_one_fit_to_all_documents_does(arrays, monkeypatch):
 
 
 def test_weights_are_those_of_the_least_leave_one_out_error(arrays):
-    corpus = _Corpus(lshtc(arrays), SPEC, np.random.default_rng(1))
+    corpus = _Corpus(lshtc(arrays), SPEC, 80, np.random.default_rng(1))
     first = corpus.labelled(corpus.train[:80])
     regs, tasks = _selected(corpus, SPEC, *first)
     G = (corpus.class_features @ corpus.class_features.T).toarray()
     Y = first[2].toarray()
     model = TwoStepRidge(reg_rows=1.0, reg_cols=1.0, row_kernel="linear", col_kernel="precomputed")
     errors = model.fit_matrix(first[0], G, Y).loo_grid(
-        "B", SPEC["regs"], SPEC["regs"], score=lambda F: np.sum((F - Y) ** 2)
+        "B", SPEC["regs"], SPEC["regs_cols"], score=lambda F: np.sum((F - Y) ** 2)
     )
     i, j = np.unravel_index(np.argmin(errors), errors.shape)
-    assert (regs["two-step"], tasks.reg) == (SPEC["regs"][i], SPEC["regs"][j])
+    assert (regs["two-step"], tasks.reg) == (SPEC["regs"][i], SPEC["regs_cols"][j])
+
+
+def test_errors_of_some_documents_choose_weights_by_these_alone(arrays):
+    corpus = _Corpus(lshtc(arrays), SPEC, 80, np.random.default_rng(1))
+    first = corpus.labelled(corpus.train[:80])
+    regs, _ = _selected(corpus, SPEC | {"left_out": 15}, *first)
+    Y = first[2].toarray()
+    model = IndependentRidge().fit_matrix(first[0], None, Y)
+    errors = model.loo_grid("B", SPEC["regs"], score=lambda F: np.sum((F - Y)[:15] ** 2))
+    assert regs["independent-task"] == SPEC["regs"][np.argmin(errors)]
+
+
+def test_an_end_of_the_grid_is_said(arrays):
+    frame = run_experiment("stock.mini_batches", SPEC, lshtc(arrays), "lshtc")
+    for row in frame.to_dict("records"):
+        ends = (row["reg"] in (0.01, 100.0)) + (row["reg_cols"] in (0.001, 10.0))
+        assert row["on_edge"] == ends
 
 
 def test_files_of_the_challenge_go_the_same_way(arrays):
@@ -108,16 +127,16 @@ def test_files_of_the_challenge_go_the_same_way(arrays):
 
 
 def test_features_know_no_document_that_comes_later(arrays):
-    before = _Corpus(lshtc(arrays), SPEC, np.random.default_rng(1))
-    later = before.train[SPEC["start"] :]
+    before = _Corpus(lshtc(arrays), SPEC, 80, np.random.default_rng(1))
+    later = before.train[SPEC["start"]["lshtc"] :]
     turned = np.random.default_rng(2).permutation(later)
     X, y = arrays["X"].tolil(), arrays["y"].copy()
     X[later] = 3 * X[turned]
     y[later] = y[turned[::-1]]
     changed = arrays | {"X": sparse.csr_array(X), "y": y}
-    after = _Corpus(lshtc(changed), SPEC, np.random.default_rng(1))
+    after = _Corpus(lshtc(changed), SPEC, 80, np.random.default_rng(1))
     np.testing.assert_array_equal(after.train, before.train)
     np.testing.assert_array_equal(after.test[0], before.test[0])
     np.testing.assert_array_equal(after.novel[0], before.novel[0])
-    first = before.train[: SPEC["start"]]
+    first = before.train[: SPEC["start"]["lshtc"]]
     np.testing.assert_array_equal(after.labelled(first)[0], before.labelled(first)[0])

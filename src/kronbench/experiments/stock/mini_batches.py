@@ -25,12 +25,13 @@ _SMOOTHED_DOCUMENTS = 500
 COLUMNS = Columns(
     key=("documents", "setting", "model"),
     clock=("update_seconds",),
+    counts=("on_edge",),
     numbers=("instance_auc", "macro_auc", "reg", "reg_cols"),
     values={
         "setting": ("B", "D"),
         "model": ("independent-task", "two-step"),
         "reg": (Parameter(("regs",)),),
-        "reg_cols": (0, Parameter(("regs",))),
+        "reg_cols": (0, Parameter(("regs_cols",))),
     },
 )
 
@@ -41,18 +42,22 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     Ridge regression on ``components`` features of ``CanonicalCorrespondence`` and a constant takes
     in documents by Algorithm 1: ``start`` at first, then ``batch`` at a time. Algorithm 1 is exact
     in fixed features, so that these are found on the first ``start`` documents, as the weights
-    are: no curve knows a document before it has seen it. "independent-task"
+    are: no curve knows a document before it has seen it. A data set of fewer documents than
+    ``start`` and ``n_test`` begins with the first of its ``sizes``. "independent-task"
     has the task kernel I, "two-step" the kernel exp(-d / ``tree_width``) of the path lengths d
     between classes. Setting B ranks ``n_test`` documents of known classes, D those of the novel
     classes among these. ``instance_auc`` is the mean over documents of the share of other classes
     that score below the right one, ``macro_auc`` the mean over classes of the AUC over documents;
     both are measured at the ``sizes`` and at the end. The weights ``reg`` and ``reg_cols`` have
-    the least squared error of leave-one-out predictions in setting B on the first documents.
+    the least squared error of leave-one-out predictions in setting B on the first documents, of
+    ``left_out`` of them; ``on_edge`` counts those of them that are an end of ``regs`` or
+    ``regs_cols``.
     ``update_seconds`` is the time of all updates so far, features not included.
     """
     sizes = spec["sizes"][data.name]
-    corpus = _Corpus(data, spec, rng)
-    seen, watch, rows = spec["start"], Stopwatch(), []
+    start = spec["start"].get(data.name, sizes[0])
+    corpus = _Corpus(data, spec, start, rng)
+    seen, watch, rows = start, Stopwatch(), []
     first = corpus.labelled(corpus.train[:seen])
     regs, tasks = _selected(corpus, spec, *first)
     ridges = {
@@ -66,7 +71,12 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             for setting, model, areas in _evaluated(corpus, coefs, tasks):
                 labels = {"documents": seen, "setting": setting, "model": model}
                 weights = {"reg": regs[model], "reg_cols": tasks.reg if model == "two-step" else 0}
-                rows.append(labels | areas | weights | {"update_seconds": watch.seconds})
+                on_edge = sum(
+                    weight in (spec[grid][0], spec[grid][-1])
+                    for weight, grid in zip(weights.values(), ("regs", "regs_cols"), strict=True)
+                )
+                weights |= {"on_edge": on_edge, "update_seconds": watch.seconds}
+                rows.append(labels | areas | weights)
         batch = corpus.train[seen : seen + spec["batch"]]
         if len(batch) == 0:
             bar.close()
@@ -82,12 +92,12 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
 class _Corpus:
     """Documents in the order of training, with their features, classes and class features."""
 
-    def __init__(self, data, spec, rng):
+    def __init__(self, data, spec, start, rng):
         self._X, self._y = data["X"], data["y"]
         order = rng.permutation(len(self._y))
         test, self.train = order[: spec["n_test"]], order[spec["n_test"] :]
         test = test[np.isin(self._y[test], self._y[self.train])]
-        first = self.train[: spec["start"]]
+        first = self.train[:start]
         self._embedding = CanonicalCorrespondence(
             spec["components"],
             min_documents=spec["min_documents"],
@@ -117,18 +127,19 @@ class _Corpus:
 
 def _selected(corpus, spec, features, _, Y):
     """The weight of each model, and the second step of two-step regression with its own."""
-    grid = np.asarray(spec["regs"], dtype=float)
+    grid, grid_cols = (np.asarray(spec[name], dtype=float) for name in ("regs", "regs_cols"))
     y = Y.indices
     # a class without documents has no label to predict: its first step is zero
     classes = np.unique(y)
     labels = Y[:, classes].toarray()
-    tasks = [SecondStep(corpus.class_features, reg) for reg in grid]
-    errors, tree_errors = np.empty(len(grid)), np.zeros((len(grid), len(grid)))
+    n = min(spec["left_out"], len(y))  # documents are in random order
+    tasks = [SecondStep(corpus.class_features, reg) for reg in grid_cols]
+    errors, tree_errors = np.empty(len(grid)), np.zeros((len(grid), len(grid_cols)))
     ridge = IndependentRidge().fit_matrix(features, None, labels)
     for i, F in ridge.loo_grid("B", grid):
-        errors[i] = np.sum((F - labels) ** 2)
-        for start in range(0, len(F), _SMOOTHED_DOCUMENTS):
-            part = slice(start, start + _SMOOTHED_DOCUMENTS)
+        errors[i] = np.sum((F[:n] - labels[:n]) ** 2)
+        for start in range(0, n, _SMOOTHED_DOCUMENTS):
+            part = slice(start, min(start + _SMOOTHED_DOCUMENTS, n))
             tree_errors[i] += [task.squared_error(F[part], classes, y[part]) for task in tasks]
     i, j = np.unravel_index(np.argmin(tree_errors), tree_errors.shape)
     regs = {"independent-task": grid[np.argmin(errors)], "two-step": grid[i]}

@@ -23,7 +23,8 @@ COLUMNS = Columns(
         "method": (
             *("independent-task", "Kronecker kernel", "ordinary Kronecker least squares"),
             *("two-step", "order of the steps", "Theorem 1", "Theorem 1, singular G"),
-            *("Theorem 2", "Theorem 3", "Algorithm 1, l < d", "Algorithm 1, l > d"),
+            *("Theorem 2", "Theorem 3", "Fisher discriminant"),
+            *("Algorithm 1, l < d", "Algorithm 1, l > d"),
             *("Algorithm 2, l < r", "Algorithm 2, l > r", "Theorem 5", "Theorem 5, beyond 1/2"),
         ),
     },
@@ -56,6 +57,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         ("theorem-1-singular", "Theorem 1, singular G"): _projected(K, G, Y, reg),
         ("theorem-2", "Theorem 2"): _theorem_2(K, G, Y, reg, reg_cols, spec["block"]),
         ("theorem-3", "Theorem 3"): _theorem_3(K, G, Y, reg, reg_cols),
+        ("fisher", "Fisher discriminant"): _fisher(K, G, Y),
         ("algorithm-1", "Algorithm 1, l < d"): _updated(
             "rows", K, G, Y, reg, reg_cols, small=True
         ),
@@ -169,6 +171,23 @@ def _theorem_3(K, G, Y, reg, reg_cols):
     ordinary = CompleteKronRidge(reg=0.0, **PRECOMPUTED).fit_matrix(*shifted, problem[2])
     two_step = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED).fit_matrix(*problem)
     return two_step.predict_matrix(*at), ordinary.predict_matrix(*at)
+
+
+def _fisher(K, G, Y):
+    """Directions, of unit length, of least squares on rescaled labels and of Fisher's criterion.
+
+    Features of a pair are products of the leading five of each side; least squares has an
+    intercept. Fisher's direction is that of the inverse covariance within the classes, times the
+    difference of their means.
+    """
+    X = np.kron(*(_leading_features(kernel)[:, -5:] for kernel in (K, G)))
+    y = Y.ravel()
+    centred = X - X.mean(axis=0)
+    least_squares = np.linalg.solve(centred.T @ centred, centred.T @ y)
+    classes = X[y > 0], X[y <= 0]
+    within = sum((part - part.mean(axis=0)).T @ (part - part.mean(axis=0)) for part in classes)
+    fisher = np.linalg.solve(within, classes[0].mean(axis=0) - classes[1].mean(axis=0))
+    return tuple(w / np.linalg.norm(w) for w in (least_squares, fisher))
 
 
 def _updated(side, K, G, Y, reg, reg_cols, small):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -15,15 +15,21 @@ from kronbench.bench.seeds import generator
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
-from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
+from kronbench.linalg.eigen import Spectrum, kernel_spectrum
+from kronbench.pairs.leave_one_out import (
+    kron_leave_one_out,
+    ridge_leave_one_out,
+    two_step_leave_one_out,
+)
 from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
 
-PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+_AUC, _SQUARED_ERROR = "AUC", "squared error"
 
 COLUMNS = Columns(
-    key=("repetition", "labels", "size", "approach", "method", "selection"),
+    key=("repetition", "labels", "size", "approach", "method", "selection", "criterion"),
     repeats=("repetition",),
-    numbers=("score",),
+    counts=("on_edge",),
+    numbers=("score", "reg", "reg_cols", "share_on_edge"),
     texts=("measure",),
     values={
         "labels": ("real", "rescaled", "1 and 0"),
@@ -34,13 +40,16 @@ COLUMNS = Columns(
         ),
         "method": ("IT", "KK", "TS"),
         "selection": ("A", "B", "D"),
+        "criterion": ("AUC", "squared error"),
         "measure": ("macro AUC", "concordance index"),
+        "reg": (Parameter(("regs",)),),
+        "reg_cols": (Parameter(("regs",)),),
     },
 )
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
-    """One row for each repetition, training size and curve (Stock et al. 2016, figure 7).
+    """One row for each repetition, size, curve and criterion (Stock et al. 2016, figure 7).
 
     Every drug in turn is the target task, all other drugs are auxiliary. ``score`` is the mean
     over target tasks of the AUC (binary labels) or concordance index over the test proteins of
@@ -55,11 +64,18 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
       whole pool; a ridge regression over tasks imputes the target's missing labels, one over
       proteins follows.
 
-    Pairwise models take the weights of the largest AUC over left-out pairs where labels are
-    binary, those of the least squared error where they are not; a ridge regression for one task
-    always the latter, since a task with labels of one class has no AUC. For the target tasks of
-    one of ``task_folds`` folds the weights of zero-shot models and of the imputation are chosen on
-    the tasks of the other folds, so that no label of the target has a part in them.
+    ``criterion`` says by what the weights of pairwise models and of the imputation were chosen:
+    the largest AUC over all left-out pairs, or the least squared error. Labels that are not
+    binary have the latter alone. A ridge regression for one task always has it, since a task with
+    labels of one class has no AUC; it stands under both. For the target tasks of one of
+    ``task_folds`` folds the weights of zero-shot models and of the imputation are chosen on the
+    tasks of the other folds, so that no label of the target has a part in them. Zero-shot
+    Kronecker regression is chosen in setting D too, where the paper has no shortcut, at the sizes
+    of ``spec["kronecker_in_d"]``.
+
+    ``reg`` (of proteins, or the one weight) and ``reg_cols`` (of drugs) are the medians of the
+    chosen weights over the target tasks, ``share_on_edge`` is the share of the tasks for which
+    one of them lies at an end of the grid, and ``on_edge`` says that this is half or more.
 
     ``labels`` are real; or, where they are binary, those of section 6.1, "rescaled", as in the
     paper, and beside them "1 and 0" at the sizes of ``spec["binary_sizes"]``. The negative label
@@ -72,25 +88,34 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     ways = {"rescaled" if binary else "real": (Y, spec["sizes"][name])}
     if binary and name in spec["binary_sizes"]:
         ways["1 and 0"] = (Y > 0).astype(float), spec["binary_sizes"][name]
+    in_d = spec["kronecker_in_d"].get(name, ())
+    tasks = kernel_spectrum(G, "G")
     rows = []
     for repetition in tqdm(range(spec["repetitions"]), desc=data.name, unit="repetition"):
         split = Split.draw(spec, data, Y.shape, repetition)
+        shared = _Shared(K, G, tasks, split)
         for labels, (values, sizes) in ways.items():
-            problem = _Transfer(K, G, values, split, regs)
+            problem = _Transfer(shared, values, regs)
             for size in sizes:
-                for (approach, method, selection), F in problem.predictions(size):
-                    rows.append(
+                for curve, predicted in problem.curves(size, kronecker_in_d=size in in_d):
+                    measured = {
+                        "score": problem.score(predicted.F),
+                        "measure": problem.measure,
+                        **predicted.selected(regs),
+                    }
+                    rows += [
                         {
                             "repetition": repetition,
                             "labels": labels,
                             "size": size,
-                            "approach": approach,
-                            "method": method,
-                            "selection": selection,
-                            "score": problem.score(F),
-                            "measure": problem.measure,
+                            "approach": curve.approach,
+                            "method": curve.method,
+                            "selection": curve.selection,
+                            "criterion": criterion,
+                            **measured,
                         }
-                    )
+                        for criterion in curve.criteria
+                    ]
     return pd.DataFrame(rows)
 
 
@@ -120,117 +145,199 @@ class Split:
         return cls(proteins[n_test:], proteins[:n_test], folds)
 
 
+@dataclass(frozen=True)
+class _Curve:
+    approach: str
+    method: str
+    selection: str
+    criteria: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Predicted:
+    """Predictions F (t, q) for the test proteins, and the weights (w, q) chosen for each task."""
+
+    F: np.ndarray
+    weights: np.ndarray
+
+    def selected(self, grid):
+        """The columns of a row that tell what was chosen."""
+        medians = np.quantile(self.weights, 0.5, axis=1, method="lower")
+        on_edge = np.isin(self.weights, [grid.min(), grid.max()]).any(axis=0).mean()
+        return dict(zip(("reg", "reg_cols"), medians, strict=False)) | {
+            "share_on_edge": on_edge,
+            "on_edge": int(on_edge >= 0.5),
+        }
+
+
+class _Shared:
+    """Kernels of one repetition and their eigenpairs, found once for all labels and weights.
+
+    ``folds`` has for each fold of the tasks the targets, a mask (q,), the other tasks, and the
+    eigenpairs of the kernel of these.
+    """
+
+    def __init__(self, K: np.ndarray, G: np.ndarray, tasks: Spectrum, split: Split):
+        self.split, self.tasks = split, tasks
+        self.across = K[np.ix_(split.test, split.pool)]
+        self.folds = []
+        for fold in np.unique(split.task_fold):
+            others = np.flatnonzero(split.task_fold != fold)
+            spectrum = kernel_spectrum(G[np.ix_(others, others)], "G")
+            self.folds.append((split.task_fold == fold, others, spectrum))
+        pool = K[np.ix_(split.pool, split.pool)]
+        self.proteins = functools.cache(lambda size: kernel_spectrum(pool[:size, :size], "K"))
+
+
 class _Transfer:
-    """One repetition: the predictions (t, q) of every curve for the test proteins."""
+    """One repetition with labels Y (m, q): the predictions of every curve."""
 
-    def __init__(self, K, G, Y, split, regs):
-        self._G, self._split, self._regs = G, split, regs
-        self._K_pool = K[np.ix_(split.pool, split.pool)]
-        self._K_test = K[np.ix_(split.test, split.pool)]
-        self._Y_pool, self._Y_test = Y[split.pool], Y[split.test]
+    def __init__(self, shared: _Shared, Y: np.ndarray, grid: np.ndarray):
+        self._shared, self._grid = shared, grid
+        self._Y_pool, self._Y_test = Y[shared.split.pool], Y[shared.split.test]
         self._binary = len(np.unique(Y)) == 2
+        self.criteria = (_AUC, _SQUARED_ERROR) if self._binary else (_SQUARED_ERROR,)
 
-    def predictions(self, size):
-        """Yield ((approach, method, selection), predictions) with ``size`` training proteins."""
-        K, across, Y = self._K_pool[:size, :size], self._K_test[:, :size], self._Y_pool[:size]
-        G, grid = self._G, self._regs
-        yield ("independent-task", "IT", "A"), _own_weights(K, across, Y, grid)
-        completed = np.vstack([Y, self._imputed[size:]])
-        curve = ("almost zero-shot", "TS", "A")
-        yield curve, _own_weights(self._K_pool, self._K_test, completed, grid)
-
-        (reg,) = self._selected(_fitted_kron(K, G, Y), "A", Y, [grid])
-        curve = ("multi-task", "KK", "A")
-        yield curve, _fitted_kron(K, G, Y, reg).predict_matrix(across, G)
-        model = _fitted_two_step(K, G, Y)
-        for setting in "AB":
-            regs = self._selected(model, setting, Y, [grid, grid])
-            curve = ("multi-task", "TS", setting)
-            yield curve, _fitted_two_step(K, G, Y, *regs).predict_matrix(across, G)
-
-        whole_pool = size == len(self._Y_pool)
-        for (method, setting), F in (
-            self._full_zero_shot if whole_pool else self._zero_shot(K, Y, across)
-        ):
-            yield ("zero-shot", method, setting), F
-        for (method, setting), F in self._full_zero_shot:
-            yield ("full zero-shot", method, setting), F
+    def curves(
+        self, size: int, kronecker_in_d: bool = False
+    ) -> Iterator[tuple[_Curve, _Predicted]]:
+        """Every curve with ``size`` training proteins."""
+        Y, n_pool = self._Y_pool[:size], len(self._Y_pool)
+        curve = _Curve("independent-task", "IT", "A", self.criteria)
+        yield curve, self._single_tasks(size, Y)
+        for criterion in self.criteria:
+            imputed = self._imputed[criterion]
+            second = self._single_tasks(n_pool, np.vstack([Y, imputed.F[size:]]))
+            weights = np.vstack([second.weights, imputed.weights])
+            curve = _Curve("almost zero-shot", "TS", "A", (criterion,))
+            yield curve, _Predicted(second.F, weights)
+        for (method, setting), chosen in self._multi_task(size, Y):
+            for criterion, predicted in chosen.items():
+                yield _Curve("multi-task", method, setting, (criterion,)), predicted
+        whole_pool = self._full_zero_shot
+        reduced = whole_pool if size == n_pool else self._zero_shot(size)
+        if kronecker_in_d:
+            reduced = reduced | self._zero_shot(size, ("KK",), "D")
+        for approach, curves in (("zero-shot", reduced), ("full zero-shot", whole_pool)):
+            for (method, setting, criterion), predicted in curves.items():
+                yield _Curve(approach, method, setting, (criterion,)), predicted
 
     @property
-    def measure(self):
+    def measure(self) -> str:
         return "macro AUC" if self._binary else "concordance index"
 
-    def score(self, F):
+    def score(self, F: np.ndarray) -> float:
         """Mean over tasks of the AUC or concordance index on the test proteins."""
         if self._binary:
             return macro_auc(self._Y_test, F, axis=0)
         indices = [concordance_index(y, f) for y, f in zip(self._Y_test.T, F.T, strict=True)]
         return np.nanmean(indices)
 
-    @cached_property
+    def _single_tasks(self, size, labels):
+        """Ridge regression for each task, with its own weight by squared error."""
+        rows = self._shared.proteins(size)
+        errors = [
+            np.sum((F - labels) ** 2, axis=0)
+            for F in ridge_leave_one_out(rows, labels, self._grid)
+        ]
+        regs = self._grid[np.argmin(errors, axis=0)]
+        coef = rows.coordinates(labels) / (rows.values[:, None] + regs)
+        return _Predicted(self._to_test(rows) @ coef, regs[None])
+
+    def _multi_task(self, size, Y):
+        """Yield (method, setting), and predictions by criterion."""
+        rows, cols = self._shared.proteins(size), self._shared.tasks
+        x, s = rows.values[:, None], cols.values
+        coordinates, to_test = rows.coordinates(Y) @ cols.vectors, self._to_test(rows)
+        filters = {
+            "KK": lambda reg: s / (x * s + reg),
+            "TS": lambda reg, reg_cols: s / ((x + reg) * (s + reg_cols)),
+        }
+        for method, setting in (("KK", "A"), ("TS", "A"), ("TS", "B")):
+            found = {}
+            for criterion, weights in self._selected(method, setting, rows, cols, Y).items():
+                filtered = filters[method](*weights) * coordinates
+                F = to_test @ filtered @ cols.vectors.T
+                found[criterion] = _Predicted(F, np.outer(weights, np.ones(len(s))))
+            yield (method, setting), found
+
+    def _to_test(self, rows):
+        """Kernel values of the test proteins with the eigenvectors of the training proteins."""
+        return self._shared.across[:, : len(rows.vectors)] @ rows.vectors
+
+    @functools.cached_property
     def _full_zero_shot(self):
-        return list(self._zero_shot(self._K_pool, self._Y_pool, self._K_test))
+        return self._zero_shot(len(self._Y_pool))
 
-    def _zero_shot(self, K, Y, across):
-        for method, settings, n_weights, fitted, predicted in (
-            ("KK", "A", 1, _fitted_kron, kron_zero_shot),
-            ("TS", "AD", 2, _fitted_two_step, two_step_zero_shot),
-        ):
-            F = {setting: np.empty(self._Y_test.shape) for setting in settings}
-            for targets, others in self._task_folds():
-                model = fitted(K, self._G[np.ix_(others, others)], Y[:, others])
-                grids = [self._regs] * n_weights
-                for setting in settings:
-                    regs = self._selected(model, setting, Y[:, others], grids)
-                    F[setting][:, targets] = predicted(K, self._G, Y, across, *regs)[:, targets]
-            for setting in settings:
-                yield (method, setting), F[setting]
+    def _zero_shot(self, size, methods=("KK", "TS"), settings="AD"):
+        """Predictions by method, setting and criterion; Kronecker in D only where asked for."""
+        Y, rows = self._Y_pool[:size], self._shared.proteins(size)
+        given = rows, self._shared.tasks, Y, self._shared.across[:, :size]
+        found = {}
+        for method in methods:
+            way = kron_zero_shot if method == "KK" else two_step_zero_shot
+            predicted = functools.cache(lambda *weights, way=way: way(*given, *weights))
+            for setting in settings if len(methods) == 1 or method == "TS" else "A":
+                chosen = [
+                    (targets, self._selected(method, setting, rows, cols, Y[:, others]))
+                    for targets, others, cols in self._shared.folds
+                ]
+                for criterion in self.criteria:
+                    by_fold = [(targets, best[criterion]) for targets, best in chosen]
+                    F = np.empty(self._Y_test.shape)
+                    for targets, weights in by_fold:
+                        F[:, targets] = predicted(*weights)[:, targets]
+                    found[method, setting, criterion] = _Predicted(F, self._by_task(by_fold))
+        return found
 
-    @cached_property
+    def _by_task(self, by_fold):
+        """The weights (w, q) of each task."""
+        every = np.empty((len(by_fold[0][1]), len(by_fold[0][0])))
+        for targets, weights in by_fold:
+            every[:, targets] = np.reshape(weights, (-1, 1))
+        return every
+
+    @functools.cached_property
     def _imputed(self):
-        """Labels of the pool, each task's predicted from the labels of all other tasks."""
-        labels = self._Y_pool.T
-        imputed = np.empty_like(labels)
-        for targets, others in self._task_folds():
-            model = _fitted_ridge(self._G[np.ix_(others, others)], labels[others])
-            (reg,) = self._selected(model, "A", labels[others], [self._regs])
-            imputed[targets] = _fitted_ridge(self._G, labels, reg).loo("A")[targets]
-        return imputed.T
+        """Labels of the pool by criterion, each task's predicted from those of all other tasks."""
+        labels = np.ascontiguousarray(self._Y_pool.T)
 
-    def _task_folds(self):
-        for fold in np.unique(self._split.task_fold):
-            yield self._split.task_fold == fold, np.flatnonzero(self._split.task_fold != fold)
+        @functools.cache
+        def predicted(reg):
+            return next(ridge_leave_one_out(self._shared.tasks, labels, [reg]))
 
-    def _selected(self, model, setting, Y, grids):
-        """The weights with the best leave-one-out predictions of labels Y."""
-        scores = model.loo_grid(setting, *grids, score=lambda F: self._criterion(Y, F))
-        best = np.unravel_index(np.argmax(scores), scores.shape)
-        return [grid[i] for grid, i in zip(grids, best, strict=True)]
+        chosen = []
+        for targets, others, cols in self._shared.folds:
+            points = enumerate(ridge_leave_one_out(cols, labels[others], self._grid))
+            chosen.append((targets, self._best(points, labels[others], 1)))
+        found = {}
+        for criterion in self.criteria:
+            by_fold = [(targets, best[criterion]) for targets, best in chosen]
+            imputed = np.empty_like(labels)
+            for targets, (reg,) in by_fold:
+                imputed[targets] = predicted(reg)[targets]
+            found[criterion] = _Predicted(imputed.T, self._by_task(by_fold))
+        return found
 
-    def _criterion(self, Y, F):
-        return micro_auc(Y > 0, F) if self._binary else -np.mean((F - Y) ** 2)
+    def _selected(self, method, setting, rows, cols, Y):
+        """The weights with the best leave-one-out predictions of labels Y, by criterion."""
+        if method == "KK":
+            points = enumerate(kron_leave_one_out(setting, rows, cols, Y, self._grid))
+            return self._best(points, Y, 1)
+        points = two_step_leave_one_out(setting, rows, cols, Y, self._grid, self._grid)
+        return self._best(points, Y, 2)
 
-
-def _own_weights(K, across, labels, regs):
-    """Ridge regression for each column of labels, with its own weight from leave-one-out."""
-    errors = np.empty((len(regs), labels.shape[1]))
-    for index, F in _fitted_ridge(K, labels).loo_grid("A", regs):
-        errors[index] = np.sum((F - labels) ** 2, axis=0)
-    best = np.argmin(errors, axis=0)
-    F = np.empty((len(across), labels.shape[1]))
-    for index in np.unique(best):
-        tasks = best == index
-        F[:, tasks] = _fitted_ridge(K, labels[:, tasks], regs[index]).predict_matrix(across)
-    return F
-
-
-def _fitted_ridge(K, Y, reg=1.0):
-    return IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K, None, Y)
-
-
-def _fitted_kron(K, G, Y, reg=1.0):
-    return CompleteKronRidge(reg=reg, **PRECOMPUTED).fit_matrix(K, G, Y)
-
-
-def _fitted_two_step(K, G, Y, reg=1.0, reg_cols=1.0):
-    return TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED).fit_matrix(K, G, Y)
+    def _best(self, points, Y, n_weights):
+        scores = {
+            criterion: np.empty((len(self._grid),) * n_weights) for criterion in self.criteria
+        }
+        by_column = np.asfortranarray(Y)  # the order of F: strided differences take four times
+        for point, F in points:
+            labels = by_column if F.flags.f_contiguous else Y
+            scores[_SQUARED_ERROR][point] = -np.sum((F - labels) ** 2)
+            if self._binary:
+                scores[_AUC][point] = micro_auc(Y > 0, F)
+        return {
+            criterion: tuple(self._grid[i] for i in np.unravel_index(np.argmax(each), each.shape))
+            for criterion, each in scores.items()
+        }

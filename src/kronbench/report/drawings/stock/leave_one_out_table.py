@@ -1,5 +1,6 @@
 """Best leave-one-out AUC over the grid and its running time, beside the printed ones."""
 
+import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import SHOWN, Columns, Parameter
@@ -16,24 +17,29 @@ CHARACTERISTICS = {
 }
 _ORDER = [
     *("quantity", "setting", "method", "dataset", "ours", "paper", "difference"),
-    *("at reg", "at reg cols", "best less worst", "loss at weights of A"),
+    *("at reg", "at reg cols", "on edge", "middle reg", "middle reg cols"),
+    *("best less worst", "the same over the gap of the methods", "loss at weights of A"),
     *("seconds", "seconds of AUC over those of predictions", "paper took", "times faster"),
+    *("ns of predictions a pair", "ns of AUC a pair"),
     *("by submatrices, s", "by submatrices is", "deviation of it"),
     *("speed-up over KK by submatrices", "the same, AUC included", "speed-up over KK"),
     *("beyond", "busy", "source"),
 ]
 BY_SUBMATRICES = "KK by submatrices"
+NEAR = 0.005  # AUC below the best up to which a weight is as good: the maps are flat
 
 COLUMNS = SHOWN | Columns(
     key=("quantity", "setting", "method"),
-    clock=("seconds", "by submatrices, s"),
+    clock=("seconds", "by submatrices, s", "ns of predictions a pair", "ns of AUC a pair"),
     ratios_of_clock=(
         *("seconds of AUC over those of predictions", "times faster"),
         *("speed-up over KK by submatrices", "the same, AUC included", "speed-up over KK"),
     ),
+    counts=("on edge",),
     numbers=(
         *("ours", "paper", "difference", "at reg", "at reg cols"),
-        *("best less worst", "loss at weights of A", "deviation of it"),
+        *("middle reg", "middle reg cols", "best less worst"),
+        *("the same over the gap of the methods", "loss at weights of A", "deviation of it"),
     ),
     texts=("paper took", "beyond"),
     conditions=("by submatrices is",),
@@ -58,7 +64,11 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: list[pd.DataFrame]) -> pd
     AUC together. ``by submatrices`` is the time of the paper's own way to leave out rows and
     columns with Kronecker ridge regression, measured or extrapolated; with "AUC included" the
     seconds of the AUC are added on both sides (in setting A the shortcut is the paper's way).
-    ``loss at weights of A`` is what the weights that are best in setting A cost in another one.
+    ``on edge`` counts the best weights that lie at an end of the grid. ``middle reg`` and
+    ``middle reg cols`` are the geometric means of the weights whose AUC is within 0.005 of the
+    best, of the targets (or the one weight) and of the drugs; ``loss at weights of A`` is what
+    the weights near the best of setting A cost in another one, at the best of these. ``the same
+    over the gap of the methods`` divides ``best less worst`` by the difference of both methods.
     ``*`` marks numbers that are no leave-one-out predictions, ``beyond`` a cell that the paper
     left empty (Stock et al. 2016, table 6.1).
     """
@@ -108,9 +118,16 @@ def _performance(frame, printed):
             "ours": best["auc"] if part["auc"].notna().all() else float("nan"),
             "at reg": best["reg"],
             "at reg cols": best["reg_cols"],
+            "on edge": sum(best[name] in _ends(part[name]) for name in ("reg", "reg_cols")),
+            "middle reg": _middle(part, "reg"),
+            "middle reg cols": _middle(part, "reg_cols"),
             "best less worst": best["auc"] - part["auc"].min(),
             "source": best["source"],
         }
+        if method in ("KK", "TS"):
+            row["the same over the gap of the methods"] = _over_gap(
+                row["best less worst"], frame, best
+            )
         if setting != "A" and method in ("KK", "TS"):
             row["loss at weights of A"] = best["auc"] - _auc_at_weights_of_a(frame, best)
         key = (setting, method.rstrip("*"))
@@ -122,6 +139,7 @@ def _performance(frame, printed):
                     "seconds": best["seconds"],
                     "seconds of AUC over those of predictions": best["scoring_seconds"]
                     / best["seconds"],
+                    **_per_pair(part),
                     "paper took": took,
                     "times faster": seconds_of(took) / (best["seconds"] + best["scoring_seconds"]),
                     "busy": disturbed(part),
@@ -147,15 +165,43 @@ def _performance(frame, printed):
     return pd.DataFrame(rows)
 
 
+def _ends(weights):
+    return (weights.min(), weights.max())
+
+
+def _near_best(curve):
+    return curve[curve["auc"] >= curve["auc"].max() - NEAR]
+
+
+def _middle(curve, column):
+    """The geometric mean of the weights that are as good as the best; NaN where there is none."""
+    return np.exp(np.log(_near_best(curve)[column]).mean())
+
+
+def _over_gap(less, frame, best):
+    """Best less worst over the difference of the best AUCs of both methods, in the same cell."""
+    cell = frame[(frame["dataset"] == best["dataset"]) & (frame["setting"] == best["setting"])]
+    areas = cell[cell["method"].isin(["KK", "TS"])].groupby("method")["auc"].max()
+    return less / abs(areas["KK"] - areas["TS"]) if len(areas) == 2 else np.nan
+
+
+def _per_pair(part):
+    """Nanoseconds of a prediction and of its share of an AUC."""
+    first = part.iloc[0]
+    n_predictions = len(part) * first["targets"] * first["drugs"]
+    return {
+        "ns of predictions a pair": 1e9 * first["seconds"] / n_predictions,
+        "ns of AUC a pair": 1e9 * first["scoring_seconds"] / n_predictions,
+    }
+
+
 def _auc_at_weights_of_a(frame, best):
-    """The AUC of a setting at the weights that are best in setting A."""
+    """The best AUC of a setting at the weights that are as good as the best of setting A."""
     curve = frame[(frame["method"] == best["method"]) & (frame["dataset"] == best["dataset"])]
-    in_a = curve[curve["setting"] == "A"]
-    weights = in_a.loc[in_a["auc"].idxmax(), ["reg", "reg_cols"]]
-    here = curve[(curve["setting"] == best["setting"]) & (curve["reg"] == weights["reg"])]
-    if pd.notna(weights["reg_cols"]):
-        here = here[here["reg_cols"] == weights["reg_cols"]]
-    return here["auc"].item()
+    weights = ["reg"] if curve["reg_cols"].isna().all() else ["reg", "reg_cols"]
+    in_a = _near_best(curve[curve["setting"] == "A"])[weights]
+    here = curve[curve["setting"] == best["setting"]]
+    return here.merge(in_a, on=weights)["auc"].max()
 
 
 def _how(own_way):

@@ -7,6 +7,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FormatStrFormatter, MaxNLocator
 
 from kronbench.bench.items import Item
+from kronbench.report.drawings.stock.leave_one_out_table import NEAR
 from kronbench.report.render import read_printed
 from kronbench.report.style import new_figure
 
@@ -15,6 +16,8 @@ _OUTLINE = [withStroke(linewidth=2.8, foreground="black")]
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Contours of AUC with their own levels in each panel, and a cross at the best pair.
+
+    A white line surrounds what is within 0.005 of it.
 
     The regularization value of targets (instances) goes across, that of drugs (tasks) up; a line
     in the colour bar is the printed best AUC (Stock et al. 2016, figure 5).
@@ -33,6 +36,9 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             across, up = np.log10(auc.columns), np.log10(auc.index)
             contours = panel.contourf(across, up, auc, levels=12, cmap="viridis")
             best = part.loc[part["auc"].idxmax()]
+            panel.contour(
+                across, up, auc, levels=[best["auc"] - NEAR], colors="white", linewidths=1
+            )
             panel.plot(
                 np.log10(best["reg"]), np.log10(best["reg_cols"]), "x", color="white", mew=1.6,
                 mec="white", clip_on=False, path_effects=_OUTLINE,

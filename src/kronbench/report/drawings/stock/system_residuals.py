@@ -20,6 +20,7 @@ STATEMENTS = {
     "Theorem 1, singular G": ("f^TS(·, tⱼ), λ_t = 0", "f^IT projected on the range of G"),
     "Theorem 2": ("F^TS, setting A", "pairwise kernel Ξ, λ = 1"),
     "Theorem 3": ("f^TS, setting D", "f^OKKLS, kernels k + λ_d δ, g + λ_t δ"),
+    "Fisher discriminant": ("least squares, labels N/N⁺, −N/N⁻", "S_W⁻¹ (m₊ − m₋)"),
     "Theorem 5": ("(z / λ)^(1/2) |1 − z φ(z)|", "2 a b"),
     "Theorem 5, beyond 1/2": ("(z / λ)^(3/4) |1 − z φ(z)|", "2 a b"),
     "Algorithm 1, l < d": ("batches of new instances", "training anew"),
@@ -35,13 +36,14 @@ COLUMNS = SHOWN | Columns(
     values={
         "key": (
             *("order-of-steps", "theorem-1", "theorem-1-singular", "theorem-2"),
-            *("theorem-3", "algorithm-1", "algorithm-1-large-batches", "algorithm-2"),
+            *("theorem-3", "fisher", "algorithm-1", "algorithm-1-large-batches", "algorithm-2"),
             *("theorem-5", "theorem-5-qualification"),
         ),
         "method": (
             *("independent-task", "Kronecker kernel", "ordinary Kronecker least squares"),
             *("two-step", "order of the steps", "Theorem 1", "Theorem 1, singular G"),
-            *("Theorem 2", "Theorem 3", "Algorithm 1, l < d", "Algorithm 1, l > d"),
+            *("Theorem 2", "Theorem 3", "Fisher discriminant"),
+            *("Algorithm 1, l < d", "Algorithm 1, l > d"),
             *("Algorithm 2, l < r", "Algorithm 2, l > r", "Theorem 5", "Theorem 5, beyond 1/2"),
         ),
     },
