@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from kronbench.report import checks, claims
+from kronbench.report import claims
+from kronbench.report.claim_files import find_check
+from kronbench.runs.verdicts import UNTESTED
 
 
 def corrupted(frame, column, rows=slice(None)):
@@ -42,14 +44,14 @@ def moved_by(claim, frame, scale):
 
     Spoiled are the rows that the verdict rests on.
     """
-    verdict, _ = claims.judge(claim, frame, scale)
-    if verdict == claims.UNTESTED:
+    verdict = claims.judge(claim, frame, scale).verdict
+    if verdict == UNTESTED:
         return verdict, set()
     check = dict(claim["check"])
-    rows_read, where = getattr(checks, check.pop("kind")).rows_read, check.pop("where", None)
+    rows_read, where = find_check(check.pop("kind")).rows_read, check.pop("where", None)
     rows = rows_read(frame.query(where) if where else frame, **check).index
     return verdict, {
         name
         for name, spoiled in corrupted(frame, column_of(check), rows)
-        if claims.judge(claim, spoiled, scale)[0] != verdict
+        if claims.judge(claim, spoiled, scale).verdict != verdict
     }

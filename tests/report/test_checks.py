@@ -1,205 +1,191 @@
+"""Numbers against bounds and printed ones, each on both sides and in between."""
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, strategies as st
 
 from kronbench.report import checks
-from kronbench.report.estimates import half_width
+from kronbench.report.estimates import half_width, interval_factor
+from kronbench.report.outcomes import NotMeasured
+
+FOLDS = {"over": ["fold"], "test_over_train": 0.25}
+HOLDS, UNDECIDED, CONTRADICTED = "holds", "undecided", "contradicted"
 
 
-def curve(values, **columns):
-    return pd.DataFrame({"iteration": range(1, len(values) + 1), "risk": values, **columns})
+def found(check, frame, **arguments):
+    """Verdict and text of a check."""
+    result = check(frame, **arguments)
+    return result.verdict, result.measured
 
 
-def test_decreases_finds_the_one_rise_and_names_its_group():
-    good = curve([4.0, 2.0, 1.0, 1.0], dataset="Ki")
-    bad = curve([4.0, 2.0, 2.5, 1.0], dataset="IC")
-    arguments = {"value": "risk", "over": "iteration", "by": ["dataset"]}
-    assert checks.decreases(good, **arguments)[0]
-    holds, measured = checks.decreases(pd.concat([good, bad]), **arguments)
-    assert not holds
-    assert measured == "largest relative rise 0.25 (dataset IC)"
-    assert checks.decreases(pd.concat([good, bad]), **arguments, tolerance=0.3)[0]
+def verdict(check, frame, **arguments):
+    return found(check, frame, **arguments)[0]
 
 
-def test_decreases_looks_at_the_mean_over_folds():
-    rise, fall = curve([1.0, 2.0], dataset="Ki"), curve([5.0, 1.0], dataset="Ki")
-    arguments = {"value": "risk", "over": "iteration", "by": ["dataset"]}
-    assert not checks.decreases(rise, **arguments)[0]
-    assert checks.decreases(pd.concat([rise, fall]), **arguments)[0]
-
-
-def test_peaks_within():
-    frame = curve([0.5, 0.7, 0.6, 0.5], reg=1.0)
-    arguments = {"value": "risk", "over": "iteration", "by": ["reg"]}
-    assert checks.peaks_within(frame, **arguments, limit=2)[0]
-    assert not checks.peaks_within(frame, **arguments, limit=1)[0]
-    assert checks.peaks_within(frame, **arguments, limit=1, slack=0.25)[0]
-    with pytest.raises(checks.NotMeasured, match="up to iteration 0"):
-        checks.peaks_within(frame, **arguments, limit=0)
-
-
-def test_peaks_within_pairs_the_folds():
-    frame = pd.concat([curve([0.5, 0.7], reg=1.0, fold=0), curve([0.5, 0.6], reg=1.0, fold=1)])
-    arguments = {"value": "risk", "over": "iteration", "by": ["reg"], "limit": 1, "slack": 0.15}
-    holds, measured = checks.peaks_within(frame, **arguments, spread={"over": ["fold"]})
-    half = half_width([0.2, 0.1])
-    assert holds
-    assert f"by 0.15 (95 % interval {0.15 - half:.4g} to {0.15 + half:.4g}, 2 test" in measured
+def folds(values, **columns):
+    return pd.DataFrame({"fold": range(len(values)), "auc": values, **columns})
 
 
 def test_within_at_least_at_most():
     frame = pd.DataFrame({"auc": [0.6, 0.7]})
-    assert checks.within(frame, value="auc", target=0.66, tolerance=0.02)[0]
-    assert not checks.within(frame, value="auc", target=0.68, tolerance=0.02)[0]
-    assert checks.at_least(frame, value="auc", bound=0.6)[0]
-    assert not checks.at_least(frame, value="auc", bound=0.61)[0]
-    frame["dataset"] = ["e", "davis"]
-    repeated = pd.concat([frame, frame.assign(auc=[0.8, 0.5])])
-    holds, measured = checks.at_least(repeated, value="auc", bound=0.6, by=["dataset"])
-    assert (holds, measured) == (True, "smallest 0.6, bound 0.6 (dataset davis)")
-    assert not checks.at_least(repeated, value="auc", bound=0.6)[0]
-    assert checks.at_most(frame, value="auc", bound=0.7)[0]
-    assert not checks.at_most(frame, value="auc", bound=0.69)[0]
+    assert verdict(checks.within, frame, value="auc", target=0.66, tolerance=0.02) == HOLDS
+    assert verdict(checks.within, frame, value="auc", target=0.68, tolerance=0.02) == CONTRADICTED
+    assert verdict(checks.at_least, frame, value="auc", bound=0.6) == HOLDS
+    assert verdict(checks.at_least, frame, value="auc", bound=0.61) == CONTRADICTED
+    assert verdict(checks.at_most, frame, value="auc", bound=0.7) == HOLDS
+    assert verdict(checks.at_most, frame, value="auc", bound=0.69) == CONTRADICTED
+
+
+def test_bounds_of_groups_are_bounds_of_their_means():
+    frame = pd.DataFrame({"dataset": ["e", "davis"] * 2, "auc": [0.5, 0.75, 1.0, 0.5]})
+    by = {"value": "auc", "by": ["dataset"]}
+    smallest = (HOLDS, "smallest 0.625, bound 0.625 (dataset davis)")
+    assert found(checks.at_least, frame, **by, bound=0.625) == smallest
+    largest = (CONTRADICTED, "largest 0.75, bound 0.74 (dataset e)")
+    assert found(checks.at_most, frame, **by, bound=0.74) == largest
+    assert verdict(checks.at_least, frame, value="auc", bound=0.625) == CONTRADICTED
+    # of no key: the mean of all, 0.6875
+    assert verdict(checks.at_least, frame, value="auc", bound=0.68, by=[]) == HOLDS
+
+
+VALUES = [0.68, 0.70, 0.72, 0.70]
+HALF = half_width(VALUES, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("distance", "below", "above"),
+    [
+        (-1.01 * HALF, HOLDS, CONTRADICTED),
+        (-0.99 * HALF, UNDECIDED, UNDECIDED),
+        (0.0, UNDECIDED, UNDECIDED),
+        (0.99 * HALF, UNDECIDED, UNDECIDED),
+        (1.01 * HALF, CONTRADICTED, HOLDS),
+    ],
+)
+def test_a_bound_inside_the_interval_is_undecided_from_either_side(distance, below, above):
+    bound = {"value": "auc", "bound": 0.7 + distance, "spread": FOLDS}
+    assert verdict(checks.at_least, folds(VALUES), **bound) == below
+    assert verdict(checks.at_most, folds(VALUES), **bound) == above
+
+
+def test_one_group_that_is_contradicted_or_open_is_enough():
+    frame = pd.concat([folds(VALUES, dataset="Ki"), folds([0.5] * 4, dataset="E")])
+    bound = {"value": "auc", "by": ["dataset"], "spread": FOLDS}
+    assert verdict(checks.at_least, frame, **bound, bound=0.6) == CONTRADICTED
+    assert verdict(checks.at_least, frame, **bound, bound=0.5) == HOLDS
+    assert verdict(checks.at_most, frame, **bound, bound=0.7) == UNDECIDED
+    result = checks.at_most(frame, **bound, bound=0.7)
+    assert "4 test sets), bound 0.7 (dataset Ki); no number of repeats" in result.measured
+    assert result.intervals == 1  # the other group has no scatter
+
+
+@given(st.floats(0.5, 0.9), st.sampled_from([0.0, 0.5, 2.0]))
+def test_within_is_both_bounds_at_once(target, width):
+    tolerance = width * HALF
+    frame, spread = folds(VALUES), {"value": "auc", "spread": FOLDS}
+    sides = [
+        verdict(checks.at_least, frame, **spread, bound=target - tolerance),
+        verdict(checks.at_most, frame, **spread, bound=target + tolerance),
+    ]
+    both = verdict(checks.within, frame, **spread, target=target, tolerance=tolerance)
+    # contradicted where one bound is, and held where both are
+    worst = [CONTRADICTED, UNDECIDED, HOLDS]
+    assert both == min(sides, key=worst.index)
+
+
+def test_one_split_holds_nothing_however_far_it_is():
+    frame = folds([0.9])
+    result = found(checks.at_least, frame, value="auc", bound=0.1, spread=FOLDS)
+    assert result == (
+        UNDECIDED,
+        "smallest 0.9 (one split: no spread), bound 0.1; a second split would tell its chance",
+    )
+    assert verdict(checks.at_most, frame, value="auc", bound=0.1, spread=FOLDS) == UNDECIDED
+    assert verdict(checks.at_least, frame, value="auc", bound=0.1) == HOLDS
+
+
+def printed(**columns):
+    return pd.DataFrame(
+        {
+            "dataset": ["Ki", "IC", "E"],
+            "ours": [1.0, 2.0, 9.0],
+            "paper": [1.0, 4.0, None],
+            "source": "mirror",
+            **columns,
+        }
+    )
+
+
+def test_agrees_ignores_what_was_not_printed():
+    frame = printed()
+    assert verdict(checks.agrees, frame, tolerance=2) == HOLDS
+    text = "largest difference 2 of 2 numbers (IC)"
+    assert found(checks.agrees, frame, tolerance=1) == (CONTRADICTED, text)
+    with pytest.raises(NotMeasured, match="nothing is printed"):
+        checks.agrees(frame[frame["dataset"] == "E"], tolerance=1)
+
+
+@pytest.mark.parametrize(
+    ("half", "expected"), [(0.4, HOLDS), (0.6, UNDECIDED), (np.nan, UNDECIDED), (0.0, HOLDS)]
+)
+def test_agrees_by_the_whole_interval_of_a_row_inside(half, expected):
+    frame = printed(**{"±": [0.0, half, np.nan]})
+    assert verdict(checks.agrees, frame, tolerance=2.5, interval="±") == expected
+
+
+@pytest.mark.parametrize(
+    ("half", "expected"), [(0.4, CONTRADICTED), (0.6, UNDECIDED), (np.nan, UNDECIDED)]
+)
+def test_agrees_by_the_whole_interval_of_a_row_outside(half, expected):
+    frame = printed(**{"±": [0.0, half, np.nan]})
+    result = checks.agrees(frame, tolerance=1.5, interval="±")
+    assert result.verdict == expected
+    assert result.intervals == 1
+    known = " (one split: no spread)" if np.isnan(half) else f" ± {half}"
+    assert result.measured.startswith(f"largest difference 2{known} of 2 numbers (IC)")
+
+
+def test_agrees_says_how_many_test_sets_would_decide():
+    frame = printed(**{"±": [0.1, 0.6, np.nan], "sets": [9, 9, 9]})
+    arguments = {"tolerance": 1.6, "interval": "±", "repeats": "sets"}
+    deviation = 0.6 / interval_factor(9)
+    needed = next(k for k in range(2, 99) if interval_factor(k) * deviation <= 0.4)
+    measured = checks.agrees(frame, **arguments).measured
+    assert measured.endswith(f"; about {needed} repeats would decide it")
+    # folds that share training points never come below a width
+    measured = checks.agrees(frame, **arguments, test_over_train=0.25).measured
+    assert measured.endswith("; no number of repeats of such splits would decide it")
+    del arguments["repeats"]
+    assert checks.agrees(frame, **arguments).measured.endswith("reach to both sides")
+
+
+def test_a_row_outside_is_not_made_up_for_by_one_that_is_open():
+    frame = printed(paper=[1.0, 4.0, 4.0], **{"±": [0.0, np.nan, 0.1]})
+    result = found(checks.agrees, frame, tolerance=3, interval="±")
+    assert result[0] == CONTRADICTED
+    assert "(E)" in result[1]
 
 
 def test_reaches_and_mostly_at_least():
     frame = pd.DataFrame({"ratio": [0.5, 1.0, 2.0, None]})
-    assert checks.reaches(frame, value="ratio", bound=2)[0]
-    assert not checks.reaches(frame, value="ratio", bound=2.1)[0]
-    assert checks.mostly_at_least(frame, value="ratio", bound=1, share=0.5) == (
-        True,
-        "2 of 4 rows; 1 rows without a number",
-    )
-    assert not checks.mostly_at_least(frame, value="ratio", bound=1, share=0.51)[0]
+    assert verdict(checks.reaches, frame, value="ratio", bound=2) == HOLDS
+    assert verdict(checks.reaches, frame, value="ratio", bound=2.1) == CONTRADICTED
+    most = {"value": "ratio", "bound": 1}
+    text = "2 of 4 rows; 1 rows without a number"
+    assert found(checks.mostly_at_least, frame, **most, share=0.5) == (HOLDS, text)
+    assert found(checks.mostly_at_least, frame, **most, share=0.51) == (CONTRADICTED, text)
+    assert verdict(checks.reaches, frame[3:], value="ratio", bound=0) == CONTRADICTED
 
 
-def test_agrees_ignores_what_was_not_printed():
-    frame = pd.DataFrame(
-        {
-            "dataset": ["Ki", "IC", "E"],
-            "ours": [1, 2, 9],
-            "paper": [1, 4, None],
-            "source": "mirror",
-        }
-    )
-    frame["±"] = [0.1, 0.25, np.nan]
-    assert checks.agrees(frame, tolerance=2)[0]
-    assert "2 ± 0.25 of 2" in checks.agrees(frame, tolerance=2, interval="±")[1]
-    with pytest.raises(checks.NotMeasured, match="nothing is printed"):
-        checks.agrees(frame[frame["dataset"] == "E"], tolerance=1)
-    holds, measured = checks.agrees(frame, tolerance=1)
-    assert not holds
-    assert measured == "largest difference 2 of 2 numbers (IC)"
-
-
-@pytest.mark.parametrize(("bound", "holds"), [(0.1, True), (0.3, False)])
-def test_gain(bound, holds):
-    frame = pd.DataFrame(
-        {
-            "dataset": ["Ki", "Ki", "IC", "IC"],
-            "inner": [10, 100, 10, 100],
-            "auc": [0.5, 0.7, 0.5, 0.9],
-        }
-    )
-    result = checks.gain(
-        frame, value="auc", between="inner", low=10, high=100, by=["dataset"], bound=bound
-    )
-    assert result == (holds, "smallest gain 0.2 (one split: no spread) (dataset Ki)")
-
-
-def test_gain_compares_best_values_of_groups_that_have_both():
-    frame = pd.DataFrame(
-        {
-            "inner": [10, 10, 100, 100, 10],
-            "iteration": [1, 2, 1, 2, 1],
-            "reg": [1, 1, 1, 1, 2],
-            "auc": [0.5, 0.75, 0.6875, 0.5625, 0.125],
-        }
-    )
-    arguments = {"value": "auc", "between": "inner", "low": 10, "high": 100, "by": ["reg"]}
-    nothing = "(one split: no spread) (reg 1)"
-    assert checks.gain(frame, **arguments, bound=0) == (True, f"smallest gain 0 {nothing}")
-    holds, measured = checks.gain(frame, **arguments, over="iteration", bound=0)
-    assert (holds, measured) == (False, f"smallest gain -0.0625 {nothing}")
-    with pytest.raises(checks.NotMeasured, match="no group has both 10 and 100"):
-        checks.gain(frame[frame["reg"] == 2], **arguments, bound=0)
-
-
-def test_close_is_about_both_signs():
-    frame = pd.DataFrame(
-        {
-            "size": [1, 1, 2, 2],
-            "method": ["KK", "TS", "KK", "TS"],
-            "auc": [0.5, 0.625, 0.75, 0.5],
-        }
-    )
-    arguments = {"value": "auc", "between": "method", "low": "KK", "high": "TS", "by": ["size"]}
-    found = checks.close(frame, **arguments, tolerance=0.25)
-    assert found == (True, "largest difference -0.25 (one split: no spread) (size 2)")
-    assert not checks.close(frame, **arguments, tolerance=0.2)[0]
-    assert checks.close(frame[frame["size"] == 1], **arguments, tolerance=0.125)[0]
-    with pytest.raises(checks.NotMeasured, match="no group has both"):
-        checks.close(frame[frame["method"] == "KK"], **arguments, tolerance=1)
-
-
-def test_leads():
-    frame = pd.DataFrame(
-        {
-            "dataset": ["Ki", "Ki", "E", "E", "E"],
-            "method": ["SVM", "KNN", "SVM", "KNN", "SGD"],
-            "auc": [0.8, 0.7, 0.7, 0.72, 0.5],
-        }
-    )
-    arguments = {"value": "auc", "among": "method", "leader": "SVM", "by": ["dataset"]}
-    holds, measured = checks.leads(frame, **arguments)
-    assert not holds
-    assert measured == "smallest lead -0.02 (one split: no spread) (over KNN; dataset E)"
-    assert checks.leads(frame, **arguments, slack=0.03)[0]
-    with pytest.raises(checks.NotMeasured, match="there is no SVM beside another"):
-        checks.leads(frame[frame["method"] == "KNN"], **arguments)
-
-
-def test_leads_at_the_best_position_of_each():
-    rising, falling = curve([0.5, 0.8], reg=1.0), curve([0.79, 0.3], reg=2.0)
-    frame = pd.concat([rising, falling]).assign(dataset="Ki")
-    arguments = {"value": "risk", "among": "reg", "leader": 1.0, "by": ["dataset"]}
-    assert checks.leads(frame, **arguments, over="iteration")[0]
-    # where each is best: 0.8 and 0.79
-    assert not checks.leads(frame, **arguments, over="iteration", slack=-0.02)[0]
-
-
-def test_led_asks_for_one_that_is_ahead():
-    frame = pd.DataFrame(
-        {
-            "dataset": ["Ki"] * 3 + ["E"] * 2,
-            "method": ["SVM", "KNN", "SGD", "KNN", "SGD"],
-            "auc": [0.8, 0.7, 0.5, 0.72, 0.7],
-        }
-    )
-    arguments = {"value": "auc", "among": "method", "name": "KNN", "by": ["dataset"]}
-    assert checks.led(frame[frame["dataset"] == "Ki"], **arguments)[0]
-    holds, measured = checks.led(frame, **arguments)
-    assert not holds
-    assert measured == ("smallest lead over it -0.02 (one split: no spread) (by SGD; dataset E)")
-    assert checks.led(frame, **arguments, slack=0.03)[0]
-    with pytest.raises(checks.NotMeasured, match="there is no KNN beside another"):
-        checks.led(frame[frame["method"] == "SVM"], **arguments)
-
-
-def test_level_is_the_range_of_the_means():
-    frame = pd.DataFrame(
-        {"reg": [1, 2, 4] * 2, "fold": [0] * 3 + [1] * 3, "auc": [0.6, 0.7, 0.5, 0.7, 0.6, 0.8]}
-    )
-    arguments = {"value": "auc", "over": "reg", "by": []}
-    # single folds differ by more than the means 0.65, 0.65 and 0.65
-    assert checks.level(frame, **arguments, bound=1e-9, spread={"over": ["fold"]})[0]
-    holds, measured = checks.level(frame[frame["fold"] == 1], **arguments, bound=0.1)
-    assert not holds
-    assert measured.startswith(
-        "largest difference 0.2 (one split: no spread), between reg 4 and 2"
-    )
-    with pytest.raises(checks.NotMeasured, match="fewer than two values of reg"):
-        checks.level(frame[frame["reg"] == 1], **arguments, bound=1)
+def test_vanishing_is_of_size_not_of_sign():
+    frame = pd.DataFrame({"method": ["a", "b"], "residual": [1e-12, -2.0]})
+    size = {"value": "residual", "tolerance": 1e-9}
+    text = "largest 2, bound 1e-09 (b)"
+    assert found(checks.vanishes, frame, **size) == (CONTRADICTED, text)
+    assert verdict(checks.vanishes, frame[:1], **size) == HOLDS
+    assert verdict(checks.nowhere_vanishes, frame, **size) == CONTRADICTED
+    assert verdict(checks.nowhere_vanishes, frame[1:], **size) == HOLDS
 
 
 def test_scales_fits_the_exponent_of_each_curve():
@@ -209,23 +195,34 @@ def test_scales_fits_the_exponent_of_each_curve():
         for name, power in (("line", 1), ("square", 2))
     )
     arguments = {"value": "seconds", "over": "n", "by": ["method"]}
-    assert checks.scales(frame, **arguments, low=0.9, high=2.1) == (
-        True,
-        "exponent 1.00 (method line); 2.00 (method square)",
+    holds, measured = found(checks.scales, frame, **arguments, low=0.9, high=2.1)
+    assert holds == HOLDS
+    assert measured == (
+        "exponent 1.00, between neighbours 1.00 to 1.00 (method line); "
+        "2.00, between neighbours 2.00 to 2.00 (method square)"
     )
-    assert not checks.scales(frame, **arguments, low=0.9, high=1.9)[0]
-    with pytest.raises(checks.NotMeasured, match="fewer than two values of n"):
+    assert verdict(checks.scales, frame, **arguments, low=0.9, high=1.9) == CONTRADICTED
+    assert verdict(checks.scales, frame, **arguments, low=1.1, high=2.1) == CONTRADICTED
+    with pytest.raises(NotMeasured, match="fewer than two values of n"):
         checks.scales(frame[frame["n"] == 10], **arguments, low=0, high=3)
 
 
-def ratios():
-    return pd.DataFrame(
+def test_a_curve_that_bends_says_so_between_its_neighbours():
+    frame = pd.DataFrame({"n": [1, 2, 4], "seconds": [1.0, 2.0, 8.0]})
+    arguments = {"value": "seconds", "over": "n", "by": [], "low": 1, "high": 2}
+    text = "exponent 1.50, between neighbours 1.00 to 2.00"
+    assert found(checks.scales, frame, **arguments) == (HOLDS, text)
+
+
+def ratios(**columns):
+    frame = pd.DataFrame(
         {
             "method": ["fast", "fast", "fast", "slow", "slow"],
             "n": [10, 20, 40, 10, 20],
             "seconds": [1.0, 2.0, 4.0, 10.0, 80.0],
         }
     )
+    return frame.assign(**columns)
 
 
 RATIO = {"value": "seconds", "between": "method", "slow": "slow", "fast": "fast"}
@@ -233,20 +230,42 @@ RATIO = {"value": "seconds", "between": "method", "slow": "slow", "fast": "fast"
 
 def test_ratio_at_the_largest_size_that_both_have():
     frame, arguments = ratios(), RATIO | {"at_largest": "n"}
-    holds, measured = checks.ratio(frame, **arguments, bound=40)
-    assert (holds, measured) == (True, "80 against 2 at n 20: ratio 40, bound 40")
-    assert not checks.ratio(frame, **arguments, bound=41)[0]
-    with pytest.raises(checks.NotMeasured, match="no n has both slow and fast"):
+    text = "slow 80, fast 2 at n 20: ratio 40, bound 40"
+    assert found(checks.ratio, frame, **arguments, bound=40) == (HOLDS, text)
+    assert verdict(checks.ratio, frame, **arguments, bound=41) == CONTRADICTED
+    with pytest.raises(NotMeasured, match="no n has both slow and fast"):
         checks.ratio(frame[frame["n"] == 40], **arguments, bound=1)
 
 
-def test_ratio_in_each_group_with_the_range_of_the_repeats():
-    frame = ratios().assign(seconds_low=lambda rows: rows["seconds"] / 2)
-    frame["seconds_high"] = 2 * frame["seconds"]
-    holds, measured = checks.ratio(frame, **RATIO, by=["n"], bound=11)
-    assert not holds
-    assert measured == "10 against 1: ratio 10 (repeats 2.5 to 40), bound 11 (n 10)"
-    assert checks.ratio(frame, **RATIO, by=["n"], bound=10)[0]
+@pytest.mark.parametrize(
+    ("bound", "expected"),
+    [(4.99, HOLDS), (5.01, UNDECIDED), (19.99, UNDECIDED), (20.01, CONTRADICTED)],
+)
+def test_the_quotients_of_the_repeats_decide(bound, expected):
+    frame = ratios()[:4].query("n == 10")
+    frame = frame.assign(
+        seconds_low=frame["seconds"] / np.sqrt(2), seconds_high=frame["seconds"] * np.sqrt(2)
+    )
+    result = checks.ratio(frame, **RATIO, bound=bound)
+    assert result.verdict == expected
+    assert result.measured.startswith("slow 10, fast 1: ratio 10 (repeats 5 to 20), bound ")
+    assert result.intervals == 0  # no share of them misses the truth by chance
+    if expected == UNDECIDED:
+        assert result.measured.endswith("; its repeats reach to both sides")
+
+
+def test_ratio_in_each_group_and_of_none_that_lacks_a_side():
+    both = ratios().query("n < 40")
+    text = "slow 10, fast 1: ratio 10, bound 11 (n 10)"
+    assert found(checks.ratio, both, **RATIO, by=["n"], bound=11) == (CONTRADICTED, text)
+    assert verdict(checks.ratio, both, **RATIO, by=["n"], bound=10) == HOLDS
+    with pytest.raises(NotMeasured, match=r"^without slow \(n 40\)"):
+        checks.ratio(ratios(), **RATIO, by=["n"], bound=10)
+
+
+def test_repeats_that_only_some_rows_keep_decide_nothing():
+    frame = ratios(seconds_low=[np.nan] + [0.01] * 4, seconds_high=1000.0).query("n == 10")
+    assert verdict(checks.ratio, frame, **RATIO, bound=10) == HOLDS
 
 
 def test_only_the_rows_that_a_verdict_rests_on_are_read():
@@ -255,69 +274,4 @@ def test_only_the_rows_that_a_verdict_rests_on_are_read():
     # a number that is not finite elsewhere does not matter
     frame = ratios()
     frame.loc[frame["n"] == 10, "seconds"] = np.nan
-    assert checks.ratio(frame, **RATIO, at_largest="n", bound=40)[0]
-
-
-def test_vanishing_is_of_size_not_of_sign():
-    frame = pd.DataFrame({"method": ["a", "b"], "residual": [1e-12, -2.0]})
-    assert checks.vanishes(frame, value="residual", tolerance=1e-9) == (
-        False,
-        "largest 2, bound 1e-09 (b)",
-    )
-    assert checks.vanishes(frame[:1], value="residual", tolerance=1e-9)[0]
-    assert not checks.nowhere_vanishes(frame, value="residual", tolerance=1e-9)[0]
-    assert checks.nowhere_vanishes(frame[1:], value="residual", tolerance=1e-9)[0]
-
-
-def paired(gains, spoiled=0.3):
-    """Two methods on folds of very different difficulty."""
-    folds = np.arange(len(gains))
-    base = 0.5 + spoiled * (folds % 3)
-    sides = [("old", base), ("new", base + np.asarray(gains))]
-    return pd.concat(
-        pd.DataFrame({"method": name, "fold": folds, "auc": auc, "dataset": "Ki"})
-        for name, auc in sides
-    )
-
-
-PAIRED = {"value": "auc", "between": "method", "low": "old", "high": "new", "by": ["dataset"]}
-FOLDS = {"over": ["fold"], "test_over_train": 0.25}
-
-
-def test_an_interval_is_that_of_paired_differences():
-    gains = [0.01, 0.02, 0.03, 0.02]
-    holds, measured = checks.gain(paired(gains), **PAIRED, bound=0.02 - 1e-12, spread=FOLDS)
-    half = half_width(gains, 0.25)
-    expected = f"0.02 (95 % interval {0.02 - half:.4g} to {0.02 + half:.4g}, 4 test sets)"
-    assert (holds, measured) == (True, f"smallest gain {expected} (dataset Ki)")
-    # the folds' own differences, thirty times as large, have cancelled
-    assert half < 0.02
-
-
-def test_a_mean_decides_and_significance_is_asked_for():
-    wide = paired([0.3, -0.2])
-    assert checks.gain(wide, **PAIRED, bound=0, spread=FOLDS)[0]
-    assert not checks.gain(wide, **PAIRED, bound=0, spread=FOLDS, significant=True)[0]
-    # a wide interval makes nothing hold that the means contradict
-    assert not checks.gain(paired([-0.3, 0.2]), **PAIRED, bound=0, spread=FOLDS)[0]
-    sure = paired([0.02, 0.021, 0.019])
-    assert checks.gain(sure, **PAIRED, bound=0, spread=FOLDS, significant=True)[0]
-    with pytest.raises(checks.NotMeasured, match="one split: no spread"):
-        checks.gain(paired([0.3]), **PAIRED, bound=0, spread=FOLDS, significant=True)
-
-
-def test_only_folds_that_both_have_are_compared():
-    frame = paired([0.1, 0.1, 0.1])
-    frame = frame[(frame["method"] == "new") | (frame["fold"] == 1)]
-    holds, measured = checks.gain(frame, **PAIRED, bound=0.1 - 1e-12, spread=FOLDS)
-    assert holds
-    assert measured == "smallest gain 0.1 (one split: no spread) (dataset Ki)"
-
-
-def test_a_share_of_the_groups():
-    frame = pd.concat(
-        paired([gain]).assign(dataset=name) for name, gain in (("a", 0.1), ("b", -0.1))
-    )
-    assert checks.gain(frame, **PAIRED, bound=0, share=0.5)[0]
-    assert not checks.gain(frame, **PAIRED, bound=0, share=0.51)[0]
-    assert not checks.gain(frame, **PAIRED, bound=0)[0]
+    assert verdict(checks.ratio, frame, **RATIO, at_largest="n", bound=40) == HOLDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import itertools
 import re
 from collections.abc import Callable, Mapping
@@ -17,10 +18,11 @@ from kronbench.resources import claim_files, config_path
 from kronbench.runs.verdicts import EVIDENCE, IDENTITY, PAPER
 from kronbench.settings import number_or_text, read_yaml, validate
 
-# A measured number in a text: a decimal fraction, a percentage, a multiple.
-_NUMBERS = re.compile(r"\d*\.\d+|\d+ (?:%|times|seconds|ms|s)\b")
+# A measured number in a text: a decimal fraction, a percentage, a multiple, seconds.
+_NUMBERS = re.compile(r"\d*\.\d+|\d+\s?%|\d+ (?:times|seconds|ms|s)\b")
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
 _REQUIRED = ("id", "place", "sentence", "item")
+_NO_ARGUMENTS = {"kind", "where"}  # what an entry 'check' has beside arguments
 _DEFAULTS = {"kind": EVIDENCE, "whose": PAPER}
 
 
@@ -226,6 +228,13 @@ def _check(place, paper, claim, seen, known):
                 f"{place} names the check '{kind}', which neither kronbench.report.checks nor "
                 "kronbench.report.comparisons has"
             )
+        arguments = {
+            key: claim["check"][key] for key in claim["check"] if key not in _NO_ARGUMENTS
+        }
+        try:
+            inspect.signature(find_check(kind)).bind(None, **arguments)
+        except TypeError as error:
+            raise InputError(f"{place} has a check '{kind}' with {error}") from None
     if "because" in claim:
         item = claim["because"]["shown_by"].get("item", claim["item"])
         if (paper, item) not in known:

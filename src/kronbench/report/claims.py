@@ -127,6 +127,7 @@ def _reason(claim, plan):
     if shown_by["value"] in rows:
         try:
             rows = rows.query(shown_by["where"]).dropna(subset=[shown_by["value"]])
+            rows = rows[rows["source"] != "surrogate"]  # which show nothing of the real data
         except pd.errors.UndefinedVariableError:
             rows = rows[:0]
     else:

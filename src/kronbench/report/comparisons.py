@@ -38,8 +38,8 @@ def decreases(
         for before, after in zip(curve.columns, curve.columns[1:], strict=False):
             rise, size = curve[after] - curve[before], abs(curve[before].mean())
             step = f"{name}; {over} {before} to {after}"
-            # A step from zero has no relative size: it counts as the worst.
-            relative = rise / size if size else rise * np.inf
+            # A rise from zero has no relative size: it counts as the worst.
+            relative = rise / size if size else rise.where(rise == 0, rise * np.inf)
             margins[step] = Margin.of(relative, tolerance - relative.mean(), spread)
             texts[step] = f"largest relative rise {stated(relative, spread)} ({name})"
     return outcome(margins, texts)
@@ -58,22 +58,21 @@ def peaks_within(
 ) -> Outcome:
     """After ``over`` = ``limit`` the mean of ``value`` rises by no more than ``slack``.
 
-    The best mean of the whole curve is compared with the best up to ``limit``, paired along
-    ``spread``.
+    The best mean after ``limit`` is compared with the best up to it, paired along ``spread``.
     """
     margins, texts = {}, {}
     for name, group in groups(frame, by):
         curve = table(group, value, spread, over).dropna(axis=1)
         means = curve.mean()
-        early = means[means.index <= limit]
+        early, late = means[means.index <= limit], means[means.index > limit]
         if early.empty:
             raise NotMeasured(f"nothing was measured up to {over} {limit:g} ({name})")
-        if means.index.max() <= limit:
+        if late.empty:
             raise NotMeasured(f"the curve ends at {over} {means.index.max():g} ({name})")
-        gained = curve[means.idxmax()] - curve[early.idxmax()]
+        gained = curve[late.idxmax()] - curve[early.idxmax()]
         margins[name] = Margin.of(gained, slack - gained.mean(), spread)
         texts[name] = (
-            f"best at {over} {means.idxmax():g}, better than up to {limit:g} by "
+            f"best at {over} {means.idxmax():g}; after {limit:g} better than up to it by "
             f"{stated(gained, spread)} ({name})"
         )
     return outcome(margins, texts)

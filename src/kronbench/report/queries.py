@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,4 +53,8 @@ def columns_compared(where: str, place: str = "a claim") -> Iterator[Compared]:
 
 def _constants(side):
     entries = side.elts if isinstance(side, ast.Tuple | ast.List) else [side]
-    return tuple(entry.value for entry in entries if isinstance(entry, ast.Constant))
+    found = []
+    for entry in entries:
+        with contextlib.suppress(ValueError):  # another column, or what is computed
+            found.append(ast.literal_eval(entry))
+    return tuple(found)

@@ -1,0 +1,81 @@
+"""Groups that lose no row, and differences that are paired along the repeats."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kronbench.report.groups import by_repeat, differences, groups, paired, stated, table
+from kronbench.report.outcomes import NotMeasured
+
+FOLDS = {"over": ["fold"]}
+TWO = pd.DataFrame(
+    {
+        "dataset": ["Ki", "Ki", "Ki", "Ki", "E", "E"],
+        "method": ["old", "old", "new", "new", "old", "new"],
+        "fold": [0, 1, 1, 0, 0, 1],
+        "auc": [0.5, 0.75, 0.875, 0.5625, 0.5, 0.75],
+    }
+)
+
+
+def test_a_missing_key_is_a_group_of_its_own():
+    frame = TWO.assign(dataset=["Ki", "Ki", None, None, "E", "E"])
+    assert [name for name, _ in groups(frame, ["dataset"])] == [
+        "dataset E", "dataset Ki", "dataset nan",
+    ]  # fmt: skip
+    assert sum(len(rows) for _, rows in groups(frame, ["dataset"])) == len(frame)
+    assert [name for name, _ in groups(frame, [])] == [""]
+
+
+def test_differences_are_between_equal_repeats_whatever_the_order_of_the_rows():
+    gained = paired(TWO[:4], "auc", "method", "old", "new", None, FOLDS)
+    assert gained.to_dict() == {0: 0.0625, 1: 0.125}
+    # without spread the means are compared, and there is one number
+    assert paired(TWO[:4], "auc", "method", "old", "new", None, None).tolist() == [0.09375]
+
+
+def test_repeats_of_one_side_alone_do_not_count():
+    frame = pd.concat([TWO[:4], TWO[:1].assign(fold=2, auc=100.0)])
+    gained = paired(frame, "auc", "method", "old", "new", None, FOLDS)
+    assert gained.to_dict() == {0: 0.0625, 1: 0.125}
+    assert paired(TWO[4:], "auc", "method", "old", "new", None, FOLDS) is None
+
+
+def test_a_group_without_a_side_is_not_measured():
+    def found(frame):
+        return differences(frame, "auc", "method", "old", "new", ["dataset"], None, FOLDS)
+
+    with pytest.raises(NotMeasured, match=r"^without old and new on the same repeats"):
+        found(TWO)
+    with pytest.raises(NotMeasured, match=r"^without new \(dataset E\)$"):
+        found(TWO[:5])
+
+
+def test_each_side_stands_where_its_own_mean_is_best():
+    frame = pd.DataFrame(
+        {
+            "method": ["old", "old", "new", "new"],
+            "iteration": [1, 2, 1, 2],
+            "auc": [0.5, 0.75, 0.625, 0.25],
+        }
+    )
+    gained = paired(frame, "auc", "method", "old", "new", "iteration", None)
+    assert gained.tolist() == [0.625 - 0.75]
+    assert paired(frame, "auc", "method", "old", "new", None, None).tolist() == [0.4375 - 0.625]
+
+
+def test_a_table_has_a_row_for_each_repeat_and_nan_where_it_stopped():
+    frame = pd.DataFrame({"fold": [0, 0, 1], "iteration": [1, 2, 1], "auc": [0.5, 0.75, 0.25]})
+    found = table(frame, "auc", FOLDS, "iteration")
+    np.testing.assert_array_equal(found.to_numpy(), [[0.5, 0.75], [0.25, np.nan]])
+    assert table(frame, "auc", None).to_numpy().tolist() == [[0.5]]
+    assert by_repeat(frame, "auc", FOLDS).tolist() == [0.625, 0.25]
+    assert by_repeat(frame, "auc", None).tolist() == [0.5]
+
+
+def test_a_mean_is_stated_with_its_interval_or_says_that_it_has_none():
+    values = pd.Series([0.25, 0.75])
+    assert stated(values, None) == "0.5"
+    assert stated(values[:1], FOLDS) == "0.25 (one split: no spread)"
+    # Student's factor for two values is tan(0.475 pi) = 12.706, times 0.25
+    assert stated(values, FOLDS) == "0.5 (95 % interval -2.677 to 3.677, 2 test sets)"

@@ -1,0 +1,154 @@
+"""The whole interval decides: one margin, and many."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+
+from kronbench.report.estimates import half_width, interval_factor
+from kronbench.report.outcomes import Margin, decided, number, outcome
+
+SPREAD = {"over": ["fold"], "test_over_train": 0.25}
+HOLDS, UNDECIDED, CONTRADICTED = "holds", "undecided", "contradicted"
+# dyadic numbers, whose sums and multiples by powers of two have no rounding
+dyadic = st.integers(-512, 512).map(lambda k: k / 64)
+repeats = st.lists(dyadic, min_size=2, max_size=9).map(pd.Series)
+
+
+def margin(side):
+    """A margin with this verdict."""
+    low, high = {HOLDS: (1, 3), UNDECIDED: (-1, 1), CONTRADICTED: (-3, -1)}[side]
+    return Margin((low + high) / 2, low, high, 7)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.0, 0.2, HOLDS),  # it touches the bound from the claimed side
+        (-np.nextafter(0, 1), 0.2, UNDECIDED),
+        (-0.2, 0.0, UNDECIDED),  # and from the other
+        (-0.2, -np.nextafter(0, 1), CONTRADICTED),
+        (-np.inf, np.inf, UNDECIDED),
+        (np.nan, np.nan, CONTRADICTED),
+    ],
+)
+def test_the_whole_interval_is_on_one_side_or_nothing_is_decided(low, high, verdict):
+    assert Margin((low + high) / 2, low, high).verdict == verdict
+
+
+def test_the_interval_of_a_margin_is_that_of_the_repeats():
+    values = pd.Series([0.1, 0.3, 0.2])
+    found = Margin.of(values, 0.05, SPREAD)
+    half = half_width(values, 0.25)
+    assert (found.low, found.high) == (0.05 - half, 0.05 + half)
+    assert found.has_interval
+    # independent repeats, without correction, have a shorter one
+    assert Margin.of(values, 0.05, {"over": ["fold"]}).low > found.low
+
+
+def test_without_chance_the_number_decides_and_one_split_decides_nothing():
+    assert Margin.of(pd.Series([0.1, 0.9]), -1e-9, None).verdict == CONTRADICTED
+    assert not Margin.of(pd.Series([0.1, 0.9]), -1e-9, None).has_interval
+    for distance in (-100.0, 0.0, 100.0):
+        assert Margin.of(pd.Series([0.5]), distance, SPREAD).verdict == UNDECIDED
+    assert Margin.of(pd.Series([0.5, 0.5]), 0.0, SPREAD).verdict == HOLDS
+
+
+@given(repeats, dyadic)
+def test_the_negation_of_what_holds_is_contradicted(values, distance):
+    claimed = Margin.of(values, distance, SPREAD)
+    negated = Margin.of(-values, -distance, SPREAD)
+    if claimed.low and claimed.high:  # where no end is at the bound itself
+        opposite = {HOLDS: CONTRADICTED, CONTRADICTED: HOLDS, UNDECIDED: UNDECIDED}
+        assert negated.verdict == opposite[claimed.verdict]
+    assert not (claimed.verdict == negated.verdict == CONTRADICTED)
+
+
+@given(repeats, dyadic, st.integers(-20, 20))
+def test_another_unit_changes_no_verdict(values, distance, power):
+    unit = 2.0**power
+    one, other = (
+        Margin.of(values, distance, SPREAD),
+        Margin.of(unit * values, unit * distance, SPREAD),
+    )
+    assert one.verdict == other.verdict
+    assert one.needed == other.needed
+
+
+@given(repeats, dyadic, st.integers(2, 5))
+def test_more_repeats_of_the_same_scatter_take_no_decision_back(values, distance, times):
+    before = Margin.of(values, distance, SPREAD)
+    after = Margin.of(pd.concat([values] * times), distance, SPREAD)
+    if before.verdict != UNDECIDED:
+        assert after.verdict == before.verdict
+    assert after.high - after.low <= before.high - before.low
+
+
+@given(repeats, dyadic)
+def test_the_repeats_needed_would_decide_and_no_fewer(values, distance):
+    found = Margin.of(values, distance, SPREAD)
+    if found.verdict != UNDECIDED or np.isinf(found.needed):
+        return
+    deviation, count = values.std(ddof=1), int(found.needed)
+    assert count > len(values)
+    assert interval_factor(count, 0.25) * deviation <= abs(distance)
+    assert interval_factor(count - 1, 0.25) * deviation > abs(distance)
+
+
+@given(st.lists(st.sampled_from([HOLDS, UNDECIDED, CONTRADICTED]), min_size=1, max_size=6),
+       st.sampled_from([0.25, 0.5, 0.6, 1.0]))  # fmt: skip
+def test_a_share_is_decided_where_the_undecided_groups_cannot_matter(sides, share):
+    verdict, name = decided({str(i): margin(side) for i, side in enumerate(sides)}, share)
+    ends = {  # all ways in which the undecided ones can end
+        sum(end) >= share * len(sides)
+        for end in itertools.product(
+            *({HOLDS: [1], CONTRADICTED: [0], UNDECIDED: [0, 1]}[side] for side in sides)
+        )
+    }
+    assert verdict == {(True,): HOLDS, (False,): CONTRADICTED}.get(tuple(ends), UNDECIDED)
+    assert sides[int(name)] == verdict or verdict not in sides
+
+
+def test_the_group_that_decides_is_named():
+    margins = {
+        "sure": Margin(5, 4, 6),
+        "near": Margin(1, 0.5, 1.5),
+        "open": Margin(0.2, -1, 1.4, 9),
+        "far": Margin(-3, -4, -2),
+    }
+    texts = dict(zip(margins, margins, strict=True))
+    assert outcome(margins, texts).measured == "far"
+    del margins["far"]
+    assert outcome(margins, texts).measured == "open; about 9 repeats would decide it"
+    del margins["open"]
+    found = outcome(margins, texts)
+    assert (found.verdict, found.measured, found.intervals) == (HOLDS, "near", 2)
+    assert outcome({"none": Margin(np.nan, np.nan, np.nan)}, {"none": ""}).verdict == CONTRADICTED
+
+
+ONE_SPLIT = Margin(1, -np.inf, np.inf)
+
+
+@pytest.mark.parametrize(
+    ("margins", "text"),
+    [
+        ([Margin(1, -1, 3, 40), Margin(1, -2, 4, 1200)], "about 1,200 repeats would decide it"),
+        ([Margin(1, -1, 3, 40), ONE_SPLIT], "a second split would tell its chance"),
+        ([Margin(1, -1, 3, np.inf)], "no number of repeats of such splits would decide it"),
+        ([Margin(1, -1, 3)], "its repeats reach to both sides"),
+        ([Margin(1, -1, 3, 40), Margin(5, 4, 6, 2)], "about 40 repeats would decide it"),
+    ],
+)  # fmt: skip
+def test_an_undecided_claim_says_what_would_decide_it(margins, text):
+    named = {str(i): one for i, one in enumerate(margins)}
+    found = outcome(named, dict.fromkeys(named, "measured"))
+    assert (found.verdict, found.measured) == (UNDECIDED, f"measured; {text}")
+
+
+def test_a_number_without_chance_rests_on_no_interval():
+    assert number(True, "so").verdict == HOLDS
+    assert number(False, "so").verdict == CONTRADICTED
+    assert number(True, "so").intervals == 0
+    assert outcome({"": Margin(1, 1, 1)}, {"": ""}).intervals == 0
