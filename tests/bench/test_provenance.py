@@ -86,6 +86,7 @@ def test_a_picture_rests_on_drawing_style_and_printed_numbers():
 def test_the_page_rests_on_its_templates_claims_and_papers():
     files = tails(page_sources(PLAN))
     assert {"report/page.py", "report/claims.py", "report/checks.py", "bench/items.py"} <= files
+    assert {"report/comparisons.py", "report/outcomes.py", "runs/verdicts.py"} <= files
     assert "report/templates/page.html.j2" in files
     assert {f"papers/{paper}.yaml" for paper in PLAN.papers} <= files
     claims = [str(file) for paper in PLAN.papers for file in claim_files(paper)]

@@ -139,7 +139,7 @@ class Checkout:
                     yield f"{path} is another file"
             except (ValueError, pd.errors.EmptyDataError) as error:
                 yield f"{path} cannot be read: {error}"
-        none = pd.DataFrame({"verdict": []})
+        none = pd.DataFrame({"verdict": [], "timing": []})
         names = {path: path.removesuffix(".csv") for path in tables}
         numbers = [{names[path]: pair[side] for path, pair in tables.items()} for side in (0, 1)]
         columns = columns_of(other.results, numbers[1])

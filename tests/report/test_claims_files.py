@@ -10,6 +10,7 @@ from kronbench import resources
 from kronbench.bench.items import load_plan
 from kronbench.errors import InputError
 from kronbench.report import claim_files, claims
+from kronbench.runs.verdicts import UNTESTED
 from tests.helpers import merged
 
 
@@ -27,6 +28,17 @@ def entry(**changes):
         "strictness": "strict",
         "check": {"kind": "at_least", "value": "auc", "bound": 0},
     } | changes
+
+
+AUC = {"kind": "at_least", "value": "auc", "bound": 0}
+RATIO = {
+    "kind": "ratio", "value": "cpu_seconds", "between": "method", "slow": "LibSVM",
+    "fast": "KronSVM", "bound": 1,
+}  # fmt: skip
+GAIN = {
+    "kind": "gain", "value": "auc", "between": "method", "low": "LibSVM", "high": "KronSVM",
+    "by": ["size"], "bound": 0, "spread": {"over": ["fold"]},
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -55,12 +67,6 @@ def test_each_paper_has_its_claims(plan):
     }
 
 
-def test_a_reason_quotes_no_measured_area(plan):
-    for claim in claim_files.load_statements(plan).claims:
-        because = claim.get("differs", {}).get("because", "")
-        assert "0." not in because, f"{claim['id']}: bound it in the second check instead"
-
-
 def test_a_claim_is_read(loaded):
     (claim,) = loaded(entry())
     assert claim["paper"] == "airola"
@@ -71,7 +77,7 @@ def test_a_sentence_without_check_gives_its_reason(loaded, plan):
     del words["check"], words["strictness"]
     (claim,) = loaded(words)
     judged = claims.judge(claim, pd.DataFrame(), "smoke")
-    assert judged == (claims.UNTESTED, "the paper gives no number")
+    assert (judged.verdict, judged.measured) == (UNTESTED, "the paper gives no number")
     del words["untestable"]
     with pytest.raises(InputError, match="either a check or"):
         loaded(words)
@@ -89,31 +95,27 @@ def test_a_sentence_without_check_gives_its_reason(loaded, plan):
             "add 'timing: true'",
         ),
         ({"timing": True}, "reads no column of a clock: leave out 'timing: true'"),
-        ({"check": {"kind": "ratio", "value": "cpu_seconds"}}, "add 'timing: true'"),
+        ({"check": RATIO}, "add 'timing: true'"),
         (
-            {"check": {"kind": "at_most", "value": "seconds", "bound": 5}, "timing": True},
+            {"check": AUC | {"value": "seconds"}, "timing": True},
             "judges absolute seconds",
         ),
         (
-            {"differs": {"because": "so", "check": {"kind": "at_mst", "value": "auc"}}},
-            "names the check 'at_mst'",
+            {"check": {"kind": "at_least", "value": "auc"}},
+            "gives the check 'at_least' other",
         ),
+        ({"check": AUC | {"slack": 0}}, "got an unexpected keyword argument 'slack'"),
+        ({"check": GAIN | {"significant": True}}, "keyword argument 'significant'"),
         ({"untestable": "so"}, "either a check or, under 'untestable'"),
-        ({"differs_because": "so"}, "unknown key 'differs_because'"),
-        ({"differs": {"because": "so"}}, "'check' is a required property"),
+        ({"differs": {"because": "so", "check": {"bound": -1}}}, "unknown key 'differs'"),
+        ({"whose": "theirs"}, "'theirs' is not one of ['paper', 'ours']"),
+        ({"kind": "algebra"}, "'algebra' is not one of ['evidence', 'identity']"),
     ],
 )
 def test_a_claim_that_cannot_be_judged_is_refused(loaded, change, sentence):
     with pytest.raises(InputError, match=r"^config/claims/airola\.yaml: ") as refused:
         loaded(entry(**change))
     assert sentence in str(refused.value)
-
-
-AUC = {"kind": "at_least", "value": "auc", "bound": 0}
-GAIN = {
-    "kind": "gain", "value": "auc", "between": "method", "low": "LibSVM", "high": "KronSVM",
-    "by": ["size"], "bound": 0, "spread": {"over": ["fold"]},
-}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -153,9 +155,9 @@ def test_what_another_scale_has_is_not_tested_here(loaded, check):
     (claim,) = loaded(entry(check=check))
     frame = pd.DataFrame({"method": ["KronSVM"], "size": 500, "auc": 0.7})
     frame = frame.assign(fold=0, task="training", dataset="Ki", source="mirror")
-    verdict, reason = claims.judge(claim, frame, "smoke")
-    assert verdict == claims.UNTESTED
-    assert reason
+    judged = claims.judge(claim, frame, "smoke")
+    assert judged.verdict == UNTESTED
+    assert judged.measured.startswith(("no such rows", "without LibSVM"))
 
 
 def test_a_headline_names_columns_of_its_item(loaded):
@@ -175,6 +177,9 @@ def test_an_id_stands_for_one_claim(loaded):
         loaded(entry(), entry())
 
 
+WITHIN = {"kind": "within", "value": "ours", "tolerance": 0.1}
+
+
 def matrix(**changes):
     """An entry for six claims."""
     return {
@@ -182,7 +187,7 @@ def matrix(**changes):
             id="auc-{dataset.id}-{method}",
             item="table-6",
             sentence="{method} has AUC {dataset.auc} on {dataset}.",
-            check={"kind": "within", "target": "{dataset.auc}", "where": "dataset == '{dataset}'"},
+            check=WITHIN | {"target": "{dataset.auc}", "where": "dataset == '{dataset}'"},
         ),
         "for": {
             "dataset": {
@@ -203,11 +208,7 @@ def test_an_entry_stands_for_the_product_of_what_it_is_for_the_last_fastest(load
         for method in ("svm", "ridge")
     ]
     assert found[-1]["sentence"] == "ridge has AUC 0.8 on Checker+."
-    assert found[-1]["check"] == {
-        "kind": "within",
-        "target": 0.8,
-        "where": "dataset == 'Checker+'",
-    }
+    assert found[-1]["check"] == WITHIN | {"target": 0.8, "where": "dataset == 'Checker+'"}
     assert not any({"for", "but"} & set(claim) for claim in found)
 
 
@@ -233,40 +234,83 @@ def test_printed_numbers_are_cells_of_their_table(loaded, tmp_path):
     ]
 
 
+BECAUSE = {
+    "cause": "setting",
+    "text": "The solver stops early at K=200.",
+    "shown_by": {"where": "size == 500", "value": "auc"},
+}
+
+
 def test_single_claims_of_an_entry_are_other(loaded):
     found = loaded(
         matrix(
+            whose="ours",
             but=[
                 {"id": "auc-e-svm", "untestable": "nobody knows"},
                 {
                     "for": {"dataset": {"ki": 0.1, "e": 0.2}},
                     "id": "auc-{dataset}-ridge",
-                    "differs": {"because": "so", "check": {"tolerance": "{dataset.id}"}},
+                    "check": WITHIN | {"target": 0.5, "tolerance": "{dataset.id}"},
+                    "because": BECAUSE | {"shown_by": {"where": "paper > 0", "value": "ours"}},
                 },
-            ]
+            ],
         )
     )
     found = {claim["id"]: claim for claim in found}
-    assert set(found["auc-e-svm"]) == {"paper", "id", "place", "sentence", "item", "untestable"}
-    assert [name for name, claim in found.items() if "differs" in claim] == [
-        "auc-ki-ridge",
-        "auc-e-ridge",
-    ]
-    assert found["auc-e-ridge"]["differs"]["check"] == {
-        "kind": "within",
-        "target": 0.79,
-        "where": "dataset == 'E'",
-        "tolerance": 0.2,
-    }
+    words = {"paper", "id", "place", "sentence", "item", "kind", "whose", "untestable"}
+    assert set(found["auc-e-svm"]) == words
+    assert found["auc-e-svm"]["whose"] == "ours"
+    other = {name for name, claim in found.items() if "because" in claim}
+    assert other == {"auc-ki-ridge", "auc-e-ridge"}
+    assert found["auc-e-ridge"]["check"] == WITHIN | {"target": 0.5, "tolerance": 0.2}
 
 
-def test_the_second_check_is_the_first_but_for_what_it_says(loaded):
-    differs = {"because": "so", "check": {"bound": -1}}
-    (claim,) = loaded(entry(differs=differs))
-    assert claim["differs"]["check"] == {"kind": "at_least", "value": "auc", "bound": -1}
-    differs["check"] = {"kind": "at_most", "value": "auc", "bound": 1}
-    (claim,) = loaded(entry(differs=differs))
-    assert claim["differs"]["check"] == differs["check"]
+def test_a_claim_is_evidence_for_the_paper_unless_it_says_otherwise(loaded):
+    first, second = loaded(entry(), entry(id="b", whose="ours", kind="identity"))
+    assert (first["kind"], first["whose"]) == ("evidence", "paper")
+    assert (second["kind"], second["whose"]) == ("identity", "ours")
+
+
+def test_a_reason_names_its_rows(loaded):
+    (claim,) = loaded(entry(because=BECAUSE))
+    assert claim["because"] == BECAUSE
+    shown_by = {"item": "figure-3", "reads": "measurements", "where": "reg > 0", "value": "risk"}
+    assert loaded(entry(because=BECAUSE | {"shown_by": shown_by}))
+
+
+def because(**shown_by):
+    return BECAUSE | {"shown_by": BECAUSE["shown_by"] | shown_by}
+
+
+@pytest.mark.parametrize(
+    ("reason", "sentence"),
+    [
+        ({"cause": "age", "text": "So."}, "'shown_by' is a required property"),
+        ({"cause": "age", "shown_by": BECAUSE["shown_by"]}, "'text' is a required property"),
+        ({"text": "So.", "shown_by": BECAUSE["shown_by"]}, "'cause' is a required property"),
+        (BECAUSE | {"cause": "unknown"}, "'unknown' is not one of ['paper', 'data', 'age',"),
+        (BECAUSE | {"check": {}}, "unknown key 'check'"),
+        (BECAUSE | {"shown_by": {"value": "auc"}}, "'where' is a required property"),
+        (because(item="figure-99"), "a reason shown by airola figure-99, which is not an item"),
+        (because(value="acu"), "its reason, names the column 'acu', which airola figure-6"),
+        (because(where="metod == 'LibSVM'"), "its reason, names the column 'metod'"),
+        (because(where="method == 'LibSVN'"), "its reason, asks for method 'LibSVN'"),
+        (because(item="figure-3", value="size", where="reg > 0"), "airola figure-3 does"),
+        *(
+            (BECAUSE | {"text": f"It is {number} here."}, f"has a reason that quotes '{number}'")
+            for number in ("0.75", ".5", "12 %", "12%", "3 times", "40 s", "7 seconds")
+        ),
+    ],
+)  # fmt: skip
+def test_a_reason_that_shows_nothing_is_refused(loaded, reason, sentence):
+    with pytest.raises(InputError, match=r"^config/claims/airola\.yaml: ") as refused:
+        loaded(entry(because=reason))
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["The L2 loss stops at K=200.", "Of 2^-5 and 10 weights one."])
+def test_digits_of_names_are_no_measured_numbers(loaded, text):
+    assert loaded(entry(because=BECAUSE | {"text": text}))
 
 
 def test_keys_are_shared_by_a_file_and_folders_are_read_in_order(loaded):
@@ -302,6 +346,7 @@ def test_an_identity_is_a_claim_where_a_file_names_it(loaded):
     assert found[1] == {
         **{"paper": "airola", "id": "airola-lemma-1", "place": "Lemma 1", "item": "section-2"},
         **{"sentence": "It is so.", "strictness": "strict", "check": check},
+        **{"kind": "identity", "whose": "paper"},
     }
     assert found[2]["strictness"] == "loose"
 

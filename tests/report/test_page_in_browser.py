@@ -18,7 +18,7 @@ import pytest
 
 from kronbench.report import render
 from kronbench.report.page import write_report
-from tests.report.test_report import claim, curves, plan, say, write_results  # noqa: F401
+from tests.report.test_report import claim, curves, say, write_results
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -54,17 +54,18 @@ setTimeout(() => {
 
 
 @pytest.fixture
-def page(plan, monkeypatch):  # noqa: F811
+def page(plan, monkeypatch):
     figure, table = items = plan.item("airola", "figure-3"), plan.item("airola", "table-6")
     plan = dataclasses.replace(plan, items=items)
     write_results(figure, curves())
     write_results(table, scores(), source="surrogate")
     for item in items:
         render.render(item)
+    holds, wrong = (claim(kind="at_least", value="auc", bound=bound) for bound in (0, 2))
     judged = [
-        claim(kind="at_least", value="auc", bound=0) | {"id": "holds-b", "strictness": "loose"},
-        claim(kind="at_least", value="auc", bound=0) | {"id": "holds-a", "strictness": "strict"},
-        claim(kind="at_least", value="auc", bound=2) | {"id": "fails", "strictness": "loose"},
+        holds | {"id": "holds-b", "strictness": "loose", "kind": "identity"},
+        holds | {"id": "holds-a", "strictness": "strict", "whose": "ours"},
+        wrong | {"id": "wrong", "strictness": "loose"},
     ]
     say(monkeypatch, *judged)
     write_report(plan)
@@ -113,14 +114,17 @@ def test_everything_is_there_and_nothing_is_asked_for(page):
 
 
 def test_the_address_filters_and_sorts(page):
-    found = seen(page, "#claims?verdict=fails")
-    assert found["shown"] == ["claim-fails"]
+    found = seen(page, "#claims?verdict=contradicted")
+    assert found["shown"] == ["claim-wrong"]
     assert found["said"] == "1 of 3 claims"
     assert seen(page, "#claims?paper=stock")["shown"] == []
     assert seen(page, "#claims?strictness=strict")["shown"] == ["claim-holds-a"]
-    assert seen(page, "#claims?q=FAILS")["shown"] == ["claim-fails"]
+    assert seen(page, "#claims?q=UNKNOWN")["shown"] == ["claim-wrong"]
+    assert seen(page, "#claims?cause=unknown")["shown"] == ["claim-wrong"]
+    assert seen(page, "#claims?whose=ours")["shown"] == ["claim-holds-a"]
+    assert seen(page, "#claims?verdict=holds&kind=identity")["shown"] == ["claim-holds-b"]
     found = seen(page, "#claims?sort=0-")
-    assert found["shown"][0] == "claim-fails"
+    assert found["shown"][0] == "claim-wrong"
     assert found["sorted"][0] == "descending"
 
 
@@ -139,7 +143,7 @@ def test_nothing_is_cut_on_a_phone(page):
 
 def test_a_link_to_a_claim_shows_it_whatever_is_filtered(page):
     click = """<script>
-    location.hash = "#claims?verdict=fails";
+    location.hash = "#claims?verdict=contradicted";
     setTimeout(() => { location.hash = "#claim-holds-a"; }, 100);
     </script>"""
     found = seen(page, after=click + AFTER)
@@ -186,7 +190,7 @@ def test_what_a_reader_has_to_act_on_is_open_and_the_rest_is_folded(page):
     </script>"""
     found = seen(page, after=read)
     assert len(found["open"]) == 1
-    assert found["open"][0].startswith("fails")
+    assert found["open"][0].startswith("contradicted")
     assert found["folded"] == [2]
     assert any(line.startswith("Holds: 2 claims") for line in found["said"])
 

@@ -2,32 +2,28 @@
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from kronbench.bench.items import load_plan
 from kronbench.bench.results import read_numbers
 from kronbench.errors import InputError
-from kronbench.report import claim_files, claims, render
-from kronbench.report.page import write_report
-from tests.helpers import merged
+from kronbench.report import claim_files, render
+from kronbench.report.page import _CAUSES, write_report
+from kronbench.resources import schema_path
+from kronbench.settings import read_yaml
 
 
-@pytest.fixture
-def plan(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return load_plan(merged("smoke"))
-
-
-def write_results(item, frame, source="mirror", skipped=()):
+def write_results(item, frame, source="mirror", skipped=(), other_data=()):
     for part in item.parts:
         table = item.table(part)
         table.parent.mkdir(parents=True, exist_ok=True)
         frame.assign(dataset=part, source=source, seed=1, peak_mib=1.0).to_csv(table, index=False)
         sidecar = {
+            "paper": item.paper,
             "part": part,
             "skipped": list(skipped),
             "seconds": 1.5,
@@ -51,6 +47,7 @@ def write_results(item, frame, source="mirror", skipped=()):
                 "licence": "L.",
                 "files": [],
                 "notes": [],
+                "other_data": dict(other_data),
             },
         }
         table.with_suffix(".json").write_text(json.dumps(sidecar))
@@ -105,6 +102,41 @@ def test_surrogate_data_is_stamped_in_the_picture_and_the_record(plan, monkeypat
     assert json.loads(item.output("json").read_text())["surrogates"] == ["E", "GPCR", "IC", "Ki"]
 
 
+OTHER = {"airola": "a later release of the labels"}
+
+
+def test_other_data_than_the_papers_is_stamped_in_the_picture_and_the_record(plan, monkeypatch):
+    item = plan.item("airola", "figure-3")
+    write_results(item, curves(), other_data=OTHER)
+    stamped = []
+    original = Figure.savefig
+    monkeypatch.setattr(
+        Figure,
+        "savefig",
+        lambda self, *a, **k: (stamped.append(texts(self)), original(self, *a, **k)),
+    )
+    render.render(item)
+    words = " ".join(stamped[0].split())
+    assert f"Other data than the paper's: Ki: {OTHER['airola']}" in words
+    assert "SURROGATE" not in words
+
+
+def test_other_data_than_the_papers_is_said_in_every_text_of_a_table(plan):
+    item = plan.item("airola", "table-6")
+    measured = pd.DataFrame({"method": ["KNN"], "auc": 0.7, "chosen": 3.0})
+    write_results(item, measured, other_data=OTHER)
+    render.render(item)
+    others = json.loads(item.output("json").read_text())["other_data"]
+    assert others == [f"{part}: {OTHER['airola']}" for part in item.parts]
+    for kind in ("html", "md", "tex"):
+        text = item.output(kind).read_text().replace("&#39;", "'")
+        assert f"Other data than the paper's: {others[0]}" in text, kind
+    write_results(item, measured, other_data={"stock": "for another paper"})
+    render.render(item)
+    assert "other data" not in item.output("md").read_text().lower()
+    assert json.loads(item.output("json").read_text())["other_data"] == []
+
+
 def claim(**check):
     return {
         "id": "a-claim",
@@ -112,6 +144,8 @@ def claim(**check):
         "place": "figure 3",
         "sentence": "It is so.",
         "item": "figure-3",
+        "kind": "evidence",
+        "whose": "paper",
         "strictness": "strict",
         "check": check,
     }
@@ -121,134 +155,6 @@ def say(monkeypatch, *entries):
     """Let the page know these claims alone."""
     statements = claim_files.Statements(list(entries), [], [])
     monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: statements)
-
-
-def verdict(plan, entry, **results):
-    item = plan.item("airola", "figure-3")
-    write_results(item, curves(), **results)
-    render.render(item)
-    (result,) = claims.evaluate([entry], plan)
-    return result
-
-
-def test_a_claim_holds_or_fails_by_its_numbers(plan):
-    within = {"kind": "within", "value": "auc", "tolerance": 0.01}
-    assert verdict(plan, claim(**within, target=0.6)).verdict == "holds"
-    assert verdict(plan, claim(**within, target=0.7)).verdict == "fails"
-
-
-def test_a_known_difference_is_bounded(plan):
-    entry = claim(kind="within", value="auc", tolerance=0.01, target=0.7)
-    bound = {"kind": "at_least", "value": "auc", "bound": 0.55}
-    known = entry | {"differs": {"because": "other folds", "check": bound}}
-    result = verdict(plan, known)
-    assert result.verdict == "differs"
-    assert result.measured == "0.6 against 0.7 ± 0.01; other folds (smallest 0.6, bound 0.55)"
-    bound["bound"] = 0.65
-    result = verdict(plan, known)
-    assert result.verdict == "fails"
-    assert "the known reason does not explain this (smallest 0.6, bound 0.65)" in result.measured
-    # a second check that finds nothing to read bounds nothing
-    bound["where"] = "reg == 1024"
-    assert verdict(plan, known).verdict == "fails"
-
-
-@pytest.mark.parametrize("column", ["auc", "seconds"])
-@pytest.mark.parametrize("timing", [True, False])
-def test_a_claim_on_time_is_not_tested_on_a_busy_machine(plan, column, timing):
-    entry = claim(kind="at_least", value=column, bound=0, where="reg == 1") | {"timing": timing}
-    frame = curves().assign(seconds=1.0)
-    judged = [
-        claims.judge(entry, frame.assign(source="mirror", dataset="Ki", busy=busy), "smoke")
-        for busy in (False, frame["reg"] == 1, frame["reg"] < 1)
-    ]
-    assert judged[0][0] == judged[2][0] == "holds"
-    expected = ("not tested here", "the machine was busy") if timing else judged[0]
-    assert judged[1] == expected
-
-
-def test_a_column_that_is_not_there_is_not_tested(plan):
-    for entry in (
-        claim(kind="at_least", value="deviation", bound=0),
-        claim(kind="at_least", value="auc", bound=0, where="deviation > 0"),
-    ):
-        assert verdict(plan, entry).verdict == "not tested here"
-
-
-def test_a_claim_may_read_the_measurements_behind_a_table(plan):
-    source = plan.item("airola", "table-6")
-    frame = pd.DataFrame({"method": ["KNN", "KronSVM"] * 2, "fold": [0, 0, 1, 1]})
-    write_results(source, frame.assign(auc=[0.6, 0.7, 0.6, 0.75]))
-    entry = claim(
-        kind="leads", value="auc", among="method", leader="KronSVM", by=["dataset"],
-        spread={"over": ["fold"], "test_over_train": 0.25},
-    ) | {"item": "table-6", "reads": "measurements"}  # fmt: skip
-    holds, measured = claims.judge(entry, claims.rows_of(entry, plan), plan.scale)
-    assert holds == "holds"
-    assert measured.startswith("smallest lead 0.125 (95 % interval ")
-
-
-def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan):
-    entry = claim(kind="within", value="auc", target=0.6, tolerance=0.01, where="reg == 1024")
-    assert verdict(plan, entry).verdict == "not tested here"
-    entry = claim(kind="within", value="auc", target=0.7, tolerance=0.01)
-    result = verdict(plan, entry | {"not_at": [plan.scale]})
-    assert (result.verdict, result.measured) == (
-        "not tested here",
-        f"the sizes of scale '{plan.scale}' are too small for it",
-    )
-    entry = claim(kind="within", value="auc", target=0.6, tolerance=0.01)
-    result = verdict(plan, entry, source="surrogate")
-    assert (result.verdict, result.measured) == (
-        "not tested here",
-        "surrogate data: E, GPCR, IC, Ki",
-    )
-
-
-def test_a_check_that_finds_too_little_is_not_tested(plan):
-    entry = claim(kind="gain", value="auc", between="reg", low=1, high=9, by=["dataset"], bound=0)
-    result = verdict(plan, entry)
-    assert (result.verdict, result.measured) == (
-        "not tested here",
-        "no group has both 1 and 9",
-    )
-
-
-def test_a_claim_may_compare_items(plan):
-    second = plan.item("airola", "figure-4")
-    write_results(second, curves(auc=0.7))
-    render.render(second)
-    entry = claim(
-        kind="gain", value="auc", between="item", low="figure-3", high="figure-4",
-        by=["dataset", "reg"], bound=0.09,
-    ) | {"also": ["figure-4"]}  # fmt: skip
-    result = verdict(plan, entry)
-    assert result.verdict == "holds"
-    assert result.measured.startswith("smallest gain 0.1 ")
-
-
-def test_a_headline_says_what_stands_against_quoting_it(plan):
-    item = plan.item("airola", "table-7")
-    table = pd.DataFrame(
-        {
-            "method": ["A", "B"],
-            "took": [298.0, None],
-            "seconds": [27.82, 1.0],
-            "times": [10.7117, None],
-            "busy": [True, False],
-            "dataset": "Ki",
-            "source": ["mirror", "surrogate"],
-        }
-    )
-    entry = {"paper": "airola", "item": "table-7", "sentence": "S", "where": "seconds > 0"}
-    entry |= {"of": ["method", "dataset"], "theirs": "took", "ours": "seconds", "times": "times"}
-    item.folder.mkdir(parents=True)
-    table.to_csv(item.output("csv"), index=False)
-    (line,) = claims.headlines([entry], plan)
-    assert line.rows == [claims.HeadlineRow("A, Ki", "298 s", "27.8 s", "10.7", "busy machine")]
-    table.assign(took=">3d").to_csv(item.output("csv"), index=False)
-    ((first, second),) = (line.rows for line in claims.headlines([entry], plan))
-    assert (first.theirs, first.times, second.doubts) == (">3d", "> 10.7", "surrogate data")
 
 
 def test_an_item_draws_the_tables_of_another(plan):
@@ -287,6 +193,65 @@ def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch
     assert 'href="http' not in page
     assert "data:image/png;base64," in page
     assert len(pd.read_csv(plan.report / "claims.csv")) == 1
+
+
+def test_the_page_counts_evidence_identities_and_our_own_claims_apart(plan, monkeypatch):
+    item = plan.item("airola", "figure-3")
+    plan = dataclasses.replace(plan, items=(item,))
+    write_results(item, pd.concat([curves(0.5), curves(0.8).assign(fold=1)]))
+    render.render(item)
+    at_least = {"kind": "at_least", "value": "auc"}
+    spread = {"spread": {"over": ["fold"]}}
+    because = {
+        "cause": "setting", "text": "It stops.",
+        "shown_by": {"where": "iteration == 1", "value": "risk"},
+    }  # fmt: skip
+    entries = {
+        "holds": claim(**at_least, bound=0),
+        "open": claim(**at_least, bound=0.6, **spread) | {"reads": "measurements"},
+        "wrong": claim(**at_least, bound=2),
+        "known": claim(**at_least, bound=2) | {"because": because},
+        "words": claim() | {"untestable": "no number"},
+        "algebra": claim(**at_least, bound=0) | {"kind": "identity"},
+        "own": claim(**at_least, bound=2) | {"whose": "ours"},
+    }
+    say(monkeypatch, *({**entry, "id": name} for name, entry in entries.items()))
+    summary = write_report(plan)
+    counted = "1 holds, 1 undecided, 2 contradicted, 1 not tested"
+    assert f"  claims of the papers: {counted}\n" in summary
+    assert "  identities: 1 holds\n" in summary
+    assert "  claims of our own: 1 contradicted\n" in summary
+    page = (plan.report / "index.html").read_text()
+    matrix = re.search(r'<table class="matrix">.*?</table>', page, re.DOTALL)[0]
+    rows = [
+        re.findall(r">([^<>]+)</(?:a|span)></t[dh]>|>([^<>]+)</th>", row)
+        for row in matrix.split("<tr>")[1:]
+    ]
+    rows = [["".join(cell) for cell in row] for row in rows]
+    order = ["holds", "undecided", "contradicted", "not tested"]
+    assert rows == [
+        ["claims of the papers", *order], ["airola", *"1121"], ["all", *"1121"],
+        ["identities", *order], ["airola", *"1000"], ["all", *"1000"],
+        ["claims of our own", *order], ["airola", *"0010"], ["all", *"0010"],
+    ]  # fmt: skip
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "Of the 1 claims of the papers that rest on intervals, 0 are contradicted" in text
+    assert "chance alone would contradict at most 0.0, were all of them true" in text
+    assert "Contradicted here: 2 claims of the papers" in text
+    assert "It is so. figure 3; unknown" in text
+    assert "It is so. figure 3; a choice that is not printed" in text
+    table = pd.read_csv(plan.report / "claims.csv", keep_default_na=False).set_index("id")
+    assert table["cause"].to_dict() == {
+        name: {"wrong": "unknown", "known": "setting", "own": "unknown"}.get(name, "")
+        for name in entries
+    }
+    assert table["intervals"].to_dict() == {name: int(name == "open") for name in entries}
+
+
+def test_every_cause_has_words_on_the_page():
+    schema = read_yaml(schema_path("claims"))
+    entry = schema["properties"]["claims"]["items"]["properties"]["because"]
+    assert {*entry["properties"]["cause"]["enum"], "", "unknown"} == set(_CAUSES)
 
 
 def test_mixed_revisions_and_machines_are_named_at_each_item(plan, monkeypatch):

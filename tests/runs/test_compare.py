@@ -18,6 +18,7 @@ FRAME = {
     "busy": [False, False, True, False],
     "note": ["", "", "a text", ""],
 }
+LABELS = {"paper": "airola", "kind": "evidence", "whose": "paper", "cause": ""}
 COLUMNS = {
     "key": ["method", "fold", "row"],
     "clock": ["seconds"],
@@ -30,7 +31,7 @@ COLUMNS = {
 
 def folder(
     path, *, frame=None, verdicts=("holds", "holds"), revision="abc", sha="0f", name="t",
-    columns=COLUMNS, measured="0.5",
+    columns=COLUMNS, measured="0.5", timing=(False, False),
 ):  # fmt: skip
     """A finished run of one table and two claims."""
     table = path / "airola" / f"{name}.csv"
@@ -38,9 +39,11 @@ def folder(
     pd.DataFrame(frame or FRAME).to_csv(table, index=False)
     table.with_suffix(".json").write_text(json.dumps({"columns": columns}))
     (path / "report").mkdir()
-    rows = [(f"claim-{i}", "airola", False, v, measured) for i, v in enumerate(verdicts)]
-    labels = ["id", "paper", "timing", "verdict", "measured"]
-    pd.DataFrame(rows, columns=labels).to_csv(path / "report" / "claims.csv", index=False)
+    rows = [
+        {"id": f"claim-{i}", **LABELS, "timing": clock, "verdict": verdict, "measured": measured}
+        for i, (verdict, clock) in enumerate(zip(verdicts, timing, strict=True))
+    ]
+    pd.DataFrame(rows).to_csv(path / "report" / "claims.csv", index=False)
     sidecar = path / "airola" / "tables" / name / "all.json"
     sidecar.parent.mkdir(parents=True)
     (sidecar.parent / "all.csv").write_text("not,shown\n1,2\n")
@@ -130,25 +133,55 @@ def test_texts_are_compared(tmp_path):
     assert found.text == "1 of 4 moved, the first: 'a text' -> '' (B, 0)"
 
 
-@pytest.mark.parametrize("busy", ["a", "b"])
-def test_a_busy_machine_moves_no_verdict(tmp_path, busy, capsys):
-    calm = ("holds", "fails")
-    untested = {"verdicts": ("not tested here",) * 2, "measured": "the machine was busy"}
+WORDS = ["holds", "undecided", "contradicted", "not tested"]
+
+
+@pytest.mark.parametrize("before", WORDS)
+@pytest.mark.parametrize("now", WORDS)
+def test_a_verdict_on_times_is_no_move_and_another_is(tmp_path, before, now, capsys):
     a, b = (
-        folder(tmp_path / name, **(untested if name == busy else {"verdicts": calm}))
-        for name in "ab"
+        folder(tmp_path / name, verdicts=(verdict, verdict), timing=(True, False))
+        for name, verdict in (("a", before), ("b", now))
     )
-    assert differences(a, b) == [("verdict", "claim-1"), ("busy", "claim-0")]
-    assert main(["compare", str(a), str(b)]) == 1
-    assert "### Not compared, since the machine was busy" in capsys.readouterr().out
+    moved = [("verdict", "claim-1"), ("clock", "claim-0")]
+    assert differences(a, b) == ([] if before == now else moved)
+    assert main(["compare", str(a), str(b)]) == (before != now)
+    told = "### Verdicts on times, which are not compared: 1" in capsys.readouterr().out
+    assert told == (before != now)
 
 
-def test_busy_machines_alone_do_not_fail(tmp_path):
-    a = folder(tmp_path / "a")
-    b = folder(tmp_path / "b", verdicts=["not tested here"] * 2, measured="the machine was busy")
+def test_verdicts_on_times_alone_do_not_fail(tmp_path, capsys):
+    a = folder(tmp_path / "a", timing=(True, True))
+    b = folder(tmp_path / "b", timing=(True, True), verdicts=("contradicted", "not tested"))
     assert main(["compare", str(a), str(b)]) == 0
-    c = folder(tmp_path / "c", verdicts=["not tested here"] * 2, measured="no such rows")
-    assert main(["compare", str(a), str(c)]) == 1
+    assert "No verdict moved, and no number beyond its tolerance." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("timing", [True, False])
+def test_new_and_lost_claims_are_moves_also_on_times(tmp_path, timing):
+    a = folder(tmp_path / "a", verdicts=["holds"], timing=[timing])
+    b = folder(tmp_path / "b", timing=[timing] * 2)
+    for one, other, text in (
+        (a, b, "no such claim -> holds (0.5)"),
+        (b, a, "holds -> no such claim"),
+    ):
+        (found,) = compare(read_run(one), read_run(other))
+        assert (found.kind, found.place, found.text) == ("verdict", "claim-1", text)
+        assert main(["compare", str(one), str(other)]) == 1
+
+
+def test_a_claim_that_was_not_on_times_before_is_a_move(tmp_path):
+    a = folder(tmp_path / "a")
+    b = folder(tmp_path / "b", timing=(True, False), verdicts=("contradicted", "holds"))
+    assert differences(a, b) == differences(b, a) == [("verdict", "claim-0")]
+
+
+def test_a_run_of_other_verdicts_is_of_an_earlier_version(tmp_path):
+    run = folder(tmp_path / "a")
+    file = run / "report" / "claims.csv"
+    pd.read_csv(file).drop(columns="cause").to_csv(file, index=False)
+    with pytest.raises(InputError, match=r"claims\.csv lacks the column 'cause': it is of"):
+        read_run(run)
 
 
 def test_a_last_bit_is_found_and_a_tolerance_lets_it_pass(tmp_path, capsys):
@@ -182,18 +215,22 @@ def test_missing_values_counts_and_zeros(tmp_path, column, values):
 
 
 def test_the_most_telling_comes_first(tmp_path):
-    a = folder(tmp_path / "a", verdicts=("holds", "differs"))
+    words = {"timing": (False, False, False, True)}
+    a = folder(tmp_path / "a", verdicts=("undecided", "holds", "holds", "holds"), **words)
     b = folder(
         tmp_path / "b",
-        verdicts=("fails", "holds"),
+        verdicts=("holds", "contradicted", "undecided", "contradicted"),
+        **words,
         frame=changed("auc", [0.4, 0.6, 0.7, 0.8]),
         revision="def",
         sha="1e",
     )
     assert differences(a, b) == [
+        ("verdict", "claim-1"),  # what is contradicted now
         ("verdict", "claim-0"),
-        ("verdict", "claim-1"),
+        ("verdict", "claim-2"),
         ("number", "airola/t, auc"),
+        ("clock", "claim-3"),
         ("surroundings", "data ki"),
         ("surroundings", "revision"),
     ]

@@ -35,6 +35,9 @@ def plan(tmp_path, monkeypatch):
     return plan
 
 
+REG = 2.0**-10  # of the curves that are measured
+
+
 def measured(plan, auc):
     (item,) = plan.items
     write_results(item, curves(auc=auc).head(20))
@@ -51,12 +54,15 @@ def test_a_moved_verdict_is_on_the_page_and_in_the_summary(plan):
 
     assert "moved" not in measured(plan, auc=0.55)
     summary = measured(plan, auc=0.4)
-    line = "learns: holds -> fails (was: smallest 0.6, bound 0.5; now: smallest 0.4, bound 0.5)"
-    assert "  moved: learns: holds -> fails\n" in summary
+    line = (
+        "learns: holds -> contradicted (was: smallest 0.6, bound 0.5; "
+        "now: smallest 0.4, bound 0.5; cause unknown)"
+    )
+    assert "  moved: learns: holds -> contradicted\n" in summary
     assert line in (plan.report / "index.html").read_text().replace("&gt;", ">")
     text = accept(plan)
     assert line in text
-    assert "1 of 2 verdicts move" in text
+    assert "1 of 2 verdicts move against results/reference/smoke, beside 0 on times" in text
     # what was accepted stands until someone says yes
     assert pd.read_csv(plan.accepted / "verdicts.csv")["verdict"].tolist() == ["holds", "holds"]
 
@@ -89,6 +95,24 @@ def test_a_run_beside_the_accepted_one_tells_what_else_changed(plan):
     ]
 
 
+def test_another_verdict_on_times_is_told_and_is_no_move(plan, monkeypatch):
+    entry = claim(kind="ratio", value="risk", between="reg", slow=REG, fast=REG, bound=1)
+    entry = entry | {"id": "fast", "timing": True}
+    say(monkeypatch, entry)
+    measured(plan, auc=0.6)
+    accept(plan, write=True)
+    say(monkeypatch, entry | {"check": entry["check"] | {"bound": 2}})
+    summary = measured(plan, auc=0.6)
+    assert "moved" not in summary
+    assert "other verdicts on times, which are not compared: fast\n" in summary
+    page = (plan.report / "index.html").read_text()
+    assert "No verdict moved since the accepted run." in page
+    assert "which are not compared: 1</summary>" in page
+    assert "0 of 1 verdicts move against results/reference/smoke, beside 1 on times" in (
+        accept(plan)
+    )
+
+
 def test_new_and_lost_claims_are_moves(plan, monkeypatch):
     measured(plan, auc=0.6)
     accept(plan, write=True)
@@ -118,16 +142,27 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(plan):
     plan = dataclasses.replace(plan, config={**plan.config, "scale": "default"}, items=())
     target = plan.accepted
     target.mkdir(parents=True)
-    rows = [("a", "airola", False, "holds", ""), ("b", "airola", True, "fails", "1")]
-    columns = ["id", "paper", "timing", "verdict", "measured"]
-    pd.DataFrame(rows, columns=columns).to_csv(target / "verdicts.csv", index=False)
+    rows = [
+        ("a", "airola", "evidence", "paper", "holds"),
+        ("b", "airola", "evidence", "paper", "contradicted"),
+        ("c", "airola", "identity", "paper", "holds"),
+        ("d", "airola", "identity", "ours", "contradicted"),
+        ("e", "airola", "evidence", "ours", "holds"),
+        ("f", "performance", "evidence", "ours", "undecided"),
+    ]
+    verdicts = pd.DataFrame(rows, columns=["id", "paper", "kind", "whose", "verdict"])
+    verdicts = verdicts.assign(timing=False, cause="", measured="1")
+    verdicts.to_csv(target / "verdicts.csv", index=False)
     machine = {"cpu": "a cpu", "cores": 2, "last": "2026-11-21T20:00:00"}
     (target / "machine.json").write_text(json.dumps(machine))
     readme = target / "README.md"
     readme.write_text(f"before\n{BEGIN}\nprevious\n{END}\nafter\n")
     update_readme(readme, target)
     text = readme.read_text()
-    assert "| `airola` | 1 | 0 | 1 | 0 |" in text
+    heads = "| paper | holds | undecided | contradicted | not tested | identities | our own |"
+    assert heads in text
+    assert "| `airola` | 1 | 0 | 1 | 0 | 1 of 2 | 1 of 1 |" in text
+    assert "| `performance` | 0 | 0 | 0 | 0 | 0 | 0 of 1 |" in text
     assert "2026-11-21, a cpu, 2 cores" in text
     assert text.startswith("before\n")
     assert text.endswith("\nafter\n")

@@ -70,7 +70,7 @@ def test_wrong_results_are_told_beside_it(tmp_path):
             wrong = folder(tmp_path / f"{column}-{row}", frame=changed(column, values))
             found = compare(run, read_run(wrong), tolerances)
             assert ("number", f"airola/t, {column}") in [(d.kind, d.place) for d in found]
-    moved = folder(tmp_path / "moved", verdicts=("holds", "fails"))
+    moved = folder(tmp_path / "moved", verdicts=("holds", "contradicted"))
     found = compare(run, read_run(moved), tolerances)
     assert [d.place for d in found if d.kind == "verdict"] == ["claim-1"]
 

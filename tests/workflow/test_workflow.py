@@ -117,10 +117,13 @@ def real(checkout):
 
 def test_verdicts_are_those_of_the_accepted_run(real):
     plan = load_plan(merged("smoke"))
-    accepted = read_verdicts(ROOT / plan.accepted / "verdicts.csv")
+    file = ROOT / plan.accepted / "verdicts.csv"
+    if not file.exists():
+        pytest.skip(f"no verdicts were accepted at scale '{plan.scale}'")
+    accepted = read_verdicts(file)
     run = read_verdicts(real / plan.report / "claims.csv")
     # Seconds are for the performance page, not for a test on a slow day.
-    moved = moves(accepted[~accepted["timing"]], run[~run["timing"]])
+    moved = [move for move in moves(accepted, run) if not move.timed]
     assert not moved, "\n".join(map(described, moved))
 
 
@@ -136,9 +139,9 @@ def test_every_claim_can_fail(real, monkeypatch):
     unmoved, hidden = set(), set()
     for claim in load_statements(plan).claims:
         verdict, moved = moved_by(claim, rows_of(claim, plan), plan.scale)
-        if verdict in ("holds", "differs"):
-            if not moved.difference(NOT_FINITE):
-                unmoved.add(claim["id"])
+        if verdict == "holds" and not moved.difference(NOT_FINITE):
+            unmoved.add(claim["id"])
+        if verdict in ("holds", "undecided"):
             if not moved.issuperset(NOT_FINITE) and claim["check"]["kind"] not in SOME:
                 hidden.add(claim["id"])
     assert not hidden, "a number that is not finite holds"

@@ -234,7 +234,9 @@ def _check(place, paper, claim, seen, known):
         try:
             inspect.signature(find_check(kind)).bind(None, **arguments)
         except TypeError as error:
-            raise InputError(f"{place} has a check '{kind}' with {error}") from None
+            raise InputError(
+                f"{place} gives the check '{kind}' other arguments: {error}"
+            ) from None
     if "because" in claim:
         item = claim["because"]["shown_by"].get("item", claim["item"])
         if (paper, item) not in known:

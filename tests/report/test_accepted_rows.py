@@ -1,0 +1,112 @@
+"""Claims and reasons name rows that an accepted run has."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from kronbench.bench.columns import columns_shown
+from kronbench.bench.items import load_plan
+from kronbench.bench.results import read_table
+from kronbench.report.claim_files import load_statements
+from kronbench.report.queries import columns_compared
+from tests.helpers import merged
+
+ROOT = Path(__file__).parents[2]
+
+
+def accepted(scale):
+    """The plan of a scale and the folder of its accepted run, if there is one."""
+    plan = load_plan(merged(scale))
+    return plan, ROOT / plan.accepted
+
+
+def read(entry, paper, folder):
+    """The kept numbers that a claim or a reason reads; None where a table is not kept."""
+    names = [entry["item"], *entry.get("also", ())]
+    files = [folder / paper / f"{name}.csv" for name in names]
+    if entry.get("reads") == "measurements" or not all(map(Path.exists, files)):
+        return None
+    frames = [read_table(file).assign(item=name) for file, name in zip(files, names, strict=True)]
+    return pd.concat(frames, ignore_index=True)
+
+
+def has_numbers(frame, where, value):
+    """Whether the rows of a query have a number in a column."""
+    try:
+        rows = frame.query(where) if where else frame
+    except pd.errors.UndefinedVariableError:
+        return False
+    return value in rows and bool(rows[value].notna().any())
+
+
+def asked(claim):
+    """What is read: the claim's check, and the rows of its reason."""
+    if "check" in claim:
+        check = claim["check"]
+        value = check.get("value", check.get("ours", "ours"))
+        yield "check", claim, check.get("where"), value
+    if "because" in claim:
+        shown_by = {"item": claim["item"], **claim["because"]["shown_by"]}
+        yield "reason", shown_by, shown_by["where"], shown_by["value"]
+
+
+def reached(claim, entry, where, plan):
+    """Whether a scale has the sizes and the names that a query asks for."""
+    known = {}
+    for name in (entry["item"], *entry.get("also", ())):
+        item = plan.item(claim["paper"], name)
+        found = columns_shown(item).known_values(item.parameters, item.parts)
+        for column, values in found.items():
+            known.setdefault(column, set()).update(values)
+    names = {one.column: one.values for one in columns_compared(where or "True") if one.asked}
+    inside = all(set(values) <= known.get(column, set(values)) for column, values in names.items())
+    return inside and plan.scale not in claim.get("not_at", ())
+
+
+def without_rows(claims, runs):
+    """Checks and reasons whose tables are kept at some scale, and have their rows at none.
+
+    ``runs`` are plans with the folders of their accepted tables.
+    """
+    for claim in claims:
+        for what, entry, where, value in asked(claim):
+            frames = [
+                read(entry, claim["paper"], folder)
+                for plan, folder in runs
+                if reached(claim, entry, where, plan)
+            ]
+            kept = [frame for frame in frames if frame is not None]
+            if kept and not any(has_numbers(frame, where, value) for frame in kept):
+                yield f"{claim['id']}, its {what}: no {value} where {where}"
+
+
+def test_every_claim_and_every_reason_reads_numbers_of_an_accepted_run():
+    runs = [accepted(scale) for scale in (None, "smoke")]
+    if not all((folder / "verdicts.csv").exists() for _, folder in runs):
+        pytest.skip("no run of both scales was accepted since the verdicts changed")
+    lost = list(without_rows(load_statements(runs[0][0]).claims, runs))
+    assert not lost, "\n".join(lost)
+
+
+def test_a_row_a_column_or_a_number_that_is_not_there_is_found(tmp_path):
+    run = [(accepted(None)[0], tmp_path)]
+    (tmp_path / "airola").mkdir()
+    numbers = pd.DataFrame({"dataset": ["Ki", "E"], "auc": [0.6, None]})
+    numbers.to_csv(tmp_path / "airola" / "table-6.csv", index=False)
+    reason = {"cause": "age", "text": "So.", "shown_by": {"where": "auc > 0", "value": "auc"}}
+    good = {
+        "id": "a", "paper": "airola", "item": "table-6", "because": reason,
+        "check": {"kind": "at_least", "value": "auc", "bound": 0, "where": "dataset == 'Ki'"},
+    }  # fmt: skip
+    assert not list(without_rows([good], run))
+    for change in ({"where": "dataset == 'GPCR'"}, {"where": "dataset == 'E'"}, {"value": "risk"},
+                   {"where": "fold == 0"}):  # fmt: skip
+        wrong = good | {"check": good["check"] | change}
+        assert len(list(without_rows([wrong], run))) == 1
+        shown_by = reason["shown_by"] | change
+        wrong = good | {"because": reason | {"shown_by": shown_by}}
+        assert len(list(without_rows([wrong], run))) == 1
+    # a table that is too large to be kept says nothing
+    assert not list(without_rows([wrong | {"item": "figure-3"}], run))
+    assert not list(without_rows([wrong | {"reads": "measurements", "because": reason}], run))

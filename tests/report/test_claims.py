@@ -1,0 +1,285 @@
+"""Claims judged on the tables of a run: verdicts, causes, reasons, and what is not tested."""
+
+import pandas as pd
+import pytest
+
+from kronbench.report import claims
+from kronbench.report.claims import expected_by_chance
+from tests.report.test_report import claim, curves, write_results
+
+UNTESTED = "not tested"
+
+
+def results(plan, name="figure-3", *, frame=None, source="mirror", **more):
+    """Tables of an item, and the numbers that its picture would show: all of them."""
+    item = plan.item("airola", name)
+    frame = curves() if frame is None else frame
+    write_results(item, frame, source=source, **more)
+    rows = [frame.assign(dataset=part, source=source) for part in item.parts]
+    pd.concat(rows).to_csv(item.output("csv"), index=False)
+
+
+def verdict(plan, entry, **more):
+    """The verdict of an entry on curves of an AUC of 0.6."""
+    results(plan, **more)
+    (result,) = claims.evaluate([entry], plan)
+    return result
+
+
+def found(plan, entry, **more):
+    result = verdict(plan, entry, **more)
+    return result.verdict, result.cause, result.measured
+
+
+WITHIN = {"kind": "within", "value": "auc", "tolerance": 0.01}
+
+
+def test_a_claim_holds_or_is_contradicted_by_its_numbers(plan):
+    assert found(plan, claim(**WITHIN, target=0.6)) == ("holds", "", "0.6 against 0.6 ± 0.01")
+    result = verdict(plan, claim(**WITHIN, target=0.7))
+    assert (result.verdict, result.intervals) == ("contradicted", 0)
+
+
+def folds(auc):
+    """Curves of several folds, each with its own AUC."""
+    return pd.concat(curves(auc=x).assign(fold=fold) for fold, x in enumerate(auc))
+
+
+def test_a_claim_over_folds_is_judged_by_its_interval(plan):
+    entry = claim(kind="at_least", value="auc", bound=0.6, spread={"over": ["fold"]})
+    entry["reads"] = "measurements"
+    result = verdict(plan, entry, frame=folds([0.5, 0.7, 0.63]))
+    assert (result.verdict, result.cause, result.intervals) == ("undecided", "", 1)
+    assert result.measured.endswith(" repeats would decide it")
+    result = verdict(plan, entry, frame=folds([0.5]))
+    assert (result.verdict, result.intervals) == ("undecided", 1)
+    assert verdict(plan, entry, frame=folds([0.61, 0.62, 0.615])).verdict == "holds"
+    result = verdict(plan, entry, frame=folds([0.51, 0.52, 0.515]))
+    assert (result.verdict, result.cause) == ("contradicted", "unknown")
+
+
+WRONG = claim(**WITHIN, target=0.7)
+MEASURED = "0.6 against 0.7 ± 0.01"
+
+
+def because(**shown_by):
+    """A reason; three rows of the largest risks, unless others are named."""
+    shown_by = {"where": "iteration == 1 and reg == 1", "value": "risk"} | shown_by
+    return WRONG | {"because": {"cause": "setting", "text": "It stops.", "shown_by": shown_by}}
+
+
+def test_a_contradiction_without_reason_has_an_unknown_cause(plan):
+    assert found(plan, WRONG) == ("contradicted", "unknown", f"{MEASURED}; cause unknown")
+
+
+@pytest.mark.parametrize(
+    ("where", "values"),
+    [
+        ("iteration == 1", "10"),  # equal ones are told once
+        ("iteration in (1, 2, 4, 5)", "10, 5, 2.5, 2"),
+        ("iteration <= 5", "2 to 10, 40 rows"),
+    ],
+)
+def test_a_reason_is_said_with_the_numbers_that_show_it(plan, where, values):
+    text = f"{MEASURED}; It stops. (figure-3, risk: {values})"
+    assert found(plan, because(where=where)) == ("contradicted", "setting", text)
+
+
+def test_a_reason_may_be_shown_by_another_item_and_by_measurements(plan):
+    results(plan, "figure-4", frame=curves(auc=0.75))
+    shown_by = {"item": "figure-4", "where": "iteration == 1", "value": "auc"}
+    text = f"{MEASURED}; It stops. (figure-4, auc: 0.75)"
+    assert found(plan, because(**shown_by)) == ("contradicted", "setting", text)
+    shown_by |= {"reads": "measurements", "value": "peak_mib"}
+    text = f"{MEASURED}; It stops. (figure-4, peak_mib: 1)"
+    assert found(plan, because(**shown_by)) == ("contradicted", "setting", text)
+
+
+@pytest.mark.parametrize(
+    "shown_by",
+    [{"where": "reg == 1024"}, {"value": "deviation"}, {"where": "deviation > 0"}],
+    ids=["rows", "column", "column of the query"],
+)
+def test_a_reason_that_no_row_shows_here_is_not_said(plan, shown_by):
+    text = f"{MEASURED}; cause unknown: no row of figure-3 shows it at this scale"
+    assert found(plan, because(**shown_by)) == ("contradicted", "unknown", text)
+
+
+def test_missing_numbers_and_surrogates_show_no_reason(plan):
+    frame = curves()
+    frame.loc[frame["iteration"] == 1, "risk"] = None
+    assert verdict(plan, because(), frame=frame).cause == "unknown"
+    results(plan, "figure-4", frame=curves(), source="surrogate")
+    assert verdict(plan, because(item="figure-4")).cause == "unknown"
+
+
+def test_a_reason_is_of_contradictions_alone(plan):
+    held = because() | {"check": {**WITHIN, "target": 0.6}}
+    assert found(plan, held) == ("holds", "", "0.6 against 0.6 ± 0.01")
+    assert found(plan, because(), source="surrogate")[:2] == (UNTESTED, "")
+
+
+@pytest.mark.parametrize("column", ["auc", "seconds"])
+@pytest.mark.parametrize("timing", [True, False])
+def test_a_claim_on_time_is_not_tested_on_a_busy_machine(plan, column, timing):
+    entry = claim(kind="at_least", value=column, bound=0, where="reg == 1") | {"timing": timing}
+    frame = curves().assign(seconds=1.0)
+    judged = [
+        claims.judge(entry, frame.assign(source="mirror", dataset="Ki", busy=busy), "smoke")
+        for busy in (False, frame["reg"] == 1, frame["reg"] < 1)
+    ]
+    assert judged[0].verdict == judged[2].verdict == "holds"
+    if timing:
+        assert (judged[1].verdict, judged[1].measured) == (UNTESTED, "the machine was busy")
+    else:
+        assert judged[1] == judged[0]
+
+
+def test_a_column_that_is_not_there_is_not_tested(plan):
+    for entry in (
+        claim(kind="at_least", value="deviation", bound=0),
+        claim(kind="at_least", value="auc", bound=0, where="deviation > 0"),
+    ):
+        assert verdict(plan, entry).verdict == UNTESTED
+
+
+def test_a_claim_may_read_the_measurements_behind_a_table(plan):
+    source = plan.item("airola", "table-6")
+    frame = pd.DataFrame({"method": ["KNN", "KronSVM"] * 2, "fold": [0, 0, 1, 1]})
+    write_results(source, frame.assign(auc=[0.6, 0.7, 0.6, 0.71]))
+    entry = claim(
+        kind="leads", value="auc", among="method", leader="KronSVM", by=["dataset"],
+        spread={"over": ["fold"], "test_over_train": 0.25},
+    ) | {"item": "table-6", "reads": "measurements"}  # fmt: skip
+    judged = claims.judge(entry, claims.rows_of(entry, plan), plan.scale)
+    assert judged.verdict == "holds"
+    assert judged.measured.startswith("smallest lead 0.105 (95 % interval ")
+    assert judged.intervals == len(source.parts)
+
+
+def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan):
+    entry = claim(**WITHIN, target=0.6, where="reg == 1024")
+    assert verdict(plan, entry).verdict == UNTESTED
+    entry = claim(**WITHIN, target=0.7) | {"not_at": [plan.scale]}
+    sizes = f"the sizes of scale '{plan.scale}' are too small for it"
+    assert found(plan, entry) == (UNTESTED, "", sizes)
+    entry = claim(**WITHIN, target=0.6)
+    result = verdict(plan, entry, source="surrogate")
+    assert (result.verdict, result.measured) == (UNTESTED, "surrogate data: E, GPCR, IC, Ki")
+    assert result.surrogate
+
+
+@pytest.mark.parametrize(
+    ("where", "lacking"),
+    [
+        ("dataset in ('Ki', 'Checker+', 'E')", "Checker+"),
+        ("dataset == 'Ki' and reg in (1, 2, 4)", "2, 4"),
+        ("reg == 1 or reg == 7", "7"),
+    ],
+)
+def test_a_claim_needs_every_value_that_it_names(plan, where, lacking):
+    entry = claim(kind="at_least", value="auc", bound=0, where=where)
+    assert found(plan, entry) == (UNTESTED, "", f"without {lacking}")
+
+
+def test_values_that_are_left_out_need_not_be_there(plan):
+    for where in ("reg != 7", "reg not in (7, 9)", "reg > 0.5", "dataset == 'Ki' and reg != 7"):
+        entry = claim(kind="at_least", value="auc", bound=0, where=where)
+        assert verdict(plan, entry).verdict == "holds"
+
+
+def test_a_check_that_finds_too_little_is_not_tested(plan):
+    entry = claim(kind="gain", value="auc", between="reg", low=1, high=9, by=["dataset"], bound=0)
+    assert found(plan, entry) == (UNTESTED, "", "without 9 (dataset E)")
+
+
+OTHER = {"airola": "a later release of the labels"}
+
+
+def test_a_claim_of_the_paper_on_other_data_is_not_tested(plan):
+    entry = claim(**WITHIN, target=0.7)
+    text = "other data: Ki: a later release of the labels"
+    assert found(plan, entry, other_data=OTHER) == (UNTESTED, "", text)
+    # it is other data for one paper, not for all
+    assert verdict(plan, entry, other_data={"stock": "none"}).verdict == "contradicted"
+    # and what we say of them ourselves is judged
+    ours = entry | {"whose": "ours"}
+    assert verdict(plan, ours, other_data=OTHER).verdict == "contradicted"
+
+
+def test_other_data_matter_where_a_claim_reads_their_rows(plan):
+    entry = claim(**WITHIN, target=0.6, where="dataset == 'Ki'")
+    other = {"E": OTHER["airola"]}
+    results(plan)
+    frame = claims.rows_of(entry, plan)
+    assert claims.judge(entry, frame, plan.scale, other).verdict == "holds"
+    other = {"Ki": OTHER["airola"]}
+    assert claims.judge(entry, frame, plan.scale, other).verdict == UNTESTED
+
+
+@pytest.mark.parametrize("column", ["on_edge", "on edge"])
+def test_selections_at_an_end_of_their_grid_are_told(plan, column):
+    entry = claim(kind="at_least", value="auc", bound=0, where="reg == 1")
+    frame = curves().assign(source="mirror", dataset="Ki")
+    text = "smallest 0.6, bound 0"
+    for edges, measured in (
+        (
+            (frame["reg"] == 1) * 2,
+            f"{text}; 40 selections lie at an end of their grid",
+        ),
+        ((frame["reg"] < 1) * 2, text),  # of other rows
+        (float("nan"), text),
+    ):
+        judged = claims.judge(entry, frame.assign(**{column: edges}), "smoke")
+        assert (judged.verdict, judged.measured) == ("holds", measured)
+
+
+def test_a_claim_may_compare_items(plan):
+    part = plan.item("airola", "figure-4").parts[0]
+    results(plan, "figure-4", frame=curves(auc=0.7))
+    entry = claim(
+        kind="gain", value="auc", between="item", low="figure-3", high="figure-4",
+        by=["dataset", "reg"], bound=0.09,
+        where=f"dataset == '{part}'",
+    ) | {"also": ["figure-4"]}  # fmt: skip
+    result = verdict(plan, entry)
+    assert result.verdict == "holds", result.measured
+    assert result.measured.startswith("smallest gain 0.1 ")
+    # other data behind one of them are other data
+    results(plan, "figure-4", frame=curves(auc=0.7), other_data=OTHER)
+    assert verdict(plan, entry).verdict == UNTESTED
+
+
+def test_what_chance_alone_would_contradict(plan):
+    entry = claim(kind="at_least", value="auc", bound=0.5, spread={"over": ["fold"]})
+    grouped = {**entry, "check": {**entry["check"], "by": ["dataset"]}}
+    entries = [{**one, "reads": "measurements"} for one in (entry, grouped, WRONG)]
+    results(plan, frame=folds([0.6, 0.7, 0.8]))
+    one, four, none = verdicts = claims.evaluate(entries, plan)
+    assert (one.intervals, four.intervals, none.intervals) == (1, 4, 0)
+    assert expected_by_chance([one]) == pytest.approx(0.025)
+    assert expected_by_chance(verdicts) == pytest.approx(0.025 + 1 - 0.975**4)
+
+
+def test_a_headline_says_what_stands_against_quoting_it(plan):
+    item = plan.item("airola", "table-7")
+    table = pd.DataFrame(
+        {
+            "method": ["A", "B"],
+            "took": [298.0, None],
+            "seconds": [27.82, 1.0],
+            "times": [10.7117, None],
+            "busy": [True, False],
+            "dataset": "Ki",
+            "source": ["mirror", "surrogate"],
+        }
+    )
+    entry = {"paper": "airola", "item": "table-7", "sentence": "S", "where": "seconds > 0"}
+    entry |= {"of": ["method", "dataset"], "theirs": "took", "ours": "seconds", "times": "times"}
+    item.folder.mkdir(parents=True)
+    table.to_csv(item.output("csv"), index=False)
+    (line,) = claims.headlines([entry], plan)
+    assert line.rows == [claims.HeadlineRow("A, Ki", "298 s", "27.8 s", "10.7", "busy machine")]
+    table.assign(took=">3d").to_csv(item.output("csv"), index=False)
+    ((first, second),) = (line.rows for line in claims.headlines([entry], plan))
+    assert (first.theirs, first.times, second.doubts) == (">3d", "> 10.7", "surrogate data")
