@@ -19,7 +19,7 @@ from kronbench.report.queries import columns_compared
 from kronbench.runs.verdicts import CONTRADICTED, PAPER, UNTESTED
 
 _SURROGATE = "surrogate data: "
-BUSY = "the machine was busy"  # why a claim on time is not tested
+_BUSY = "the machine was busy"  # why a claim on time is not tested
 _LISTED = 4  # values of a reason that are told one by one
 
 
@@ -210,7 +210,7 @@ def _checked(claim, frame, scale, other_data):
             raise NotMeasured(f"without {', '.join(map(str, lacking))}")
     read = check.rows_read(rows, **arguments)
     if claim.get("timing") and disturbed(read):
-        raise NotMeasured(BUSY)
+        raise NotMeasured(_BUSY)
     found = check(rows, **arguments)
     return dataclasses.replace(found, measured=found.measured + _on_edge(read))
 
