@@ -57,6 +57,8 @@ class Evaluation:
 class CrossValidation:
     """Evaluations of Psi that start from the last one whose fits converged.
 
+    The printed iteration has no test of that: there each starts from the last one.
+
     Parameters
     ----------
     targets : (n,) integer array, or (n, C) array
@@ -64,7 +66,8 @@ class CrossValidation:
     folds : (n,) integer array
         The fold of each row; at least two.
     tol : float
-        Relative duality gap of the fits.
+        Relative duality gap of the fits; for the printed iteration the relative fall of Phi in a
+        Newton step at which it stops.
     adjoint_tol : float
         Relative residual of the gradient system in the norm of K~. The norm hardly sees what lies
         near the null space of K~, but derivatives by widths do; that part is made exact afterwards
@@ -73,7 +76,9 @@ class CrossValidation:
         Of the linear systems: conjugate gradients in the inner product of K~, the same with the
         preconditioner of the class tree, or the iteration as printed.
     max_iter, max_inner : int
-        Newton steps, and steps for each linear system: k1, and k2 and k3 of the printed one.
+        Newton steps, and steps for each linear system: k1 and k2 of the printed one.
+    max_adjoint : int, optional
+        Steps for the gradient system, k3; ``max_inner`` when None.
     """
 
     def __init__(
@@ -87,6 +92,7 @@ class CrossValidation:
         solver: str = "cg",
         max_iter: int = 100,
         max_inner: int = 200,
+        max_adjoint: int | None = None,
     ):
         self.losses = [
             SoftmaxLoss(targets, n_classes, folds != fold)
@@ -94,6 +100,7 @@ class CrossValidation:
         ]
         self.tol, self.adjoint_tol, self.solver = tol, adjoint_tol, solver
         self.max_iter, self.max_inner = max_iter, max_inner
+        self.max_adjoint = max_inner if max_adjoint is None else max_adjoint
         self._starts = [(None, None)] * len(self.losses)
 
     def evaluate(self, covariance: Covariance) -> Evaluation:
@@ -116,7 +123,7 @@ class CrossValidation:
         if not abs(correction) <= _LARGEST_CORRECTION * plain or self.solver == "printed":
             correction = 0.0
         converged = all(mode.converged for mode in modes)
-        if converged:
+        if converged or self.solver == "printed":
             self._starts = [
                 (mode.coef, adjoint) for mode, adjoint in zip(modes, adjoints, strict=True)
             ]
@@ -137,7 +144,12 @@ class CrossValidation:
         preconditioner = tree_preconditioner(covariance, loss) if self.solver == "pcg" else None
         if self.solver == "printed":
             mode = yield from symmetrized_mode(
-                covariance, loss, start=start, max_iter=self.max_iter, max_inner=self.max_inner
+                covariance,
+                loss,
+                start=start,
+                max_iter=self.max_iter,
+                max_inner=self.max_inner,
+                tol=self.tol,
             )
         else:
             mode = yield from posterior_mode(
@@ -153,7 +165,7 @@ class CrossValidation:
         image = yield held_out
         if self.solver == "printed":
             adjoint, _, n_adjoint = yield from symmetrized_adjoint(
-                covariance, loss, mode.probabilities, held_out, image, self.max_inner
+                covariance, loss, mode.probabilities, held_out, image, self.max_adjoint
             )
             return mode, adjoint, loss.held_out(mode.scores), n_adjoint
         goal = self.adjoint_tol**2 * dot(held_out, image)
@@ -173,7 +185,7 @@ class CrossValidation:
             residual,
             residual_image,
             goal=goal,
-            max_iter=self.max_inner,
+            max_iter=self.max_adjoint,
             inverse=preconditioner and preconditioner.at(mode.probabilities),
         )
         if start_adjoint is not None:

@@ -10,12 +10,16 @@ import numpy as np
 
 @dataclass
 class Search:
-    """The best point, its value and gradient, and the values in the order of evaluation."""
+    """The best point, its value and gradient, and the values in the order of evaluation.
+
+    ``inverse`` is what the steps told of the inverse Hessian there, None before the first.
+    """
 
     x: np.ndarray
     value: float
     gradient: np.ndarray
     values: list = field(default_factory=list)
+    inverse: np.ndarray | None = None
     message: str = ""
 
 
@@ -26,6 +30,7 @@ def capped_bfgs(
     cap: float = 1.0,
     noise: float = 1e-5,
     max_evaluations: int = 40,
+    inverse: np.ndarray | None = None,
     callback: Callable[[np.ndarray, float, np.ndarray], None] | None = None,
 ) -> Search:
     """BFGS whose steps are at most ``cap`` in any coordinate, until it is within the noise.
@@ -41,6 +46,8 @@ def capped_bfgs(
         Stops where the predicted gain is at most this part of the value, or a step did not gain
         more than it after a halving.
     max_evaluations : int
+    inverse : (m, m) array, optional
+        An estimate of the inverse Hessian at the start, from a search of a function like this.
     callback : callable(x, value, gradient), optional
         Called after each evaluation.
 
@@ -50,13 +57,12 @@ def capped_bfgs(
     """
     x = np.array(start, float)
     value, gradient = function(x)
-    search = Search(x, value, gradient, [value])
+    search = Search(x, value, gradient, [value], inverse)
     if callback is not None:
         callback(x, value, gradient)
     if not np.isfinite(value):
         search.message = "no value at the start"
         return search
-    inverse = None
     while len(search.values) < max_evaluations:
         if inverse is None:
             steepest = np.abs(gradient).max()
@@ -98,7 +104,7 @@ def capped_bfgs(
                 return search
         inverse = _update(inverse, new - x, new_gradient - gradient)
         x, value, gradient = new, new_value, new_gradient
-        search.x, search.value, search.gradient = x, value, gradient
+        search.x, search.value, search.gradient, search.inverse = x, value, gradient, inverse
     search.message = "as many evaluations as allowed"
     return search
 

@@ -68,6 +68,9 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
     coupling_ : (C, P) array, where it is learned
     cv_log_likelihood_ : float
         The value at these hyperparameters.
+    inverse_hessian_ : (m, m) array or None
+        Of minus the likelihood of a row, by the parameters of ``hyperparameter_path_``, as far as
+        the steps of the search told; None where it took none.
     best_estimator_ : HierarchicalNewtonClassifier
         With these hyperparameters, fitted to all rows.
     hyperparameter_path_ : list of dict
@@ -122,7 +125,8 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
             The fold of each row; those of ``cv`` when None.
         start : HierarchicalNewtonCV, optional
             A fitted one of the same nodes, say to some of the rows: the search begins at its
-            hyperparameters instead of those of ``estimator``.
+            hyperparameters instead of those of ``estimator``, and with its ``inverse_hessian_``
+            where it has as many of them.
 
         Raises
         ------
@@ -131,15 +135,18 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         """
         forget_fit(self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        model = clone(self.estimator)
+        model, inverse = clone(self.estimator), None
         if start is not None:
             check_is_fitted(start)
             model.set_params(**start._learned())
+            inverse = start.inverse_hessian_
         if folds is None:
             folds = self._drawn_folds(len(y))
         rows, codes, coupling = model._checked(X, y)
         criterion = self._criterion(model, rows, codes, coupling, folds, tol=self.tol)
-        result, self.hyperparameter_path_ = self._search(criterion)
+        if inverse is not None:
+            inverse = inverse / len(y) if len(inverse) == len(criterion.start) else None
+        result, self.hyperparameter_path_ = self._search(criterion, inverse)
         if not np.isfinite(result.value):
             raise InputError(
                 f"the fits to the folds do not converge at variance {model.variance} and gamma "
@@ -156,6 +163,7 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         if self.learn_coupling:
             self.coupling_ = model.coupling
         self.cv_log_likelihood_ = -result.value
+        self.inverse_hessian_ = None if result.inverse is None else result.inverse * len(y)
         self.n_iter_ = len(self.hyperparameter_path_)
         self.converged_ = self.n_iter_ < self.max_iter
         return self
@@ -199,7 +207,7 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
             learn_coupling=self.learn_coupling,
         )
 
-    def _search(self, criterion):
+    def _search(self, criterion, inverse):
         """The search and the list of its evaluations."""
         path, last = [], None
         begun = time.perf_counter()
@@ -221,6 +229,7 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
             criterion.start,
             noise=self.noise,
             max_evaluations=self.max_iter,
+            inverse=inverse,
             callback=record,
         )
         return result, path

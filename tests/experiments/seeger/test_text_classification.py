@@ -18,7 +18,11 @@ TEXTS = COMMON | {
     "noise": 1e-3,
     "max_evaluations": 10,
     "most_documents": {"others": 1000},
-    "baselines": True,
+    "further_splits": {"others": 1},
+    "steps": {
+        "F1": {"learning": [8, 4, 15], "final": [25, 12]},
+        "H1": {"learning": [10, 4, 25], "final": [30, 17]},
+    },
     "top_down_weights": [1, 10],
 }
 
@@ -34,7 +38,9 @@ def test_every_method_is_scored_on_the_same_splits(texts):
     counts = learned.groupby("method")["n_variances"].first()
     assert counts[["F1", "H1", "F2", "H2"]].tolist() == [1, 3, 2, 2]
     assert (learned["psi"].dropna() <= learned["psi_start"].dropna() + 1e-12).all()
-    assert set(texts["variances"]) == {"learned", "one", "start"}
+    assert set(texts["variances"]) == {"learned", "in few steps", "one"}
+    # the bias variance is chosen among two, so that it lies at an end
+    assert (learned[learned["method"].isin(["F1", "H1"])]["on_edge"] == 1).all()
     assert texts["bias_variance"].nunique() == 1
     for column in ("acc", "prec", "pacc"):
         assert texts[column].between(0, 1).all()
@@ -45,8 +51,18 @@ def test_every_method_is_scored_on_the_same_splits(texts):
 def test_another_library_has_the_same_flat_model(texts):
     row = texts[texts["method"] == "LogisticRegression"].iloc[0]
     ours = texts[(texts["method"] == "F1") & (texts["variances"] == "learned")].iloc[0]
-    assert row["deviation"] < 1e-3
+    assert row["deviation"] < 1e-5
     assert row["acc"] == pytest.approx(ours["acc"], abs=0.03)
+
+
+def test_few_steps_learn_about_the_same_on_an_easy_problem(texts):
+    few = texts[texts["variances"] == "in few steps"].set_index("method")
+    assert sorted(few.index) == ["F1", "H1"]
+    assert set(few["split"]) == {0}
+    learned = texts[(texts["variances"] == "learned") & (texts["split"] == 0)].set_index("method")
+    assert (few["variance_factor"] < 3).all()
+    for method in few.index:
+        assert few["psi"][method] == pytest.approx(learned["psi"][method], rel=0.05)
 
 
 def test_whole_subclasses_are_kept():

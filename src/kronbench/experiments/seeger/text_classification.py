@@ -17,6 +17,7 @@ from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.classes import Tree, sharing_pattern
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
+from kronbench.experiments.seeger.printed_learning import learn_as_printed
 from kronbench.models import (
     HierarchicalNewtonClassifier,
     HierarchicalNewtonCV,
@@ -27,24 +28,29 @@ if TYPE_CHECKING:
     from kronbench.datasets import Dataset
 
 # How often scikit-learn's solver may step: its default of 100 ends before the mode.
-_MANY_STEPS = 2000
+_MANY_STEPS = 20000
+
+# Largest entry of the gradient of a document's loss where the reference stops: with the default
+# of 1e-4, probabilities are off in the second digit.
+_REFERENCE_TOL = 1e-8
 
 COLUMNS = Columns(
     key=("split", "method", "variances"),
     repeats=("split",),
     clock=("learning_seconds",),
     counts=(
-        *("n_variances", "evaluations"),
+        *("n_variances", "evaluations", "on_edge"),
         *("classes", "nodes", "training", "documents"),
     ),
     numbers=(
-        *("smallest_variance", "largest_variance", "bias_variance", "psi", "psi_start", "nll"),
-        *("acc", "prec", "taxo", "taxo01", "pacc", "pacc01", "deviation"),
-        *("taxo_gain", "pacc_gain", "psi_over_nll", "products"),
+        *("smallest_variance", "largest_variance", "bias_variance", "weight"),
+        *("psi", "psi_start", "nll", "psi_over_nll", "products", "variance_factor"),
+        *("acc", "prec", "taxo", "taxo01", "pacc", "pacc01", "taxo_gain", "pacc_gain"),
+        "deviation",
     ),
     values={
         "method": (Parameter(("methods",)), "LogisticRegression", "top-down"),
-        "variances": ("learned", "start", "one"),
+        "variances": ("learned", "in few steps", "one"),
     },
 )
 
@@ -53,20 +59,24 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     """One row for each split, method and way to set the variances (Seeger 2006, table 1).
 
     ``method`` is F1, H1, F2 or H2; ``variances`` says whether they were "learned" from
-    ``spec["start"]`` by the cross-validation likelihood of ``spec["folds"]`` folds, left there
-    ("start") or are all "one". Two more methods: "LogisticRegression", the model F1 by
-    scikit-learn, with the largest ``deviation`` of a probability, and "top-down", a logistic
-    regression at each inner node (weight C of the largest likelihood of one fold).
+    ``spec["start"]`` by the cross-validation likelihood of ``spec["folds"]`` folds, with fits that
+    converge, or "in few steps", as many as ``spec["steps"]`` prints for a method, or are all
+    "one". Two more methods: "LogisticRegression", the model F1 by scikit-learn, with the largest
+    ``deviation`` of a probability, and "top-down", a logistic regression at each inner node, of
+    the ``weight`` C of the largest likelihood of one fold. These and "in few steps" are made for
+    the first splits, as many as ``spec["further_splits"]`` has for the data set.
 
     The ``bias_variance`` of a data set is that of the largest cross-validation likelihood of F1 at
-    the start, on the first split, among ``spec["bias_variances"]``; one for all methods. A
+    the start, on the first split, among ``spec["bias_variances"]``; one for all methods.
+    ``on_edge`` counts the selections of a row that ended at the end of their grid. A
     collection of more than its number of ``spec["most_documents"]`` is cut down to whole
     subclasses, drawn at random. ``psi`` and ``nll`` are per document; ``products`` those with the
     kernel, of all classes. ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected
-    loss gain over the most probable class.
+    loss gain over the most probable class; ``variance_factor`` is the largest factor between a
+    variance learned in few steps and with fits that converge.
     """
-    most = spec["most_documents"]
-    X, y, parents = some_subclasses(data, most.get(data.name, most["others"]))
+    X, y, parents = some_subclasses(data, _of_data_set(spec["most_documents"], data))
+    n_further = _of_data_set(spec["further_splits"], data)
     tree = Tree(parents)
     rows, bias = [], None
     for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
@@ -75,16 +85,21 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         folds = even_folds(len(train), spec["folds"], draws)
         problem = _Problem(spec, tree, X[train], y[train], X[test], y[test], folds)
         bias = problem.likeliest_bias() if bias is None else bias
-        for row in problem.rows(bias, baselines=spec["baselines"]):
-            rows.append({"split": split, **row})
+        for row in problem.rows(bias, further=split < n_further):
+            rows.append({"split": split, "on_edge": 0, **row})
     frame = pd.DataFrame(rows)
     frame["classes"], frame["nodes"], frame["training"] = tree.n_classes, tree.n_nodes, len(train)
     frame["documents"] = data["X"].shape[0]
     frame["bias_variance"] = bias
+    frame["on_edge"] += _at_an_end(bias, spec["bias_variances"])
     frame["taxo_gain"] = frame["taxo01"] - frame["taxo"]
     frame["pacc_gain"] = frame["pacc"] - frame["pacc01"]
     frame["psi_over_nll"] = frame["psi"] / frame["nll"]
     return frame
+
+
+def _of_data_set(numbers, data):
+    return numbers.get(data.name, numbers["others"])
 
 
 def some_subclasses(
@@ -133,7 +148,7 @@ class _Problem:
         ]
         return candidates[int(np.argmax(likelihoods))]
 
-    def rows(self, bias, baselines):
+    def rows(self, bias, further):
         for method in self._spec["methods"]:
             _, sharing = sharing_pattern(method, self._tree.parents)
             model = HierarchicalNewtonCV(
@@ -149,8 +164,7 @@ class _Problem:
                 "method": method,
                 "variances": "learned",
                 "n_variances": len(path["parameters"].iloc[0]),
-                "smallest_variance": np.min(model.variance_),
-                "largest_variance": np.max(model.variance_),
+                **_range_of(model.variance_),
                 "psi": -model.cv_log_likelihood_ / len(self._y),
                 "psi_start": -path["value"].iloc[0] / len(self._y),
                 "evaluations": len(path),
@@ -158,21 +172,48 @@ class _Problem:
                 "learning_seconds": watch.seconds,
                 **self._scores(model),
             }
-            if baselines and method == "F1":
+            if further and method in self._spec["steps"]:
+                yield self._in_few_steps(method, bias, model.variance_)
+            if further and method == "F1":
                 yield self._multinomial_regression(model.best_estimator_)
             if method in ("F1", "H1"):
-                for name, variance in (("one", 1.0), ("start", self._spec["start"])):
-                    fixed = self._model(method, bias).set_params(variance=variance)
-                    yield {
-                        "method": method,
-                        "variances": name,
-                        "n_variances": 0,
-                        "smallest_variance": variance,
-                        "largest_variance": variance,
-                        **self._scores(fixed.fit(self._X, self._y)),
-                    }
-        if baselines:
-            yield {"method": "top-down", "variances": "learned", **self._scores(self._top_down())}
+                ones = self._model(method, bias).set_params(variance=1.0).fit(self._X, self._y)
+                yield {
+                    "method": method,
+                    "variances": "one",
+                    "n_variances": 0,
+                    **_range_of(ones.variance),
+                    **self._scores(ones),
+                }
+        if further:
+            yield self._top_down()
+
+    def _in_few_steps(self, method, bias, converged):
+        with Stopwatch() as watch:
+            learned = learn_as_printed(
+                method,
+                self._X,
+                self._y,
+                self._tree.parents,
+                self._folds,
+                steps=self._spec["steps"][method],
+                start=self._spec["start"],
+                bias_variance=bias,
+                noise=self._spec["noise"],
+                max_evaluations=self._spec["max_evaluations"],
+            )
+        return {
+            "method": method,
+            "variances": "in few steps",
+            "n_variances": len(np.unique(learned.variance)),
+            **_range_of(learned.variance),
+            "variance_factor": np.exp(np.abs(np.log(learned.variance / converged)).max()),
+            "psi": learned.value / len(self._y),
+            "evaluations": learned.evaluations,
+            "products": learned.products,
+            "learning_seconds": watch.seconds,
+            **self._scores(learned.model),
+        }
 
     def _model(self, method, bias):
         parents, _ = sharing_pattern(method, self._tree.parents)
@@ -203,7 +244,7 @@ class _Problem:
             return np.hstack([X, column])
 
         reference = LogisticRegression(
-            C=variance, fit_intercept=False, tol=1e-6, max_iter=_MANY_STEPS
+            C=variance, fit_intercept=False, tol=_REFERENCE_TOL, max_iter=_MANY_STEPS
         ).fit(with_bias(self._X), self._y)
         known = reference.classes_
         # classes without a training document take part in ours, and do not exist for scikit-learn
@@ -234,4 +275,20 @@ class _Problem:
             proba = fitted(C, ~held_out).predict_proba(self._X[held_out])
             return mean_log_loss(self._y[held_out], proba, floor=1e-10)
 
-        return fitted(min(self._spec["top_down_weights"], key=loss), slice(None))
+        weights = self._spec["top_down_weights"]
+        weight = min(weights, key=loss)
+        return {
+            "method": "top-down",
+            "variances": "learned",
+            "weight": weight,
+            "on_edge": _at_an_end(weight, weights),
+            **self._scores(fitted(weight, slice(None))),
+        }
+
+
+def _range_of(variance):
+    return {"smallest_variance": np.min(variance), "largest_variance": np.max(variance)}
+
+
+def _at_an_end(chosen, grid):
+    return int(len(grid) > 1 and chosen in (min(grid), max(grid)))
