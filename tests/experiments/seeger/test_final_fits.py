@@ -6,8 +6,9 @@ from tests.small_classes import COMMON, documents
 
 def test_fits_evaluations_and_searches_are_timed():
     spec = COMMON | {
-        "methods": {"others": ["F1", "H1", "H2", "H1, preconditioned"]},
+        "methods": {"others": ["F1, printed", "F1", "H1", "H2", "H1, preconditioned"]},
         "variances": {"F1": 5, "H1": [3, 4, 5], "H2": 4},
+        "steps": {"F1": [25, 12]},
         "folds": 3,
         "bias_variance": 0.1,
         "dtype": "float32",
@@ -16,8 +17,12 @@ def test_fits_evaluations_and_searches_are_timed():
     }
     frame = run_experiment("seeger.final_fits", spec, documents(), "ipc-d")
     final = frame[frame["quantity"] == "final fit"]
-    assert final["method"].tolist() == ["F1", "H1", "H2", "H1, preconditioned"]
-    assert (final["gap"] <= 1e-6).all()
+    methods = ["F1, printed", "F1", "H1", "H2", "H1, preconditioned"]
+    assert final["method"].tolist() == methods
+    printed = final["method"] == "F1, printed"
+    assert (final["newton_steps"][printed] <= 25).all()
+    assert (final["gap"][printed] <= 1e-4).all()
+    assert (final["gap"][~printed] <= 1e-6).all()
     assert (final["seconds"] > 0).all()
     evaluations = frame[frame["quantity"] == "evaluation"]
     assert (evaluations.groupby("method")["stage"].first() == "first").all()

@@ -19,6 +19,8 @@ from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 if TYPE_CHECKING:
     from kronbench.datasets import Dataset
 
+_SOLVERS = {"": "cg", "preconditioned": "pcg", "printed": "printed"}
+
 COLUMNS = TIMING | Columns(
     key=("method", "quantity", "evaluation"),
     clock=("seconds_per_product",),
@@ -40,12 +42,13 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     """One row for each method and quantity (Seeger 2006, table 2, section 5).
 
     ``spec["methods"]`` are those of a data set, with ``spec["variances"]``; after a comma
-    "preconditioned" is the tree preconditioner. "final fit": two
-    thirds of the documents, from nothing to a duality gap of ``spec["tol"]`` of the objective;
-    ``gap`` is what was certified. "cv fold": a fold's share of the second evaluation of Psi and
+    "preconditioned" is the tree preconditioner, and "printed" the paper's iteration in the k1 and
+    k2 steps of ``spec["steps"]``. "final fit": two thirds of the documents, from nothing to a
+    duality gap of ``spec["tol"]`` of the objective, or, as printed, until it falls by less than
+    that in a Newton step; ``gap`` is what was certified at the end. "cv fold": a fold's share of the second evaluation of Psi and
     its gradient, that is a new fit from the last one and the accumulation. "learning": all
     evaluations of a search. The latter two are left out where ten times the final fit passes the
-    time cap.
+    time cap, and of the printed iteration.
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
@@ -74,6 +77,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
                 "peak_mib": round(peak_mib(), 1),
             }
         )
+        if model.solver == "printed":
+            continue
         if 10 * timing.seconds > spec["time_cap"]:
             skipped.append(f"{data.name}, {method}: a cv fold would pass the time cap")
             continue
@@ -121,7 +126,7 @@ def _evaluations(spec, search, X, y, folds):
 
 def _model(spec, method, tree):
     """The model of a method, and the nodes whose variances it shares."""
-    pattern, _, preconditioned = method.partition(", ")
+    pattern, _, way = method.partition(", ")
     variance = np.asarray(spec["variances"][pattern], float)
     if pattern == "H1":
         variance = variance[tree.levels]
@@ -132,7 +137,10 @@ def _model(spec, method, tree):
         variance=variance if variance.size > 1 else float(variance),
         bias_variance=spec["bias_variance"],
         dtype=spec["dtype"],
-        solver="pcg" if preconditioned else "cg",
+        solver=_SOLVERS[way],
         tol=spec["tol"],
     )
+    if way == "printed":
+        k1, k2 = spec["steps"][pattern]
+        model.set_params(max_iter=k1, max_inner=k2)
     return model, sharing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
     from kronbench.datasets import Dataset
 
 COLUMNS = Columns(
-    key=("partition", "method", "predicted"),
+    key=("scaling", "partition", "method", "predicted"),
     repeats=("partition",),
     clock=("learning_seconds",),
     counts=("hyperparameters", "evaluations"),
     numbers=(
-        *("rejected", "error", "advantage", "nll", "psi", "products"),
+        *("rejected", "error", "advantage", "nll", "psi", "psi_over_nll", "products"),
         *("smallest_variance", "largest_variance", "smallest_gamma", "largest_gamma"),
     ),
     conditions=("learning_waiting",),
     values={
-        "partition": (Parameter(("partitions",)),),
+        "scaling": (Parameter(("scalings",)),),
         "method": (Parameter(("methods",)),),
     },
 )
@@ -44,28 +45,44 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     ``predicted`` test points that are not rejected, those of the largest maximal probability,
     divided by the number of all test points; ``rejected`` is the share of the others;
     ``advantage`` is the error of 1rest minus that of the method, at the same place. ``psi`` is
-    per training point; where ``coarse`` is given, hyperparameters are first learned on so many
-    points, and then on all from there.
+    per training point, and ``psi_over_nll`` its ratio to the loss of a test point.
 
-    Attributes are mapped to [-1, 1] by their range in the training part, as Hsu & Lin (2002) do.
-    The start is v = 10, w = 1 / sum_j Var[x_j], a width gamma = w / (2 d).
+    ``spec["scalings"]`` has the number of partitions for each ``scaling`` of the attributes:
+    "range" maps them to [-1, 1] by their range in the training part, as Hsu & Lin (2002) do,
+    "variance" divides them by their deviation there, "none" leaves the units of the file.
+
+    The start is v = 10, w = 1 / sum_j Var[x_j], a width gamma = w / (2 d), for each partition.
+    Where ``coarse`` is given, the first partition of the first scaling alone begins there, on so
+    many points, and goes on from what it finds on all; every other partition and scaling begins at
+    what the first one learned, widths in proportion to w.
     """
     train, test = ~data["is_test"], data["is_test"]
-    X, y = _to_unit_range(data["X"], train), data["y"]
+    y = data["y"]
     rows = []
-    bar = tqdm(
-        [(p, m) for p in spec["partitions"] for m in spec["methods"]],
-        desc=data.name,
-        unit="method",
-    )
-    for partition, method in bar:
+    cases = [
+        (scaling, partition, method)
+        for scaling, partitions in spec["scalings"].items()
+        for partition in range(partitions)
+        for method in spec["methods"]
+    ]
+    first = {}
+    for scaling, partition, method in tqdm(cases, desc=data.name, unit="fit"):
+        X = _SCALINGS[scaling](data["X"], train)
+        width = 1 / X[train].var(axis=0).sum()
         draws = generator(spec["seed"], "partition", data.name, partition)
         folds = even_folds(train.sum(), spec["folds"], draws)
-        coarse = None
-        if spec["coarse"]:
-            coarse = draws.permutation(train.sum())[: spec["coarse"]]
+        model = _model(spec, method, width / (2 * X.shape[1]))
+        start = None
         with Stopwatch() as watch:
-            model = _learned(spec, method, X[train], y[train], folds, coarse)
+            if method in first:
+                learned, width_there = first[method]
+                start = _with_widths(learned, width / width_there)
+            elif spec["coarse"]:
+                part = draws.permutation(train.sum())[: spec["coarse"]]
+                start = clone(model).fit(X[train][part], y[train][part], folds=folds[part])
+            model.fit(X[train], y[train], folds=folds, start=start)
+        if spec["coarse"]:
+            first.setdefault(method, (model, width))
         log_proba = model.predict_log_proba(X[test])
         wrong = model.classes_[np.argmax(log_proba, axis=1)] != y[test]
         surest_first = np.argsort(-log_proba.max(axis=1), kind="stable")
@@ -74,6 +91,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         rows.append(
             pd.DataFrame(
                 {
+                    "scaling": scaling,
                     "partition": partition,
                     "method": method,
                     "predicted": predicted,
@@ -87,25 +105,38 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             )
         )
     frame = pd.concat(rows, ignore_index=True)
-    rest = frame[frame["method"] == "1rest"].set_index(["partition", "predicted"])["error"]
-    places = pd.MultiIndex.from_frame(frame[["partition", "predicted"]])
-    return frame.assign(advantage=rest.reindex(places).to_numpy() - frame["error"])
+    same = ["scaling", "partition", "predicted"]
+    rest = frame[frame["method"] == "1rest"].set_index(same)["error"]
+    places = pd.MultiIndex.from_frame(frame[same])
+    # the criterion of 1rest is of binary labels
+    joint = frame["method"] != "1rest"
+    return frame.assign(
+        advantage=rest.reindex(places).to_numpy() - frame["error"],
+        psi_over_nll=(frame["psi"] / frame["nll"]).where(joint),
+    )
 
 
-def _to_unit_range(X, train):
+def to_unit_range(X: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Attributes of X (n, d) mapped to [-1, 1] by their range in the rows ``train``."""
     low, high = X[train].min(axis=0), X[train].max(axis=0)
     return 2 * (X - low) / (high - low) - 1
 
 
-def _learned(spec, method, X, y, folds, coarse):
-    width = 1 / X.var(axis=0).sum()
+_SCALINGS = {
+    "range": to_unit_range,
+    "variance": lambda X, train: (X - X[train].mean(axis=0)) / X[train].std(axis=0),
+    "none": lambda X, train: X - X[train].mean(axis=0),
+}
+
+
+def _model(spec, method, gamma):
     # both functions of a binary model share their kernel: one variance, one width
     sharing = "node" if method == "mc-sep" else "all"
     model = HierarchicalNewtonCV(
         HierarchicalNewtonClassifier(
             kernel="gaussian",
             variance=spec["start"],
-            gamma=width / (2 * X.shape[1]),
+            gamma=gamma,
             bias_variance=spec["bias_variance"],
             dtype=spec["dtype"],
         ),
@@ -114,12 +145,17 @@ def _learned(spec, method, X, y, folds, coarse):
         noise=spec["noise"],
         max_iter=spec["max_evaluations"],
     )
-    if method == "1rest":
-        model = OneAgainstRest(model)
-    start = None
-    if coarse is not None:
-        start = clone(model).fit(X[coarse], y[coarse], folds=folds[coarse])
-    return model.fit(X, y, folds=folds, start=start)
+    return OneAgainstRest(model) if method == "1rest" else model
+
+
+def _with_widths(model, factor):
+    """A fitted model to begin at, its widths in the units of other attributes."""
+    other = copy.copy(model)
+    if isinstance(model, OneAgainstRest):
+        other.estimators_ = [_with_widths(machine, factor) for machine in model.estimators_]
+    else:
+        other.gamma_ = model.gamma_ * factor
+    return other
 
 
 def _learning(model, n):

@@ -19,7 +19,7 @@ COLUMNS = SHOWN | Columns(
     values={
         "quantity": ("final fit", "cv fold", "learning"),
         "method": (Parameter(("methods", "*")),),
-        "texts": ("patents, LSA features", "patents, words", "IPC titles"),
+        "texts": ("patents, other features (LSA)", "patents, words", "IPC titles"),
         "section": ("A", "B", "C", "D", "E", "F", "G", "H"),
     },
 )

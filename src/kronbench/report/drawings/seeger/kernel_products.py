@@ -10,7 +10,7 @@ OVER_BOUND = "seconds ratio over P/C"
 
 COLUMNS = SHOWN | Columns(
     key=("comparison", "way"),
-    clock=("ms",),
+    clock=("ms", "GB / s"),
     ratios_of_clock=("seconds over the first", "seconds ratio over P/C"),
     counts=("classes",),
     numbers=("P / C",),
@@ -19,7 +19,7 @@ COLUMNS = SHOWN | Columns(
         "way": (
             Parameter(("classes",), " classes"),
             *("flat", "tree", "contiguous", "looked up", "copied", "zero-padded"),
-            *("stored", "computed anew"),
+            *("stored", "from distances"),
         ),
     },
 )
@@ -40,7 +40,8 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
                 "classes": measured["classes"],
                 "ms": 1000 * measured["seconds"],
                 "seconds over the first": ratio,
-                "P / C": measured["bound"],
+                "P / C": measured.get("bound"),
+                "GB / s": measured.get("gbytes_per_second"),
             }
             if comparison == "tree" and measured["way"] == "tree":
                 row[OVER_BOUND] = ratio / measured["bound"]

@@ -8,7 +8,6 @@ from kronbench.report.style import new_figure, shared_legend
 
 LOOKS = {
     "printed": {"color": "C1"},
-    "printed, k2 = 4": {"color": "C1", "ls": ":"},
     "ours": {"color": "C0"},
     "ours, tree preconditioner": {"color": "C2"},
 }

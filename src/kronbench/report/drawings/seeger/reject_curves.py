@@ -6,6 +6,8 @@ from matplotlib.figure import Figure
 from kronbench.bench.items import Item
 from kronbench.report.style import new_figure
 
+# That of Hsu & Lin (2002), of whose curves the paper speaks; the others have one partition.
+SCALING = "range"
 LOOKS = {
     "mc-sep": {"color": "C0"},
     "mc-tied": {"color": "C2", "ls": "--"},
@@ -15,6 +17,7 @@ LOOKS = {
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """The curves of Seeger (2006, figure 3): all of them, and from half of the points on."""
+    frame = frame[frame["scaling"] == SCALING]
     figure, axes = new_figure(1, 2, height=2.7)
     for panel, least in zip(axes[0], (0.0, 0.75), strict=True):
         part = frame[frame["predicted"] >= least * frame["predicted"].max()]

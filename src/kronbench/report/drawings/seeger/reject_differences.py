@@ -4,11 +4,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from kronbench.bench.items import Item
+from kronbench.report.drawings.seeger.reject_curves import SCALING
 from kronbench.report.style import new_figure
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Errors of 1rest minus those of mc-sep (Seeger 2006, figure 4); mean and spread."""
+    frame = frame[frame["scaling"] == SCALING]
     figure, axes = new_figure(1, 1, width=4.6, height=2.7)
     panel = axes[0, 0]
     for method, color in (("mc-sep", "C0"), ("mc-tied", "C2")):

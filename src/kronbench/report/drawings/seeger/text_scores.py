@@ -27,7 +27,7 @@ COLUMNS = SHOWN | Columns(
     texts=("texts", "section"),
     values={
         "score": ("acc", "prec", "taxo", "taxo[0-1]", "pacc", "pacc[0-1]"),
-        "texts": ("patents, LSA features", "patents, words", "IPC titles"),
+        "texts": ("patents, other features (LSA)", "patents, words", "IPC titles"),
         "section": ("A", "B", "C", "D", "E", "F", "G", "H"),
     },
 )
@@ -82,5 +82,5 @@ def section_of(dataset: str) -> str:
 def texts_of(dataset: str) -> str:
     """Which texts a data set holds, in the words of the tables."""
     if dataset.endswith("-lsa"):
-        return "patents, LSA features"
+        return "patents, other features (LSA)"
     return "IPC titles" if dataset.startswith("ipc") else "patents, words"
