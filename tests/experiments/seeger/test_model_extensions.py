@@ -6,7 +6,8 @@ from tests.small_classes import COMMON, documents, pixels
 
 def test_extensions():
     spec = COMMON | {
-        "repetitions": 1,
+        "repetitions": {"others": 1},
+        "large_repetitions": 1,
         "gamma": 0.5,
         "variance": 20,
         "exact_points": 60,

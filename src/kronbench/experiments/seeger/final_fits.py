@@ -45,10 +45,10 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     "preconditioned" is the tree preconditioner, and "printed" the paper's iteration in the k1 and
     k2 steps of ``spec["steps"]``. "final fit": two thirds of the documents, from nothing to a
     duality gap of ``spec["tol"]`` of the objective, or, as printed, until it falls by less than
-    that in a Newton step; ``gap`` is what was certified at the end. "cv fold": a fold's share of the second evaluation of Psi and
-    its gradient, that is a new fit from the last one and the accumulation. "learning": all
-    evaluations of a search. The latter two are left out where ten times the final fit passes the
-    time cap, and of the printed iteration.
+    that in a Newton step; ``gap`` is what was certified at the end. "cv fold": a fold's share of
+    the second evaluation of Psi and its gradient, that is a new fit from the last one and the
+    accumulation. "learning": all evaluations of a search. The latter two are left out where ten
+    times the final fit passes the time cap, and of the printed iteration.
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)

@@ -49,21 +49,22 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     Newton steps and ours; "low rank" with ``rank`` pivots, with the diagonal corrected or not,
     its ``deviation`` from the exact kernel on new points, and the ``overshoot`` of the diagonal
     over the exact one; "coupling", a flat model with one kernel ("none"), and with the matrix
-    between functions and scores learned by cross-validation, of few ``training`` points and of
-    many. On documents with a tree:
+    between functions and scores learned by cross-validation, of few ``training`` points and, in
+    the first ``spec["large_repetitions"]``, of many. On documents with a tree:
     "uncertain", half of the training documents have no class but its parent: ``variant`` "left
     out", "EM", or "all known"; for EM the log posterior and the log likelihood of each iteration,
     whose largest falls relative to their size are ``posterior_fall`` and ``likelihood_fall``.
     """
     rows = []
-    for repetition in range(spec["repetitions"]):
+    repetitions = spec["repetitions"].get(data.name, spec["repetitions"]["others"])
+    for repetition in range(repetitions):
         draws = generator(spec["seed"], "extensions", data.name, repetition)
         cases = _uncertain if "parents" in data.arrays else _kernels
-        rows += [{"repetition": repetition, **row} for row in cases(spec, data, draws)]
+        rows += [{"repetition": repetition, **row} for row in cases(spec, data, draws, repetition)]
     return pd.DataFrame(rows)
 
 
-def _kernels(spec, data, draws):
+def _kernels(spec, data, draws, repetition):
     order = draws.permutation(len(data["y"]))
     low, high = data["X"].min(axis=0), data["X"].max(axis=0)
     X, y = 2 * (data["X"] - low) / (high - low) - 1, data["y"]
@@ -71,7 +72,7 @@ def _kernels(spec, data, draws):
     new = order[spec["points"] :][: spec["new_points"]]
     yield from _exact(spec, X[small], y[small])
     yield from _low_rank(spec, X[part], y[part], X[new], y[new])
-    for points in (small, part):
+    for points in (small, part) if repetition < spec["large_repetitions"] else (small,):
         yield from _coupling(spec, X[points], y[points], X[new], y[new], draws)
 
 
@@ -143,7 +144,7 @@ def _coupling(spec, X, y, X_new, y_new, draws):
         }
 
 
-def _uncertain(spec, data, draws):
+def _uncertain(spec, data, draws, repetition):
     tree, y = Tree(data["parents"]), data["y"]
     train, test = two_thirds(len(y), draws)
     X, X_test = data["X"][train], data["X"][test]

@@ -31,7 +31,7 @@ COLUMNS = Columns(
     ),
     conditions=("learning_waiting",),
     values={
-        "scaling": (Parameter(("scalings",)),),
+        "scaling": ("range", "variance", "none"),
         "method": (Parameter(("methods",)),),
     },
 )
@@ -47,23 +47,28 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     ``advantage`` is the error of 1rest minus that of the method, at the same place. ``psi`` is
     per training point, and ``psi_over_nll`` its ratio to the loss of a test point.
 
-    ``spec["scalings"]`` has the number of partitions for each ``scaling`` of the attributes:
-    "range" maps them to [-1, 1] by their range in the training part, as Hsu & Lin (2002) do,
-    "variance" divides them by their deviation there, "none" leaves the units of the file.
+    ``scaling`` of the attributes: "range" maps them to [-1, 1] by their range in the training
+    part, as Hsu & Lin (2002) do, for ``spec["partitions"]`` partitions of it. "variance" divides
+    them by their deviation there, "none" leaves the units of the file; both for the first
+    partition and the methods that ``spec["other_scalings"]`` lists for them.
 
     The start is v = 10, w = 1 / sum_j Var[x_j], a width gamma = w / (2 d), for each partition.
-    Where ``coarse`` is given, the first partition of the first scaling alone begins there, on so
-    many points, and goes on from what it finds on all; every other partition and scaling begins at
-    what the first one learned, widths in proportion to w.
+    Where ``coarse`` is given, the first partition alone begins there, on so many points, and goes
+    on from what it finds on all; every other partition and scaling begins at what the first one
+    learned, widths in proportion to w.
     """
     train, test = ~data["is_test"], data["is_test"]
     y = data["y"]
     rows = []
     cases = [
-        (scaling, partition, method)
-        for scaling, partitions in spec["scalings"].items()
-        for partition in range(partitions)
+        ("range", partition, method)
+        for partition in range(spec["partitions"])
         for method in spec["methods"]
+    ]
+    cases += [
+        (scaling, 0, method)
+        for scaling, methods in spec["other_scalings"].items()
+        for method in methods
     ]
     first = {}
     for scaling, partition, method in tqdm(cases, desc=data.name, unit="fit"):
@@ -80,6 +85,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             elif spec["coarse"]:
                 part = draws.permutation(train.sum())[: spec["coarse"]]
                 start = clone(model).fit(X[train][part], y[train][part], folds=folds[part])
+                _forget_curvature(start)
             model.fit(X[train], y[train], folds=folds, start=start)
         if spec["coarse"]:
             first.setdefault(method, (model, width))
@@ -146,6 +152,12 @@ def _model(spec, method, gamma):
         max_iter=spec["max_evaluations"],
     )
     return OneAgainstRest(model) if method == "1rest" else model
+
+
+def _forget_curvature(model):
+    """What few points tell of it costs the search of all more evaluations than it saves."""
+    for machine in getattr(model, "estimators_", [model]):
+        machine.inverse_hessian_ = None
 
 
 def _with_widths(model, factor):

@@ -1,5 +1,6 @@
 """Scores of flat and hierarchical models, beside the printed ones."""
 
+import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import SHOWN, Columns
@@ -19,10 +20,11 @@ OTHERS = {"LogisticRegression": "F1 by scikit-learn", "top-down": "top-down"}
 
 COLUMNS = SHOWN | Columns(
     key=("score",),
-    counts=("splits", "n", "C", "P"),
+    counts=("splits", "n", "C", "P", "on edge"),
     numbers=(
         *("F1", "H1", "F2", "H2", "printed F1", "printed H1", "printed F2", "printed H2"),
         *("H1 - F1", "±", "printed H1 - F1", "F1 by scikit-learn", "top-down", "sigma^2"),
+        *("v of F1", "smallest v of H1", "largest v of H1"),
     ),
     texts=("texts", "section"),
     values={
@@ -37,7 +39,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     """One row for each collection, section and score (Seeger 2006, table 1); means over splits.
 
     Percent, but for the taxo-loss in edges. ``±`` is half the 95 % interval of ``H1 - F1`` over
-    the splits. The printed numbers stand beside each collection of the same section.
+    the splits. The printed numbers stand beside each collection of the same section. ``sigma^2``
+    was selected, ``on edge`` counts the selections that ended at the end of their grid, and
+    variances are typical ones of those learned.
     """
     printed = printed.set_index(["section", "score"])
     learned = frame[frame["variances"] == "learned"]
@@ -67,11 +71,20 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
                     "C": part["classes"].iloc[0],
                     "P": part["nodes"].iloc[0],
                     "sigma^2": part["bias_variance"].iloc[0],
+                    "on edge": part["on_edge"].sum(),
+                    "v of F1": _typical(part, "F1", "largest_variance"),
+                    "smallest v of H1": _typical(part, "H1", "smallest_variance"),
+                    "largest v of H1": _typical(part, "H1", "largest_variance"),
                     "dataset": dataset,
                     "source": part["source"].iloc[0],
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _typical(part, method, column):
+    """The geometric mean over splits; NaN where the method was not run."""
+    return float(np.exp(np.log(part.loc[part["method"] == method, column]).mean()))
 
 
 def section_of(dataset: str) -> str:
