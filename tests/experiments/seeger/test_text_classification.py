@@ -10,7 +10,7 @@ from tests.small_classes import COMMON, PARENTS, documents
 
 TEXTS = COMMON | {
     "methods": ["F1", "H1", "F2", "H2"],
-    "splits": {"others": 2},
+    "splits": 2,
     "folds": 3,
     "start": 5,
     "bias_variances": [0.1, 1],

@@ -82,7 +82,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     n_further = _of_data_set(spec["further_splits"], data)
     tree = Tree(parents)
     rows, bias = [], None
-    for split in tqdm(range(_of_data_set(spec["splits"], data)), desc=data.name, unit="split"):
+    for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
         draws = generator(spec["seed"], "thirds", data.name, split)
         train, test = two_thirds(len(y), draws)
         folds = even_folds(len(train), spec["folds"], draws)
