@@ -233,6 +233,19 @@ def test_a_search_goes_on_from_the_hyperparameters_of_an_earlier_one(problem):
     assert late.estimator.variance == 2.0
 
 
+def test_a_search_takes_over_the_curvature_for_each_row(problem):
+    X, y = problem
+    early = search(**PATTERNS["mc-sep"], max_iter=6).fit(X, y, folds=FOLDS)
+    again = search(**PATTERNS["mc-sep"], max_iter=1).fit(X, y, folds=FOLDS, start=early)
+    np.testing.assert_allclose(again.inverse_hessian_, early.inverse_hessian_)
+    twice = search(**PATTERNS["mc-sep"], max_iter=1).fit(
+        np.concatenate([X, X]), np.concatenate([y, y]), folds=np.tile(FOLDS, 2), start=early
+    )
+    np.testing.assert_allclose(twice.inverse_hessian_, early.inverse_hessian_)
+    other = search(**PATTERNS["mc-tied"], max_iter=1).fit(X, y, folds=FOLDS, start=early)
+    assert other.inverse_hessian_ is None
+
+
 def test_folds_are_drawn_where_none_are_given(problem):
     one, same, other = (
         search().set_params(cv=3, max_iter=1, random_state=seed).fit(*problem).cv_log_likelihood_
@@ -302,6 +315,19 @@ def test_quasi_newton_on_a_curved_valley():
         [-3.0],
     )
     assert wall.x[0] == pytest.approx(0.6, abs=0.02)
+
+
+def test_quasi_newton_with_the_inverse_hessian_makes_one_step():
+    H = np.array([[3.0, 1.0], [1.0, 2.0]])
+    lowest = np.array([0.3, -0.4])
+
+    def bowl(x):
+        return 1 + 0.5 * (x - lowest) @ H @ (x - lowest), H @ (x - lowest)
+
+    found = capped_bfgs(bowl, [0.0, 0.0], noise=1e-12, inverse=np.linalg.inv(H))
+    assert len(found.values) == 2
+    np.testing.assert_allclose(found.x, lowest, atol=1e-12)
+    assert len(capped_bfgs(bowl, [0.0, 0.0], noise=1e-12).values) > 3
 
 
 @pytest.mark.parametrize("solver", ["cg", "pcg", "printed"])
