@@ -20,7 +20,7 @@ from kronbench.runs.reference import README_SCALE, verdict_matrix
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
-GROUND = {"errors", "files", "resources", "settings"}
+GROUND = {"errors", "files", "io", "resources", "settings"}
 # What each room may import from inside the package, beside itself and the ground.
 FLOORS = {
     "linalg": set(),

@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from kronbench import InputError
-from kronbench.linalg import gram
+from kronbench.linalg import KernelColumns, gram
 
 
 @pytest.fixture(params=[np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -25,6 +25,31 @@ def test_linear_is_the_inner_product(rng, as_features):
     X, Y = rng.standard_normal((6, 3)), rng.standard_normal((4, 3))
     np.testing.assert_allclose(gram(as_features(X), as_features(Y)), X @ Y.T, rtol=1e-14)
     np.testing.assert_allclose(gram(as_features(X)), X @ X.T, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, float])
+def test_tanimoto_of_bits_is_shared_over_all_of_them(rng, as_features, dtype):
+    X, Y = rng.random((9, 30)) < 0.3, rng.random((7, 30)) < 0.3
+    X[0] = Y[0] = False
+    both = (X[:, None] & Y).sum(axis=2)
+    either = (X[:, None] | Y).sum(axis=2)
+    expected = np.where(either == 0, 1, both / np.maximum(either, 1))
+    found = gram(as_features(X.astype(dtype)), as_features(Y.astype(dtype)), kernel="tanimoto")
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_tanimoto_of_counts_is_its_definition_and_semidefinite(rng, as_features):
+    X = rng.poisson(1.0, (40, 12)).astype(np.uint8) * 60  # products beyond a byte
+    exact = X.astype(float)
+    common = exact @ exact.T
+    square = np.diag(common)
+    K = gram(as_features(X), kernel="tanimoto")
+    np.testing.assert_allclose(K, common / (square[:, None] + square - common), rtol=1e-12)
+    np.testing.assert_array_equal(K.diagonal(), 1)
+    assert np.linalg.eigvalsh(K).min() > -1e-12
+    columns = KernelColumns(as_features(X), "tanimoto")
+    np.testing.assert_array_equal(columns.diagonal(), 1)
+    np.testing.assert_allclose(columns.column(3), K[:, 3], rtol=1e-14)
 
 
 def test_gaussian_of_one_feature_is_symmetric_with_unit_diagonal(rng):

@@ -261,3 +261,19 @@ def test_cross_validation_of_precomputed_kernels(problem):
         cross_val_predict(KronRidge(), X, y, cv=splitter),
         atol=1e-8,
     )
+
+
+@each_model
+@pytest.mark.parametrize("kernel", ["linear", "gaussian", "tanimoto"])
+def test_other_features_than_those_of_the_training_set_name_their_side(model, kernel, problem):
+    X, y = problem
+    model = clone(model).set_params(col_kernel=kernel, col_gamma=0.1).fit(X, y)
+    wide = X.with_features(X.row_features, np.hstack([X.col_features, X.col_features]))
+    with pytest.raises(InputError, match=r"col_features has .* columns and the training set"):
+        model.decision_function(wide)
+
+
+def test_a_classifier_of_real_labels_names_the_regression(problem):
+    X, _ = problem
+    with pytest.raises(InputError, match=r"150 classes.*; KronRidge takes numbers"):
+        KronSVM().fit(X, np.random.default_rng(0).normal(size=150))

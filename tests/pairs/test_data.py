@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import BaggingClassifier
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -12,9 +13,11 @@ from sklearn.model_selection import (
     cross_val_score,
     train_test_split,
 )
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing, indexable, resample, shuffle
 
 from kronbench import InputError, PairData
+from kronbench.models import KronSVM
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 20), st.randoms())
@@ -93,6 +96,21 @@ def test_scikit_learn_indexes_pairs():
     np.testing.assert_array_equal(part.rows * 5 + part.cols, number)
     part, number = resample(data, np.arange(20), n_samples=7, random_state=0)
     np.testing.assert_array_equal(part.rows * 5 + part.cols, number)
+
+
+def test_what_would_not_be_pairs_is_refused_with_what_to_do():
+    data = PairData.complete(np.eye(4), np.eye(5))
+    y = np.arange(20) % 2
+    for fit in (
+        lambda: StandardScaler().fit(data),
+        lambda: BaggingClassifier(KronSVM()).fit(data, y),
+        lambda: np.array([data, data]),
+    ):
+        with pytest.raises(InputError, match=r"no array of features.*VertexScaler"):
+            fit()
+    for index in ((slice(None), 0), (0, 1), (..., 0)):
+        with pytest.raises(InputError, match="one dimension: index its pairs"):
+            data[index]
 
 
 def test_pickle():

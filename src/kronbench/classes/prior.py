@@ -27,7 +27,7 @@ class ClassPrior:
 
     Parameters
     ----------
-    kernel : {"linear", "gaussian", "precomputed"} or callable(X, Y) -> (m, p) array
+    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable(X, Y) -> (m, p) array
     bias_variance : float
         sigma^2 >= 0 of the intercept of each class.
     rank : int, optional

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from kronbench.errors import InputError
 
-KERNELS = ("linear", "gaussian", "precomputed")
+KERNELS = ("linear", "gaussian", "tanimoto", "precomputed")
 
 # Up to here differences coordinate by coordinate cost no more than the exponentials; they are
 # exact and symmetric, where ||x||^2 + ||y||^2 - 2 x'y cancels.
@@ -32,20 +32,27 @@ def gram(
         Features, one row a vertex; the kernel matrix itself when kernel is "precomputed".
     Y : (p, d) array or sparse matrix, optional
         The other side; X itself when None.
-    kernel : {"linear", "gaussian", "precomputed"} or callable(X, Y) -> (m, p) array
-        "gaussian" is exp(-gamma ||x - y||^2).
+    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable(X, Y) -> (m, p) array
+        "gaussian" is exp(-gamma ||x - y||^2). "tanimoto" is x'y / (x'x + y'y - x'y), of bits the
+        share of those set in both among those set in either, and 1 between two zero vectors.
     gamma : float, optional
         Inverse squared width of the Gaussian, in the inverse squared unit of the features.
 
     Returns
     -------
-    (m, p) ndarray, float64 for "linear" and "gaussian"; entries of the Gaussian below the
+    (m, p) ndarray, float64 for the kernels of features; entries of the Gaussian below the
     smallest normal number are zero.
 
     Raises
     ------
     InputError
         Unknown kernel, no positive gamma for "gaussian", or shapes that do not fit.
+
+    Notes
+    -----
+    The Tanimoto kernel is positive semidefinite for any real features: x'x + y'y - x'y is
+    positive, and 1 over it is the integral of exp(-t x'x) exp(t x'y) exp(-t y'y) over t > 0
+    (Ralaivola et al. 2005, Neural Networks 18, for bits).
     """
     X = _as_matrix(X, "X")
     Y = None if Y is None else _as_matrix(Y, "Y")
@@ -63,6 +70,8 @@ def gram(
         )
     if kernel == "linear":
         return _linear(X, X if Y is None else Y)
+    if kernel == "tanimoto":
+        return _tanimoto(X, X if Y is None else Y)
     if gamma is None or not np.isfinite(gamma) or gamma <= 0:
         raise InputError(f"gamma is {gamma}: the gaussian kernel needs a positive number")
     return _gaussian(X, Y, float(gamma))
@@ -86,6 +95,21 @@ def dense(matrix: np.ndarray | sparse.sparray) -> np.ndarray:
 def _linear(X, Y):
     product = X.astype(np.float64, copy=False) @ Y.astype(np.float64, copy=False).T
     return dense(product)
+
+
+def _tanimoto(X, Y):
+    X, Y = (Z.astype(np.float64, copy=False) for Z in (X, Y))
+    common = dense(X @ Y.T)
+    either = _squares(X)[:, None] + _squares(Y) - common
+    # zero for two zero vectors alone: it is at least half of x'x + y'y
+    return np.divide(common, either, out=np.ones_like(common), where=either > 0)
+
+
+def _squares(X):
+    """Squared lengths of the rows, (m,)."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
 
 
 def _gaussian(X, Y, gamma):

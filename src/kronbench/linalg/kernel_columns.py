@@ -18,7 +18,7 @@ class KernelColumns:
     ----------
     X : (n, p) array or sparse matrix
         Features, kept as float64 unless the kernel is a callable.
-    kernel : {"linear", "gaussian"} or callable(X, Y) -> (m, p) array
+    kernel : {"linear", "gaussian", "tanimoto"} or callable(X, Y) -> (m, p) array
     gamma : float, optional
         As for :func:`kronbench.linalg.gram_matrix`.
     """
@@ -38,7 +38,7 @@ class KernelColumns:
     def diagonal(self) -> np.ndarray:
         """K(i, i) for all i, (n,)."""
         n = self.X.shape[0]
-        if self.kernel == "gaussian":
+        if self.kernel in ("gaussian", "tanimoto"):
             return np.ones(n)
         batches = [self.X[start : start + 64] for start in range(0, n, 64)]
         return np.concatenate([self._gram(batch, batch).diagonal() for batch in batches])

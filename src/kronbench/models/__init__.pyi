@@ -21,3 +21,4 @@ from .uncertain_targets import (
     UncertainFit as UncertainFit,
     fit_uncertain as fit_uncertain,
 )
+from .vertex_scaler import VertexScaler as VertexScaler

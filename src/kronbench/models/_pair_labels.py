@@ -44,6 +44,7 @@ def encode_two_classes(X: PairData, y: ArrayLike) -> tuple[np.ndarray, np.ndarra
         raise InputError(
             f"y holds {len(classes)} class{'es' if len(classes) > 1 else ''}: "
             "give labels of exactly two classes"
+            + ("; KronRidge takes numbers" if len(classes) > 2 and y.dtype.kind in "fiu" else "")
         )
     if y.dtype == np.float64 and classes.tolist() == [-1.0, 1.0]:
         return classes, y

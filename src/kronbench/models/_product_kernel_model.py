@@ -16,7 +16,7 @@ from kronbench.linalg import gram
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._renamed import Renamed
 from kronbench.models._vertex_features import VertexFeatures
-from kronbench.models._vertex_kernel import check_precomputed
+from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices
@@ -326,6 +326,7 @@ def _kernel_between_used(features, index, other, side, kernel, gamma, same):
     if precomputed:
         matrix = gram(other[0][out_used][:, used], kernel=kernel)
     else:
+        check_width(other[0], features.shape[1], side)
         matrix = gram(other[0][out_used], features[used], kernel=kernel, gamma=gamma)
     match = np.full(other[0].shape[0], -1)
     if same:

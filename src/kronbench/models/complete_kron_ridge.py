@@ -32,7 +32,8 @@ class CompleteKronRidge(LabelMatrixModel):
     ----------
     reg : float, default 1.0
         Regularization weight, the paper's lambda >= 0.
-    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
+default "linear"
         Positive semidefinite kernels of the row vertices (instances) and column vertices (tasks),
         as in :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional

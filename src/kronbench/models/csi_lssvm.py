@@ -31,7 +31,8 @@ class CSILSSVM(BaseEstimator):
     task : {"classification", "regression"}, default "classification"
         Classes are coded as -1 and 1 where there are two and as indicator vectors where there are
         more. Integer responses are not told from classes: say which they are.
-    kernel : {"gaussian", "linear", "precomputed"} or callable(X, Y), default "gaussian"
+    kernel : {"gaussian", "linear", "tanimoto", "precomputed"} or callable(X, Y), \
+default "gaussian"
         The paper's, with a width; a linear kernel has its features for a factor.
     gamma : float, default 1.0
         Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).

@@ -50,8 +50,8 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
     tree : (P + 1,) integer array, default None
         Parent of each node in any order, ``tree[0] == -1`` the root; leaves in increasing order
         of their node are the classes. None is the flat model, P = C.
-    kernel : {"linear", "gaussian", "precomputed"} or callable(X, Y) -> (m, p) array, \
-            default "linear"
+    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable(X, Y) -> (m, p) \
+            array, default "linear"
         Of all nodes.
     gamma : float or (P,) array, default 1.0
         exp(-gamma ||x - x'||^2) for each node, in the inverse squared unit of the features; equal

@@ -41,7 +41,7 @@ class IndependentRidge(LabelMatrixModel):
     reg : float, default 1.0
         Regularization weight, the paper's lambda_d >= 0; zero is least squares by the
         pseudo-inverse.
-    row_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+    row_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, default "linear"
         Positive semidefinite kernel of the row vertices, as in :func:`kronbench.linalg.gram`.
     row_gamma : float, optional
         Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).

@@ -38,7 +38,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
         a sum (dual form): see :mod:`kronbench.pairs.pairwise`. Vertices are the same in training
         and prediction where both have the very same features, as subsets of one PairData do.
-    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
+default "linear"
         Positive semidefinite kernels of the row and the column vertices, as in
         :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional

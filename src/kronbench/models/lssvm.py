@@ -28,7 +28,7 @@ class LSSVM(RegressorMixin, BaseEstimator):
     reg : float, default 1e-3
         Regularization weight, the paper's tau > 0. The error is a mean here and a sum in the
         models of pairs: n reg is what those call reg.
-    kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, default "linear"
         As in :func:`kronbench.linalg.gram`.
     gamma : float, optional
         Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).

@@ -44,7 +44,8 @@ class TwoStepRidge(LabelMatrixModel):
     reg_rows, reg_cols : float, default 1.0
         Regularization values, the paper's lambda_d, lambda_t >= 0; zero is the pseudo-inverse of
         that side's kernel.
-    row_kernel, col_kernel : {"linear", "gaussian", "precomputed"} or callable, default "linear"
+    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
+default "linear"
         Positive semidefinite kernels of the row vertices (instances) and column vertices (tasks),
         as in :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional

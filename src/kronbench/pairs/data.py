@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kronbench.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Features = ArrayLike | sparse.sparray | sparse.spmatrix
 
@@ -24,6 +29,11 @@ class PairData:
     rows, cols : (n,) integer arrays
         One entry a pair: the positions of its two vertices.
 
+    Attributes
+    ----------
+    row_ids, col_ids : tuple of str, or None
+        Names of the vertices, where the pairs came from data frames.
+
     Raises
     ------
     InputError
@@ -36,11 +46,12 @@ class PairData:
     scikit-learn's splitters and searches work. Features are shared between subsets, never copied.
     """
 
-    __slots__ = ("col_features", "cols", "row_features", "rows")
+    __slots__ = ("col_features", "col_ids", "cols", "row_features", "row_ids", "rows")
 
     def __init__(
         self, row_features: Features, col_features: Features, rows: ArrayLike, cols: ArrayLike
     ):
+        self.row_ids = self.col_ids = None
         self.row_features = _as_features(row_features, "row_features")
         self.col_features = _as_features(col_features, "col_features")
         self.rows = _as_index(rows, self.row_features.shape[0], "rows")
@@ -61,6 +72,52 @@ class PairData:
         cols = np.tile(np.arange(q), m)
         return cls(row_features, col_features, rows, cols)
 
+    @classmethod
+    def from_frames(
+        cls,
+        pairs: pd.DataFrame,
+        rows: pd.DataFrame,
+        cols: pd.DataFrame,
+        row: str = "drug",
+        col: str = "target",
+        label: str | None = None,
+    ) -> PairData | tuple[PairData, np.ndarray]:
+        """Pairs from data frames that name their vertices by ids.
+
+        Parameters
+        ----------
+        pairs : DataFrame
+            One row a pair, with the ids of its vertices and perhaps its label.
+        rows, cols : DataFrame
+            One row a vertex: its id in the index, or in the first column where the index is
+            pandas' own 0, 1, 2 ...; all other columns are numbers. A square table whose columns
+            are named by the ids is a similarity: its columns come out in the order of the ids,
+            for ``row_kernel="precomputed"``.
+        row, col : str
+            The columns of ``pairs`` with the ids of the row and of the column vertex.
+        label : str, optional
+            The column of ``pairs`` with their labels.
+
+        Returns
+        -------
+        PairData with ``row_ids`` and ``col_ids``; with ``label``, it and the labels (n,)
+
+        Raises
+        ------
+        InputError
+            A table is empty or lacks a column; an id is unknown, missing or there twice; a number
+            is missing, infinite or text; a similarity is not symmetric; with ``label``, a pair is
+            there twice. The sentence names the id, and the file of a frame that
+            :mod:`kronbench.io` read.
+        """
+        from kronbench.pairs.frames import read_pairs, read_vertices
+
+        row_table, col_table = read_vertices(rows, "rows"), read_vertices(cols, "cols")
+        positions, y = read_pairs(pairs, (row_table, col_table), (row, col), label)
+        data = cls(row_table.features, col_table.features, *positions)
+        data.row_ids, data.col_ids = row_table.ids, col_table.ids
+        return data if label is None else (data, y)
+
     @property
     def n_rows(self) -> int:
         """Number of row vertices, m."""
@@ -79,19 +136,38 @@ class PairData:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
+        """Refused: numpy would make an array of PairData of one pair each."""
+        raise InputError(
+            "a PairData is no array of features: give it to an estimator of kronbench.models as "
+            "it is, and scale its features with kronbench.models.VertexScaler"
+        )
+
     def __getitem__(self, index: ArrayLike | slice) -> PairData:
-        if isinstance(index, tuple):  # scikit-learn asks for data[index, ...]
+        if isinstance(index, tuple):
+            if len(index) != 2 or index[1] is not Ellipsis:  # as scikit-learn asks for samples
+                raise InputError(
+                    "a PairData has one dimension: index its pairs, and its features as "
+                    "row_features and col_features"
+                )
             index = index[0]
         if not isinstance(index, slice):
             index = np.atleast_1d(index)
             if index.size == 0:
                 index = index.astype(np.intp)  # numpy makes an empty list a float array
         subset = object.__new__(PairData)
+        subset.row_ids, subset.col_ids = self.row_ids, self.col_ids
         subset.row_features = self.row_features
         subset.col_features = self.col_features
         subset.rows = self.rows[index]
         subset.cols = self.cols[index]
         return subset
+
+    def with_features(self, row_features: Features, col_features: Features) -> PairData:
+        """The same pairs, and ids of vertices, over other features of the same vertices."""
+        data = PairData(row_features, col_features, self.rows, self.cols)
+        data.row_ids, data.col_ids = self.row_ids, self.col_ids
+        return data
 
     def __repr__(self) -> str:
         return f"PairData({len(self)} pairs over {self.n_rows} x {self.n_cols} vertices)"

@@ -1,0 +1,134 @@
+"""Tables of pairs and of vertices from CSV, TSV and Parquet files, with ids kept as text."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from kronbench.errors import InputError
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
+    """A table whose id columns are text, as :meth:`kronbench.PairData.from_frames` takes it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.csv`` or ``.tsv`` file in UTF-8 with a header, or a ``.parquet`` file.
+    ids : int or list of str, default 1
+        The columns of ids: how many at the left, or their names. "007" and "NA" stay as they are.
+
+    Returns
+    -------
+    DataFrame
+        ``attrs["file"]`` is the path, which errors then name. A column with a cell that is no
+        number is one of text.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is no table, has no rows, repeats or lacks a column; or it is
+        Parquet and pyarrow is not installed.
+    """
+    path = Path(path)
+    if path.suffix not in (*SEPARATORS, ".parquet"):
+        raise InputError(f"{path} is no table that can be read: give .csv, .tsv or .parquet")
+    try:
+        if path.suffix == ".parquet":
+            frame = _read_parquet(path)
+        else:
+            frame = _read_text(path, SEPARATORS[path.suffix], ids)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    if frame.empty:
+        raise InputError(f"{path} has no rows below its header: give at least one")
+    if isinstance(ids, int):
+        _check_width(path, list(frame.columns), ids)
+    else:
+        check_columns(path, list(frame.columns), ids)
+    frame.attrs["file"] = str(path)
+    return frame
+
+
+def check_columns(table: str | Path, columns: Sequence[str], wanted: Sequence[str]) -> None:
+    """InputError, with the nearest name, unless a table has all columns that are wanted."""
+    for name in wanted:
+        if name not in columns:
+            raise InputError(f"{table} has no column '{name}'{did_you_mean(name, columns)}")
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """The nearest of known names as the end of a sentence; the first few where none is near."""
+    if near := difflib.get_close_matches(name, known, n=1, cutoff=0.5):
+        return f": did you mean '{near[0]}'?"
+    some = ", ".join(f"'{entry}'" for entry in list(known)[:5])
+    return f": it has {some}{' ...' if len(known) > 5 else ''}"
+
+
+def _read_text(path, separator, ids):
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file, delimiter=separator), [])
+        if not header:
+            raise InputError(f"{path} is empty: give a header and one row for each entry")
+        _check_header(path, header, separator)
+        as_text = header[:ids] if isinstance(ids, int) else ids
+        with warnings.catch_warnings():
+            # rows longer than the header, whose end pandas would drop
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                path,
+                sep=separator,
+                names=header,
+                header=0,
+                index_col=False,
+                dtype=dict.fromkeys(as_text, str),
+                keep_default_na=False,
+                compression=None,
+                encoding="utf-8-sig",
+                low_memory=False,
+            )
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no text in UTF-8: save the table anew as such") from None
+    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
+        detail = str(error).rpartition("C error: ")[2].strip().rstrip(".")
+        raise InputError(
+            f"{path} is no table with as many cells in each row as in its header: {detail}"
+        ) from None
+
+
+def _check_header(path, header, separator):
+    if any("\0" in name for name in header):
+        raise InputError(f"{path} holds bytes that are no text: give a table")
+    if len(header) == 1 and separator == "," and (";" in header[0] or "\t" in header[0]):
+        raise InputError(f"{path} is not separated by commas: save it so, or as .tsv")
+    for name in header:
+        if header.count(name) > 1:
+            raise InputError(f"{path} has two columns '{name}': give each a name of its own")
+
+
+def _read_parquet(path):
+    try:
+        frame = pd.read_parquet(path, engine="pyarrow")
+    except ImportError:
+        raise InputError(
+            f"{path} needs pyarrow, which is not installed: install it, or give .csv or .tsv"
+        ) from None
+    except (ValueError, TypeError) as error:  # pyarrow's own errors are of these kinds
+        raise InputError(f"{path} is no Parquet file that can be read: {error}") from None
+    return frame.rename(columns=str)
+
+
+def _check_width(path, columns, ids):
+    if len(columns) < ids:
+        raise InputError(
+            f"{path} has {len(columns)} column{'s' if len(columns) > 1 else ''}: "
+            f"the first {ids} are ids"
+        )

@@ -1,0 +1,98 @@
+"""Standardized vertex features, by the vertices that train."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.linalg import dense
+from kronbench.models._pair_labels import check_pairs
+from kronbench.models._vertex_kernel import check_width
+from kronbench.pairs import PairData
+from kronbench.pairs.data import used_vertices
+
+
+class VertexScaler(TransformerMixin, BaseEstimator):
+    """Features of mean 0 and variance 1 over the vertices of the training pairs.
+
+    Each vertex that occurs in a training pair counts once, whatever its number of pairs. In
+    ``make_pipeline(VertexScaler(), KronRidge())`` a cross-validation so scales by the vertices of
+    each training part alone. Sparse features are divided by their standard deviation and not
+    centred, so that they stay sparse. A kernel matrix is no feature: switch off its side.
+
+    Parameters
+    ----------
+    rows : bool, default True
+        Whether row features are scaled.
+    cols : bool, default True
+        Whether column features are scaled.
+
+    Attributes
+    ----------
+    row_mean_, row_scale_ : (d,) arrays, or None where ``rows`` is False
+        What is taken off, and then divided by: 1 for a feature that is constant.
+    col_mean_, col_scale_ : (r,) arrays, or None where ``cols`` is False
+        The same of the columns.
+    """
+
+    def __init__(self, *, rows: bool = True, cols: bool = True):
+        self.rows = rows
+        self.cols = cols
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
+        """Means and deviations of the vertices in use; ``y`` is ignored. O(m d + q r).
+
+        Raises
+        ------
+        InputError
+            X is no PairData, or has no pairs.
+        """
+        check_pairs(X)
+        self.row_mean_, self.row_scale_ = _moments(self.rows, X.row_features, X.rows)
+        self.col_mean_, self.col_scale_ = _moments(self.cols, X.col_features, X.cols)
+        return self
+
+    def transform(self, X: PairData) -> PairData:
+        """The same pairs over scaled features.
+
+        Raises
+        ------
+        InputError
+            X is no PairData, or its features are not those of the training set.
+        """
+        check_is_fitted(self)
+        check_pairs(X)
+        return X.with_features(
+            _scaled(X.row_features, self.row_mean_, self.row_scale_, "row"),
+            _scaled(X.col_features, self.col_mean_, self.col_scale_, "col"),
+        )
+
+
+def _moments(wanted, features, index):
+    if not wanted:
+        return None, None
+    used, _ = used_vertices(index, features.shape[0])
+    centred = not sparse.issparse(features)
+    scaler = StandardScaler(with_mean=centred).fit(features[used])
+    return scaler.mean_ if centred else np.zeros(features.shape[1]), scaler.scale_
+
+
+def _scaled(features, mean, scale, side):
+    if scale is None:
+        return features
+    check_width(features, len(scale), side)
+    if sparse.issparse(features) and not mean.any():
+        return sparse.csr_array(features.multiply(1 / scale))
+    return (dense(features) - mean) / scale

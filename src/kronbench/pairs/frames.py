@@ -1,0 +1,243 @@
+"""Data frames of vertices and of pairs as arrays, checked; errors name the id and the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from kronbench.errors import InputError
+from kronbench.io import check_columns, did_you_mean
+
+# Largest difference of two entries of a similarity that should be the same, relative to the
+# largest entry: what a file of seven digits leaves.
+_SYMMETRIC = 1e-6
+
+
+@dataclass(frozen=True)
+class VertexTable:
+    """The vertices of one side.
+
+    Attributes
+    ----------
+    name : str
+        The file, or what the frame is called; for messages.
+    ids : tuple of str
+    columns : tuple of str
+        Names of the features; the ids where ``similarity``.
+    features : (v, d) array or sparse matrix
+    similarity : bool
+        Whether the table holds the similarities of its own vertices, in the order of ``ids``.
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    columns: tuple[str, ...]
+    features: np.ndarray | sparse.csr_array
+    similarity: bool
+
+
+def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
+    """The vertices of a frame, ids in its index or its first column.
+
+    Raises
+    ------
+    InputError
+        As :meth:`kronbench.PairData.from_frames`.
+    """
+    name = frame.attrs.get("file", name)
+    if not frame.shape[0]:
+        raise InputError(f"{name} has no rows: give one for each vertex")
+    frame = frame.rename(columns=str)
+    if _has_default_index(frame):
+        ids, frame = _ids(frame.iloc[:, 0], name), frame.iloc[:, 1:]
+    else:
+        ids = _ids(frame.index, name)
+    if not frame.shape[1]:
+        raise InputError(f"{name} has ids and nothing else: give at least one column of numbers")
+    if not ids.is_unique:
+        twice = ids[ids.duplicated()][0]
+        raise InputError(f"{name} has the id '{twice}' twice: give each vertex one row")
+    columns = pd.Index(frame.columns)
+    if not columns.is_unique:
+        raise InputError(
+            f"{name} has two columns '{columns[columns.duplicated()][0]}': give each its own name"
+        )
+    similarity = columns.isin(ids).mean() > 0.5
+    if similarity and len(columns) == len(ids):
+        _check_known(ids, columns, f"{name} is a similarity without a column for", name)
+        frame, columns = frame[list(ids)], ids
+    features = _numbers(frame, ids, name)
+    similarity = similarity and len(columns) == len(ids)
+    if similarity:
+        _check_symmetric(features, ids, name)
+    return VertexTable(name, tuple(ids), tuple(columns), features, similarity)
+
+
+def read_pairs(
+    frame: pd.DataFrame,
+    tables: Sequence[VertexTable],
+    names: Sequence[str],
+    label: str | None = None,
+) -> tuple[list[np.ndarray], np.ndarray | None]:
+    """Positions of the row and of the column vertex of each pair, and the labels.
+
+    Parameters
+    ----------
+    frame : DataFrame, one row a pair
+    tables : the row and the column vertices
+    names : the columns of ``frame`` with their ids
+    label : str, optional
+        The column of labels.
+
+    Returns
+    -------
+    positions : two (n,) integer arrays
+    y : (n,) array, or None without ``label``
+
+    Raises
+    ------
+    InputError
+        As :meth:`kronbench.PairData.from_frames`.
+    """
+    name = frame.attrs.get("file", "pairs")
+    frame = frame.rename(columns=str)
+    check_columns(name, list(frame.columns), [*names, *([] if label is None else [label])])
+    if not len(frame):
+        raise InputError(f"{name} has no pairs: give at least one")
+    ids = [pair_ids(frame, column, name) for column in names]
+    positions = []
+    for table, column, found in zip(tables, names, ids, strict=True):
+        known = pd.Index(table.ids)
+        position = known.get_indexer(found)
+        if (unknown := np.flatnonzero(position < 0)).size:
+            first = found[unknown[0]]
+            raise InputError(
+                f"{name}, pair {unknown[0] + 1}: {column} '{first}' is not in {table.name}"
+                + did_you_mean(first, table.ids)
+            )
+        positions.append(position)
+    if label is None:
+        return positions, None
+    y = _labels(frame[label], ids, name, label)
+    _check_once(positions, len(tables[1].ids), y, ids, name)
+    return positions, y
+
+
+def pair_ids(frame: pd.DataFrame, column: str, name: str) -> pd.Index:
+    """The ids of one column of pairs as text, (n,)."""
+    return _ids(frame[column], name, "pair")
+
+
+def _has_default_index(frame):
+    index = frame.index
+    return (
+        isinstance(index, pd.RangeIndex)
+        and index.name is None
+        and (index.start, index.step) == (0, 1)
+    )
+
+
+def _ids(values, name, entry="row"):
+    """Ids as an Index of text; whole numbers become their digits."""
+    if pd.api.types.is_integer_dtype(values.dtype):
+        return pd.Index(values.astype(str))
+    found = pd.Index(values.astype(object))
+    missing = np.flatnonzero(pd.isna(found) | (found == ""))
+    if missing.size:
+        raise InputError(
+            f"{name} has no id in {entry} {missing[0] + 1}: give every {entry} its id"
+        )
+    for value in found:
+        if not isinstance(value, str | int | np.integer):
+            raise InputError(
+                f"{name} has {value!r} where an id should be: give text or whole numbers, "
+                "in the index or the first column"
+            )
+    return found.map(str)
+
+
+def _check_known(wanted, known, sentence, name):
+    for entry in wanted:
+        if entry not in known:
+            raise InputError(f"{sentence} '{entry}': give one for each id of {name}")
+
+
+def _numbers(frame, ids, name):
+    """The cells as a float array, or a sparse matrix where all columns are sparse."""
+    if all(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes):
+        features = sparse.coo_array(frame.sparse.to_coo())
+        bad = np.flatnonzero(~np.isfinite(features.data))
+        if bad.size:
+            raise InputError(f"{name} has no number for '{ids[features.row[bad[0]]]}': give one")
+        return features.tocsr()
+    arrays = [_column(frame[column], column, ids, name) for column in frame.columns]
+    single = all(dtype == np.float32 for dtype in frame.dtypes)
+    return np.column_stack(arrays).astype(np.float32 if single else np.float64, copy=False)
+
+
+def _column(values, column, ids, name):
+    if pd.api.types.is_numeric_dtype(values.dtype):  # bool too
+        array = values.to_numpy(np.float64, na_value=np.nan)
+    else:
+        array = pd.to_numeric(values, errors="coerce").to_numpy(np.float64)
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        what = _what(values.iloc[bad[0]])
+        raise InputError(f"{name} has {what} for '{ids[bad[0]]}' in '{column}': give a number")
+    return array
+
+
+def _what(value):
+    if value is None or value is pd.NA or value == "" or value != value:
+        return "no number"
+    return f"'{value}'"
+
+
+def _check_symmetric(matrix, ids, name):
+    matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
+    apart = np.abs(matrix - matrix.T)
+    i, j = np.unravel_index(np.argmax(apart), apart.shape)
+    if apart[i, j] > _SYMMETRIC * np.abs(matrix).max():
+        raise InputError(
+            f"{name} says {matrix[i, j]:g} for '{ids[i]}' and '{ids[j]}', and {matrix[j, i]:g} "
+            "the other way round: make the similarity symmetric, or name its columns otherwise "
+            "to have them as features"
+        )
+
+
+def _labels(values, ids, name, label):
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return values.to_numpy(bool)
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if not bad.size:
+        return numbers
+    text = values.astype(object)
+    if bad.size == len(text) and all(isinstance(value, str) and value for value in text):
+        return text.to_numpy(str)  # names of classes
+    where = f"({ids[0][bad[0]]}, {ids[1][bad[0]]})"
+    raise InputError(
+        f"{name} has {_what(text.iloc[bad[0]])} for the pair {where} in '{label}': give the label "
+        "of every pair, and numbers or names throughout"
+    )
+
+
+def _check_once(positions, n_cols, y, ids, name):
+    """InputError where a pair is there twice; one with two labels is told first."""
+    cells = pd.Series(positions[0] * n_cols + positions[1])
+    if cells.is_unique:
+        return
+    again = np.flatnonzero(cells.duplicated())
+    first = cells.drop_duplicates()
+    before = pd.Series(first.index, index=first.to_numpy())[cells.iloc[again]].to_numpy()
+    differ = np.flatnonzero(y[again] != y[before])
+    at = differ[0] if differ.size else 0
+    i, j = before[at], again[at]
+    pair = f"{name} has the pair ({ids[0][j]}, {ids[1][j]}) twice, as pairs {i + 1} and {j + 1}"
+    if differ.size:
+        raise InputError(f"{pair}, with the labels {y[i]} and {y[j]}: keep the right one")
+    raise InputError(f"{pair}: keep one of them")

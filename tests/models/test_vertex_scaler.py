@@ -1,0 +1,65 @@
+"""Scaling of each side by the vertices that train."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+
+from kronbench import InputError, PairData
+from kronbench.evaluation import VertexDisjointKFold
+from kronbench.models import KronRidge, VertexScaler
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = PairData.complete(rng.normal(3, 5, (12, 3)), rng.normal(-1, 0.1, (9, 2)))
+    X = X[rng.permutation(108)[:80]]
+    return X, rng.normal(size=80)
+
+
+def test_each_vertex_that_trains_counts_once(problem):
+    X, _ = problem
+    some = X[X.rows < 5]
+    scaler = VertexScaler().fit(some[np.r_[0, 0, 0, : len(some)]])
+    used = X.row_features[:5]
+    np.testing.assert_allclose(scaler.row_mean_, used.mean(axis=0))
+    np.testing.assert_allclose(scaler.row_scale_, used.std(axis=0))
+    expected = (X.row_features - used.mean(axis=0)) / used.std(axis=0)
+    np.testing.assert_allclose(scaler.transform(X).row_features, expected)
+
+
+def test_inside_cross_validation_it_knows_no_test_vertex(problem):
+    X, y = problem
+    pipeline = make_pipeline(VertexScaler(), KronRidge(row_kernel="gaussian", row_gamma=0.1))
+    folds = VertexDisjointKFold(2, 2, random_state=0)
+    found = cross_val_predict(pipeline, X, y, cv=folds)
+    for train, test in folds.split(X):
+        sides = []
+        for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
+            used = features[np.unique(index[train])]
+            sides.append((features - used.mean(axis=0)) / used.std(axis=0))
+        by_hand = PairData(*sides, X.rows, X.cols)
+        model = clone(pipeline[-1]).fit(by_hand[train], y[train])
+        np.testing.assert_allclose(found[test], model.predict(by_hand[test]), rtol=1e-9)
+
+
+def test_sparse_features_stay_sparse_and_a_side_may_stay_as_it_is(problem):
+    X, _ = problem
+    sides = sparse.csr_array(X.row_features), X.col_features
+    scaled = VertexScaler(cols=False).fit_transform(PairData(*sides, X.rows, X.cols))
+    assert scaled.col_features is X.col_features
+    np.testing.assert_allclose(
+        scaled.row_features.toarray(), X.row_features / X.row_features.std(axis=0)
+    )
+
+
+def test_wrong_input(problem):
+    X, _ = problem
+    with pytest.raises(InputError, match="give a PairData"):
+        VertexScaler().fit(X.row_features)
+    with pytest.raises(InputError, match="row_features has 2 columns and the training set 3"):
+        narrow = X.with_features(X.row_features[:, 1:], X.col_features)
+        VertexScaler().fit(X).transform(narrow)

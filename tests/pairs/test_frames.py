@@ -1,0 +1,109 @@
+"""Pairs from data frames with ids."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from kronbench import InputError, PairData
+
+DRUGS = pd.DataFrame({"id": ["a", "b", "c"], "mass": [1.0, 2.0, 3.0], "acid": [True, False, True]})
+TARGETS = pd.DataFrame({"length": [10, 20]}, index=[7, 8])
+PAIRS = pd.DataFrame({"drug": ["c", "a"], "target": [8, 7], "y": [0, 1]})
+
+
+def test_ids_become_positions():
+    data, y = PairData.from_frames(PAIRS, DRUGS, TARGETS, label="y")
+    assert (data.row_ids, data.col_ids) == (("a", "b", "c"), ("7", "8"))
+    np.testing.assert_array_equal(data.rows, [2, 0])
+    np.testing.assert_array_equal(data.cols, [1, 0])
+    np.testing.assert_array_equal(data.row_features, [[1, 1], [2, 0], [3, 1]])
+    np.testing.assert_array_equal(y, [0, 1])
+    assert data[[1]].row_ids is data.row_ids
+    again = PairData.from_frames(PAIRS, DRUGS.set_index("id"), TARGETS)
+    np.testing.assert_array_equal(again.rows, data.rows)
+    np.testing.assert_array_equal(again.row_features, data.row_features)
+
+
+def test_a_square_table_named_by_its_ids_is_a_kernel_in_their_order():
+    K = np.array([[1.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 1.0]])
+    table = pd.DataFrame(K, index=["a", "b", "c"], columns=["a", "b", "c"])[["c", "a", "b"]]
+    data = PairData.from_frames(PAIRS, table, TARGETS)
+    np.testing.assert_array_equal(data.row_features, K)
+
+
+def test_sparse_frames_stay_sparse_and_names_are_labels():
+    bits = sparse.csr_array(np.array([[1.0, 0], [0, 1], [1, 1]]))
+    frame = pd.DataFrame.sparse.from_spmatrix(bits, index=["a", "b", "c"])
+    data, y = PairData.from_frames(PAIRS.assign(y=["no", "yes"]), frame, TARGETS, label="y")
+    assert sparse.issparse(data.row_features)
+    np.testing.assert_array_equal(data.row_features.toarray(), bits.toarray())
+    assert y.tolist() == ["no", "yes"]
+
+
+def test_repeated_pairs_without_labels_stay():
+    twice = pd.concat([PAIRS, PAIRS])
+    assert len(PairData.from_frames(twice, DRUGS, TARGETS)) == 4
+
+
+def named(frame):
+    frame = frame.copy()
+    frame.attrs["file"] = "the/file.csv"
+    return frame
+
+
+def drugs(**columns):
+    return {"rows": named(DRUGS.assign(**columns))}
+
+
+def pairs(frame):
+    return {"pairs": named(frame)}
+
+
+def similarity(K, columns):
+    return {"rows": named(pd.DataFrame(K, index=["a", "b", "c"], columns=columns))}
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        (
+            pairs(PAIRS.assign(drug=["c", "aa"])),
+            "pair 2: drug 'aa' is not in rows: did you mean 'a'?",
+        ),
+        (pairs(PAIRS.assign(target=[8, 9])), "pair 2: target '9' is not in cols: it has '7', '8'"),
+        (pairs(PAIRS.assign(drug=["c", None])), "no id in pair 2"),
+        (pairs(PAIRS.assign(drug=[1.5, 2.5])), "has 1.5 where an id should be"),
+        (pairs(PAIRS.drop(columns="target")), "no column 'target'"),
+        (pairs(PAIRS.rename(columns={"y": "Y"})), "no column 'y'"),
+        (pairs(PAIRS.iloc[:0]), "no pairs"),
+        (pairs(PAIRS.assign(y=[1.0, np.nan])), "no number for the pair (a, 7) in 'y'"),
+        (pairs(PAIRS.assign(y=[1.0, np.inf])), "'inf' for the pair (a, 7) in 'y'"),
+        (pairs(PAIRS.assign(y=["1", "much"])), "'much' for the pair (a, 7) in 'y'"),
+        (
+            pairs(pd.concat([PAIRS, PAIRS.assign(y=[0, 0])])),
+            "the pair (a, 7) twice, as pairs 2 and 4, with the labels 1.0 and 0.0",
+        ),
+        (pairs(pd.concat([PAIRS, PAIRS[:1]])), "(c, 8) twice, as pairs 1 and 3: keep one"),
+        (drugs(id=["a", "b", "a"]), "the id 'a' twice"),
+        (drugs(id=["a", "", "c"]), "no id in row 2"),
+        (drugs(id=[0.5, 1.5, 2.5]), "has 0.5 where an id should be"),
+        (drugs(mass=[1, np.nan, 2]), "no number for 'b' in 'mass'"),
+        (drugs(mass=[1, 2, -np.inf]), "'-inf' for 'c' in 'mass'"),
+        (drugs(mass=["1", "2", "heavy"]), "'heavy' for 'c' in 'mass'"),
+        ({"rows": named(DRUGS.iloc[:0])}, "no rows"),
+        ({"rows": named(DRUGS[["id"]])}, "ids and nothing else"),
+        (similarity(np.eye(3), ["a", "b", "x"]), "similarity without a column for 'c'"),
+        (
+            similarity(np.triu(np.ones((3, 3))), ["a", "b", "c"]),
+            "1 for 'a' and 'b', and 0 the other way round",
+        ),
+        (similarity(np.eye(3), ["x", "x", "y"]), "two columns 'x'"),
+    ],
+)
+def test_bad_tables_are_one_sentence_that_names_the_id_and_the_file(tables, sentence):
+    given = {"pairs": PAIRS, "rows": DRUGS, "cols": TARGETS} | tables
+    with pytest.raises(InputError) as caught:
+        PairData.from_frames(**given, label="y")
+    assert sentence in str(caught.value)
+    assert "the/file.csv" in str(caught.value)
