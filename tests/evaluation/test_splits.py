@@ -1,11 +1,16 @@
-"""The ninefold zero-shot split."""
+"""The zero-shot split, one new side, and the four settings."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from kronbench import InputError, PairData
-from kronbench.evaluation import VertexDisjointKFold
+from kronbench.evaluation import (
+    SettingKFold,
+    VertexDisjointKFold,
+    VertexKFold,
+    settings as all_settings,
+)
 
 
 def complete(m, q):
@@ -109,3 +114,94 @@ def test_seed_decides():
 def test_impossible_splits_are_one_sentence(folds, X, message):
     with pytest.raises(InputError, match=message):
         next(VertexDisjointKFold(*folds, random_state=0).split(X))
+
+
+@settings(deadline=None)
+@given(
+    m=st.integers(2, 9),
+    q=st.integers(2, 9),
+    setting=st.sampled_from("ABCD"),
+    n_splits=st.integers(2, 4),
+    n_repeats=st.integers(1, 3),
+    share=st.floats(0.5, 1.0),
+    seed=st.integers(0, 1000),
+)
+def test_settings_hold_what_they_promise(m, q, setting, n_splits, n_repeats, share, seed):
+    rng = np.random.default_rng(seed)
+    X = complete(m, q)
+    X = X[np.flatnonzero(rng.random(len(X)) < share)]
+    splitter = SettingKFold(setting, n_splits, n_repeats, random_state=seed)
+    try:
+        splits = list(splitter.split(X, rng.integers(2, size=len(X))))
+    except InputError:
+        available = {"A": len(X), "B": len(np.unique(X.rows)), "C": len(np.unique(X.cols))}
+        assert setting == "D" or available[setting] < n_splits
+        return
+    assert len(splits) == splitter.get_n_splits()
+    n_tests = len(splits) // n_repeats
+    for repeat in range(n_repeats):
+        tests = [test for _, test in splits[repeat * n_tests : (repeat + 1) * n_tests]]
+        np.testing.assert_array_equal(np.sort(np.concatenate(tests)), np.arange(len(X)))
+    for train, test in splits:
+        assert len(train)
+        assert not np.intersect1d(train, test).size
+        if setting in "BD":
+            assert not np.intersect1d(X.rows[train], X.rows[test]).size
+        if setting in "CD":
+            assert not np.intersect1d(X.cols[train], X.cols[test]).size
+        if setting != "D":  # nothing that could train is left out
+            assert len(train) + len(test) == len(X)
+
+
+@pytest.mark.parametrize("setting", "ABCD")
+def test_repeats_differ_and_seeds_decide(setting):
+    X, y = complete(12, 10), np.arange(120) % 2
+    tests = [tuple(test) for _, test in SettingKFold(setting, 3, 2, random_state=0).split(X, y)]
+    again = [tuple(test) for _, test in SettingKFold(setting, 3, 2, random_state=0).split(X, y)]
+    other = [tuple(test) for _, test in SettingKFold(setting, 3, 2, random_state=1).split(X, y)]
+    assert tests == again
+    half = len(tests) // 2
+    assert set(tests[:half]).isdisjoint(tests[half:])
+    assert set(tests).isdisjoint(other)
+
+
+def test_random_pairs_keep_the_share_of_two_labels():
+    X, y = complete(10, 9), np.repeat([0.0, 0.1], [75, 15])
+    for _, test in SettingKFold("A", 5, random_state=0).split(X, y):
+        assert (y[test] > 0).sum() == 3
+
+
+def test_sizes_of_training_and_test_sets():
+    X = complete(9, 6)
+    for setting, splitter in all_settings(3, random_state=0).items():
+        train, test = next(splitter.split(X))
+        assert len(test) / len(train) == splitter.test_over_train, setting
+
+
+@pytest.mark.parametrize("side", ["rows", "cols"])
+def test_one_side_is_divided_as_groups_are(side):
+    X = complete(8, 7)
+    for train, test in VertexKFold(3, side, random_state=0).split(X):
+        new = np.unique(getattr(X, side)[test])
+        assert len(new) in (2, 3)
+        np.testing.assert_array_equal(test, np.flatnonzero(np.isin(getattr(X, side), new)))
+        np.testing.assert_array_equal(np.sort([*train, *test]), np.arange(56))
+
+
+@pytest.mark.parametrize(
+    ("splitter", "message"),
+    [
+        (VertexKFold(1), "n_splits is 1: give at least 2"),
+        (VertexKFold(5, "cols"), "n_splits is 5, but only 4 col vertices"),
+        (VertexKFold(2, "drugs"), "side='drugs' is unknown"),
+        (SettingKFold("E"), "setting='E' is unknown"),
+        (SettingKFold("A", 17), "n_splits is 17 for 16 pairs"),
+        (SettingKFold("B", 5), "only 4 row vertices"),
+        (SettingKFold("D", 2, 0), "n_repeats is 0"),
+    ],
+)
+def test_impossible_settings_are_one_sentence(splitter, message):
+    with pytest.raises(InputError, match=message):
+        next(splitter.split(complete(4, 4)))
+    with pytest.raises(InputError, match="is a ndarray"):
+        next(splitter.split(np.zeros((4, 2))))

@@ -12,10 +12,19 @@ from kronbench.evaluation.metrics import (
 )
 from kronbench.evaluation.random_splits import even_folds, n_two_thirds, two_thirds
 from kronbench.evaluation.ranking import concordance_index, macro_auc, micro_auc, roc_auc
-from kronbench.evaluation.splits import VertexDisjointKFold
+from kronbench.evaluation.splits import (
+    SETTINGS,
+    SettingKFold,
+    VertexDisjointKFold,
+    VertexKFold,
+    settings,
+)
 
 __all__ = [
+    "SETTINGS",
+    "SettingKFold",
     "VertexDisjointKFold",
+    "VertexKFold",
     "concordance_index",
     "even_folds",
     "hierarchy_scores",
@@ -28,6 +37,7 @@ __all__ = [
     "precision",
     "ranking_areas",
     "roc_auc",
+    "settings",
     "taxo_decision",
     "taxo_loss",
     "two_thirds",

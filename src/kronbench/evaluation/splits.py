@@ -1,4 +1,4 @@
-"""Zero-shot cross-validation: test pairs whose row and column vertex are both new."""
+"""Cross-validation of pairs: known vertices, new rows, new columns, or both new."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import BaseCrossValidator
+from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
+
+SETTINGS = {
+    "A": "random pairs",
+    "B": "new rows",
+    "C": "new columns",
+    "D": "new rows and columns",
+}
 
 
 class VertexDisjointKFold(BaseCrossValidator):
@@ -56,12 +63,11 @@ class VertexDisjointKFold(BaseCrossValidator):
         InputError
             ``X`` is no PairData, a number of folds is below two or above the number of vertices.
         """
-        if not isinstance(X, PairData):
-            raise InputError(f"X is a {type(X).__name__}: split a PairData")
+        _check_pairs(X)
         rng = check_random_state(self.random_state)
         return (
-            _divide(X.rows, self.n_row_folds, "row", rng),
-            _divide(X.cols, self.n_col_folds, "col", rng),
+            _divide(X.rows, self.n_row_folds, "row", rng, "n_row_folds"),
+            _divide(X.cols, self.n_col_folds, "col", rng, "n_col_folds"),
         )
 
     def split(
@@ -94,14 +100,159 @@ class VertexDisjointKFold(BaseCrossValidator):
                 yield np.flatnonzero(~(in_rows | in_cols)), np.flatnonzero(in_rows & in_cols)
 
 
-def _divide(vertices, n_folds, side, rng):
+class VertexKFold(BaseCrossValidator):
+    """Cross-validation in which the test pairs have new vertices on one side.
+
+    The vertices of that side that occur in a pair are divided at random into ``n_splits`` parts of
+    nearly equal size; the pairs of each part are the test set once, all others train.
+
+    Parameters
+    ----------
+    n_splits : int >= 2, default 5
+        Number of parts.
+    side : {"rows", "cols"}, default "rows"
+        The side whose vertices are new.
+    random_state : int, RandomState or None
+        An int makes every call of ``split`` divide alike.
+    """
+
+    def __init__(self, n_splits=5, side="rows", random_state=None):
+        self.n_splits = n_splits
+        self.side = side
+        self.random_state = random_state
+
+    def get_n_splits(
+        self,
+        X: PairData | None = None,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
+        """Number of test sets, ``n_splits``."""
+        return self.n_splits
+
+    def split(
+        self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (train, test) positions of pairs; ``y`` and ``groups`` are ignored.
+
+        Raises
+        ------
+        InputError
+            ``X`` is no PairData, ``side`` is unknown, or ``n_splits`` is below two or above the
+            number of vertices.
+        """
+        _check_pairs(X)
+        if self.side not in ("rows", "cols"):
+            raise InputError(f"side={self.side!r} is unknown: give 'rows' or 'cols'")
+        rng = check_random_state(self.random_state)
+        fold = _divide(getattr(X, self.side), self.n_splits, self.side[:-1], rng, "n_splits")
+        for part in range(self.n_splits):
+            yield np.flatnonzero(fold != part), np.flatnonzero(fold == part)
+
+
+class SettingKFold(BaseCrossValidator):
+    """Repeated cross-validation in one of the four settings of pairs.
+
+    A pair to predict has a known row and a known column vertex (A), a new row (B), a new column
+    (C), or both new (D). In each repeat every pair is tested once: on parts of the pairs (A, with
+    as many of each label where ``y`` has two), of the row vertices (B) or of the column vertices
+    (C), or on blocks of both (D), where pairs that share a vertex with the block do not train.
+
+    Parameters
+    ----------
+    setting : {"A", "B", "C", "D"}, default "A"
+    n_splits : int >= 2, default 3
+        Parts of the pairs, or of the vertices of a side: D has its square for test sets.
+    n_repeats : int >= 1, default 1
+        Divisions anew.
+    random_state : int, RandomState or None
+        An int makes every call of ``split`` divide alike.
+
+    References
+    ----------
+    Stock et al. 2016, section 2.
+    """
+
+    def __init__(self, setting="A", n_splits=3, n_repeats=1, random_state=None):
+        self.setting = setting
+        self.n_splits = n_splits
+        self.n_repeats = n_repeats
+        self.random_state = random_state
+
+    @property
+    def test_over_train(self) -> float:
+        """Test points for each training point, where all pairs are known (for intervals)."""
+        return 1 / (self.n_splits - 1) ** (2 if self.setting == "D" else 1)
+
+    def get_n_splits(
+        self,
+        X: PairData | None = None,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
+        """Number of test sets in all repeats."""
+        return self.n_repeats * self.n_splits ** (2 if self.setting == "D" else 1)
+
+    def split(
+        self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (train, test) positions of pairs, repeat by repeat; ``groups`` is ignored.
+
+        Raises
+        ------
+        InputError
+            ``X`` is no PairData, a parameter is out of range, or there are too few pairs or
+            vertices for so many parts.
+        """
+        _check_pairs(X)
+        if self.setting not in SETTINGS:
+            raise InputError(f"setting={self.setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
+        if self.n_repeats < 1:
+            raise InputError(f"n_repeats is {self.n_repeats}: give at least 1")
+        rng = check_random_state(self.random_state)
+        for _ in range(self.n_repeats):
+            seed = int(rng.randint(2**31 - 1))
+            yield from self._one_repeat(X, y, seed)
+
+    def _one_repeat(self, X, y, seed):
+        n = self.n_splits
+        if self.setting == "D":
+            return VertexDisjointKFold(n, n, random_state=seed).split(X)
+        if self.setting != "A":
+            side = "rows" if self.setting == "B" else "cols"
+            return VertexKFold(n, side, random_state=seed).split(X)
+        if not 2 <= n <= len(X):
+            raise InputError(f"n_splits is {n} for {len(X)} pairs: give 2 or more, and fewer")
+        # by codes: scikit-learn takes two labels with decimals for real ones
+        _, code, counts = np.unique(
+            np.zeros(len(X)) if y is None else y, return_inverse=True, return_counts=True
+        )
+        kind = StratifiedKFold if len(counts) == 2 and counts.min() >= n else KFold
+        return kind(n, shuffle=True, random_state=seed).split(np.zeros(len(X)), code)
+
+
+def settings(
+    n_splits: int = 3, n_repeats: int = 1, random_state: int | None = None
+) -> dict[str, SettingKFold]:
+    """The splitters of all four settings, by their letters."""
+    return {
+        setting: SettingKFold(setting, n_splits, n_repeats, random_state) for setting in SETTINGS
+    }
+
+
+def _check_pairs(X):
+    if not isinstance(X, PairData):
+        raise InputError(f"X is a {type(X).__name__}: split a PairData")
+
+
+def _divide(vertices, n_folds, side, rng, name):
     """Fold of each pair when the vertices that occur are divided at random."""
     occurring, position = np.unique(vertices, return_inverse=True)
     if n_folds < 2:
-        raise InputError(f"n_{side}_folds is {n_folds}: give at least 2")
+        raise InputError(f"{name} is {n_folds}: give at least 2")
     if n_folds > len(occurring):
         raise InputError(
-            f"n_{side}_folds is {n_folds}, but only {len(occurring)} {side} vertices occur in the "
+            f"{name} is {n_folds}, but only {len(occurring)} {side} vertices occur in the "
             "pairs: use fewer folds"
         )
     fold = np.arange(len(occurring)) % n_folds
