@@ -20,7 +20,7 @@ from kronbench.runs.reference import README_SCALE, verdict_matrix
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
-GROUND = {"errors", "files", "io", "resources", "settings"}
+GROUND = {"__version__", "errors", "files", "intervals", "io", "resources", "settings"}
 # What each room may import from inside the package, beside itself and the ground.
 FLOORS = {
     "linalg": set(),
@@ -30,6 +30,7 @@ FLOORS = {
     "evaluation": {"pairs", "classes"},
     "models": {"linalg", "pairs", "classes", "evaluation"},
     "bench": {"linalg", "pairs", "datasets", "evaluation"},
+    "own_pairs": {"linalg", "pairs", "evaluation", "models", "bench"},
     "runs": {"bench"},
     "report": {"bench", "runs"},
     "experiments": {"linalg", "pairs", "classes", "datasets", "evaluation", "models", "bench"},

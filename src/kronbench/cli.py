@@ -103,6 +103,7 @@ def _parser():
     costs.add_argument("results", type=Path, help="results/<scale>")
     costs.add_argument("--yes", action="store_true", help="write it; without, only what changes")
     add("manual", _manual, "write config/README.md")
+    _add_own_pairs(add)
 
     data = add("data", None, "the data sets: list, fetch, verify, describe")
     add = _adder(data, "ACTION")
@@ -116,6 +117,45 @@ def _parser():
     describe = add("describe", _data_describe, "shape, files, licence and citation")
     describe.add_argument("name")
     return parser
+
+
+def _add_own_pairs(add):
+    """The commands on a user's own pairs."""
+    evaluate = add("evaluate", _evaluate, "score a solver on your own pairs")
+    fit = add("fit", _fit, "fit a solver to your own pairs")
+    for command in (evaluate, fit):
+        for name, text in (
+            ("pairs", "table of pairs: row id, column id, label (.csv, .tsv or .parquet)"),
+            ("rows", "table of row vertices: id, then numbers, or similarities to all ids"),
+            ("cols", "the same of column vertices"),
+        ):
+            command.add_argument(f"--{name}", required=True, metavar="FILE", help=text)
+        for name in ("row", "col", "label"):
+            command.add_argument(f"--{name}", metavar="NAME", help="its column in the pairs")
+        command.add_argument("--solver", required=True, help="of kronbench.models, or a path")
+        command.add_argument(
+            "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of it"
+        )
+        command.add_argument("--scale", action="store_true", help="standardize features")
+        command.add_argument(
+            "--select", action="store_true", help="choose reg and kernel widths by inner folds"
+        )
+        command.add_argument("--seed", type=int, default=0)
+    evaluate.add_argument("--setting", choices=[*"ABCD", "all"], default="all", help=_NEW)
+    evaluate.add_argument("--splits", type=_positive, default=3, help="parts of each side")
+    evaluate.add_argument("--repeats", type=_positive, default=5, help="divisions anew")
+    evaluate.add_argument("--json", action="store_true")
+    fit.add_argument("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {_NEW}")
+    fit.add_argument("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
+    predict = add("predict", _predict, "predict pairs with a fitted model")
+    predict.add_argument("model", type=Path, metavar="MODEL.kron")
+    predict.add_argument("--pairs", required=True, metavar="FILE", help="pairs to predict")
+    for name in ("rows", "cols"):
+        predict.add_argument(f"--{name}", metavar="FILE", help=f"{name} new to the model")
+    predict.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.csv")
+
+
+_NEW = "what is new in a test pair: nothing (A), its row (B), its column (C), both (D)"
 
 
 def _adder(parser, metavar):
@@ -212,6 +252,56 @@ def _verify(arguments):
     if not found.complaints:
         print(f"{arguments.archive}: {found.files} files as written, sha256 {found.sha256}")
     return int(bool(found.complaints))
+
+
+def _evaluate(arguments):
+    from kronbench.own_pairs.evaluate import as_text
+    from kronbench.own_pairs.jobs import evaluate_files
+
+    result = evaluate_files(
+        _tables(arguments),
+        arguments.solver,
+        arguments.set,
+        settings="ABCD" if arguments.setting == "all" else arguments.setting,
+        n_splits=arguments.splits,
+        n_repeats=arguments.repeats,
+        seed=arguments.seed,
+        scale=arguments.scale,
+        selects=arguments.select,
+    )
+    print(json.dumps(result, indent=1) if arguments.json else as_text(result))
+
+
+def _fit(arguments):
+    from kronbench.own_pairs.jobs import fit_files
+
+    print(
+        fit_files(
+            _tables(arguments),
+            arguments.out,
+            arguments.solver,
+            arguments.set,
+            setting=arguments.setting,
+            seed=arguments.seed,
+            scale=arguments.scale,
+            selects=arguments.select,
+        )
+    )
+
+
+def _tables(arguments):
+    names = ("pairs", "rows", "cols", "row", "col", "label")
+    return {name: getattr(arguments, name) for name in names}
+
+
+def _predict(arguments):
+    from kronbench.own_pairs.jobs import predict_files
+
+    print(
+        predict_files(
+            arguments.model, arguments.pairs, arguments.out, arguments.rows, arguments.cols
+        )
+    )
 
 
 def _prepare(arguments):

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from kronbench.intervals import half_width, interval_factor
 from kronbench.report import checks
-from kronbench.report.estimates import half_width, interval_factor
 from kronbench.report.outcomes import NotMeasured
 
 FOLDS = {"over": ["fold"], "test_over_train": 0.25}

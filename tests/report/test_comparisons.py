@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from kronbench.intervals import half_width
 from kronbench.report import comparisons
-from kronbench.report.estimates import half_width
 from kronbench.report.outcomes import NotMeasured
 from tests.report.test_checks import CONTRADICTED, FOLDS, HOLDS, UNDECIDED, found, verdict
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from kronbench.report.estimates import half_width, interval_factor
+from kronbench.intervals import half_width, interval_factor
 from kronbench.report.outcomes import Margin, decided, number, outcome
 
 SPREAD = {"over": ["fold"], "test_over_train": 0.25}

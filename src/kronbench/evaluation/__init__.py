@@ -2,6 +2,7 @@
 
 from kronbench.evaluation.class_ranking import ranking_areas
 from kronbench.evaluation.likelihood import mean_log_loss
+from kronbench.evaluation.margins import margin_scores
 from kronbench.evaluation.metrics import (
     hierarchy_scores,
     parent_accuracy,
@@ -29,6 +30,7 @@ __all__ = [
     "even_folds",
     "hierarchy_scores",
     "macro_auc",
+    "margin_scores",
     "mean_log_loss",
     "micro_auc",
     "n_two_thirds",

@@ -66,7 +66,7 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
         raise InputError(
             f"{name} has two columns '{columns[columns.duplicated()][0]}': give each its own name"
         )
-    similarity = columns.isin(ids).mean() > 0.5
+    similarity = bool(columns.isin(ids).mean() > 0.5)
     if similarity and len(columns) == len(ids):
         _check_known(ids, columns, f"{name} is a similarity without a column for", name)
         frame, columns = frame[list(ids)], ids

@@ -11,7 +11,7 @@ A check takes the rows that the claim selects, and the arguments of its entry in
   bound.
 - ``spread: {over: [fold], test_over_train: 0.25}`` names the columns that tell test sets or
   repeats apart. Differences are paired along them, and the whole 95 % interval of
-  ``estimates.half_width`` decides: wholly on the claimed side the claim holds, wholly on the
+  ``intervals.half_width`` decides: wholly on the claimed side the claim holds, wholly on the
   other it is contradicted, else it is undecided, as with a single split. Without ``spread`` there
   is no chance in the numbers, and they decide by themselves.
 """
@@ -24,7 +24,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kronbench.report.estimates import exponent, interval_factor, repeats_needed
+from kronbench.intervals import interval_factor, repeats_needed
+from kronbench.report.estimates import exponent
 from kronbench.report.groups import by_repeat, groups, stated, without
 from kronbench.report.outcomes import Margin, NotMeasured, Outcome, judges, number, outcome, place
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kronbench.report.estimates import half_width
+from kronbench.intervals import half_width
 from kronbench.report.outcomes import NotMeasured
 
 

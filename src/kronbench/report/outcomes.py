@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kronbench.report.estimates import half_width, repeats_needed
+from kronbench.intervals import half_width, repeats_needed
 from kronbench.runs.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 
 

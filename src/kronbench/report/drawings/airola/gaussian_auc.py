@@ -5,8 +5,8 @@ import pandas as pd
 
 from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
+from kronbench.intervals import half_width
 from kronbench.report.drawings.airola.method_auc import TEST_OVER_TRAIN
-from kronbench.report.estimates import half_width
 
 COLUMNS = SHOWN | Columns(
     key=("size", "method", "reg"),

@@ -4,7 +4,7 @@ import pandas as pd
 
 from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
-from kronbench.report.estimates import half_width
+from kronbench.intervals import half_width
 
 # The ninefold split tests on one block and trains on four.
 TEST_OVER_TRAIN = 0.25

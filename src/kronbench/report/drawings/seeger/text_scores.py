@@ -5,7 +5,7 @@ import pandas as pd
 
 from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
-from kronbench.report.estimates import half_width
+from kronbench.intervals import half_width
 
 METHODS = ("F1", "H1", "F2", "H2")
 SCORES = {

@@ -1,0 +1,60 @@
+"""What row and column effects alone predict: the floor under every model of pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.sparse.linalg import lsqr
+
+from kronbench.errors import InputError
+from kronbench.pairs import PairData
+
+
+def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.0) -> np.ndarray:
+    """Predictions by a mean, an effect of the row vertex and one of the column vertex.
+
+    Minimizes sum_h (y_h - mean(y) - a[row] - b[col])^2 + reg (||a||^2 + ||b||^2). A vertex that
+    no training pair has gets the effect 0: new rows are told apart by their columns alone, and
+    pairs that are new on both sides all get the mean. A model that is no better has learned
+    which vertices have high labels, and nothing of pairs.
+
+    Parameters
+    ----------
+    train : PairData, n pairs
+    y : (n,) array of numbers
+    test : PairData, t pairs
+        Over the same vertices.
+    reg : float, default 1.0
+        In pairs: a vertex with one training pair gets half of what that pair says.
+
+    Returns
+    -------
+    (t,) array
+
+    Raises
+    ------
+    InputError
+        The two sets of pairs are over different numbers of vertices.
+
+    Notes
+    -----
+    O(n + m + q) an iteration of LSQR, of which there are tens.
+    """
+    if (train.n_rows, train.n_cols) != (test.n_rows, test.n_cols):
+        raise InputError(
+            f"train is over {train.n_rows} x {train.n_cols} vertices and test over "
+            f"{test.n_rows} x {test.n_cols}: give pairs of the same vertices"
+        )
+    y = np.asarray(y, dtype=np.float64)
+    mean = y.mean()
+    effects = lsqr(_indicators(train), y - mean, damp=np.sqrt(reg), atol=1e-10, btol=1e-10)[0]
+    return mean + _indicators(test) @ effects
+
+
+def _indicators(X):
+    """(n, m + q): ones at the row and at the column vertex of each pair."""
+    n = len(X)
+    columns = np.column_stack([X.rows, X.n_rows + X.cols]).ravel()
+    shape = n, X.n_rows + X.n_cols
+    return sparse.csr_array((np.ones(2 * n), columns, np.arange(0, 2 * n + 1, 2)), shape=shape)

@@ -1,0 +1,212 @@
+"""A solver on a user's pairs in the settings A to D, beside row and column effects alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kronbench.errors import InputError
+from kronbench.evaluation import (
+    SETTINGS,
+    SettingKFold,
+    concordance_index,
+    margin_scores,
+    roc_auc,
+)
+from kronbench.intervals import half_width
+from kronbench.own_pairs.recipe import Recipe
+from kronbench.own_pairs.selection import check_selects, n_fits, select
+from kronbench.own_pairs.tables import OwnPairs
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The splits of each setting, made before any fit.
+
+    Attributes
+    ----------
+    splits : dict
+        Of each setting that can be had, the list of (train, test).
+    impossible : dict
+        Of each other one, the reason.
+    n_fits : int
+    """
+
+    splits: dict[str, list[tuple[np.ndarray, np.ndarray]]]
+    impossible: dict[str, str]
+    n_fits: int
+
+
+def plan(
+    own: OwnPairs,
+    recipe: Recipe,
+    settings: Sequence[str],
+    n_splits: int,
+    n_repeats: int,
+    seed: int,
+    selects: bool,
+) -> Plan:
+    """Split the pairs in each of the settings.
+
+    Raises
+    ------
+    InputError
+        No setting can be had with so many parts, or there is nothing to select.
+    """
+    if selects:
+        check_selects(recipe)
+    splits, impossible = {}, {}
+    for setting in settings:
+        splitter = SettingKFold(setting, n_splits, n_repeats, random_state=seed)
+        try:
+            found = list(splitter.split(own.data, own.y))
+        except InputError as error:
+            impossible[setting] = str(error)
+            continue
+        if any(_can_be_scored(own.y, *split) for split in found):
+            splits[setting] = found
+        else:
+            impossible[setting] = "no test set and its training pairs have two labels each"
+    if not splits:
+        raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
+    total = sum(
+        len(found) * (1 + (n_fits(recipe, setting) if selects else 0))
+        for setting, found in splits.items()
+    )
+    return Plan(splits, impossible, total)
+
+
+def evaluate(
+    own: OwnPairs,
+    recipe: Recipe,
+    plan: Plan,
+    seed: int,
+    selects: bool,
+    progress: Callable[[], object] = lambda: None,
+) -> dict:
+    """Scores with intervals in each setting of a plan.
+
+    Each test set is scored by the area under the ROC curve where there are two labels, else by
+    the concordance index and the mean squared error; so is the floor of
+    :func:`kronbench.evaluation.margin_scores`, and the difference of the two on the same test
+    sets. Intervals are those of Nadeau and Bengio (:func:`kronbench.intervals.half_width`).
+
+    Parameters
+    ----------
+    selects : bool
+        Choose reg and widths anew in each training set, by inner folds of the same setting.
+    progress : callable, optional
+        Called after each fit.
+
+    Returns
+    -------
+    dict
+        Ready for JSON; None for what is not known. Its ``settings`` is a list with the entries
+        ``setting``, ``scores`` (a list by metric), ``test_sets``, ``not_scored`` (with one label
+        in the training or the test pairs) and ``reason`` (why there are no scores).
+    """
+    found = []
+    for setting in [*plan.splits, *plan.impossible]:
+        entry = {"setting": setting, "test": SETTINGS[setting], "reason": None}
+        if setting in plan.splits:
+            entry |= _scores(own, recipe, setting, plan, seed, selects, progress)
+        else:
+            entry |= {"scores": [], "test_sets": 0, "not_scored": 0}
+            entry["reason"] = plan.impossible[setting]
+        found.append(entry)
+    return {
+        "solver": recipe.solver,
+        "parameters": dict(recipe.parameters),
+        "scaled": list(recipe.scaled),
+        "selected": selects,
+        "seed": seed,
+        "pairs": len(own.data),
+        "rows": own.data.n_rows,
+        "cols": own.data.n_cols,
+        "labels": [float(label) for label in own.labels] if own.two_classes else "numbers",
+        "settings": sorted(found, key=lambda entry: entry["setting"]),
+    }
+
+
+def as_text(result: dict) -> str:
+    """The table of a result of :func:`evaluate`."""
+    lines = [
+        f"{result['pairs']} pairs of {result['rows']} rows and {result['cols']} columns; "
+        "95 % intervals",
+        "",
+        f"{'setting':<26}{'score':<9}{result['solver']:<19}{'margins':<19}{'difference':<19}sets",
+    ]
+    for entry in result["settings"]:
+        title = f"{entry['setting']}  {entry['test']}"
+        if entry["reason"]:
+            lines.append(f"{title:<26}{entry['reason']}")
+        for score in entry["scores"]:
+            cells = [
+                _interval(score[part], sign)
+                for part, sign in (("model", ""), ("margins", ""), ("difference", "+"))
+            ]
+            sets = str(entry["test_sets"])
+            if entry["not_scored"]:
+                sets += f" ({entry['not_scored']} not scored: one label)"
+            lines.append(
+                f"{title:<26}{score['metric']:<9}" + "".join(f"{c:<19}" for c in cells) + sets
+            )
+            title = ""
+    return "\n".join(lines)
+
+
+def _scores(own, recipe, setting, plan, seed, selects, progress):
+    metrics = _AREA if own.two_classes else _NUMBERS
+    model, floor, ratios, not_scored = [], [], [], 0
+    for train, test in plan.splits[setting]:
+        X, y = own.data[train], own.y[train]
+        if not _can_be_scored(own.y, train, test):
+            not_scored += 1
+            for _ in range(n_fits(recipe, setting) + 1 if selects else 1):
+                progress()
+            continue
+        tried = recipe
+        if selects:
+            tried = select(recipe, X, y, setting, seed, progress).recipe
+        scores = tried.fit(X, y).scores(own.data[test])
+        margins = margin_scores(X, y, own.data[test])
+        progress()
+        model.append([metric(own.y[test], scores) for metric in metrics.values()])
+        floor.append([metric(own.y[test], margins) for metric in metrics.values()])
+        ratios.append(len(test) / len(train))
+    model, floor, ratio = np.array(model), np.array(floor), float(np.mean(ratios))
+    scores = [
+        {
+            "metric": name,
+            "model": _summary(model[:, k], ratio),
+            "margins": _summary(floor[:, k], ratio),
+            "difference": _summary(model[:, k] - floor[:, k], ratio),
+        }
+        for k, name in enumerate(metrics)
+    ]
+    return {"scores": scores, "test_sets": len(model), "not_scored": not_scored}
+
+
+def _can_be_scored(y, train, test):
+    return all(len(np.unique(y[part])) > 1 for part in (train, test))
+
+
+def _mse(y, scores):
+    return float(np.mean((y - scores) ** 2))
+
+
+_AREA = {"AUC": roc_auc}
+_NUMBERS = {"C-index": concordance_index, "MSE": _mse}
+
+
+def _summary(values, ratio):
+    half = half_width(values, ratio)
+    return {"mean": float(values.mean()), "half_width": half if np.isfinite(half) else None}
+
+
+def _interval(summary, sign):
+    text = f"{summary['mean']:{sign}.3f}"
+    half = summary["half_width"]
+    return text if half is None else f"{text} ± {half:.3f}"

@@ -1,0 +1,136 @@
+"""One function for each command on a user's own pairs: from files to a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tqdm import tqdm
+
+from kronbench.errors import InputError
+from kronbench.files import replacing
+from kronbench.own_pairs import model_file
+from kronbench.own_pairs.evaluate import evaluate, plan
+from kronbench.own_pairs.model_file import Model
+from kronbench.own_pairs.recipe import make_recipe
+from kronbench.own_pairs.selection import check_selects, n_fits, select
+from kronbench.own_pairs.tables import read_new_pairs, read_own_pairs
+
+
+def evaluate_files(
+    tables: dict[str, str | Path | None],
+    solver: str,
+    assignments: Sequence[str] = (),
+    *,
+    settings: Sequence[str] = "ABCD",
+    n_splits: int = 3,
+    n_repeats: int = 5,
+    seed: int = 0,
+    scale: bool = False,
+    selects: bool = False,
+) -> dict:
+    """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`.
+
+    Parameters
+    ----------
+    tables : dict
+        Arguments of :func:`kronbench.own_pairs.tables.read_own_pairs`.
+    solver, assignments, scale, selects
+        As in :func:`kronbench.own_pairs.recipe.make_recipe`.
+    settings : of "A", "B", "C", "D"
+    n_splits, n_repeats, seed : int
+        As in :class:`kronbench.evaluation.SettingKFold`.
+
+    Raises
+    ------
+    InputError
+        Something given is wrong; all but what single folds show is told before the first fit.
+    """
+    own = read_own_pairs(**tables)
+    recipe = make_recipe(solver, assignments, own, scale, selects)
+    splits = plan(own, recipe, settings, n_splits, n_repeats, seed, selects)
+    with _progress(splits.n_fits, "evaluate") as step:
+        return evaluate(own, recipe, splits, seed, selects, step)
+
+
+def fit_files(
+    tables: dict[str, str | Path | None],
+    out: str | Path,
+    solver: str,
+    assignments: Sequence[str] = (),
+    *,
+    setting: str = "A",
+    seed: int = 0,
+    scale: bool = False,
+    selects: bool = False,
+) -> str:
+    """Fit to all pairs and write the model; sentences on what was chosen and written.
+
+    Parameters
+    ----------
+    out : path of the model file
+    setting : {"A", "B", "C", "D"}
+        How new the pairs to predict will be: that of the inner folds.
+    others
+        As in :func:`evaluate_files`.
+    """
+    model_file.check_output(out)
+    own = read_own_pairs(**tables)
+    recipe = make_recipe(solver, assignments, own, scale, selects)
+    model_file.check_keeps(recipe)
+    lines = []
+    if selects:
+        check_selects(recipe)
+        with _progress(n_fits(recipe, setting), "select") as step:
+            choice = select(recipe, own.data, own.y, setting, seed, step)
+        recipe = choice.recipe
+        chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
+        metric = (
+            f"AUC {choice.score:.3f}"
+            if own.two_classes
+            else f"mean squared error {-choice.score:.4g}"
+        )
+        lines.append(f"chosen on inner folds of setting {setting}: {chosen} ({metric})")
+        lines += [
+            f"{name} lies at an end of its grid: try values beyond" for name in choice.on_edge
+        ]
+    fitted = recipe.fit(own.data, own.y)
+    digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
+    lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
+    return "\n".join(lines)
+
+
+def predict_files(
+    model: str | Path,
+    pairs: str | Path,
+    out: str | Path,
+    rows: str | Path | None = None,
+    cols: str | Path | None = None,
+) -> str:
+    """Write a prediction for each pair of a table, in its order; a sentence on what was written.
+
+    Parameters
+    ----------
+    model : path of a file that ``fit_files`` wrote
+    pairs, rows, cols : paths of tables
+        As in :func:`kronbench.own_pairs.tables.read_new_pairs`.
+    out : path of the predictions, .csv or .tsv
+    """
+    separator = {".csv": ",", ".tsv": "\t"}.get(Path(out).suffix)
+    if separator is None:
+        raise InputError(f"{out} is no table that can be written: give .csv or .tsv")
+    model_file.check_output(out)
+    known = model_file.load(model)
+    frame, data = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
+    frame = frame.assign(prediction=known.fitted.scores(data))
+    with replacing(out) as temporary:
+        frame.to_csv(temporary, sep=separator, index=False)
+    return f"{out}: {len(frame)} predictions by {known.recipe}"
+
+
+@contextmanager
+def _progress(total: int, title: str) -> Iterator:
+    """A bar of fits on standard error; what it gives makes one step."""
+    with tqdm(total=total, desc=title, unit="fit") as bar:
+        yield bar.update

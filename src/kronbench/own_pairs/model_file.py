@@ -1,0 +1,271 @@
+"""Models in files: arrays and JSON in one zip, without pickle, refused when anything is off.
+
+A file is an uncompressed zip of ``model.json`` and of ``.npy`` members, which ``numpy.load`` opens
+as well. Its comment, the last bytes of the file, is a magic word, the number of the format and the
+sha256 of all bytes before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kronbench import __version__
+from kronbench.errors import InputError
+from kronbench.files import replacing
+from kronbench.models import VertexScaler
+from kronbench.own_pairs.recipe import Fitted, Recipe
+from kronbench.pairs import PairData
+from kronbench.pairs.frames import VertexTable
+
+FORMAT = 1
+_COMMENT = "kronbench model, format {:04d}, sha256 {}"
+_TAIL = re.compile(rb"kronbench model, format ([0-9]{4}), sha256 ([0-9a-f]{64})")
+_TAIL_BYTES = len(_COMMENT.format(FORMAT, "0" * 64))
+_DATE = (1980, 1, 1, 0, 0, 0)  # the same model makes the same bytes
+_SCALES = ("row_mean_", "row_scale_", "col_mean_", "col_scale_")
+
+# The fitted attributes that predictions come of; models of pairs are in their dual form.
+_FITTED = {
+    "KronNewton": ("dual_coef_", "classes_"),
+    "KronRidge": ("dual_coef_",),
+    "KronSVM": ("dual_coef_", "classes_"),
+    "PairSGD": ("row_coef_", "col_coef_", "intercept_", "classes_"),
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a file holds: all that predictions need.
+
+    Attributes
+    ----------
+    recipe : Recipe
+    fitted : Fitted
+    data : PairData
+        The training pairs, over features as given.
+    sides : (VertexTable, VertexTable)
+    names : (str, str, str)
+        Columns of row ids, column ids and labels in the table of the training pairs.
+    """
+
+    recipe: Recipe
+    fitted: Fitted
+    data: PairData
+    sides: tuple[VertexTable, VertexTable]
+    names: tuple[str, str, str]
+
+
+def check_keeps(recipe: Recipe) -> None:
+    """InputError unless a fit of this recipe can be kept in a file."""
+    if recipe.solver not in _FITTED:
+        raise InputError(
+            f"a {recipe.solver} cannot be kept in a file: give one of {', '.join(_FITTED)}"
+        )
+    if recipe.parameter("form") not in (None, "dual"):
+        raise InputError("a model is kept in its dual form: leave form as it is")
+
+
+def check_output(path: str | Path) -> None:
+    """InputError unless a file can be written there; nothing is left behind."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give the name of a file")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.strerror or error}; give another place"
+        ) from None
+
+
+def save(model: Model, path: str | Path) -> str:
+    """Write a model, whole or not at all; the sha256 of its content."""
+    arrays = {
+        "rows": model.data.rows,
+        "cols": model.data.cols,
+        "row_features": model.data.row_features,
+        "col_features": model.data.col_features,
+    }
+    for name in _FITTED[model.recipe.solver]:
+        if hasattr(model.fitted.estimator, name):
+            arrays[name] = np.asarray(getattr(model.fitted.estimator, name))
+    for name in _SCALES:
+        if getattr(model.fitted.scaler, name, None) is not None:
+            arrays[name] = getattr(model.fitted.scaler, name)
+    record = {
+        "kronbench": __version__,
+        "solver": model.recipe.solver,
+        "parameters": dict(model.recipe.parameters),
+        "scaled": list(model.recipe.scaled),
+        "offset": model.fitted.offset,
+        "names": list(model.names),
+        "sides": [
+            {
+                "name": Path(side.name).name,
+                "ids": list(side.ids),
+                "columns": list(side.columns),
+                "similarity": side.similarity,
+            }
+            for side in model.sides
+        ],
+        "arrays": sorted(arrays),
+    }
+    with replacing(path) as temporary:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as file:
+            _write(file, "model.json", json.dumps(record, indent=1).encode())
+            for name in sorted(arrays):
+                content = io.BytesIO()
+                np.lib.format.write_array(content, arrays[name], allow_pickle=False)
+                _write(file, f"{name}.npy", content.getbuffer())
+            file.comment = _COMMENT.format(FORMAT, "0" * 64).encode()
+        return _seal(temporary)
+
+
+def load(path: str | Path) -> Model:
+    """Read what ``save`` wrote.
+
+    Raises
+    ------
+    InputError
+        The file is no model, damaged, of a later format, or does not hold what it says.
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    found = _TAIL.fullmatch(content[-_TAIL_BYTES:])
+    if not found:
+        raise InputError(f"{path} is no model of kronbench, or its end is missing: fit it anew")
+    if int(found[1]) > FORMAT:
+        raise InputError(
+            f"{path} is of format {int(found[1])}, from a later kronbench: this one, "
+            f"{__version__}, reads format {FORMAT}; update it"
+        )
+    digest = hashlib.sha256(content[:-64]).hexdigest().encode()
+    if int(found[1]) < FORMAT or digest != found[2]:
+        raise InputError(
+            f"{path} is damaged, for its sha256 is another: copy it anew, or fit again"
+        )
+    try:
+        return _assembled(_members(content))
+    except (
+        zipfile.BadZipFile, ValueError, KeyError, IndexError, TypeError, AttributeError,
+        EOFError, OverflowError, RecursionError, NotImplementedError,
+    ) as error:  # fmt: skip
+        raise InputError(f"{path} is no whole model ({error}): fit it anew") from None
+
+
+def _write(file, name, content):
+    file.writestr(zipfile.ZipInfo(name, _DATE), content)
+
+
+def _seal(path):
+    """Put the sha256 of all bytes before it at the end."""
+    with open(path, "r+b") as file:
+        size = os.fstat(file.fileno()).st_size
+        digest, left = hashlib.sha256(), size - 64
+        while left:
+            part = file.read(min(left, 1 << 20))
+            digest.update(part)
+            left -= len(part)
+        file.seek(size - 64)
+        file.write(digest.hexdigest().encode())
+    return digest.hexdigest()
+
+
+def _members(content):
+    """The members by name; what is compressed, or claims more than the file has, is refused."""
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        entries = file.infolist()
+        if any(
+            entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size
+            for entry in entries
+        ):
+            raise ValueError("a member is compressed")
+        if sum(entry.file_size for entry in entries) > len(content):
+            raise ValueError("its members claim more bytes than it has")
+        return {entry.filename: file.read(entry) for entry in entries}
+
+
+def _array(content):
+    """An array from the bytes of an ``.npy`` file, whose header may claim any size."""
+    file = io.BytesIO(content)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("an array is of another version")
+    shape, column_major, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.kind not in "fiu" or any(size < 0 for size in shape):
+        raise ValueError(f"an array is of dtype {dtype} and shape {shape}")
+    n_bytes = dtype.itemsize
+    for size in shape:
+        n_bytes *= int(size)
+    if n_bytes != len(content) - file.tell():
+        raise ValueError(f"an array of shape {shape} has {len(content) - file.tell()} bytes")
+    values = np.frombuffer(content, dtype, offset=file.tell())
+    values = values.reshape(shape, order="F" if column_major else "C")
+    return values.copy()  # numba compiles anew for arrays that are read-only
+
+
+def _assembled(members):
+    record = json.loads(members["model.json"])
+    arrays = {name: _array(members[f"{name}.npy"]) for name in record["arrays"]}
+    for name, values in arrays.items():
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} is not finite")
+    if record["solver"] not in _FITTED:
+        raise ValueError(f"its solver is {record['solver']!r}")
+    recipe = Recipe(record["solver"], dict(record["parameters"]), tuple(record["scaled"]))
+    sides = tuple(
+        VertexTable(
+            str(side["name"]),
+            tuple(map(str, side["ids"])),
+            tuple(map(str, side["columns"])),
+            arrays[f"{name}_features"],
+            bool(side["similarity"]),
+        )
+        for name, side in zip(("row", "col"), record["sides"], strict=True)
+    )
+    for side in sides:
+        if side.features.shape != (len(side.ids), len(side.columns)):
+            raise ValueError(f"{side.name} has features of shape {side.features.shape}")
+        if len(set(side.ids)) != len(side.ids):
+            raise ValueError(f"{side.name} has an id twice")
+    data = PairData(*(side.features for side in sides), arrays["rows"], arrays["cols"])
+    scaler, X = None, data
+    if any(recipe.scaled):
+        scaler = VertexScaler(rows=recipe.scaled[0], cols=recipe.scaled[1])
+        for name in _SCALES:
+            setattr(scaler, name, arrays.get(name))
+        X = scaler.transform(data)
+    fitted = Fitted(_restored(recipe, arrays, X), scaler, float(record["offset"]))
+    if not np.isfinite(fitted.offset):
+        raise ValueError("its offset is not finite")
+    fitted.scores(data[:1])  # arrays that do not fit each other are refused here
+    row, col, label = map(str, record["names"])
+    return Model(recipe, fitted, data, sides, (row, col, label))
+
+
+def _restored(recipe, arrays, X):
+    estimator = recipe.estimator()
+    for name in _FITTED[recipe.solver]:
+        if name in arrays:
+            value = arrays[name]
+            setattr(estimator, name, float(value) if value.ndim == 0 else value)
+    if hasattr(estimator, "dual_coef_"):
+        if estimator.dual_coef_.shape != (len(X),):
+            raise ValueError(f"dual_coef_ has shape {estimator.dual_coef_.shape}")
+        estimator.X_fit_ = X
+    else:
+        estimator._widths = X.row_features.shape[1], X.col_features.shape[1]
+    return estimator

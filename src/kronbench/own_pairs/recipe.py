@@ -1,0 +1,203 @@
+"""A solver with its parameters, and what is done to features and labels before it sees them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+
+from kronbench.bench.solvers import SolverMissing, import_solver
+from kronbench.errors import InputError
+from kronbench.io import did_you_mean
+from kronbench.models import VertexScaler
+from kronbench.own_pairs.tables import OwnPairs
+from kronbench.pairs import PairData
+
+# The models of kronbench.models whose fit takes a PairData.
+PAIR_SOLVERS = (
+    "CompleteKronRidge",
+    "IndependentRidge",
+    "KronNewton",
+    "KronRidge",
+    "KronSVM",
+    "PairKNN",
+    "PairLibSVM",
+    "PairSGD",
+    "PairSklearnKNN",
+    "TwoStepRidge",
+)
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is fitted to each training set.
+
+    Attributes
+    ----------
+    solver : str
+        Its name in ``kronbench.models``, or an import path.
+    parameters : dict
+        Those that are not the solver's own defaults.
+    scaled : (bool, bool)
+        Whether the features of rows and of columns are standardized.
+    """
+
+    solver: str
+    parameters: Mapping[str, object]
+    scaled: tuple[bool, bool] = (False, False)
+
+    def estimator(self) -> BaseEstimator:
+        """A new solver with these parameters."""
+        return find_solver(self.solver)(**self.parameters)
+
+    def parameter(self, name: str) -> object:
+        """A parameter's value, or None where the solver has none of this name."""
+        return self.estimator().get_params().get(name)
+
+    def with_parameters(self, parameters: Mapping[str, object]) -> Recipe:
+        """The same with other values of some parameters."""
+        return replace(self, parameters={**self.parameters, **parameters})
+
+    def fit(self, X: PairData, y: np.ndarray) -> Fitted:
+        """Scale by the training vertices, centre the labels of a regression, fit.
+
+        The models of pairs have no intercept, and a mean far from zero would be its whole work.
+        """
+        scaler = None
+        if any(self.scaled):
+            scaler = VertexScaler(rows=self.scaled[0], cols=self.scaled[1])
+            X = scaler.fit_transform(X)
+        estimator = self.estimator()
+        offset = 0.0 if is_classifier(estimator) else float(np.mean(y))
+        try:
+            return Fitted(estimator.fit(X, y - offset), scaler, offset)
+        except InputError:
+            raise
+        except (TypeError, ValueError) as error:  # of a parameter that only an algorithm meets
+            raise InputError(f"{self} cannot be fitted: {error}") from None
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={_shown(value)}" for name, value in self.parameters.items())
+        sides = [side for side, on in zip(("rows", "columns"), self.scaled, strict=True) if on]
+        return f"{self.solver}({given})" + (f", {' and '.join(sides)} scaled" if sides else "")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted solver with the scaling before it and the mean label behind it."""
+
+    estimator: BaseEstimator
+    scaler: VertexScaler | None
+    offset: float
+
+    def scores(self, X: PairData) -> np.ndarray:
+        """Predictions (t,): of numbers, or scores that are larger for the larger label."""
+        if self.scaler is not None:
+            X = self.scaler.transform(X)
+        predict = getattr(self.estimator, "decision_function", self.estimator.predict)
+        return np.asarray(predict(X), dtype=np.float64) + self.offset
+
+
+def make_recipe(
+    solver: str, assignments: Sequence[str], own: OwnPairs, scale: bool, selects: bool
+) -> Recipe:
+    """The recipe that a command line asks for, checked against the pairs before long work.
+
+    Parameters
+    ----------
+    solver : str
+    assignments : "name=value" strings
+        A side whose table is a similarity gets ``precomputed``, where the solver has kernels.
+    own : OwnPairs
+    scale : bool
+        Standardize the features of each side that is no similarity.
+    selects : bool
+        Whether widths may be left open.
+
+    Raises
+    ------
+    InputError
+        The solver or a parameter is unknown or out of range, or the labels are not its kind.
+    """
+    known = inspect.signature(find_solver(solver)).parameters
+    given = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if name not in known:
+            nearest = did_you_mean(name, list(known))
+            raise InputError(f"{solver} has no parameter '{name}'{nearest}")
+        if not equals:
+            raise InputError(f"'{assignment}' sets nothing: give {name}=VALUE")
+        given[name] = _value(text)
+    scaled = []
+    for side, table in zip(("row", "col"), own.sides, strict=True):
+        kernel = f"{side}_kernel"
+        if kernel in known:
+            given.setdefault(kernel, "precomputed" if table.similarity else "linear")
+            _check_kernel(given, side, table, scale, selects)
+        scaled.append(scale and given.get(kernel) != "precomputed")
+    recipe = Recipe(solver, given, tuple(scaled))
+    if is_classifier(recipe.estimator()) and not own.two_classes:
+        raise InputError(
+            f"the pairs have {len(own.labels)} different labels, and {solver} tells two apart: "
+            "give KronRidge"
+        )
+    return recipe
+
+
+def find_solver(name: str) -> type[BaseEstimator]:
+    """The class of a name in ``kronbench.models`` or of an import path.
+
+    Raises
+    ------
+    InputError
+        There is none, or it takes no pairs.
+    """
+    if "." in name:
+        try:
+            found = import_solver(name)
+        except SolverMissing as error:
+            raise InputError(f"{error}: install it") from None
+        if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
+            raise InputError(
+                f"{name} is no scikit-learn estimator: give the path of a class of one"
+            )
+        return found
+    if name not in PAIR_SOLVERS:
+        raise InputError(f"'{name}' is no solver of pairs{did_you_mean(name, PAIR_SOLVERS)}")
+    return getattr(importlib.import_module("kronbench.models"), name)
+
+
+def _check_kernel(given, side, table, scale, selects):
+    kernel = given[f"{side}_kernel"]
+    if kernel == "precomputed" and not table.similarity:
+        raise InputError(
+            f"{table.name} is no similarity, whose columns are named by its ids: "
+            f"{side}_kernel cannot be 'precomputed'"
+        )
+    if kernel == "tanimoto" and scale:
+        raise InputError(f"{side}_kernel is 'tanimoto', of fingerprints as they are: do not scale")
+    if kernel == "gaussian" and given.get(f"{side}_gamma") is None and not selects:
+        raise InputError(
+            f"{side}_kernel is 'gaussian' and {side}_gamma is not given: set it or select it"
+        )
+
+
+def _value(text):
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _shown(value):
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

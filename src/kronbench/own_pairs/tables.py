@@ -1,0 +1,171 @@
+"""The three tables of a user, and the vertices of new pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kronbench.errors import InputError
+from kronbench.io import check_columns, did_you_mean, read_table
+from kronbench.pairs import PairData
+from kronbench.pairs.frames import VertexTable, pair_ids, read_pairs, read_vertices
+
+
+@dataclass(frozen=True)
+class OwnPairs:
+    """Labelled pairs from files.
+
+    Attributes
+    ----------
+    data : PairData
+    y : (n,) float array
+    sides : (VertexTable, VertexTable)
+        Of rows and columns.
+    names : (str, str, str)
+        Columns of the pairs: id of the row, id of the column, label.
+    """
+
+    data: PairData
+    y: np.ndarray
+    sides: tuple[VertexTable, VertexTable]
+    names: tuple[str, str, str]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The different labels, sorted."""
+        return np.unique(self.y)
+
+    @property
+    def two_classes(self) -> bool:
+        """Whether there are two labels, so that predictions are ranked and not measured."""
+        return len(self.labels) == 2
+
+
+def read_own_pairs(
+    pairs: str | Path,
+    rows: str | Path,
+    cols: str | Path,
+    row: str | None = None,
+    col: str | None = None,
+    label: str | None = None,
+) -> OwnPairs:
+    """Labelled pairs and the features of their vertices.
+
+    Parameters
+    ----------
+    pairs, rows, cols : paths of tables
+        See :func:`kronbench.io.read_table` and :meth:`kronbench.PairData.from_frames`.
+    row, col, label : str, optional
+        Columns of ``pairs``; by default the first, the second and the third.
+
+    Raises
+    ------
+    InputError
+        As those; or labels are text, or all the same; or it is not clear which column they are.
+    """
+    sides = read_vertices(read_table(rows), "rows"), read_vertices(read_table(cols), "cols")
+    frame, row, col = _read_ids(pairs, row, col)
+    label = _label_column(frame, pairs, row, col, label)
+    positions, y = read_pairs(frame, sides, (row, col), label)
+    if y.dtype.kind == "U":
+        raise InputError(f"{pairs} has '{y[0]}' for a label: give numbers, such as 1 and 0")
+    y = y.astype(np.float64)
+    if (y == y[0]).all():
+        raise InputError(
+            f"{pairs} has the label {y[0]:g} for every pair: there is nothing to learn"
+        )
+    data = PairData(sides[0].features, sides[1].features, *positions)
+    return OwnPairs(data, y, sides, (row, col, label))
+
+
+def read_new_pairs(
+    pairs: str | Path,
+    sides: tuple[VertexTable, VertexTable],
+    names: tuple[str, str],
+    rows: str | Path | None = None,
+    cols: str | Path | None = None,
+) -> tuple[pd.DataFrame, PairData]:
+    """Pairs to predict: their ids as asked for, and the pairs over a model's kind of features.
+
+    Parameters
+    ----------
+    pairs : path of a table with the columns ``names``; others are left alone
+    sides : the vertices of the model
+    names : columns with the ids of rows and of columns
+    rows, cols : paths of tables, optional
+        Vertices that the model does not know, or with other features than it knows: the same
+        columns, in any order; of a similarity, one for each vertex of the model.
+
+    Raises
+    ------
+    InputError
+        A table cannot be read, a column is missing or unknown, or an id is in neither table.
+    """
+    frame = read_table(pairs, ids=list(names))
+    asked = [pair_ids(frame, name, str(pairs)) for name in names]
+    features, positions = [], []
+    options = zip(sides, (rows, cols), ("--rows", "--cols"), names, asked, strict=True)
+    for side, path, option, name, ids in options:
+        known, values, place = pd.Index(side.ids), side.features, "the model"
+        if path is not None:
+            table = read_vertices(read_table(path), option)
+            new = pd.Index(table.ids)
+            old = ~known.isin(new)
+            values = np.vstack([_as_in_model(table, side), values[old]])
+            known, place = new.append(known[old]), f"{path} or the model"
+        position = known.get_indexer(ids)
+        if (unknown := np.flatnonzero(position < 0)).size:
+            first = ids[unknown[0]]
+            raise InputError(
+                f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in {place}"
+                + (did_you_mean(first, known) if path else f": give its features with {option}")
+            )
+        features.append(values)
+        positions.append(position)
+    return frame[list(names)], PairData(*features, *positions)
+
+
+def _read_ids(path, row, col):
+    if (row is None) != (col is None):
+        raise InputError("one column of ids is named and one is not: give both row and col")
+    if row is None:
+        frame = read_table(path, ids=2)
+        return frame, frame.columns[0], frame.columns[1]
+    if row == col:
+        raise InputError(f"row and col are both '{row}': give a column of ids for each")
+    return read_table(path, ids=[row, col]), row, col
+
+
+def _label_column(frame, path, row, col, label):
+    if label is not None:
+        check_columns(path, list(frame.columns), [label])
+        if label in (row, col):
+            raise InputError(f"label is '{label}', a column of ids: give the column of labels")
+        return label
+    others = [name for name in frame.columns if name not in (row, col)]
+    if len(others) != 1:
+        which = "no column of labels" if not others else f"the columns {', '.join(others)}"
+        raise InputError(f"{path} has {which} beside the ids: say which one is the label")
+    return others[0]
+
+
+def _as_in_model(table, side):
+    """The features of a table in the order of those of the model."""
+    position = pd.Index(table.columns).get_indexer(side.columns)
+    if (missing := np.flatnonzero(position < 0)).size:
+        name = side.columns[missing[0]]
+        raise InputError(
+            f"{table.name} has no column '{name}', which the model was fitted with"
+            + did_you_mean(name, table.columns)
+        )
+    # a similarity of old and new vertices has columns for the new ones too
+    more = set(table.columns) - set(side.columns) - set(table.ids if side.similarity else ())
+    if more:
+        raise InputError(
+            f"{table.name} has a column '{min(more)}', which the model was not fitted with: "
+            "give the same columns"
+        )
+    return table.features[:, position]

@@ -1,0 +1,354 @@
+"""Whatever is wrong with tables, parameters or model files: one sentence, nothing written."""
+
+import hashlib
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from kronbench.own_pairs import model_file
+from kronbench.own_pairs.jobs import fit_files
+from tests.own_pairs.problem import arguments, run, tables
+
+
+@pytest.fixture
+def folder(tmp_path):
+    tables(tmp_path)
+    return tmp_path
+
+
+def refused(capsys, folder, sentence, *argv):
+    """The command ends with status 2 and one sentence, and leaves the folder as it was."""
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    status, out, err = run(capsys, *argv)
+    last = err.replace("\r", "\n").strip().splitlines()[-1]
+    assert status == 2, err
+    assert out == ""
+    assert last.startswith("kronbench: error: "), err
+    assert sentence in last
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def replaced(old, new):
+    """An edit of the text of a table, at one place."""
+
+    def edit(content):
+        assert old in content
+        return content.replace(old, new, 1)
+
+    return edit
+
+
+def line(number, new):
+    """An edit that writes a line of a table anew."""
+
+    def edit(content):
+        lines = content.splitlines()
+        lines[number] = new
+        return "\n".join(lines) + "\n"
+
+    return edit
+
+
+def labels(value):
+    def edit(content):
+        head, *lines = content.splitlines()
+        return "\n".join([head, *(f"{entry.rpartition(',')[0]},{value}" for entry in lines)])
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("table", "edit", "sentence"),
+    [
+        ("pairs", lambda text: "", "is empty"),
+        ("pairs", lambda text: "drug,target,active\n", "no rows below its header"),
+        ("pairs", lambda text: "\0\1\2" + text, "bytes that are no text"),
+        ("pairs", line(0, "drug,target,active,note"), "say which one is the label"),
+        ("pairs", line(0, "drug,target"), "as many cells"),
+        ("pairs", line(0, "drug,drug,active"), "two columns 'drug'"),
+        ("pairs", lambda text: text.replace(",", ";"), "not separated by commas"),
+        ("pairs", line(3, "D99,01,1"), "pair 3: drug 'D99' is not in"),
+        ("pairs", line(3, "D03,1,1"), "pair 3: target '1' is not in"),
+        ("pairs", line(3, ",01,1"), "no id in pair 3"),
+        ("pairs", line(3, "D03,01,"), "no number for the pair (D03, 01)"),
+        ("pairs", line(3, "D03,01,nan"), "'nan' for the pair (D03, 01)"),
+        ("pairs", line(3, "D03,01,-inf"), "'-inf' for the pair (D03, 01)"),
+        ("pairs", line(3, "D03,01,maybe"), "'maybe' for the pair (D03, 01)"),
+        ("pairs", line(3, "D03,01,1,1"), "line 4, saw 4"),
+        ("pairs", labels("1"), "the label 1 for every pair"),
+        ("pairs", labels("yes"), "'yes' for a label: give numbers"),
+        ("pairs", lambda text: text + text.splitlines()[1] + "\n", "twice, as pairs 1 and 121"),
+        ("rows", lambda text: "", "is empty"),
+        ("rows", lambda text: "drug,mass\n", "no rows below its header"),
+        ("rows", line(0, "drug,mass,mass,rings"), "two columns 'mass'"),
+        ("rows", line(2, "D00,1,2,3"), "the id 'D00' twice"),
+        ("rows", line(2, "D01,1,heavy,3"), "'heavy' for 'D01' in 'logp'"),
+        ("rows", line(2, "D01,1,,3"), "no number for 'D01' in 'logp'"),
+        ("rows", line(2, "D01,1,NaN,3"), "'NaN' for 'D01' in 'logp'"),
+        ("rows", line(2, "D01,1,inf,3"), "'inf' for 'D01' in 'logp'"),
+        ("rows", line(2, "D01,1"), "for 'D01' in 'logp'"),
+        ("rows", line(2, ",1,2,3"), "no id in row 2"),
+        ("rows", lambda text: "drug\nD00\n", "ids and nothing else"),
+        ("cols", line(1, "99,1,2"), "'00' is not in"),
+        ("cols", lambda text: "target,00,01\n00,1,2\n01,3,1\n", "the other way round"),
+        ("cols", lambda text: "target,00,x\n00,1,2\n", "is not in"),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate", "fit"])
+def test_tables(folder, capsys, command, table, edit, sentence):
+    path = folder / f"{table}.csv"
+    path.write_text(edit(path.read_text()))
+    argv = [command, *arguments(folder), "--solver", "KronRidge"]
+    argv += ["-o", folder / "m.kron"] if command == "fit" else []
+    refused(capsys, folder, sentence, *argv)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("pairs.csv", bytes(range(256)) * 10, "no text in UTF-8"),
+        ("pairs.csv", b"\x1f\x8b\x08\x00", "no text in UTF-8"),
+        ("pairs.xlsx", b"PK\x03\x04", "give .csv, .tsv or .parquet"),
+        ("pairs.parquet", b"PAR1", "parquet"),
+        ("missing.csv", None, "No such file"),
+        ("pairs.csv/below.csv", None, "Not a directory"),
+    ],
+)
+def test_files_that_are_no_tables(folder, capsys, name, content, sentence):
+    path = folder / name
+    if content is not None:
+        path.write_bytes(content)
+    argv = ["evaluate", *arguments(folder, pairs=path), "--solver", "KronRidge"]
+    refused(capsys, folder, sentence, *argv)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--solver", "KronRigde"], "did you mean 'KronRidge'?"),
+        (["--solver", "LSSVM"], "'LSSVM' is no solver of pairs"),
+        (["--solver", "nowhere.Solver"], "nowhere is not installed"),
+        (["--solver", "kronbench.models.Nothing"], "has no 'Nothing'"),
+        (["--solver", "numpy.array"], "no scikit-learn estimator"),
+        (["--solver", "KronRidge", "--set", "rge=1"], "did you mean 'reg'?"),
+        (["--solver", "KronRidge", "--set", "reg"], "'reg' sets nothing: give reg=VALUE"),
+        (["--solver", "KronRidge", "--set", "reg=-1"], "reg=-1: give a positive number"),
+        (["--solver", "KronRidge", "--set", "reg=none"], "reg=None"),
+        (["--solver", "KronRidge", "--set", "reg=much"], "reg=much"),
+        (["--solver", "KronRidge", "--set", "max_iter=many"], "max_iter"),
+        (["--solver", "KronRidge", "--set", "form=both"], "form='both'"),
+        (["--solver", "KronRidge", "--set", "dtype=half"], "dtype is 'half'"),
+        (["--solver", "KronRidge", "--set", "row_kernel=rbf"], "kernel is 'rbf'"),
+        (["--solver", "KronRidge", "--set", "row_kernel=gaussian"], "row_gamma is not given"),
+        (["--solver", "KronRidge", "--set", "col_kernel=precomputed"], "is no similarity"),
+        (["--solver", "KronRidge", "--set", "row_kernel=tanimoto", "--scale"], "do not scale"),
+        (
+            ["--solver", "KronSVM", "--label", "drug", "--row", "active", "--col", "target"],
+            "not in",
+        ),
+        (["--solver", "KronSVM", "--row", "drug"], "give both row and col"),
+        (["--solver", "KronSVM", "--row", "drug", "--col", "drug"], "a column of ids for each"),
+        (["--solver", "KronSVM", "--row", "drgu", "--col", "target"], "did you mean 'drug'?"),
+        (["--solver", "KronSVM", "--label", "activ"], "did you mean 'active'?"),
+        (["--solver", "KronSVM", "--label", "drug"], "a column of ids"),
+        (["--solver", "PairKNN", "--select"], "PairKNN has no reg to select"),
+        (["--solver", "KronSVM", "--select", "--set", "reg=1"], "reg is set"),
+        (["--solver", "KronSVM", "--splits", "1", "--setting", "A"], "n_splits is 1"),
+        (["--solver", "KronSVM", "--splits", "40", "--setting", "B"], "only 14 row vertices"),
+        (["--solver", "KronSVM", "--splits", "40", "--setting", "D"], "only 14 row vertices"),
+    ],
+)
+def test_options_of_evaluate(folder, capsys, options, sentence):
+    refused(capsys, folder, sentence, "evaluate", *arguments(folder), *options)
+
+
+def test_real_labels_are_for_regressions(folder, capsys):
+    tables(folder, real=True)
+    argv = ["evaluate", *arguments(folder), "--solver", "KronSVM"]
+    refused(capsys, folder, "KronSVM tells two apart: give KronRidge", *argv)
+
+
+def test_more_columns_than_three_need_a_named_label(folder, capsys):
+    path = folder / "pairs.csv"
+    path.write_text("\n".join(f"{entry},1" for entry in path.read_text().splitlines()))
+    argv = ["evaluate", *arguments(folder), "--solver", "KronSVM"]
+    refused(capsys, folder, "the columns active, 1 beside the ids: say which one", *argv)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--solver", "PairKNN"], "PairKNN cannot be kept in a file"),
+        (["--solver", "KronRidge", "--set", "form=primal"], "dual form"),
+        (["--solver", "KronRidge", "-o", "nowhere/m.kron"], "cannot be written: No such file"),
+        (
+            ["--solver", "KronRidge", "-o", "pairs.csv/m.kron"],
+            "cannot be written: Not a directory",
+        ),
+        (["--solver", "KronRidge", "-o", "."], "is a folder"),
+        (["--solver", "KronRidge", "-o", "/proc/m.kron"], "cannot be written"),
+        (["--solver", "KronRidge", "--set", "reg=0"], "reg=0"),
+    ],
+)
+def test_options_of_fit(folder, capsys, monkeypatch, options, sentence):
+    monkeypatch.chdir(folder)
+    out = [] if "-o" in options else ["-o", "m.kron"]
+    refused(capsys, folder, sentence, "fit", *arguments(folder), *options, *out)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    tables(folder)
+    given = {name: folder / f"{name}.csv" for name in ("pairs", "rows", "cols")}
+    fit_files(given, folder / "m.kron", "KronRidge", scale=True)
+    return (folder / "m.kron").read_bytes()
+
+
+def predict(folder, *options):
+    return [
+        "predict", folder / "m.kron", "--pairs", folder / "pairs.csv", "-o", folder / "out.csv",
+        *options,
+    ]  # fmt: skip
+
+
+def sealed(content, form=model_file.FORMAT):
+    """Bytes that end as a model's do, with the right sum."""
+    end = model_file._COMMENT.format(form, "").encode()
+    content = content[: -len(end) - 64] + end
+    return content + hashlib.sha256(content).hexdigest().encode()
+
+
+def rewritten(content, change, compression=zipfile.ZIP_STORED):
+    """The model with other members, sealed anew."""
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    change(members)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as file:
+        for name, member in members.items():
+            file.writestr(name, member)
+        file.comment = b"x" * model_file._TAIL_BYTES
+    return sealed(out.getvalue())
+
+
+def record(**changes):
+    def change(members):
+        found = json.loads(members["model.json"])
+        members["model.json"] = json.dumps({**found, **changes}).encode()
+
+    return change
+
+
+def array(name, values):
+    def change(members):
+        out = io.BytesIO()
+        np.save(out, values, allow_pickle=True)
+        members[f"{name}.npy"] = out.getvalue()
+
+    return change
+
+
+def claims_ten_gigabytes(members):
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        out, {"descr": "<f8", "fortran_order": False, "shape": (1_250_000_000,)}
+    )
+    members["dual_coef_.npy"] = out.getvalue()
+
+
+def without(name):
+    return lambda members: members.pop(name)
+
+
+def bomb(content):
+    def change(members):
+        members["zeros.npy"] = bytes(50_000_000)
+
+    return rewritten(content, change, zipfile.ZIP_DEFLATED)
+
+
+def claims_more(content):
+    """The central directory says that a member has 4 GB."""
+    place = content.index(b"PK\x01\x02")
+    return sealed(content[: place + 20] + b"\xf0\xff\xff\xff" * 2 + content[place + 28 :])
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda content: b"", "no model of kronbench"),
+        (lambda content: b"drug,target\n", "no model of kronbench"),
+        (lambda content: bytes(range(256)) * 100, "no model of kronbench"),
+        (lambda content: content[: len(content) // 2], "its end is missing"),
+        (lambda content: content[:-1], "its end is missing"),
+        (lambda content: content[:500] + b"?" + content[501:], "is damaged"),
+        (lambda content: b"?" + content[1:], "is damaged"),
+        (lambda content: content[100:], "is damaged"),
+        (lambda content: sealed(content, 2), "is of format 2, from a later kronbench"),
+        (lambda content: sealed(content, 0), "is damaged"),
+        (lambda content: sealed(bytes(1000)), "not a zip file"),
+        (bomb, "a member is compressed"),
+        (claims_more, "no whole model"),
+        (lambda content: rewritten(content, claims_ten_gigabytes), "has 0 bytes"),
+        (lambda content: rewritten(content, without("model.json")), "model.json"),
+        (lambda content: rewritten(content, without("rows.npy")), "rows.npy"),
+        (lambda content: rewritten(content, record(solver="Popen")), "its solver is 'Popen'"),
+        (lambda content: rewritten(content, record(parameters={"x": 1})), "'x'"),
+        (lambda content: rewritten(content, record(sides=[])), "no whole model"),
+        (lambda content: rewritten(content, record(offset=float("nan"))), "offset"),
+        (
+            lambda content: rewritten(content, array("rows", np.array([object()]))),
+            "dtype object",
+        ),
+        (lambda content: rewritten(content, array("rows", np.full(120, 14))), "out of range"),
+        (lambda content: rewritten(content, array("dual_coef_", np.ones(3))), "shape (3,)"),
+        (lambda content: rewritten(content, array("dual_coef_", np.full(120, np.nan))), "finite"),
+        (lambda content: rewritten(content, array("row_features", np.ones((2, 3)))), "(2, 3)"),
+        (lambda content: rewritten(content, array("row_scale_", np.ones(2))), "no whole model"),
+    ],
+)
+def test_model_files(folder, capsys, model, damage, sentence):
+    (folder / "m.kron").write_bytes(damage(model))
+    refused(capsys, folder, sentence, *predict(folder))
+
+
+def test_the_damages_start_from_a_model_that_is_read(folder, capsys, model):
+    (folder / "m.kron").write_bytes(rewritten(model, lambda members: None))
+    assert run(capsys, *predict(folder))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "content", "sentence"),
+    [
+        (
+            "pairs",
+            "drug,target\nD99,01\n",
+            "'D99' is not in the model: give its features with --rows",
+        ),
+        (
+            "pairs",
+            "drug,target\nD01,99\n",
+            "'99' is not in the model: give its features with --cols",
+        ),
+        ("pairs", "compound,target\nD01,01\n", "has no column 'drug'"),
+        ("pairs", "drug,target\n", "no rows below its header"),
+        ("rows", "drug,mass,logp\nD99,1,2\n", "no column 'rings'"),
+        ("rows", "drug,mass,logp,rings,atoms\nD99,1,2,3,4\n", "a column 'atoms'"),
+        ("rows", "drug,mass,logp,rings\nD99,1,2,x\n", "'x' for 'D99' in 'rings'"),
+    ],
+)
+def test_tables_to_predict(folder, capsys, model, table, content, sentence):
+    (folder / "m.kron").write_bytes(model)
+    (folder / f"{table}.csv").write_text(content)
+    options = [] if table == "pairs" else [f"--{table}", folder / f"{table}.csv"]
+    refused(capsys, folder, sentence, *predict(folder, *options))
+
+
+@pytest.mark.parametrize("out", ["out.xlsx", "nowhere/out.csv", "pairs.csv/out.csv"])
+def test_predictions_that_cannot_be_written(folder, capsys, model, out):
+    (folder / "m.kron").write_bytes(model)
+    refused(capsys, folder, out, *predict(folder)[:-1], folder / out)

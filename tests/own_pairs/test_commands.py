@@ -1,0 +1,217 @@
+"""The commands against the same work by hand."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+import kronbench
+from kronbench import PairData
+from kronbench.evaluation import SettingKFold, concordance_index, margin_scores, roc_auc
+from kronbench.intervals import half_width
+from kronbench.models import KronRidge, KronSVM, VertexScaler
+from kronbench.own_pairs.recipe import make_recipe
+from kronbench.own_pairs.selection import n_fits, select
+from kronbench.own_pairs.tables import read_own_pairs
+from tests.own_pairs.problem import arguments, run, tables
+
+GAUSSIAN = [
+    f"--set={side}_{name}" for side in ("row", "col") for name in ("kernel=gaussian", "gamma=0.2")
+]
+
+
+KERNELS = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 0.2, "col_gamma": 0.2}
+
+
+def frames(pairs, drugs, targets):
+    return PairData.from_frames(pairs, drugs, targets, label="active")
+
+
+def test_evaluate_is_cross_validation_by_hand(tmp_path, capsys):
+    X, y = frames(*tables(tmp_path))
+    status, out, err = run(
+        capsys, "evaluate", *arguments(tmp_path), "--solver", "KronSVM", *GAUSSIAN,
+        "--set", "reg=1e-2", "--scale", "--repeats", 2, "--json",
+    )  # fmt: skip
+    assert status == 0
+    assert "evaluate: 100%" in err
+    result = json.loads(out)
+    assert [entry["setting"] for entry in result["settings"]] == list("ABCD")
+    model = make_pipeline(
+        VertexScaler(),
+        KronSVM(reg=1e-2, **KERNELS),
+    )
+    for entry in result["settings"]:
+        splits = list(SettingKFold(entry["setting"], 3, 2, random_state=0).split(X, y))
+        splits = [s for s in splits if all(len(np.unique(y[part])) == 2 for part in s)]
+        areas = cross_val_score(model, X, y, cv=splits, scoring="roc_auc")
+        floor = [
+            roc_auc(y[test], margin_scores(X[train], y[train], X[test])) for train, test in splits
+        ]
+        ratio = np.mean([len(test) / len(train) for train, test in splits])
+        (score,) = entry["scores"]
+        assert entry["test_sets"] == len(splits)
+        assert score["metric"] == "AUC"
+        for part, values in (("model", areas), ("margins", floor), ("difference", areas - floor)):
+            assert score[part]["mean"] == pytest.approx(np.mean(values))
+            assert score[part]["half_width"] == pytest.approx(half_width(values, ratio))
+
+
+def test_real_labels_have_concordance_and_error_and_no_intercept_is_needed(tmp_path, capsys):
+    X, y = frames(*tables(tmp_path, real=True))
+    command = [
+        "evaluate", *arguments(tmp_path), "--solver", "KronRidge", *GAUSSIAN,
+        "--setting", "B", "--repeats", 1,
+    ]  # fmt: skip
+    _, out, _ = run(capsys, *command, "--json")
+    concordance, error = json.loads(out)["settings"][0]["scores"]
+    model = KronRidge(**KERNELS)
+    expected = []
+    for train, test in SettingKFold("B", 3, random_state=0).split(X, y):
+        mean = y[train].mean()
+        scores = model.fit(X[train], y[train] - mean).predict(X[test]) + mean
+        expected.append((concordance_index(y[test], scores), np.mean((scores - y[test]) ** 2)))
+    means = [concordance["model"]["mean"], error["model"]["mean"]]
+    np.testing.assert_allclose(means, np.mean(expected, axis=0))
+    _, out, _ = run(capsys, *command)
+    line = next(line for line in out.splitlines() if line.startswith("B  new rows"))
+    assert f"C-index  {means[0]:.3f} ± " in line
+
+
+def test_a_setting_that_cannot_be_had_says_why_beside_the_others(tmp_path, capsys):
+    pairs, _, _ = tables(tmp_path)
+    pairs[pairs["target"].isin(["01", "02"])].to_csv(tmp_path / "pairs.csv", index=False)
+    status, out, _ = run(
+        capsys, "evaluate", *arguments(tmp_path), "--solver", "KronRidge", "--repeats", 1
+    )
+    assert status == 0
+    assert "n_splits is 3, but only 2 col vertices occur" in out
+
+
+@pytest.mark.parametrize("solver", ["KronRidge", "KronSVM", "KronNewton", "PairSGD"])
+@pytest.mark.parametrize("scale", [[], ["--scale"]])
+def test_predictions_of_a_file_are_those_of_the_model_in_the_order_asked_for(
+    tmp_path, capsys, solver, scale
+):
+    pairs, drugs, targets = tables(tmp_path)
+    file, out = tmp_path / "model.kron", tmp_path / "predictions.csv"
+    options = ["--set", "random_state=0"] if solver == "PairSGD" else GAUSSIAN
+    fit = ["fit", *arguments(tmp_path), "--solver", solver, *options, *scale, "-o", file]
+    assert run(capsys, *fit)[0] == 0
+    first = file.read_bytes()
+    run(capsys, *fit)
+    assert file.read_bytes() == first
+    known = PairData.complete(np.zeros((14, 1)), np.zeros((11, 1)))
+    order = np.random.default_rng(1).permutation(len(known))
+    asked = pd.DataFrame(
+        {"note": "x", "target": targets["target"].to_numpy()[known.cols[order]],
+         "drug": drugs["drug"].to_numpy()[known.rows[order]]}
+    )  # fmt: skip
+    asked.to_csv(tmp_path / "new.csv", index=False)
+    status, _, _ = run(capsys, "predict", file, "--pairs", tmp_path / "new.csv", "-o", out)
+    assert status == 0
+    found = pd.read_csv(out, dtype={"target": str})
+    assert list(found.columns) == ["drug", "target", "prediction"]
+    assert found["drug"].tolist() == asked["drug"].tolist()
+    assert found["target"].tolist() == asked["target"].tolist()
+    X, y = frames(pairs, drugs, targets)
+    test = PairData.from_frames(asked, drugs, targets)
+
+    own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
+    assignments = [entry.removeprefix("--set=") for entry in options if "=" in entry]
+    recipe = make_recipe(solver, assignments, own, bool(scale), False)
+    np.testing.assert_allclose(found["prediction"], recipe.fit(X, y).scores(test), rtol=1e-9)
+
+
+def test_new_vertices_come_with_their_own_tables(tmp_path, capsys):
+    _, drugs, _ = tables(tmp_path)
+    file, out = tmp_path / "model.kron", tmp_path / "predictions.tsv"
+    run(capsys, "fit", *arguments(tmp_path), "--solver", "KronRidge", *GAUSSIAN, "--scale",
+        "-o", file)  # fmt: skip
+    new = drugs[:2].assign(drug=["new", "D05"])[["rings", "drug", "logp", "mass"]]
+    new = new[["drug", "rings", "logp", "mass"]]  # in another order than the model has them
+    new.to_csv(tmp_path / "new-drugs.csv", index=False)
+    (tmp_path / "new.csv").write_text("drug,target\nnew,03\nD00,03\nD05,03\nD01,03\n")
+    status, _, _ = run(
+        capsys, "predict", file, "--pairs", tmp_path / "new.csv", "--rows",
+        tmp_path / "new-drugs.csv", "-o", out,
+    )  # fmt: skip
+    assert status == 0
+    found = pd.read_csv(out, sep="\t")["prediction"]
+    assert found[0] == pytest.approx(found[1])  # the same features
+    assert found[2] == pytest.approx(found[3])  # a known id with other features than before
+    assert found[0] != pytest.approx(found[2])
+
+
+def test_similarities_are_kernels_and_new_ones_need_columns_for_the_old(tmp_path, capsys):
+    pairs, drugs, targets = tables(tmp_path)
+    values = drugs.drop(columns="drug").to_numpy()
+    K = np.exp(-0.05 * ((values[:, None] - values) ** 2).sum(axis=2))
+    ids = drugs["drug"].tolist()
+    table = pd.DataFrame(K, ids, ids)
+    known, new = ids[:-2], ids[-2:]
+    table.loc[known, known].sample(frac=1, random_state=0).to_csv(tmp_path / "rows.csv")
+    seen = pairs[~pairs["drug"].isin(new)]
+    seen.to_csv(tmp_path / "pairs.csv", index=False)
+    table.loc[new, known[::-1]].to_csv(tmp_path / "new-rows.csv")
+    table.to_csv(tmp_path / "all-rows.csv")
+    pairs[["drug", "target"]].to_csv(tmp_path / "new.csv", index=False)
+    run(capsys, "fit", *arguments(tmp_path), "--solver", "KronRidge", "-o", tmp_path / "m.kron")
+    predictions = []
+    for name in ("new-rows.csv", "all-rows.csv"):
+        out = tmp_path / f"p-{name}"
+        status, _, _ = run(
+            capsys, "predict", tmp_path / "m.kron", "--pairs", tmp_path / "new.csv", "--rows",
+            tmp_path / name, "-o", out,
+        )  # fmt: skip
+        assert status == 0
+        predictions.append(pd.read_csv(out)["prediction"])
+    X, y = frames(seen, table.loc[known, known], targets)
+    y = y.astype(float)
+    model = KronRidge(row_kernel="precomputed").fit(X, y - y.mean())
+    row = [ids.index(entry) for entry in pairs["drug"]]
+    col = [targets["target"].tolist().index(entry) for entry in pairs["target"]]
+    test = PairData(K[:, :-2], X.col_features, row, col)
+    for found in predictions:
+        np.testing.assert_allclose(found, model.predict(test) + y.mean(), atol=1e-7)
+
+
+def test_selection_takes_the_best_of_its_grid_and_keeps_what_is_set(tmp_path, capsys):
+    tables(tmp_path)
+    own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
+    kernels = ["row_kernel=gaussian", "col_kernel=gaussian", "row_gamma=0.3"]
+    recipe = make_recipe("KronRidge", kernels, own, True, True)
+    steps = []
+    choice = select(recipe, own.data, own.y, "B", 0, lambda: steps.append(1))
+    assert len(steps) == n_fits(recipe, "B")
+    assert set(choice.chosen) == {"reg", "col_gamma"}
+    assert choice.recipe.parameters["row_gamma"] == 0.3
+
+    def score(recipe):
+        areas = []
+        for train, test in SettingKFold("B", 3, random_state=0).split(own.data, own.y):
+            fitted = recipe.fit(own.data[train], own.y[train])
+            areas.append(roc_auc(own.y[test], fitted.scores(own.data[test])))
+        return np.mean(areas)
+
+    assert choice.score == pytest.approx(score(choice.recipe))
+    assert score(choice.recipe.with_parameters({"reg": 1e3})) <= choice.score
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        status, out, _ = run(
+            capsys, "evaluate", *arguments(tmp_path), "--solver", "KronRidge", "--select",
+            "--setting", "B", "--repeats", 1, "--json",
+        )  # fmt: skip
+    assert status == 0
+    assert json.loads(out)["selected"]
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit) as ended:
+        run(capsys, "--version")
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.strip() == kronbench.__version__
