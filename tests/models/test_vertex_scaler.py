@@ -56,6 +56,18 @@ def test_sparse_features_stay_sparse_and_a_side_may_stay_as_it_is(problem):
     )
 
 
+def test_vertex_effects_know_their_vertices_behind_it(problem):
+    X, y = problem
+    model = KronRidge(row_effect=2.0, col_effect=1.0)
+    pipeline = make_pipeline(VertexScaler(), model).fit(X[:60], y[:60])
+    scaled = VertexScaler().fit_transform(X[:60])
+    test = PairData(scaled.row_features, scaled.col_features, X.rows, X.cols)
+    expected = clone(model).fit(scaled, y[:60]).predict(test)
+    np.testing.assert_allclose(pipeline.predict(X), expected)
+    without = clone(model).set_params(row_effect=0, col_effect=0).fit(scaled, y[:60])
+    assert not np.allclose(without.predict(test), expected)
+
+
 def test_wrong_input(problem):
     X, _ = problem
     with pytest.raises(InputError, match="give a PairData"):

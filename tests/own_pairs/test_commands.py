@@ -147,6 +147,23 @@ def test_new_vertices_come_with_their_own_tables(tmp_path, capsys):
     assert found[0] != pytest.approx(found[2])
 
 
+def test_vertex_effects_stay_with_the_vertices_that_the_model_knows(tmp_path, capsys):
+    _, drugs, _ = tables(tmp_path)
+    file = tmp_path / "m.kron"
+    run(capsys, "fit", *arguments(tmp_path), "--solver", "KronRidge", *GAUSSIAN, "--scale",
+        "--set", "row_effect=3", "-o", file)  # fmt: skip
+    drugs[:1].assign(drug="twin").to_csv(tmp_path / "new-drugs.csv", index=False)
+    (tmp_path / "new.csv").write_text("drug,target\nD00,03\ntwin,03\n")
+    (tmp_path / "old.csv").write_text("drug,target\nD00,03\n")
+    predictions = []
+    for name, rows in (("new", ["--rows", tmp_path / "new-drugs.csv"]), ("old", [])):
+        run(capsys, "predict", file, "--pairs", tmp_path / f"{name}.csv", *rows,
+            "-o", tmp_path / "out.csv")  # fmt: skip
+        predictions.append(pd.read_csv(tmp_path / "out.csv")["prediction"])
+    assert predictions[0][0] == pytest.approx(predictions[1][0])
+    assert predictions[0][1] != pytest.approx(predictions[1][0])  # an effect is of a vertex
+
+
 def test_similarities_are_kernels_and_new_ones_need_columns_for_the_old(tmp_path, capsys):
     pairs, drugs, targets = tables(tmp_path)
     values = drugs.drop(columns="drug").to_numpy()

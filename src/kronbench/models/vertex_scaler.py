@@ -62,10 +62,14 @@ class VertexScaler(TransformerMixin, BaseEstimator):
         check_pairs(X)
         self.row_mean_, self.row_scale_ = _moments(self.rows, X.row_features, X.rows)
         self.col_mean_, self.col_scale_ = _moments(self.cols, X.col_features, X.cols)
+        self._done = {}
         return self
 
     def transform(self, X: PairData) -> PairData:
         """The same pairs over scaled features.
+
+        Features that were scaled before come out as the same array, by which models with vertex
+        effects know a vertex again.
 
         Raises
         ------
@@ -75,9 +79,18 @@ class VertexScaler(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         check_pairs(X)
         return X.with_features(
-            _scaled(X.row_features, self.row_mean_, self.row_scale_, "row"),
-            _scaled(X.col_features, self.col_mean_, self.col_scale_, "col"),
+            self._scaled(X.row_features, self.row_mean_, self.row_scale_, "row"),
+            self._scaled(X.col_features, self.col_mean_, self.col_scale_, "col"),
         )
+
+    def _scaled(self, features, mean, scale, side):
+        if scale is None:
+            return features
+        given, scaled = self._done.get(side, (None, None))
+        if given is not features:
+            scaled = _standardized(features, mean, scale, side)
+            self._done.setdefault(side, (features, scaled))  # the training set's come first
+        return scaled
 
 
 def _moments(wanted, features, index):
@@ -89,9 +102,7 @@ def _moments(wanted, features, index):
     return scaler.mean_ if centred else np.zeros(features.shape[1]), scaler.scale_
 
 
-def _scaled(features, mean, scale, side):
-    if scale is None:
-        return features
+def _standardized(features, mean, scale, side):
     check_width(features, len(scale), side)
     if sparse.issparse(features) and not mean.any():
         return sparse.csr_array(features.multiply(1 / scale))

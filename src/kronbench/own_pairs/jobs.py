@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from tqdm import tqdm
 
 from kronbench.errors import InputError
@@ -122,8 +123,11 @@ def predict_files(
         raise InputError(f"{out} is no table that can be written: give .csv or .tsv")
     model_file.check_output(out)
     known = model_file.load(model)
-    frame, data = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
-    frame = frame.assign(prediction=known.fitted.scores(data))
+    new = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
+    scores = np.empty(len(new.ids))
+    for part, data in new.groups:
+        scores[part] = known.fitted.scores(data)
+    frame = new.ids.assign(prediction=scores)
     with replacing(out) as temporary:
         frame.to_csv(temporary, sep=separator, index=False)
     return f"{out}: {len(frame)} predictions by {known.recipe}"

@@ -247,6 +247,7 @@ def _assembled(members):
         scaler = VertexScaler(rows=recipe.scaled[0], cols=recipe.scaled[1])
         for name in _SCALES:
             setattr(scaler, name, arrays.get(name))
+        scaler._done = {}
         X = scaler.transform(data)
     fitted = Fitted(_restored(recipe, arrays, X), scaler, float(record["offset"]))
     if not np.isfinite(fitted.offset):

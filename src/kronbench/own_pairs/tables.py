@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -81,13 +82,30 @@ def read_own_pairs(
     return OwnPairs(data, y, sides, (row, col, label))
 
 
+@dataclass(frozen=True)
+class NewPairs:
+    """Pairs to predict.
+
+    Attributes
+    ----------
+    ids : DataFrame
+        Their two columns of ids, in the order asked for.
+    groups : list of (positions, PairData)
+        A part of the pairs has both sides from the model or from a table of new vertices: a
+        model with vertex effects knows its own vertices by their array of features.
+    """
+
+    ids: pd.DataFrame
+    groups: list[tuple[np.ndarray, PairData]]
+
+
 def read_new_pairs(
     pairs: str | Path,
     sides: tuple[VertexTable, VertexTable],
     names: tuple[str, str],
     rows: str | Path | None = None,
     cols: str | Path | None = None,
-) -> tuple[pd.DataFrame, PairData]:
+) -> NewPairs:
     """Pairs to predict: their ids as asked for, and the pairs over a model's kind of features.
 
     Parameters
@@ -105,27 +123,31 @@ def read_new_pairs(
         A table cannot be read, a column is missing or unknown, or an id is in neither table.
     """
     frame = read_table(pairs, ids=list(names))
-    asked = [pair_ids(frame, name, str(pairs)) for name in names]
-    features, positions = [], []
-    options = zip(sides, (rows, cols), ("--rows", "--cols"), names, asked, strict=True)
-    for side, path, option, name, ids in options:
-        known, values, place = pd.Index(side.ids), side.features, "the model"
+    found = []
+    options = zip(sides, (rows, cols), ("--rows", "--cols"), names, strict=True)
+    for side, path, option, name in options:
+        ids = pair_ids(frame, name, str(pairs))
+        known = pd.Index(side.ids).get_indexer(ids)
+        new, features = np.full(len(ids), -1), None
         if path is not None:
             table = read_vertices(read_table(path), option)
-            new = pd.Index(table.ids)
-            old = ~known.isin(new)
-            values = np.vstack([_as_in_model(table, side), values[old]])
-            known, place = new.append(known[old]), f"{path} or the model"
-        position = known.get_indexer(ids)
-        if (unknown := np.flatnonzero(position < 0)).size:
+            new, features = pd.Index(table.ids).get_indexer(ids), _as_in_model(table, side)
+        if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
             first = ids[unknown[0]]
             raise InputError(
-                f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in {place}"
-                + (did_you_mean(first, known) if path else f": give its features with {option}")
+                f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in "
+                + (f"{path}, nor in the model" if path else "the model")
+                + ("" if path else f": give its features with {option}")
             )
-        features.append(values)
-        positions.append(position)
-    return frame[list(names)], PairData(*features, *positions)
+        found.append((new >= 0, np.where(new >= 0, new, known), (side.features, features)))
+    (new_row, row, row_features), (new_col, col, col_features) = found
+    groups = []
+    for a, b in product((False, True), repeat=2):
+        part = np.flatnonzero((new_row == a) & (new_col == b))
+        if part.size:
+            features = row_features[a], col_features[b]
+            groups.append((part, PairData(*features, row[part], col[part])))
+    return NewPairs(frame[list(names)], groups)
 
 
 def _read_ids(path, row, col):
