@@ -1,0 +1,70 @@
+"""docs/own-pairs.md: what it tells to type is run, and what it prints is what comes out."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "own-pairs.md").read_text(encoding="utf-8")
+
+
+def blocks(kind):
+    return re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)
+
+
+def run(folder, command):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def same(printed, shown):
+    """Whether two lines agree: texts exactly, numbers to two units of the digits shown."""
+    number = r"[+-]?\d+\.\d+"
+    printed = re.sub("sha256 [0-9a-f]{64}", "sha256 …", printed)
+    if re.sub(number, "#", printed).split() != re.sub(number, "#", shown).split():
+        return False
+    pairs = zip(re.findall(number, printed), re.findall(number, shown), strict=True)
+    return all(abs(float(a) - float(b)) <= 0.002 for a, b in pairs)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    mirror = os.environ.get("KRONBENCH_MIRROR")
+    if not mirror or not Path(mirror).is_dir():
+        pytest.skip("KRONBENCH_MIRROR names no folder with the real data")
+    folder = tmp_path_factory.mktemp("tutorial")
+    run(folder, [sys.executable, "-c", blocks("python")[0]])
+    return folder
+
+
+def test_the_commands_print_what_is_shown(folder):
+    lines = [line for block in blocks("console") for line in block.splitlines()]
+    commands = [line for line in lines if line.startswith("$ ")]
+    assert len([line for line in commands if " kronbench " in line]) == 4
+    for position, line in enumerate(lines):
+        if not line.startswith("$ "):
+            continue
+        end = next((k for k in range(position + 1, len(lines)) if lines[k] in commands), None)
+        shown = lines[position + 1 : end]
+        command = line.removeprefix("$ ")
+        if command.startswith("kronbench "):
+            command = command.replace("kronbench", f"{sys.executable} -m kronbench", 1)
+        printed = run(folder, ["bash", "-c", command]).splitlines()
+        assert len(printed) == len(shown), printed
+        for got, expected in zip(printed, shown, strict=True):
+            assert same(got, expected), f"{got}\n{expected}"
+
+
+def test_the_same_in_python(folder):
+    printed = run(folder, [sys.executable, "-c", blocks("python")[1]])
+    told = re.search(r"means of the first table: (.*)\.", TEXT)[1]
+    areas = [float(line.split()[1]) for line in printed.splitlines()]
+    assert areas == pytest.approx([float(part) for part in re.findall(r"\.\d+", told)], abs=0.002)
