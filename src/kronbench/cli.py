@@ -130,28 +130,41 @@ def _add_own_pairs(add):
             ("cols", "the same of column vertices"),
         ):
             command.add_argument(f"--{name}", required=True, metavar="FILE", help=text)
-        for name in ("row", "col", "label"):
-            command.add_argument(f"--{name}", metavar="NAME", help="its column in the pairs")
-        command.add_argument("--solver", required=True, help="of kronbench.models, or a path")
+        for name, text in (("row", "row ids"), ("col", "column ids"), ("label", "labels")):
+            text = f"column of the pairs with the {text}, if not in the order above"
+            command.add_argument(f"--{name}", metavar="NAME", help=text)
         command.add_argument(
-            "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of it"
+            "--solver", required=True, help="KronRidge, KronSVM ..., or the import path of a class"
         )
-        command.add_argument("--scale", action="store_true", help="standardize features")
+        command.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="a parameter of the solver, such as reg=0.1 or row_kernel=gaussian; repeatable",
+        )
+        command.add_argument(
+            "--scale",
+            action="store_true",
+            help="features of mean 0 and variance 1, by the vertices that train",
+        )
         command.add_argument(
             "--select", action="store_true", help="choose reg and kernel widths by inner folds"
         )
-        command.add_argument("--seed", type=int, default=0)
+        command.add_argument("--seed", type=_seed, default=0, help="of the splits; 0")
     evaluate.add_argument("--setting", choices=[*"ABCD", "all"], default="all", help=_NEW)
-    evaluate.add_argument("--splits", type=_positive, default=3, help="parts of each side")
-    evaluate.add_argument("--repeats", type=_positive, default=5, help="divisions anew")
-    evaluate.add_argument("--json", action="store_true")
+    evaluate.add_argument(
+        "--splits", type=_positive, default=3, help="parts of pairs or vertices; 3"
+    )
+    evaluate.add_argument("--repeats", type=_positive, default=5, help="divisions anew; 5")
+    evaluate.add_argument("--json", action="store_true", help="all numbers, as JSON")
     fit.add_argument("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {_NEW}")
     fit.add_argument("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
     predict = add("predict", _predict, "predict pairs with a fitted model")
-    predict.add_argument("model", type=Path, metavar="MODEL.kron")
+    predict.add_argument("model", type=Path, metavar="MODEL.kron", help="what fit wrote")
     predict.add_argument("--pairs", required=True, metavar="FILE", help="pairs to predict")
     for name in ("rows", "cols"):
-        predict.add_argument(f"--{name}", metavar="FILE", help=f"{name} new to the model")
+        predict.add_argument(f"--{name}", metavar="FILE", help=f"table of {name} new to the model")
     predict.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.csv")
 
 
@@ -173,6 +186,12 @@ def _adder(parser, metavar):
 def _positive(text):
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+    return int(text)
+
+
+def _seed(text):
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to 2^32 - 1")
     return int(text)
 
 

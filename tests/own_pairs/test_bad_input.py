@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from kronbench import InputError
 from kronbench.own_pairs import model_file
 from kronbench.own_pairs.jobs import fit_files
 from tests.own_pairs.problem import arguments, run, tables
@@ -314,6 +315,20 @@ def claims_more(content):
 def test_model_files(folder, capsys, model, damage, sentence):
     (folder / "m.kron").write_bytes(damage(model))
     refused(capsys, folder, sentence, *predict(folder))
+
+
+def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, model):
+    rng = np.random.default_rng(0)
+    file = tmp_path / "m.kron"
+    for place in [*rng.integers(len(model), size=200), len(model) - 1]:
+        damaged = bytearray(model)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        file.write_bytes(damaged)
+        with pytest.raises(InputError, match=str(file)):
+            model_file.load(file)
+        file.write_bytes(model[:place])
+        with pytest.raises(InputError, match="no model of kronbench"):
+            model_file.load(file)
 
 
 def test_the_damages_start_from_a_model_that_is_read(folder, capsys, model):

@@ -71,7 +71,7 @@ def check_keeps(recipe: Recipe) -> None:
         raise InputError(
             f"a {recipe.solver} cannot be kept in a file: give one of {', '.join(_FITTED)}"
         )
-    if recipe.parameter("form") not in (None, "dual"):
+    if "dual_coef_" in _FITTED[recipe.solver] and recipe.parameter("form") != "dual":
         raise InputError("a model is kept in its dual form: leave form as it is")
 
 
