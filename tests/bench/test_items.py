@@ -85,7 +85,7 @@ def change(path, value):
         (
             ("papers", "bach", "figure-2"),
             {"splits": "ten"},
-            "papers.bach.figure-2: splits is 'ten'; give a number, such as 5",
+            "papers.bach.figure-2: splits is 'ten'; give a number, such as 10",
         ),
         (
             ("papers", "airola", "figure-3"),

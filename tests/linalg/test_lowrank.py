@@ -15,7 +15,7 @@ from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
-from kronbench.linalg.side_information import _CholeskyQR, csi
+from kronbench.linalg.side_information import _CholeskyQR, csi, csi_all_ahead
 
 shapes = st.tuples(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3))
 seeds = st.integers(0, 2**32 - 1)
@@ -246,6 +246,20 @@ def test_points_nearly_equal_are_no_trouble():
     L = factor.factor @ factor.factor.T
     assert abs(K - L).max() < 1e-6
     assert np.linalg.eigvalsh(K - L).min() > -1e-5
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_a_lookahead_over_all_points_by_outer_products_chooses_the_same(center):
+    rng = np.random.default_rng(3)
+    X = rng.random((80, 5))
+    K = gram(X, kernel="gaussian", gamma=0.5)
+    Y = np.column_stack([np.sin(5 * X[:, 0]), X[:, 1]]) + 0.2 * rng.standard_normal((80, 2))
+    expected = csi(K, Y, 30, lookahead=80, tol=0.0, center=center)
+    found = csi_all_ahead(K, Y, 30, center=center)
+    np.testing.assert_array_equal(found.pivots, expected.pivots)
+    np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-6)
+    np.testing.assert_allclose(found.factor, expected.factor, atol=1e-9)
+    assert csi_all_ahead(np.ones((4, 4)), Y[:4], None, center=center).rank == 1
 
 
 def test_scaled_kernel_entries_keep_their_digits():

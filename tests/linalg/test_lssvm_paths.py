@@ -103,3 +103,24 @@ def test_a_complete_factor_gives_the_full_kernel_machine(decompose):
         *_, responses = PrefixPath(factor.factor, Y).staged_responses(rows, reg)
         expected = LSSVMPath(K, Y).responses(K_new, [reg])[0]
         np.testing.assert_allclose(responses, expected, atol=1e-6)
+
+
+@given(seeds, st.integers(6, 14), st.sampled_from([1e-4, 1e-2, 1.0]))
+@settings(max_examples=20, deadline=None)
+def test_leaving_out_folds_of_the_full_kernel_is_retraining(seed, n, reg):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.standard_normal((n, 2)), rng.standard_normal((n, 2))
+    K = gram(X, kernel="gaussian", gamma=0.7)
+    folds = np.array_split(rng.permutation(n), 3)
+    path = LSSVMPath(K, Y)
+    (left_out,) = path.leave_out(folds, [reg])
+    for fold in folds:
+        kept = np.setdiff1d(np.arange(n), fold)
+        retrained = LSSVMPath(K[np.ix_(kept, kept)], Y[kept])
+        # n reg stays that of all points
+        (expected,) = retrained.responses(K[np.ix_(fold, kept)], [reg * n / len(kept)])
+        np.testing.assert_allclose(left_out[fold], expected, atol=1e-7)
+    singles = [np.array([i]) for i in range(n)]
+    np.testing.assert_allclose(
+        path.leave_out(singles, [reg]), path.leave_one_out([reg]), atol=1e-7
+    )

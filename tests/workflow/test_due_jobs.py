@@ -148,7 +148,7 @@ EDITS = {
     ),
     "a format of data": (
         {"src/kronbench/datasets/uci.py": comment},
-        of_data("boston", "cmc", "ionosphere", "satimage"),
+        of_data("boston", "ionosphere", "satimage"),
     ),
     "a registry entry": (
         {"config/datasets.yaml": in_yaml("ringnorm", "options", "n_points", value=900)},

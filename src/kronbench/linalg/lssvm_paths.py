@@ -14,12 +14,12 @@ side the first r rows of z: the responses at G(x), with u = T^-T (G(x) - mean), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import eigh, solve, solve_triangular
 
 from kronbench.errors import InputError, check_positive
 
@@ -157,6 +157,34 @@ class LSSVMPath:
             responses = self._vectors @ (shrinkage * self._projections) + self.target_mean
             leverage = squares @ shrinkage[:, 0] + 1.0 / len(squares)
             paths.append(_without_itself(self.targets, responses, leverage))
+        return np.stack(paths)
+
+    def leave_out(self, folds: Sequence[np.ndarray], regs: ArrayLike) -> np.ndarray:
+        """Responses (len(regs), n, d) at the points of each fold of the machine without them.
+
+        With the block H of the hat matrix (1 1^T / n for the intercept) that belongs to a fold,
+        its held-out residuals are (I - H)^-1 times those of the machine of all points; O(n b^2)
+        for each fold of b points and weight. n reg stays that of all points.
+
+        Parameters
+        ----------
+        folds : sequence of (b,) integer arrays
+            Points; together each point once.
+        regs : sequence of float
+        """
+        n = len(self._vectors)
+        paths = []
+        for reg in regs:
+            shrinkage = self._values[:, None] * self._inverse(reg)
+            responses = self._vectors @ (shrinkage * self._projections) + self.target_mean
+            residuals = self.targets - responses
+            for fold in folds:
+                rows = self._vectors[fold]
+                others = np.eye(len(fold)) - (rows * shrinkage[:, 0]) @ rows.T - 1.0 / n
+                residuals[fold] = solve(
+                    others, residuals[fold], assume_a="pos", overwrite_a=True, check_finite=False
+                )
+            paths.append(self.targets - residuals)
         return np.stack(paths)
 
     def _inverse(self, reg):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -59,8 +59,14 @@ def printed_columns(columns: Iterable[str], timed: Iterable[str] = ()) -> dict[s
     return pairs
 
 
-def distance(measured: float, printed: float) -> str:
-    """How far a number is from the printed one: "" up to ``APART`` of it, "apart", "far"."""
+def distance(measured: float, printed: float, factors: Sequence[float] | None = None) -> str:
+    """How far a number is from the printed one: "" up to ``APART`` of it, "apart", "far".
+
+    With ``factors``, by the factor between two positive numbers, either way.
+    """
+    if factors is not None:
+        away = max(measured / printed, printed / measured) if min(measured, printed) > 0 else 0
+        return "far" if away > factors[1] else "apart" if away > factors[0] else ""
     difference = abs(measured - printed)
     if difference <= APART * abs(printed):
         return ""

@@ -16,7 +16,7 @@ import pandas as pd
 from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Item
 from kronbench.errors import InputError
-from kronbench.report.cells import Cell, distance, printed_columns
+from kronbench.report.cells import APART, FAR, Cell, distance, printed_columns
 from kronbench.report.numbers import (
     format_entry,
     format_number,
@@ -42,6 +42,14 @@ class Grid:
     heads: list[tuple[str, ...]]
     cells: list[list[Cell]]
     notes: tuple[str, ...] = ()
+    factors: tuple[float, float] | None = None  # beyond which numbers are marked, if not by shares
+
+    @property
+    def shades(self) -> tuple[str, str]:
+        """How far the numbers of the two marks are from the printed ones."""
+        if self.factors is None:
+            return tuple(f"more than {100 * share:g} %" for share in (APART, FAR))
+        return tuple(f"by more than a factor of {factor:g}" for factor in self.factors)
 
     @property
     def marked(self) -> bool:
@@ -137,7 +145,7 @@ def _grid(item, panel, table, texts):
         named = dict(zip((*down, *across), (*line, *head), strict=True))
         name = named.pop(VALUE, next(iter(values)))
         record = records.get(tuple(named[key] for key in keys))
-        cells[line, head] = _cell(values[name], record, named, pairs, texts)
+        cells[line, head] = _cell(values[name], record, named, pairs, texts, panel.get("shaded"))
     _mark_best(cells, (*down, *across), values, records, keys)
     notes = [panel["note"]] if "note" in panel else []
     if "notes" in panel:
@@ -153,6 +161,7 @@ def _grid(item, panel, table, texts):
         heads=[tuple(map(format_entry, head)) for head in heads],
         cells=[[cells[line, head] for head in heads] for line in lines],
         notes=tuple(notes),
+        factors=tuple(panel["shaded"]) if "shaded" in panel else None,
     )
 
 
@@ -208,7 +217,7 @@ def _merged(column):
     return entries
 
 
-def _cell(spec, record, named, pairs, texts):
+def _cell(spec, record, named, pairs, texts, factors):
     if record is None:
         return Cell(stamps=("not run",))
     ours = record[spec["ours"]]
@@ -236,7 +245,7 @@ def _cell(spec, record, named, pairs, texts):
         text=text,
         spread=spread,
         printed=_as_printed(expected, shown, {} if spec.get("derived") else texts),
-        mark=distance(ours, expected) if column and told else "",
+        mark=distance(ours, expected, factors) if column and told else "",
         stamps=tuple(stamps),
         numeric=is_number(ours) or is_missing(ours),
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import jinja2
 
-from kronbench.report.cells import APART, FAR, Cell
+from kronbench.report.cells import Cell
 from kronbench.report.layout import Grid
 
 _SIGNS = {"surrogate": "‡", "busy": "°"}
@@ -31,7 +31,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.globals.update(signs=_SIGNS, apart=APART, far=FAR, legend=legend)
+    environment.globals.update(signs=_SIGNS, legend=legend)
     return environment
 
 

@@ -1,10 +1,9 @@
-"""Cholesky with side information: the time of its steps, its look-ahead, and its identities."""
+"""Cholesky with side information: the time of its steps, and its identities."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +11,9 @@ import pandas as pd
 
 from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import in_turn
-from kronbench.bench.columns import TIMING, Columns, Parameter
+from kronbench.bench.columns import TIMING, Columns
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
+from kronbench.linalg.lowrank import CholeskySteps, factor_threads
 from kronbench.linalg.side_information import CSI_STEPS
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ _PATIENCE = 5.0  # seconds after which a decomposition is long enough to be time
 
 COLUMNS = TIMING | Columns(
     # the columns that are asked for tell the ranks of "total, by rank" apart
-    key=("step", "n", "columns", "problem", "lookahead", "quantity"),
-    counts=("rank", "rank with all"),
-    numbers=("deviation", "same", "share of the gain"),
+    key=("step", "n", "columns", "quantity"),
+    counts=("rank",),
+    numbers=("deviation",),
     texts=("key",),
     values={
         "step": (
@@ -34,9 +34,12 @@ COLUMNS = TIMING | Columns(
             "1, 3b: QR steps",
             "3c, 3d: permutation of R, exact gain",
             "3a, 3c: permutation of G, gains of all",
-            *("total", "incomplete Cholesky", "total, by rank", "look-ahead", "identity"),
+            *(
+                "one iteration: permute, exact gain, gains of all",
+                "one iteration: redo Cholesky steps",
+            ),
+            *("total", "incomplete Cholesky", "total, by rank", "identity"),
         ),
-        "lookahead": (Parameter(("lookaheads",)),),
         "key": (
             *("interpolates", "determined", "residual-semidefinite", "semidefinite"),
             *("triangular", "column-gain", "lower-bound", "trace", "same-risk", "gains"),
@@ -54,13 +57,14 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
       are medians over the runs whose calls were watched. ``columns`` counts the kernel columns
       that one run asks for.
     - "total, by rank": the same for growing ranks at ``rank_points`` points.
-    - "look-ahead": for each problem and number of look-ahead steps the rank at which the gains
-      fall below the paper's 1e-4, and whether it is that of a look-ahead over all points.
+    - "one iteration: ...": what section 5.2 compares, in the middle of the decomposition: a step
+      of CSI without its new column (a mean over all steps), and the naive way, which does the
+      look-ahead steps of Cholesky again, their kernel columns being kept; at ``rank`` columns.
     - "identity": ``deviation`` from what a proposition or equation says, on a small problem;
       ``key`` names the statement in the files of claims.
     """
     rows = []
-    untimed = rng.spawn(2)  # the same problems at every scale
+    untimed = rng.spawn(1)[0]  # the same problem at every scale
     for n in [min(spec["sizes"]), *spec["sizes"]]:  # the first, compiling, does not count
         kernel, targets = _problem(rng, n, spec["features"], spec["gamma"])
         arguments = {"max_rank": spec["rank"], "lookahead": spec["lookahead"], "tol": 0.0}
@@ -77,6 +81,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         factor, total = runs["total"]
         plain, cholesky = runs["incomplete Cholesky"]
         _, steps = runs["steps"]
+        middle = spec["rank"] // 2
+        again = in_turn({"redo": _Redo(kernel, plain.pivots, middle, spec["lookahead"])})
         asked = watched[-1]["kernel columns"].count
         measured = {"n": n, "rank": factor.rank, "columns": asked}
         counted = [
@@ -86,12 +92,26 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             | {"cpu_seconds": np.nan, "processors": np.nan}
             for step in CSI_STEPS
         ]
+        turned = [
+            sum(calls[step].seconds for step in CSI_STEPS if step.startswith("3")) / factor.rank
+            for calls in watched
+        ]
+        one = {"n": n, "rank": middle, "columns": 0}
+        counted.append(
+            one
+            | steps.columns()
+            | {"step": "one iteration: permute, exact gain, gains of all", **_spread(turned)}
+            | {"cpu_seconds": np.nan, "processors": np.nan}
+        )
+        counted.append(
+            one | again["redo"][1].columns() | {"step": "one iteration: redo Cholesky steps"}
+        )
         counted.append(measured | total.columns() | {"step": "total"})
         alone = {"n": n, "rank": plain.rank, "columns": plain.rank, "step": "incomplete Cholesky"}
         counted.append(alone | cholesky.columns())
         rows.append(counted)
     rows = [row for counted in rows[1:] for row in counted]
-    rows += _by_rank(spec, rng) + _lookaheads(spec, untimed[0]) + _identities(spec, untimed[1])
+    rows += _by_rank(spec, rng) + _identities(spec, untimed)
     return pd.DataFrame(rows)
 
 
@@ -119,29 +139,37 @@ def _by_rank(spec, rng):
     ]
 
 
-def _lookaheads(spec, rng):
-    n, rows = spec["lookahead_points"], []
-    for features, gamma in product(spec["problem_features"], spec["problem_gammas"]):
-        X = rng.random((n, features))
-        truth = np.sin(2 * np.pi * X[:, :1]) + X[:, -1:] ** 2
-        K = gram(X, kernel="gaussian", gamma=gamma)
-        targets = truth + 0.3 * rng.standard_normal((n, 1))
-        whole = csi(K, targets, None, lookahead=n)
-        for steps in spec["lookaheads"]:
-            factor = csi(K, targets, None, lookahead=steps)
-            rows.append(
-                {
-                    "step": "look-ahead",
-                    "problem": f"{features} features, gamma {gamma:g}",
-                    "n": n,
-                    "lookahead": steps,
-                    "rank": factor.rank,
-                    "rank with all": whole.rank,
-                    "same": float(factor.rank == whole.rank),
-                    "share of the gain": factor.gains.sum() / whole.gains.sum(),
-                }
-            )
-    return rows
+class _KeptColumns:
+    """Columns of a kernel matrix that need not be computed again."""
+
+    def __init__(self, kernel, points):
+        self._diagonal = kernel.diagonal()
+        self._columns = {point: np.array(kernel.column(point)) for point in points}
+
+    def diagonal(self):
+        return self._diagonal
+
+    def column(self, point):
+        return self._columns[point]
+
+
+class _Redo:
+    """Does the Cholesky steps behind the first ``rank`` columns, those that look ahead, again."""
+
+    def __init__(self, kernel, pivots, rank, lookahead):
+        self.rank, self.pivots = rank, pivots[: rank + lookahead]
+        columns = _KeptColumns(kernel, self.pivots)
+        self.steps = CholeskySteps(columns, columns.diagonal(), len(self.pivots))
+        for pivot in pivots[:rank]:
+            self.steps.add(pivot)
+        self.residual = self.steps.residual.copy()
+
+    def __call__(self):
+        self.steps.t = self.rank
+        self.steps.residual[:] = self.residual
+        with factor_threads(len(self.residual)):
+            for pivot in self.pivots[self.rank :]:
+                self.steps.add(pivot)
 
 
 def _identities(spec, rng):

@@ -9,7 +9,12 @@ from kronbench.report.estimates import disturbed, exponent
 from kronbench.report.style import new_figure
 
 _WHOLES = {"total": "CSI", "incomplete Cholesky": "incomplete Cholesky"}
-_OTHER_ROWS = {"total, by rank", "look-ahead", "identity"}
+_OTHER_ROWS = {
+    "total, by rank",
+    "one iteration: permute, exact gain, gains of all",
+    "one iteration: redo Cholesky steps",
+    "identity",
+}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
