@@ -47,11 +47,11 @@ COLUMNS = Columns(
 
 
 class Choice(NamedTuple):
-    """The parameters that a selection took, and whether they lie at an end of their grid."""
+    """The parameters that a selection took, and whether one lies at an end of its grid: 0 or 1."""
 
     gamma: float
     reg: float
-    on_edge: bool
+    on_edge: int
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
@@ -70,7 +70,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     - selection: the least error on the training part itself ("chosen so as to minimize error on
       the training split"), of equals the widest kernel (then the least weight) or the heaviest
       weight (then the widest kernel); or the least leave-one-out, or five-fold, error within it.
-      On at most ``selection_points`` training points.
+      On at most ``selection_points`` training points; data sets of more than ``readings_points``
+      points have leave-one-out alone.
     - bound: the standard deviation over splits of the error of the full machine, or that over
       the square root of the number of splits.
     - stop: where the gain falls below 1e-4 (Cholesky: its lower bound, the residual diagonal
@@ -93,7 +94,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         targets, decide = _coding(y, train, classification)
         part = np.sort(rng.permutation(train)[: spec["selection_points"]])
         folds = _folds(len(part), rng)
-        chosen = _select(scaled[part], targets[part], y[part], decide, folds, spec)
+        every = len(X) <= spec["readings_points"]
+        chosen = _select(scaled[part], targets[part], y[part], decide, folds, spec, every)
         for selection, choice, error, factors in _machines(
             scaled, targets, y, train, test, decide, chosen, max_rank, ahead
         ):
@@ -108,15 +110,18 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     full = pd.DataFrame(rows)
     for (selection, name), of_splits in paths.items():
         errors = full.loc[full["selection"] == selection].sort_values("split")["error"].to_numpy()
+        tried = max(len(of_ranks) for of_ranks, _ in of_splits)
         for bound, stop in product(_BOUNDS, _STOPS):
             curves = _curves(of_splits, stop)
             rank, low, high = _rank_and_range(curves, errors, _BOUNDS[bound](n_splits))
             rows.append(
                 {"selection": selection, "decomposition": name, "bound": bound, "stop": stop}
-                | {"rank": rank, "rank_low": low, "rank_high": high, "tried": curves.shape[1]}
+                | {"rank": rank, "rank_low": low, "rank_high": high, "tried": tried}
             )
     n_classes = len(np.unique(y)) if classification else 0
-    return pd.DataFrame(rows).assign(
+    frame = pd.DataFrame(rows)
+    whole = ["split", "on_edge", "selected on", "rank", "rank_low", "rank_high", "tried"]
+    return frame.astype(dict.fromkeys(whole, "Int64")).assign(
         n_features=X.shape[1],
         n_classes=n_classes,
         n_points=len(X),
@@ -237,33 +242,30 @@ def _folds(n, rng):
     return [held_out for _, held_out in folds.split(np.zeros(n))]
 
 
-def _select(X, targets, y, decide, folds, spec):
-    """What each selection takes; one eigendecomposition for each gamma."""
+def _select(X, targets, y, decide, folds, spec, every):
+    """What each selection takes, or leave-one-out alone; one eigendecomposition a gamma."""
     gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
     errors = defaultdict(list)
     for gamma in gammas:
         K = gram(X, kernel="gaussian", gamma=gamma)
         path = LSSVMPath(K, targets)
-        for way, responses in (
-            ("training", path.responses(K, regs)),
-            ("leave-one-out", path.leave_one_out(regs)),
-            ("five-fold", path.leave_out(folds, regs)),
-        ):
-            errors[way].append([_error(decide(of_reg), y) for of_reg in responses])
+        responses = {"leave-one-out": path.leave_one_out(regs)}
+        if every:
+            responses["five-fold"] = path.leave_out(folds, regs)
+            responses["training"] = path.responses(K, regs)
+        for way, of_regs in responses.items():
+            errors[way].append([_error(decide(of_reg), y) for of_reg in of_regs])
     errors = {way: np.array(grid) for way, grid in errors.items()}  # (gammas, regs)
-    heaviest = errors["training"].T[::-1]  # regs from the largest on, then gammas
-    weight, width = np.unravel_index(heaviest.argmin(), heaviest.shape)
-    places = {
-        "training error, widest first": _first(errors["training"]),
-        "training error, heaviest first": (width, len(regs) - 1 - weight),
-        "leave-one-out": _first(errors["leave-one-out"]),
-        "five-fold": _first(errors["five-fold"]),
-    }
+    places = {way: _first(grid) for way, grid in errors.items() if way != "training"}
+    if every:
+        places["training error, widest first"] = _first(errors["training"])
+        weight, width = _first(errors["training"].T[::-1])  # regs from the largest on, gammas
+        places["training error, heaviest first"] = (width, len(regs) - 1 - weight)
     return {
         way: Choice(
             float(gammas[i]),
             float(regs[j]),
-            i in (0, len(gammas) - 1) or j in (0, len(regs) - 1),
+            int(i in (0, len(gammas) - 1) or j in (0, len(regs) - 1)),
         )
         for way, (i, j) in places.items()
     }

@@ -10,39 +10,43 @@ from kronbench.bench.items import Item
 from kronbench.report.drawings.bach.minimal_rank import apart, of_reading, reached
 from kronbench.report.estimates import half_width
 
-_ALL = "all"
-
 COLUMNS = SHOWN | Columns(
     key=("selection", "bound", "stop"),
     counts=(
-        *("ranks", "within two", "not reached", "splits", "on edge", "nearest"),
+        *("ranks", "within two", "not reached", "splits", "on edge", "level"),
         *("Cholesky", "CSI", "paper Cholesky", "paper CSI"),
     ),
     numbers=(
         *("squares", "squares, Cholesky", "squares, CSI", "more than nearest", "± of more"),
         *("full error", "gamma p", "reg"),
     ),
-    values={"dataset": (_ALL,)},
+    texts=("line",),
+    values={"dataset": ("all",), "line": ("reading", "data set")},
 )
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
-    """For each reading one row over all data sets, and one for each of these.
+    """For each reading one row over the data sets that have every selection, and one for each.
 
     "squares" are sums of squared natural logarithms of our rank over the printed one; a rank
     that none up to the largest tried is counts as one more than that ("not reached"). "within
     two" counts the ranks within a factor of two of the printed ones. "more than nearest" is the
     sum of squares beyond that of the nearest reading, with the half-width of its 95 % interval
-    over the data sets. "on edge" counts the splits whose selected parameters lie at an end of
+    over the data sets, and "level" says whether that reaches to zero. "on edge" counts the splits whose selected parameters lie at an end of
     their grid; "gamma p" and "reg" are medians over splits.
     """
     known = frame.dropna(subset=["bound"])
-    readings = product(*(known[name].unique() for name in ("selection", "bound", "stop")))
+    keys = ["selection", "bound", "stop"]
+    readings = product(*(known[name].unique() for name in keys))
+    has = known.groupby("dataset")["selection"].nunique()
+    complete = has.index[has == has.max()]
     rows = []
     for reading in readings:
-        named = dict(zip(("selection", "bound", "stop"), reading, strict=True))
+        named = dict(zip(keys, reading, strict=True))
         for dataset, measured in frame.groupby("dataset", sort=False):
             ranks, full = of_reading(measured, **named)
+            if full.empty:
+                continue
             paper = printed[printed["key"] == dataset].iloc[0]
             pairs = {
                 name: (ranks.loc[key], paper[f"rank_{key}"])
@@ -51,7 +55,12 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
             factors = {
                 name: apart(reached(ours), theirs) for name, (ours, theirs) in pairs.items()
             }
-            row = named | {"dataset": dataset, "ranks": 2, "source": measured["source"].iloc[0]}
+            row = named | {
+                "dataset": dataset,
+                "line": "data set",
+                "ranks": 2,
+                "source": measured["source"].iloc[0],
+            }
             row |= {"splits": len(full), "on edge": full["on_edge"].sum()}
             row |= {"full error": full["error"].mean()}
             row |= {name: full[name].median() for name in ("gamma p", "reg")}
@@ -63,7 +72,8 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
             row["not reached"] = sum(np.isnan(ours["rank"]) for ours, _ in pairs.values())
             rows.append(row)
     single = pd.DataFrame(rows)
-    table = pd.concat([_of_all(single), single], ignore_index=True)
+    summed = _of_all(single[single["dataset"].isin(complete)])
+    table = pd.concat([summed, single], ignore_index=True)
     counts = [name for name in COLUMNS.counts if name in table]
     return table.astype(dict.fromkeys(counts, "Int64"))
 
@@ -77,8 +87,10 @@ def _of_all(single):
     table = groups[summed].sum().sort_values("squares", kind="stable")
     squares = {reading: group.set_index("dataset")["squares"] for reading, group in groups}
     nearest = squares[table.index[0]]
-    more = {reading: of_reading - nearest for reading, of_reading in squares.items()}
+    more = {reading: distances - nearest for reading, distances in squares.items()}
     table["more than nearest"] = [more[reading].sum() for reading in table.index]
     table["± of more"] = [len(nearest) * half_width(more[reading]) for reading in table.index]
-    table["nearest"] = [int(reading == table.index[0]) for reading in table.index]
-    return table.reset_index().assign(dataset=_ALL, source=single["source"].iloc[0])
+    table["level"] = (table["more than nearest"] <= table["± of more"]).astype(int)
+    return table.reset_index().assign(
+        dataset="all", line="reading", source=single["source"].iloc[0]
+    )
