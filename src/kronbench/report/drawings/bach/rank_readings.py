@@ -32,8 +32,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     that none up to the largest tried is counts as one more than that ("not reached"). "within
     two" counts the ranks within a factor of two of the printed ones. "more than nearest" is the
     sum of squares beyond that of the nearest reading, with the half-width of its 95 % interval
-    over the data sets, and "level" says whether that reaches to zero. "on edge" counts the splits whose selected parameters lie at an end of
-    their grid; "gamma p" and "reg" are medians over splits.
+    over the data sets, and "level" says whether that reaches to zero. "on edge" counts the
+    splits whose selected parameters lie at an end of their grid; "gamma p" and "reg" are medians
+    over splits.
     """
     known = frame.dropna(subset=["bound"])
     keys = ["selection", "bound", "stop"]
