@@ -49,7 +49,7 @@ class Grid:
         """How far the numbers of the two marks are from the printed ones."""
         if self.factors is None:
             return tuple(f"more than {100 * share:g} %" for share in (APART, FAR))
-        return tuple(f"by more than a factor of {factor:g}" for factor in self.factors)
+        return tuple(f"more than a factor of {factor:g}" for factor in self.factors)
 
     @property
     def marked(self) -> bool:
