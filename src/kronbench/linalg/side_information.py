@@ -6,6 +6,7 @@ import math
 import warnings
 
 import numpy as np
+from scipy.linalg.blas import dger
 
 from kronbench.errors import InputError
 from kronbench.linalg._lowrank_loops import (
@@ -139,8 +140,8 @@ def csi_all_ahead(
     n = len(diagonal)
     Y = _as_targets(targets, n, center)
     weights = (1 - kappa) / diagonal.sum(), kappa / np.einsum("dn,dn->", Y, Y)
-    residual = np.array(kernel_matrix, dtype=np.float64)
-    outside = residual - residual.mean(axis=0) if center else residual.copy()
+    residual = np.array(kernel_matrix, dtype=np.float64, order="F")
+    outside = residual - residual.mean(axis=0) if center else residual.copy(order="F")
     lengths = np.einsum("ij,ij->j", outside, outside)
     floors = 1e-14 * diagonal, DEPENDENT**2 * lengths
     factor, pivots, gains = [], [], []
@@ -158,8 +159,8 @@ def csi_all_ahead(
         column = residual[:, pivot] / math.sqrt(residual[pivot, pivot])
         if lengths[pivot] > floors[1][pivot]:
             direction = outside[:, pivot] / math.sqrt(lengths[pivot])
-            outside -= np.outer(direction, direction @ outside)
-        residual -= np.outer(column, column)
+            outside = dger(-1.0, direction, direction @ outside, a=outside, overwrite_a=True)
+        residual = dger(-1.0, column, column, a=residual, overwrite_a=True)
         residual[pivot], residual[:, pivot], outside[:, pivot] = 0.0, 0.0, 0.0
         column[pivots] = 0.0
         factor.append(column)
