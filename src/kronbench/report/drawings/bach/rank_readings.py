@@ -7,8 +7,8 @@ import pandas as pd
 
 from kronbench.bench.columns import SHOWN, Columns
 from kronbench.bench.items import Item
+from kronbench.intervals import half_width
 from kronbench.report.drawings.bach.minimal_rank import apart, of_reading, reached
-from kronbench.report.estimates import half_width
 
 COLUMNS = SHOWN | Columns(
     key=("selection", "bound", "stop"),
