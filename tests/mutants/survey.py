@@ -1,0 +1,300 @@
+"""Spoils the program, one place at a time, and looks whether a run shows it.
+
+python -m tests.mutants.survey [--only NAME ...] [--folder FOLDER]
+
+A mutant is the program with one text replaced (mutants.yaml). Its item is run at the smoke scale by
+the sound program, twice, and by the mutant, on one thread of the same machine. The mutant is killed
+where a number leaves its tolerance, or the verdict on a claim moves.
+"""
+
+import argparse
+import ast
+import contextlib
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from kronbench.bench.items import load_plan, load_scales
+from kronbench.bench.results import read_table
+from kronbench.report.claim_files import load_statements
+from kronbench.report.claims import evaluate
+from kronbench.report.render import render
+from kronbench.runs.compare import Run, compare, read_tolerances
+from kronbench.runs.reference import columns_of
+
+ROOT = Path(__file__).parents[2]
+RESULTS = Path("results/smoke")
+SECONDS = 900  # of one job, after which a mutant has failed
+TOLERANCES = ROOT / "config" / "tolerances" / "smoke.yaml"
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    """One wrong place in the program, and the jobs that show it.
+
+    Attributes
+    ----------
+    name : str
+    file : str
+        Below ``src/kronbench``.
+    old, new : str
+        What is replaced, which stands there once, and by what.
+    wrong : str
+        What is wrong then.
+    paper, item : str
+    parts : tuple of str
+        The data sets of the item to run, or "all".
+    survives : str
+        What would catch it, where nothing does at the smoke scale; else empty.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    wrong: str
+    paper: str
+    item: str
+    parts: tuple[str, ...]
+    survives: str = ""
+
+    @property
+    def jobs(self):
+        return self.paper, self.item, self.parts
+
+    @property
+    def path(self):
+        return Path("src/kronbench", self.file)
+
+    def spoil(self, root):
+        """Replace the text in the program below ``root``."""
+        path = root / self.path
+        text = path.read_text(encoding="utf-8")
+        if text.count(self.old) != 1:
+            raise ValueError(
+                f"{self.name}: {self.path} has the text {text.count(self.old)} times, not once"
+            )
+        spoiled = text.replace(self.old, self.new)
+        ast.parse(spoiled)
+        path.unlink()  # may be a link to another's
+        path.write_text(spoiled, encoding="utf-8")
+        if "njit" in text:
+            # a caller in another file would keep what it compiled in from here
+            for compiled in root.rglob("*.nb[ci]"):
+                compiled.unlink()
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a mutant changed.
+
+    Attributes
+    ----------
+    failed : str
+        The last line of a job that ended with an error; else empty.
+    moved : list of Difference
+        Verdicts, rows and numbers beyond their tolerance, the most telling first.
+    judged : int
+        Verdicts that could move: on claims that are tested, and not on time.
+    seconds : float
+    """
+
+    failed: str
+    moved: list
+    judged: int
+    seconds: float
+
+    @property
+    def verdicts(self):
+        return [difference for difference in self.moved if difference.kind == "verdict"]
+
+    @property
+    def numbers(self):
+        return [difference for difference in self.moved if difference.kind != "verdict"]
+
+    @property
+    def killed(self):
+        return bool(self.failed or self.moved)
+
+
+def read_mutants():
+    """All mutants, in the order of the file."""
+    entries = yaml.safe_load(Path(__file__).with_name("mutants.yaml").read_text("utf-8"))
+    return [Mutant(**{**entry, "parts": tuple(entry["parts"])}) for entry in entries]
+
+
+class Survey:
+    """Runs of the sound program and of mutants, all below one folder."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder).resolve()
+        self.sound = self.folder / "sound"
+        self._runs = {}
+        if not self.sound.exists():
+            self._copy(ROOT, self.sound)
+
+    def outcome(self, mutant):
+        """Run a mutant, after the sound program where that was not yet run on these jobs."""
+        before = self._sound_run(mutant)
+        begun = time.monotonic()
+        program, results = (self.folder / name / mutant.name for name in ("programs", "results"))
+        for place in (program, results):
+            shutil.rmtree(place, ignore_errors=True)
+        self._copy(self.sound, program)
+        mutant.spoil(program)
+        # what parses data makes them anew, all other programs get those of the sound one
+        data = None if mutant.file.startswith("datasets/") else before.folder / "data"
+        failed = self._measure(program, results, mutant, data)
+        judged = int((before.verdicts["verdict"] != "not tested here").sum())
+        moved = [] if failed else _moved(before, self._read(results, mutant))
+        shutil.rmtree(program)
+        return Outcome(failed, moved, judged, time.monotonic() - begun)
+
+    def _sound_run(self, mutant):
+        if mutant.jobs not in self._runs:
+            runs = []
+            for name in ("first", "second"):
+                results = self.folder / name / "-".join([*mutant.jobs[:2], *mutant.parts])
+                shutil.rmtree(results, ignore_errors=True)
+                data = runs[0].folder / "data" if runs else None
+                if failed := self._measure(self.sound, results, mutant, data):
+                    raise RuntimeError(f"the sound program fails at {mutant.jobs}: {failed}")
+                runs.append(self._read(results, mutant))
+            if moved := _moved(*runs):
+                raise RuntimeError(
+                    f"the sound program has other results in a second run of {mutant.jobs}: "
+                    + "; ".join(f"{each.place}: {each.text}" for each in moved)
+                )
+            self._runs[mutant.jobs] = runs[0]
+        return self._runs[mutant.jobs]
+
+    def _copy(self, root, program):
+        """The sources of a checkout with what is compiled of them, and all that they read."""
+        program.mkdir(parents=True)
+        shutil.copytree(root / "src", program / "src", ignore=_compiled if root is ROOT else None)
+        for name in ("config", "workflow", "Snakefile"):
+            (program / name).symlink_to(ROOT / name)
+
+    def _measure(self, program, results, mutant, data):
+        """Run the jobs; the last line of the first one that fails."""
+        (results / RESULTS).mkdir(parents=True)
+        if data is not None:
+            (results / RESULTS / "data").symlink_to(data)
+        config = dict(load_scales()[1].config)
+        papers = {mutant.paper: dict(config["papers"][mutant.paper])}
+        if mutant.parts != ("all",):
+            changes = papers[mutant.paper].get(mutant.item, {})
+            papers[mutant.paper][mutant.item] = {**changes, "datasets": list(mutant.parts)}
+        text = yaml.safe_dump({**config, "papers": papers})
+        (results / RESULTS / "config.yaml").write_text(text, encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": str(program / "src")}
+        environment.pop("NUMBA_CACHE_DIR", None)  # beside the sources
+        for part in mutant.parts:
+            command = [sys.executable, "-m", "kronbench", "run", mutant.paper, mutant.item, part]
+            command += ["--config", str(RESULTS / "config.yaml"), "--threads", "1"]
+            try:
+                done = subprocess.run(
+                    command,
+                    cwd=results,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    timeout=SECONDS,
+                )
+            except subprocess.TimeoutExpired:
+                return f"no end after {SECONDS} s"
+            if done.returncode:
+                return (done.stderr.strip() or f"status {done.returncode}").splitlines()[-1]
+        return ""
+
+    def _read(self, results, mutant):
+        """The numbers that the items of these jobs show, and the verdicts on them."""
+        with contextlib.chdir(results):
+            plan = load_plan(RESULTS / "config.yaml")
+            shown = [
+                item
+                for item in plan.items
+                if (item.paper, item.tables_of) == (mutant.paper, mutant.item)
+            ]
+            for item in shown:
+                render(item)
+            names = {item.name for item in shown}
+            claims = [
+                claim
+                for claim in load_statements(plan).claims
+                if {claim["item"], *claim.get("also", ())} <= names and not claim.get("timing")
+            ]
+            verdicts = pd.DataFrame(
+                [dataclasses.asdict(verdict) for verdict in evaluate(claims, plan)],
+                columns=["id", "verdict", "measured"],
+            )
+            numbers = {f"{item.paper}/{item.name}": read_table(item.output("csv")) for item in shown}
+            columns = columns_of(RESULTS, numbers)
+        return Run(results / RESULTS, verdicts.set_index("id"), numbers, columns, {})
+
+
+def _compiled(_, names):
+    return [name for name in names if name == "__pycache__"]
+
+
+def _moved(before, after):
+    found = compare(before, after, read_tolerances(TOLERANCES))
+    return [difference for difference in found if difference.kind not in ("busy", "surroundings")]
+
+
+def row(mutant, outcome):
+    """The line of a mutant in the table of docs/mutants.md."""
+    if outcome.failed:
+        by = f"the job fails: {outcome.failed[:80]}"
+    elif outcome.numbers:
+        worst = outcome.numbers[0]
+        by = f"{len(outcome.numbers)} columns; {worst.place}: {worst.text}"
+    else:
+        by = "" if outcome.killed else f"**survives**; {mutant.survives}"
+    verdicts = f"{len(outcome.verdicts)} of {outcome.judged}"
+    item = f"{mutant.paper} {mutant.item}"
+    cells = [mutant.name, mutant.file, mutant.wrong, item, by.replace("|", r"\|"), verdicts]
+    return f"| {' | '.join(cells)} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", metavar="NAME", help="these mutants; all without")
+    parser.add_argument("--folder", type=Path, help="where runs are kept; else they are not")
+    arguments = parser.parse_args()
+    mutants = read_mutants()
+    if arguments.only:
+        if unknown := set(arguments.only) - {mutant.name for mutant in mutants}:
+            parser.error(f"no mutant {', '.join(sorted(unknown))}")
+        mutants = [mutant for mutant in mutants if mutant.name in arguments.only]
+    unexpected = []
+    with contextlib.ExitStack() as stack:
+        folder = arguments.folder or stack.enter_context(tempfile.TemporaryDirectory())
+        survey = Survey(folder)
+        for mutant in sorted(mutants, key=lambda each: each.jobs):
+            try:
+                outcome = survey.outcome(mutant)
+            except RuntimeError as error:
+                print(f"{mutant.name}: {error}", file=sys.stderr, flush=True)
+                unexpected.append(mutant.name)
+                continue
+            print(row(mutant, outcome), flush=True)
+            for difference in outcome.verdicts:
+                print(f"    {difference.place}: {difference.text}", file=sys.stderr, flush=True)
+            if outcome.killed == bool(mutant.survives):
+                unexpected.append(mutant.name)
+    if unexpected:
+        print(f"not as mutants.yaml says: {', '.join(unexpected)}", file=sys.stderr)
+    return int(bool(unexpected))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
