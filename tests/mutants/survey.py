@@ -4,7 +4,7 @@ python -m tests.mutants.survey [--only NAME ...] [--folder FOLDER]
 
 A mutant is the program with one text replaced (mutants.yaml). Its item is run at the smoke scale by
 the sound program, twice, and by the mutant, on one thread of the same machine. The mutant is killed
-where a number leaves its tolerance, or the verdict on a claim moves.
+where a number leaves its tolerance, or the verdict on evidence moves.
 """
 
 import argparse
@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -29,10 +28,12 @@ from kronbench.report.claims import evaluate
 from kronbench.report.render import render
 from kronbench.runs.compare import Run, compare, read_tolerances
 from kronbench.runs.reference import columns_of
+from kronbench.runs.verdicts import EVIDENCE, UNTESTED
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path("results/smoke")
 SECONDS = 900  # of one job, after which a mutant has failed
+ACCEPTED = ROOT / "results" / "reference" / "smoke"
 TOLERANCES = ROOT / "config" / "tolerances" / "smoke.yaml"
 
 
@@ -100,29 +101,31 @@ class Outcome:
     ----------
     failed : str
         The last line of a job that ended with an error; else empty.
-    moved : list of Difference
-        Verdicts, rows and numbers beyond their tolerance, the most telling first.
+    numbers : list of Difference
+        Columns with a number beyond its tolerance, and rows without a counterpart, the most
+        telling first.
+    evidence, identities : list of Difference
+        Verdicts that moved.
     judged : int
-        Verdicts that could move: on claims that are tested, and not on time.
-    seconds : float
+        Verdicts on evidence that could move: of tested claims, and not on time.
     """
 
-    failed: str
-    moved: list
-    judged: int
-    seconds: float
-
-    @property
-    def verdicts(self):
-        return [difference for difference in self.moved if difference.kind == "verdict"]
-
-    @property
-    def numbers(self):
-        return [difference for difference in self.moved if difference.kind != "verdict"]
+    failed: str = ""
+    numbers: tuple = ()
+    evidence: tuple = ()
+    identities: tuple = ()
+    judged: int = 0
 
     @property
     def killed(self):
-        return bool(self.failed or self.moved)
+        return bool(self.failed or self.numbers or self.evidence)
+
+    @property
+    def checked(self):
+        """Whether a run shows it beside the accepted one, which has not all tables."""
+        tables = {each.place.partition(",")[0] for each in self.numbers}
+        kept = any((ACCEPTED / f"{table}.csv").exists() for table in tables)
+        return bool(self.failed or self.evidence or self.identities or kept)
 
 
 def read_mutants():
@@ -144,7 +147,6 @@ class Survey:
     def outcome(self, mutant):
         """Run a mutant, after the sound program where that was not yet run on these jobs."""
         before = self._sound_run(mutant)
-        begun = time.monotonic()
         program, results = (self.folder / name / mutant.name for name in ("programs", "results"))
         for place in (program, results):
             shutil.rmtree(place, ignore_errors=True)
@@ -153,10 +155,19 @@ class Survey:
         # what parses data makes them anew, all other programs get those of the sound one
         data = None if mutant.file.startswith("datasets/") else before.folder / "data"
         failed = self._measure(program, results, mutant, data)
-        judged = int((before.verdicts["verdict"] != "not tested here").sum())
         moved = [] if failed else _moved(before, self._read(results, mutant))
         shutil.rmtree(program)
-        return Outcome(failed, moved, judged, time.monotonic() - begun)
+        verdicts = before.verdicts
+        by_clock, evidence = verdicts["timing"], verdicts["kind"] == EVIDENCE
+        judged = evidence & ~by_clock & (verdicts["verdict"] != UNTESTED)
+        of_verdicts = [each for each in moved if each.kind == "verdict"]
+        return Outcome(
+            failed,
+            tuple(each for each in moved if each.kind != "verdict"),
+            tuple(each for each in of_verdicts if evidence[each.place]),
+            tuple(each for each in of_verdicts if not evidence[each.place]),
+            int(judged.sum()),
+        )
 
     def _sound_run(self, mutant):
         if mutant.jobs not in self._runs:
@@ -228,15 +239,18 @@ class Survey:
                 render(item)
             names = {item.name for item in shown}
             claims = [
-                claim
+                # what would explain a contradiction may stand in another item
+                {key: value for key, value in claim.items() if key != "because"}
                 for claim in load_statements(plan).claims
-                if {claim["item"], *claim.get("also", ())} <= names and not claim.get("timing")
+                if {claim["item"], *claim.get("also", ())} <= names
             ]
             verdicts = pd.DataFrame(
                 [dataclasses.asdict(verdict) for verdict in evaluate(claims, plan)],
-                columns=["id", "verdict", "measured"],
+                columns=["id", "kind", "timing", "verdict", "measured"],
             )
-            numbers = {f"{item.paper}/{item.name}": read_table(item.output("csv")) for item in shown}
+            numbers = {
+                f"{item.paper}/{item.name}": read_table(item.output("csv")) for item in shown
+            }
             columns = columns_of(RESULTS, numbers)
         return Run(results / RESULTS, verdicts.set_index("id"), numbers, columns, {})
 
@@ -247,7 +261,12 @@ def _compiled(_, names):
 
 def _moved(before, after):
     found = compare(before, after, read_tolerances(TOLERANCES))
-    return [difference for difference in found if difference.kind not in ("busy", "surroundings")]
+    return [difference for difference in found if difference.kind not in ("clock", "surroundings")]
+
+
+HEAD = """\
+| mutant | what is wrong | shown by | evidence | identities | the number that moved most | seen |
+|---|---|---|---|---|---|---|"""
 
 
 def row(mutant, outcome):
@@ -255,13 +274,16 @@ def row(mutant, outcome):
     if outcome.failed:
         by = f"the job fails: {outcome.failed[:80]}"
     elif outcome.numbers:
-        worst = outcome.numbers[0]
-        by = f"{len(outcome.numbers)} columns; {worst.place}: {worst.text}"
+        by = f"{outcome.numbers[0].place}: {outcome.numbers[0].text}"
     else:
-        by = "" if outcome.killed else f"**survives**; {mutant.survives}"
-    verdicts = f"{len(outcome.verdicts)} of {outcome.judged}"
-    item = f"{mutant.paper} {mutant.item}"
-    cells = [mutant.name, mutant.file, mutant.wrong, item, by.replace("|", r"\|"), verdicts]
+        by = "" if outcome.killed else f"**survives**: {mutant.survives or 'nobody knows why'}"
+    cells = [
+        *(mutant.name, mutant.wrong, f"{mutant.paper} {mutant.item}"),
+        f"{len(outcome.evidence)} of {outcome.judged}",
+        str(len(outcome.identities)),
+        by.replace("|", r"\|"),
+        "yes" if outcome.checked else "no",
+    ]
     return f"| {' | '.join(cells)} |"
 
 
@@ -279,6 +301,7 @@ def main():
     with contextlib.ExitStack() as stack:
         folder = arguments.folder or stack.enter_context(tempfile.TemporaryDirectory())
         survey = Survey(folder)
+        print(HEAD, flush=True)
         for mutant in sorted(mutants, key=lambda each: each.jobs):
             try:
                 outcome = survey.outcome(mutant)
@@ -287,8 +310,12 @@ def main():
                 unexpected.append(mutant.name)
                 continue
             print(row(mutant, outcome), flush=True)
-            for difference in outcome.verdicts:
-                print(f"    {difference.place}: {difference.text}", file=sys.stderr, flush=True)
+            for difference in (*outcome.evidence, *outcome.identities):
+                print(
+                    f"{mutant.name}: {difference.place}: {difference.text}",
+                    file=sys.stderr,
+                    flush=True,
+                )
             if outcome.killed == bool(mutant.survives):
                 unexpected.append(mutant.name)
     if unexpected:

@@ -32,7 +32,9 @@ def test_a_wrong_hessian_is_seen_and_a_comment_is_not(tmp_path):
     outcome = survey.outcome(wrong)
     assert not outcome.failed
     assert outcome.numbers
-    assert "airola-losses-hessian" in [difference.place for difference in outcome.verdicts]
+    assert "airola-losses-hessian" in [
+        each.place for each in outcome.identities + outcome.evidence
+    ]
 
     same = Mutant(
         **{**vars(wrong), "name": "comment", "new": f"{wrong.old}  # the derivative of expit"}
