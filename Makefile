@@ -2,6 +2,7 @@
 # make test                          all tests, the workflow at smoke scale included
 # make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
 # make faults [KILLS=100]            kills and other faults (docs/faults.md), few in make test
+# make mutants [ONLY="NAME ..."]     what a run says of wrong places in the program (docs/mutants.md)
 # make lint                          style, spelling, the form of YAML files
 # make coverage                      which lines the tests run
 # make check                         the smoke scale, beside the accepted numbers (results/reference/smoke)
@@ -38,7 +39,7 @@ LIKE_haswell := OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATU
 LIKE_sandybridge := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=sandybridge NUMBA_CPU_FEATURES= \
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA
 
-.PHONY: figures test fuzz faults lint coverage check compare tolerances archive crate-test cluster audit dist lock
+.PHONY: figures test fuzz faults mutants lint coverage check compare tolerances archive crate-test cluster audit dist lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
@@ -94,6 +95,9 @@ evidence-%: $(VENV)/ready
 archive: $(VENV)/ready
 	@$(BIN)/kronbench archive results/$(SCALE) -o results/kronbench-$(SCALE).zip
 	@$(BIN)/kronbench verify results/kronbench-$(SCALE).zip
+
+mutants: $(VENV)/ready
+	@PATH="$(BIN):$$PATH" python -m tests.mutants.survey $(if $(ONLY),--only $(ONLY))
 
 # Tools that are not in the lock have an environment of their own, so that they move no version.
 crate-test: $(VENV)/ready

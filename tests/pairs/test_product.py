@@ -280,6 +280,17 @@ def test_flops_are_those_of_theorem_1(problem):
     assert operator.flops == 2 * min(a * e + d * f, c * e + b * f)
 
 
+@given(problems())
+@settings(max_examples=20, deadline=None)
+def test_flops_of_two_matrix_products_are_those_of_their_cheaper_order(problem):
+    A, B, (rows, cols, in_rows, in_cols), _, _, _ = problem
+    operator = SampledKroneckerOperator(A, B, rows, cols, in_rows, in_cols, method="dense")
+    a, c, b, d = (len(np.unique(index)) for index in (rows, cols, in_rows, in_cols))
+    # rows x coefficients' rows, times columns: A V, then (A V) B', or V B' before
+    orders = a * b * d + a * d * c, b * d * c + a * b * c
+    assert operator.flops == 2 * min(orders)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shape", [(30, 20), (300, 200)], ids=["marked", "sorted"])
 def test_repeated_pairs_cost_as_much_as_distinct_ones(rng, method, shape):
