@@ -123,7 +123,12 @@ def test_other_data_than_the_papers_is_stamped_in_the_picture_and_the_record(pla
 
 def test_other_data_than_the_papers_is_said_in_every_text_of_a_table(plan):
     item = plan.item("airola", "table-6")
-    measured = pd.DataFrame({"method": ["KNN"], "auc": 0.7, "chosen": 3.0})
+    measured = pd.DataFrame(
+        {
+            **{"method": ["KNN"], "auc": 0.7, "n_neighbors": 3.0, "on_edge": 0.0, "reg": np.nan},
+            **{"cross_validated": True, "scored_by": "KNN", "repeat": 0, "fold": 0},
+        }
+    )
     write_results(item, measured, other_data=OTHER)
     render.render(item)
     others = json.loads(item.output("json").read_text())["other_data"]

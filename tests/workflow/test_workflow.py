@@ -18,6 +18,7 @@ from kronbench.bench.items import load_plan
 from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import rows_of
 from kronbench.report.page import sentences
+from kronbench.runs.compare import compare, markdown, moved, read_run, read_tolerances
 from kronbench.runs.costs import cost
 from kronbench.runs.reference import described, moves, read_verdicts
 from tests.helpers import merged
@@ -89,6 +90,20 @@ def test_smoke_scale_makes_every_item_and_the_page(checkout):
     assert len(run.stdout.splitlines()) < 60, "pages of output"
     again = snakemake(checkout, "--dry-run")
     assert "Nothing to be done" in again.stdout, again.stdout
+
+
+def test_its_numbers_are_those_of_the_accepted_run(checkout):
+    """As ``make check`` compares them: within tolerances, and nothing that a clock has touched."""
+    accepted = ROOT / "results" / "reference" / "smoke"
+    if not (accepted / "verdicts.csv").exists():
+        pytest.skip("no smoke run is accepted")
+    data = [json.loads(path.read_text()) for path in checkout.glob("results/smoke/*/*.json")]
+    if any(record["surrogates"] for record in data) and not os.environ.get("KRONBENCH_MIRROR"):
+        pytest.skip("surrogates stand for data that the accepted run had")
+    before, now = read_run(accepted), read_run(checkout / "results" / "smoke")
+    tolerances = read_tolerances(ROOT / "config" / "tolerances" / "smoke.yaml")
+    differences = compare(before, now, tolerances)
+    assert not moved(differences), markdown(before, now, differences)
 
 
 def test_the_longest_jobs_that_share_the_cores_begin_first(checkout):
