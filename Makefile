@@ -97,7 +97,7 @@ archive: $(VENV)/ready
 	@$(BIN)/kronbench verify results/kronbench-$(SCALE).zip
 
 mutants: $(VENV)/ready
-	@PATH="$(BIN):$$PATH" python -m tests.mutants.survey $(if $(ONLY),--only $(ONLY))
+	@PATH="$(BIN):$$PATH" python -m tests.mutants.survey $(if $(ONLY),--only $(ONLY),--docs)
 
 # Tools that are not in the lock have an environment of their own, so that they move no version.
 crate-test: $(VENV)/ready

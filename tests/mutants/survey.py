@@ -1,6 +1,6 @@
 """Spoils the program, one place at a time, and looks whether a run shows it.
 
-python -m tests.mutants.survey [--only NAME ...] [--once] [--folder FOLDER]
+python -m tests.mutants.survey [--only NAME ...] [--once] [--folder FOLDER] [--docs]
 
 A mutant is the program with one text replaced (mutants.yaml). Its item is run at the smoke scale
 by the sound program, twice, and by the mutant, on one thread of the same machine. The mutant is
@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pandas as pd
@@ -52,7 +53,7 @@ class Mutant:
         What is wrong then.
     paper, item : str
     parts : tuple of str
-        The data sets of the item to run, or "all".
+        The data sets of the item to run, or "all"; the smoke scale may leave them out.
     survives : str
         What would catch it, where nothing does at the smoke scale; else empty.
     """
@@ -108,6 +109,8 @@ class Outcome:
         Verdicts that moved.
     judged : int
         Verdicts on evidence that could move: of tested claims, and not on time.
+    at_smoke : bool
+        Whether the smoke scale has these parts.
     """
 
     failed: str = ""
@@ -115,6 +118,7 @@ class Outcome:
     evidence: tuple = ()
     identities: tuple = ()
     judged: int = 0
+    at_smoke: bool = True
 
     @property
     def killed(self):
@@ -125,7 +129,22 @@ class Outcome:
         """Whether a run shows it beside the accepted one, which has not all tables."""
         tables = {each.place.partition(",")[0] for each in self.numbers}
         kept = any((ACCEPTED / f"{table}.csv").exists() for table in tables)
-        return bool(self.failed or self.evidence or self.identities or kept)
+        moved = self.failed or self.evidence or self.identities or kept
+        return bool(self.at_smoke and moved)
+
+    @property
+    def worst(self):
+        """The number that moved most, of a column with a measured tolerance where there is one."""
+        entries = read_tolerances(TOLERANCES)
+
+        def measured(difference):
+            table, _, column = difference.place.partition(", ")
+            return any(
+                fnmatch(table, entry["table"]) and fnmatch(column, entry["column"])
+                for entry in entries
+            )
+
+        return next(filter(measured, self.numbers), self.numbers[0])
 
 
 def read_mutants():
@@ -178,6 +197,7 @@ class Survey:
             tuple(each for each in of_verdicts if evidence[each.place]),
             tuple(each for each in of_verdicts if not evidence[each.place]),
             int(judged.sum()),
+            set(mutant.parts) <= set(load_scales()[1].item(mutant.paper, mutant.item).parts),
         )
 
     def _sound_run(self, mutant):
@@ -284,6 +304,8 @@ def _moved(mutant, before, after):
     return [each for each in found if each.kind != "rows" and not untested(each.place)]
 
 
+BEGIN, END = "<!-- mutants: written by make mutants -->\n", "<!-- end of the mutants -->"
+DOCS = ROOT / "docs" / "mutants.md"
 HEAD = """\
 | mutant | what is wrong | shown by | evidence | identities | the number that moved most | seen |
 |---|---|---|---|---|---|---|"""
@@ -294,7 +316,7 @@ def row(mutant, outcome):
     if outcome.failed:
         by = f"the job fails: {outcome.failed[:80]}"
     elif outcome.numbers:
-        by = f"{outcome.numbers[0].place}: {outcome.numbers[0].text}"
+        by = f"{outcome.worst.place}: {outcome.worst.text}"
     else:
         by = "" if outcome.killed else f"**survives**: {mutant.survives or 'nobody knows why'}"
     cells = [
@@ -307,20 +329,29 @@ def row(mutant, outcome):
     return f"| {' | '.join(cells)} |"
 
 
+def write_table(lines):
+    """Put the lines of all mutants into docs/mutants.md."""
+    before, _, rest = DOCS.read_text(encoding="utf-8").partition(BEGIN)
+    table = "\n".join([HEAD, *lines])
+    text = f"{before}{BEGIN}\n{table}\n\n{END}{rest.partition(END)[2]}"
+    DOCS.write_text(text, encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", metavar="NAME", help="these mutants; all without")
     parser.add_argument("--folder", type=Path, help="where runs are kept; else they are not")
-    parser.add_argument(
-        "--once", action="store_true", help="run the sound program once, not twice"
-    )
+    parser.add_argument("--once", action="store_true", help="run the sound program once alone")
+    parser.add_argument("--docs", action="store_true", help="write the table of docs/mutants.md")
     arguments = parser.parse_args()
     mutants = read_mutants()
+    if arguments.only and arguments.docs:
+        parser.error("--docs takes all mutants: leave out --only")
     if arguments.only:
         if unknown := set(arguments.only) - {mutant.name for mutant in mutants}:
             parser.error(f"no mutant {', '.join(sorted(unknown))}")
         mutants = [mutant for mutant in mutants if mutant.name in arguments.only]
-    unexpected = []
+    unexpected, lines = [], {}
     with contextlib.ExitStack() as stack:
         folder = arguments.folder or stack.enter_context(tempfile.TemporaryDirectory())
         survey = Survey(folder, arguments.once)
@@ -332,7 +363,8 @@ def main():
                 print(f"{mutant.name}: {error}", file=sys.stderr, flush=True)
                 unexpected.append(mutant.name)
                 continue
-            print(row(mutant, outcome), flush=True)
+            lines[mutant.name] = row(mutant, outcome)
+            print(lines[mutant.name], flush=True)
             for difference in (*outcome.evidence, *outcome.identities):
                 print(
                     f"{mutant.name}: {difference.place}: {difference.text}",
@@ -341,6 +373,8 @@ def main():
                 )
             if outcome.killed == bool(mutant.survives):
                 unexpected.append(mutant.name)
+    if arguments.docs and len(lines) == len(mutants):
+        write_table([lines[mutant.name] for mutant in mutants])
     if unexpected:
         print(f"not as mutants.yaml says: {', '.join(unexpected)}", file=sys.stderr)
     return int(bool(unexpected))
