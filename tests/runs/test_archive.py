@@ -35,7 +35,9 @@ def small_run(folder):
     write(folder / "config.yaml", "scale: small\n")
     claims = [("a", "holds", "1"), ("b", "contradicted", "2")]
     claims = pd.DataFrame(claims, columns=["id", "verdict", "measured"])
-    claims = claims.assign(paper="airola", kind="evidence", whose="paper", cause="", timing=False)
+    claims = claims.assign(
+        paper="airola", item="t", kind="evidence", whose="paper", cause="", timing=False
+    )
     write(folder / "report/claims.csv", claims.to_csv(index=False))
     write(folder / "report/index.html", "<html></html>")
     for part, hour in (("Checker+", 20), ("E", 18)):

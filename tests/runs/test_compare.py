@@ -18,7 +18,7 @@ FRAME = {
     "busy": [False, False, True, False],
     "note": ["", "", "a text", ""],
 }
-LABELS = {"paper": "airola", "kind": "evidence", "whose": "paper", "cause": ""}
+LABELS = {"paper": "airola", "item": "t", "kind": "evidence", "whose": "paper", "cause": ""}
 COLUMNS = {
     "key": ["method", "fold", "row"],
     "clock": ["seconds"],
@@ -146,7 +146,10 @@ def test_a_verdict_on_times_is_no_move_and_another_is(tmp_path, before, now, cap
     moved = [("verdict", "claim-1"), ("clock", "claim-0")]
     assert differences(a, b) == ([] if before == now else moved)
     assert main(["compare", str(a), str(b)]) == (before != now)
-    told = "### Verdicts on times, which are not compared: 1" in capsys.readouterr().out
+    told = (
+        "### Verdicts on times, and rows that a time cap takes, which are not compared: 1"
+        in capsys.readouterr().out
+    )
     assert told == (before != now)
 
 
@@ -282,3 +285,20 @@ def test_a_folder_without_results_is_named(tmp_path):
     with pytest.raises(InputError, match="is no folder of results"):
         read_run(tmp_path)
     assert main(["compare", str(tmp_path), str(tmp_path)]) == 2
+
+
+def test_rows_that_a_time_cap_takes_are_no_move_nor_what_rests_on_them(tmp_path):
+    """Both of a run that says so; the verdict on other rows still is one."""
+    less = {key: values[:3] for key, values in FRAME.items()}
+    a = folder(tmp_path / "a", verdicts=("holds", "holds"))
+    b = folder(tmp_path / "b", frame=less, verdicts=("not tested", "contradicted"))
+    moves = [("verdict", "claim-1"), ("verdict", "claim-0"), ("rows", "airola/t")]
+    assert differences(a, b) == moves
+    record = tmp_path / "b" / "airola" / "t.json"
+    said = json.loads(record.read_text()) | {"skipped": ["B ended: 9 s, over the cap of 5 s"]}
+    record.write_text(json.dumps(said))
+    assert differences(a, b) == [
+        ("verdict", "claim-1"),
+        ("clock", "claim-0"),
+        ("clock", "airola/t"),
+    ]

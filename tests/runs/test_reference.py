@@ -151,7 +151,7 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(plan):
         ("f", "performance", "evidence", "ours", "undecided"),
     ]
     verdicts = pd.DataFrame(rows, columns=["id", "paper", "kind", "whose", "verdict"])
-    verdicts = verdicts.assign(timing=False, cause="", measured="1")
+    verdicts = verdicts.assign(item="figure-1", timing=False, cause="", measured="1")
     verdicts.to_csv(target / "verdicts.csv", index=False)
     machine = {"cpu": "a cpu", "cores": 2, "last": "2026-11-21T20:00:00"}
     (target / "machine.json").write_text(json.dumps(machine))

@@ -11,6 +11,9 @@ import pandas as pd
 from kronbench.bench.items import Item
 from kronbench.errors import InputError
 
+# In what an experiment says of work that it left out since it would take too long.
+OVER_CAP = "over the cap"
+
 
 @dataclass(frozen=True)
 class Results:

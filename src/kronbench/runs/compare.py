@@ -12,8 +12,8 @@ import pandas as pd
 from kronbench.bench.columns import Columns
 from kronbench.bench.results import read_table
 from kronbench.errors import InputError
-from kronbench.runs.reference import columns_of, surroundings
-from kronbench.runs.verdicts import CONTRADICTED, read_verdicts, timed
+from kronbench.runs.reference import capped_of, columns_of, surroundings
+from kronbench.runs.verdicts import CONTRADICTED, UNTESTED, read_verdicts, timed
 from kronbench.settings import read_yaml, validate
 
 # Folders of a run that hold no numbers that are shown.
@@ -27,7 +27,8 @@ class Difference:
     Attributes
     ----------
     kind : {"verdict", "number", "rows", "table", "clock", "surroundings"}
-        "clock" is another verdict on times, which a machine may change from run to run.
+        "clock" is what a machine may change from run to run: another verdict on times, rows that a
+        time cap takes, and a claim that is not tested without them.
     place : str
         A claim, a table and column, or a part of the surroundings.
     text : str
@@ -50,6 +51,7 @@ class Run:
     numbers: dict[str, pd.DataFrame]
     columns: dict[str, Columns]  # of the tables of which the run says it
     surroundings: dict
+    capped: frozenset[str] = frozenset()  # tables that a time cap has cut short
 
 
 def read_run(folder: str | Path) -> Run:
@@ -76,7 +78,8 @@ def read_run(folder: str | Path) -> Run:
         # What a killed job left behind is hidden.
         if not _NO_NUMBERS.intersection(place.parts) and not path.name.startswith("."):
             tables[place.with_suffix("").as_posix()] = read_table(path)
-    return Run(folder, verdicts, tables, columns_of(folder, tables), surroundings(folder))
+    columns = columns_of(folder, tables)
+    return Run(folder, verdicts, tables, columns, surroundings(folder), capped_of(folder, tables))
 
 
 def compare(a: Run, b: Run, tolerances: list[dict] | None = None) -> list[Difference]:
@@ -92,7 +95,7 @@ def compare(a: Run, b: Run, tolerances: list[dict] | None = None) -> list[Differ
     InputError
         Neither run says what the columns of a table are.
     """
-    found = [*_verdicts(a.verdicts, b.verdicts)]
+    found = [*_verdicts(a, b)]
     for name in [*a.numbers, *(name for name in b.numbers if name not in a.numbers)]:
         if name in a.numbers and name in b.numbers:
             found += _numbers(name, a, b, tolerances or [])
@@ -126,7 +129,7 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
         "table": "Tables on one side only",
         "rows": "Rows on one side only",
         "number": "Numbers and texts that moved beyond their tolerance",
-        "clock": "Verdicts on times, which are not compared",
+        "clock": "Verdicts on times, and rows that a time cap takes, which are not compared",
         "surroundings": "What else differs",
     }
     for kind, title in titles.items():
@@ -157,7 +160,8 @@ def _listed(value):
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _verdicts(a, b):
+def _verdicts(run_a, run_b):
+    a, b = run_a.verdicts, run_b.verdicts
     for name in [*a.index, *b.index.difference(a.index, sort=False)]:
         before, now = (
             frame.loc[name, "verdict"] if name in frame.index else "no such claim"
@@ -168,7 +172,10 @@ def _verdicts(a, b):
         text = f"{before} -> {now}"
         if name in b.index:
             text += f" ({b.loc[name, 'measured']})"
-        if all(name in frame.index and timed(frame.loc[name]) for frame in (a, b)):
+        rows = [frame.loc[name] for frame in (a, b) if name in frame.index]
+        table = f"{rows[0]['paper']}/{rows[0]['item']}"
+        missing = UNTESTED in (before, now) and table in run_a.capped | run_b.capped
+        if len(rows) == 2 and (missing or all(map(timed, rows))):
             yield Difference("clock", name, text)
         else:
             yield Difference("verdict", name, text, 2.0 if now == CONTRADICTED else 1.0)
@@ -244,7 +251,9 @@ def _numbers(name, a, b, tolerances):
     left, right, lost = rows_of_both(a.numbers[name], b.numbers[name], columns)
     for side, rows, of, place in lost:
         text = f"{rows} of {of} rows of {side} have no counterpart ({place})"
-        yield Difference("rows", name, text, rows / of)
+        # a time cap ends the rows sooner on a slower machine
+        capped = name in a.capped | b.capped
+        yield Difference("clock" if capped else "rows", name, text, rows / of)
     for column in left:
         if column in columns.texts:
             found = _moved_texts(name, column, left[column], right[column])

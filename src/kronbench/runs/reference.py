@@ -1,6 +1,6 @@
 """The last accepted run of a scale: its verdicts, small tables and machine, as committed files.
 
-``results/reference/<scale>/`` holds ``verdicts.csv``, the tables of at most 200 rows under
+``results/reference/<scale>/`` holds ``verdicts.csv``, the tables of at most 1 MiB under
 ``<paper>/<item>.csv``, what their columns are in ``columns.json``, and ``machine.json``. A run is
 compared with it; only ``accept`` writes it.
 """
@@ -18,7 +18,7 @@ import pandas as pd
 
 from kronbench.bench.columns import Columns, columns_shown, recorded
 from kronbench.bench.items import Plan
-from kronbench.bench.results import read_numbers, read_sidecars
+from kronbench.bench.results import OVER_CAP, read_numbers, read_sidecars
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
 from kronbench.runs.verdicts import matrix, read_verdicts, timed
@@ -32,7 +32,7 @@ _SURROUNDINGS = (
     *("revision", "blas", "cpu", "instructions", "threads", "cores", "python", "system"),
 )
 
-_LARGEST = 200  # rows of a table that is worth a place in the repository
+_LARGEST = 1 << 20  # bytes of a table that is worth a place in the repository
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,20 @@ def columns_of(folder: Path, tables: Iterable[str]) -> dict[str, Columns]:
             if file.exists()
         }
     return {name: recorded(record) for name, record in records.items() if record}
+
+
+def capped_of(folder: Path, tables: Iterable[str]) -> frozenset[str]:
+    """The tables, ``<paper>/<item>``, of which a run says that a time cap has cut them short."""
+    if (folder / "machine.json").exists():
+        return frozenset(read_machine(folder).get("capped", ()))
+    return frozenset(name for name in tables if _capped(folder / f"{name}.json"))
+
+
+def _capped(record):
+    if not record.exists():
+        return False
+    skipped = json.loads(record.read_text(encoding="utf-8")).get("skipped", ())
+    return any(OVER_CAP in line for line in skipped)
 
 
 def surroundings(folder: Path) -> dict:
@@ -244,12 +258,16 @@ def _write(plan, verdicts, target):
     columns = {}
     for item in plan.items:
         numbers = read_numbers(item)
-        if len(numbers) <= _LARGEST:
+        if item.output("csv").stat().st_size <= _LARGEST:
             columns[f"{item.paper}/{item.name}"] = columns_shown(item).record(numbers)
             with replacing(target / item.paper / f"{item.name}.csv") as temporary:
                 numbers.to_csv(temporary, index=False)
     write_text(target / "columns.json", json.dumps(columns, indent=1) + "\n")
-    write_text(target / "machine.json", json.dumps(_machine(plan), indent=1) + "\n")
+    capped = sorted(
+        f"{item.paper}/{item.name}" for item in plan.items if _capped(item.output("json"))
+    )
+    machine = _machine(plan) | {"capped": capped}
+    write_text(target / "machine.json", json.dumps(machine, indent=1) + "\n")
 
 
 def _machine(plan):

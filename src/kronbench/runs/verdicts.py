@@ -18,7 +18,7 @@ EVIDENCE, IDENTITY = KINDS = ("evidence", "identity")
 # A paper says it, or we do.
 PAPER, OURS = WHOSE = ("paper", "ours")
 
-_COLUMNS = ["id", "paper", "kind", "whose", "timing", "verdict", "cause", "measured"]
+_COLUMNS = ["id", "paper", "item", "kind", "whose", "timing", "verdict", "cause", "measured"]
 
 
 def read_verdicts(path: str | Path) -> pd.DataFrame:
