@@ -277,7 +277,7 @@ class Survey:
             ]
             verdicts = pd.DataFrame(
                 [dataclasses.asdict(verdict) for verdict in evaluate(claims, plan)],
-                columns=["id", "kind", "timing", "verdict", "measured"],
+                columns=["id", "paper", "item", "kind", "timing", "verdict", "measured"],
             )
             numbers = {
                 f"{item.paper}/{item.name}": read_table(item.output("csv")) for item in shown

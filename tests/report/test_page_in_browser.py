@@ -74,9 +74,13 @@ def page(plan, monkeypatch):
 
 def scores():
     auc = {"KronSVM": [0.6, 0.7], "KNN": [0.5, 0.6], "SGD hinge": [float("nan")]}
-    return pd.DataFrame(
-        [{"method": method, "auc": x, "chosen": 1.0} for method, xs in auc.items() for x in xs]
-    )
+    rows = [
+        {"method": method, "auc": x, "reg": 1.0, "scored_by": method, "fold": fold}
+        for method, xs in auc.items()
+        for fold, x in enumerate(xs)
+    ]
+    fixed = {"n_neighbors": float("nan"), "on_edge": 0.0, "cross_validated": True, "repeat": 0}
+    return pd.DataFrame(rows).assign(**fixed)
 
 
 def seen(page, address="", width=1200, after=AFTER, options=()):

@@ -75,9 +75,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
         }
         for name, part in {"Cholesky": cholesky, "CSI": csi}.items():
             row |= {f"{name}, lowest": part["rank_low"], f"{name}, highest": part["rank_high"]}
-        if "csi, all ahead" in ranks.index:
-            all_ahead = ranks.loc["csi, all ahead", "rank"]
-            row |= {"CSI, all ahead": all_ahead, "same": int(all_ahead == csi["rank"])}
+        all_ahead = ranks["rank"].get("csi, all ahead")  # of data sets with few points
+        same = None if all_ahead is None else int(all_ahead == csi["rank"])
+        row |= {"CSI, all ahead": all_ahead, "same": same}
         rows.append(row)
     table = pd.DataFrame(rows).sort_values("_printed", ignore_index=True)
     table = table.drop(columns="_printed")
