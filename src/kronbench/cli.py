@@ -61,6 +61,12 @@ def _parser():
     parser.add_argument("--version", action="version", version=kronbench.__version__)
     add = _adder(parser, "COMMAND")
 
+    figures = add("figures", _figures, "make the figures and tables: all, of a paper, or one")
+    figures.add_argument("paper", nargs="?")
+    figures.add_argument("item", nargs="?")
+    figures.add_argument("--scale", default="default", help="smoke: minutes; paper: hours")
+    figures.add_argument("--cores", default="all", help="a number, or all of them")
+    figures.add_argument("--dry-run", action="store_true", help="print the commands alone")
     run = add("run", _run, "measure one part of an item into its result table")
     run.add_argument("paper")
     run.add_argument("item")
@@ -193,6 +199,18 @@ def _seed(text):
     if not text.isdecimal() or int(text) >= 2**32:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to 2^32 - 1")
     return int(text)
+
+
+def _figures(arguments):
+    from kronbench.runs.figures import make_figures
+
+    return make_figures(
+        arguments.paper,
+        arguments.item,
+        arguments.scale,
+        arguments.cores,
+        only_shown=arguments.dry_run,
+    )
 
 
 def _run(arguments):

@@ -13,12 +13,12 @@ ONE_SET = ("symmetric", "antisymmetric", "mlpk", "ranking")
 def formula(name, K, G, d, t, e, u):
     """k((d, t), (e, u)) as the table of the module says it; the vertices of one number are one."""
     if name in ONE_SET:
-        de, du, te, tu = K[d, e], K[d, u], K[t, e], K[t, u]
+        d_e, d_u, t_e, t_u = K[d, e], K[d, u], K[t, e], K[t, u]
         return {
-            "symmetric": de * tu + du * te,
-            "antisymmetric": de * tu - du * te,
-            "mlpk": (de - du - te + tu) ** 2,
-            "ranking": de - du - te + tu,
+            "symmetric": d_e * t_u + d_u * t_e,
+            "antisymmetric": d_e * t_u - d_u * t_e,
+            "mlpk": (d_e - d_u - t_e + t_u) ** 2,
+            "ranking": d_e - d_u - t_e + t_u,
         }[name]
     return {
         "kronecker": K[d, e] * G[t, u],

@@ -1,0 +1,83 @@
+"""The workflow for those who do not know Snakemake: everything, a paper, or one item."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from kronbench.bench.items import Plan, load_scales
+from kronbench.errors import InputError
+
+
+def make_figures(
+    paper: str | None = None,
+    item: str | None = None,
+    scale: str = "default",
+    cores: str = "all",
+    only_shown: bool = False,
+) -> int:
+    """Print the commands that make what is asked for, and run them in the current checkout.
+
+    Parameters
+    ----------
+    paper, item : str, optional
+        A paper's key, and one of its items; all papers without.
+    scale : str
+        One of the project's scales.
+    cores : str
+        A number, or "all".
+    only_shown : bool
+        Print the commands, run none.
+
+    Returns
+    -------
+    int
+        The exit status of the first command that fails, else 0.
+
+    Raises
+    ------
+    InputError
+        No such scale, paper or item; the current folder is no checkout; no such number of cores.
+    """
+    if not Path("Snakefile").exists():
+        raise InputError(
+            f"{Path.cwd()} has no Snakefile: the figures are made in a checkout of the project "
+            "(git clone), not with the package alone"
+        )
+    if cores != "all" and not (cores.isdecimal() and int(cores) > 0):
+        raise InputError(f"cores is {cores!r}: give a number from 1 on, or 'all'")
+    plan = _plan(scale)
+    for command in _commands(plan, paper, item, cores):
+        print(shlex.join(command), flush=True)
+        if not only_shown:
+            # of this environment, whether or not it is an active one
+            done = subprocess.run([sys.executable, "-m", *command], check=False)
+            if done.returncode:
+                return done.returncode
+    return 0
+
+
+def _plan(scale):
+    plans = {plan.scale: plan for plan in load_scales()}
+    if scale not in plans:
+        raise InputError(f"there is no scale '{scale}': give one of {', '.join(plans)}")
+    return plans[scale]
+
+
+def _commands(plan: Plan, paper, item, cores):
+    target = []
+    if paper is not None and paper not in plan.papers:
+        near = difflib.get_close_matches(paper, plan.papers) or plan.papers
+        raise InputError(f"there is no paper '{paper}': give {' or '.join(near)}")
+    if item is not None:
+        found = plan.item(paper, item)
+        target = [str(found.output("html" if found.layout else "pdf"))]
+    elif paper is not None:
+        target = [paper]
+    laid_over = [] if plan.scale == "default" else ["--configfile", f"config/{plan.scale}.yaml"]
+    yield ["snakemake", *target, "--cores", cores, *laid_over]
+    if target:  # a whole run makes its page itself
+        yield ["kronbench", "report", "--config", str(plan.config_file)]
