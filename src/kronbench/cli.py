@@ -126,7 +126,9 @@ def _parser():
 
 
 def _add_own_pairs(add):
-    """The commands on a user's own pairs."""
+    """The commands on a user's own pairs, and for a solver of one's own."""
+    check = add("check", _check, "whether a solver keeps the contract; status 1 if it does not")
+    check.add_argument("solver", metavar="MODULE.CLASS", help="import path of the class")
     evaluate = add("evaluate", _evaluate, "score a solver on your own pairs")
     fit = add("fit", _fit, "fit a solver to your own pairs")
     for command in (evaluate, fit):
@@ -199,6 +201,16 @@ def _seed(text):
     if not text.isdecimal() or int(text) >= 2**32:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to 2^32 - 1")
     return int(text)
+
+
+def _check(arguments):
+    from kronbench.own_pairs.contract import check_solver
+
+    broken = 0
+    for part, wrong in check_solver(arguments.solver):
+        print(f"{'BROKEN' if wrong else 'ok':6}  {part}" + (f"\n        {wrong}" if wrong else ""))
+        broken += bool(wrong)
+    return 1 if broken else 0
 
 
 def _figures(arguments):

@@ -1,0 +1,150 @@
+"""The contract of solvers: ours keep it, and each way to break it is found and named."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from kronbench.cli import main
+from kronbench.own_pairs.contract import check_solver
+
+PARTS = [
+    "Keyword parameters", "Fit takes", "Predict gives", "Two fits", "The order", "Vertices that",
+    "Pairs of vertices", "A linear solver", "A Kronecker model",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["KronRidge", "KronSVM", "KronNewton", "PairSGD", "PairKNN"])
+def test_the_solvers_of_the_package_keep_it(name):
+    assert not {part: wrong for part, wrong in check_solver(name) if wrong}
+
+
+class Additive(BaseEstimator):
+    """Scores a pair by the sums of its features, and keeps the contract."""
+
+    linear_in_y = True
+
+    def __init__(self, *, reg=1.0):
+        self.reg = reg
+
+    def features(self, X):
+        return np.hstack([X.row_features[X.rows], X.col_features[X.cols]])
+
+    def fit(self, X, y):
+        A = self.features(X)
+        self.coef_ = np.linalg.solve(A.T @ A + self.reg * np.eye(A.shape[1]), A.T @ y)
+        return self
+
+    def predict(self, X):
+        return self.features(X) @ self.coef_
+
+
+class ChangesAParameter(Additive):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.reg = 2.0
+        return self
+
+
+class ReturnsNothing(Additive):
+    def fit(self, X, y):
+        super().fit(X, y)
+
+
+class GivesAColumn(Additive):
+    def predict(self, X):
+        return super().predict(X)[:, None]
+
+
+class DrawsAnew(Additive):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.coef_ = self.coef_ + np.random.default_rng().standard_normal(self.coef_.shape)
+        return self
+
+
+class DependsOnThePlace(Additive):
+    def predict(self, X):
+        return super().predict(X) + np.arange(len(X))
+
+
+class LooksAtAllVertices(Additive):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.coef_ = self.coef_ * X.row_features.mean()
+        return self
+
+
+class KnowsItsVerticesAlone(Additive):
+    def fit(self, X, y):
+        self.known_ = {tuple(row) for row in X.row_features}
+        return super().fit(X, y)
+
+    def predict(self, X):
+        if {tuple(row) for row in X.row_features} - self.known_:
+            raise KeyError("a vertex that was not in training")
+        return super().predict(X)
+
+
+class IsNotLinear(Additive):
+    def fit(self, X, y):
+        return super().fit(X, np.sign(y))
+
+
+class ForgetsAFactor(Additive):
+    row_kernel = col_kernel = "linear"
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.dual_coef_ = np.ones(len(y))
+        return self
+
+
+@pytest.mark.parametrize(
+    ("solver", "part", "said"),
+    [
+        (Additive, None, ""),
+        (ChangesAParameter, 0, "fit changes a parameter"),
+        (ReturnsNothing, 1, "end it by 'return self'"),
+        (GivesAColumn, 2, "predictions of shape (3, 1)"),
+        (DrawsAnew, 3, "a parameter random_state"),
+        (DependsOnThePlace, 4, "asked the other way"),
+        (LooksAtAllVertices, 5, "outside the training pairs change the fit"),
+        (KnowsItsVerticesAlone, 6, "a vertex that was not in training"),
+        (IsNotLinear, 7, "do not double"),
+        (ForgetsAFactor, 8, "over pairs"),
+    ],
+)
+def test_each_way_to_break_it_is_named(solver, part, said):
+    found = list(check_solver(f"{__name__}.{solver.__name__}"))
+    assert [words.startswith(PARTS[i]) for i, (words, _) in enumerate(found)] == [True] * 9
+    wrong = {i: text for i, (_, text) in enumerate(found) if text}
+    if part is None:
+        assert not wrong
+    else:
+        assert said in wrong[part]
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("kronbench.models.KronRigde", "unknown solver path"),
+        ("kronbench.modles.KronRidge", "unknown solver path"),
+        ("no_such_package.Solver", "no_such_package is not installed in this environment"),
+        ("kronbench.pairs.small_pairs", "has no 'small_pairs'"),
+        ("numpy.linalg.solve", "is no class"),
+        ("kronbench.pairs.PairData", "cannot be made without arguments"),
+    ],
+)
+def test_what_is_no_solver_is_one_sentence(path, sentence, capsys):
+    assert main(["check", path]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+
+
+def test_the_command_says_each_part_and_ends_with_its_status(capsys):
+    assert main(["check", "KronRidge"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:2] for line in lines] == ["ok"] * 9
+    assert main(["check", f"{__name__}.ReturnsNothing"]) == 1
+    assert "BROKEN  Fit takes a PairData" in capsys.readouterr().out
