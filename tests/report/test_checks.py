@@ -275,3 +275,14 @@ def test_only_the_rows_that_a_verdict_rests_on_are_read():
     frame = ratios()
     frame.loc[frame["n"] == 10, "seconds"] = np.nan
     assert verdict(checks.ratio, frame, **RATIO, at_largest="n", bound=40) == HOLDS
+
+
+def test_a_ratio_outside_its_repeats_decides_with_them():
+    """The mean is on the wrong side, the kept repeats are not: neither alone is believed."""
+    frame = ratios().assign(seconds_low=lambda rows: rows["seconds"])
+    frame["seconds_high"] = frame["seconds"]
+    assert checks.ratio(frame, **RATIO, at_largest="n", bound=40).verdict == HOLDS
+    wrong = frame.assign(seconds=frame["seconds"].where(frame["method"] == "fast", 0.01))
+    assert checks.ratio(wrong, **RATIO, at_largest="n", bound=40).verdict == UNDECIDED
+    none = frame.assign(seconds=-frame["seconds"])
+    assert checks.ratio(none, **RATIO, at_largest="n", bound=40).verdict == CONTRADICTED

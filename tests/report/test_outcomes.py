@@ -35,7 +35,12 @@ def margin(side):
     ],
 )
 def test_the_whole_interval_is_on_one_side_or_nothing_is_decided(low, high, verdict):
-    assert Margin((low + high) / 2, low, high).verdict == verdict
+    middle = 1.0 if np.isinf(high) else (low + high) / 2
+    assert Margin(middle, low, high).verdict == verdict
+
+
+def test_a_margin_that_is_no_number_never_holds():
+    assert Margin(np.nan, 0.1, 0.2).verdict == CONTRADICTED
 
 
 def test_the_interval_of_a_margin_is_that_of_the_repeats():

@@ -191,7 +191,7 @@ def test_without_mirror_and_network_surrogates_are_stamped(checkout, tmp_path):
     record = json.loads((checkout / "results/offline/airola/figure-3.json").read_text())
     assert record["surrogates"] == ["E", "GPCR", "IC", "Ki"]
     table = pd.read_csv(checkout / "results/offline/airola/table-5.csv")
-    assert set(table["source"]) == {"surrogate", "generated"}
+    assert set(table["source"]) == {"surrogate"}
     log = (checkout / "results/offline/logs/data/ki.log").read_text()
     assert "SURROGATE" in log.upper()
 

@@ -246,7 +246,8 @@ def ratio(
         a, b = (group[group[between] == side] for side in (slow, fast))
         mean_a, mean_b = a[value].mean(), b[value].mean()
         quotient = mean_a / mean_b if mean_a > 0 and mean_b > 0 else np.nan
-        low, high = _quotients(a, b, value) or (quotient, quotient)
+        known = (quotient, *(_quotients(a, b, value) or ()))
+        low, high = min(known), max(known)
         margins[name] = Margin(quotient - bound, low - bound, high - bound)
         text = f"{slow} {mean_a:.3g}, {fast} {mean_b:.3g}"
         if at_largest:

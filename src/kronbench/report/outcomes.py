@@ -58,9 +58,10 @@ class Margin:
     @property
     def verdict(self) -> str:
         """The side on which the whole interval is; a margin of zero is on the claimed one."""
+        if np.isnan(self.middle):  # a number that is none is on no side, and never holds
+            return CONTRADICTED
         if self.low >= 0:
             return HOLDS
-        # a number that is none is on no side, and never holds
         return UNDECIDED if self.high >= 0 else CONTRADICTED
 
     @property
