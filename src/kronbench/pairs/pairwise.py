@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -276,27 +277,32 @@ class _Matched:
     in_: tuple[np.ndarray, np.ndarray]
     size: int  # how many other vertices the inputs have
 
+    @cached_property
+    def _by_other(self):
+        """Inputs by their other vertex: places, vertices, and where each begins."""
+        rows, others = self.in_
+        order = np.argsort(others, kind="stable")
+        order = order[np.searchsorted(others, 0, sorter=order) :]  # -1: a new vertex
+        bounds = np.zeros(self.size + 1, np.int64)
+        np.cumsum(np.bincount(others[order], minlength=self.size), out=bounds[1:])
+        return order, rows[order], bounds
+
+    @cached_property
+    def _turned(self):
+        return _Matched(np.ascontiguousarray(self.matrix.T), self.in_, self.out, self.size)
+
     def product(self, X):
-        return _over_matches(self.matrix, *self.out, *self.in_, self.size, X)
+        order, in_rows, bounds = self._by_other
+        result = np.zeros((len(self.out[0]), X.shape[1]), X.dtype)
+        _sums_over_matches(self.matrix, *self.out, in_rows, bounds, X[order], result)
+        return result
 
     def adjoint(self, X):
-        known = self.out[1] >= 0
-        out = tuple(index[known] for index in self.out)
-        return _over_matches(self.matrix.T, *self.in_, *out, self.size, X[known])
+        return self._turned.product(X)
 
     def restrict(self, out, in_):
         outs, ins = tuple(i[out] for i in self.out), tuple(i[in_] for i in self.in_)
         return _Matched(self.matrix, outs, ins, self.size)
-
-
-def _over_matches(matrix, rows, others, in_rows, in_others, size, X):
-    order = np.argsort(in_others, kind="stable")
-    bounds = np.zeros(size + 1, np.int64)
-    np.cumsum(np.bincount(in_others, minlength=size), out=bounds[1:])
-    result = np.zeros((len(rows), X.shape[1]), X.dtype)
-    matrix = np.ascontiguousarray(matrix)
-    _sums_over_matches(matrix, rows, others, in_rows[order], bounds, X[order], result)
-    return result
 
 
 @njit(parallel=True, cache=True)
@@ -350,7 +356,7 @@ def _matched(weights, matrices, out, in_, match):
             other = "c" if side == "r" else "r"
             size = int(max(in_[other].max(initial=-1), match[other].max(initial=-1))) + 1
             yield _Matched(
-                weight * matrices[matrix],
+                np.ascontiguousarray(weight * matrices[matrix]),
                 (out[side], match[other][out[other]]),
                 (in_[side], in_[other]),
                 size,

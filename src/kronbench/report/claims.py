@@ -78,9 +78,14 @@ class Headline:
 
 def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
     """A verdict for each claim; see ``judge``."""
-    verdicts = []
+    verdicts, read = [], {}
     for claim in claims:
-        found = judge(claim, rows_of(claim, plan), plan.scale, _other_data(claim, plan))
+        # many claims stand on one table
+        source = repr([claim.get(key) for key in ("paper", "item", "also", "reads", "whose")])
+        if source not in read:
+            read[source] = rows_of(claim, plan), _other_data(claim, plan)
+        rows, other_data = read[source]
+        found = judge(claim, rows, plan.scale, other_data)
         cause, reason = "", ""
         if found.verdict == CONTRADICTED:
             cause, reason = _reason(claim, plan)

@@ -31,10 +31,7 @@ def decreases(
     ``tolerance`` is the largest relative rise from one step to the next that counts as level.
     """
     margins, texts = {}, {}
-    for name, group in groups(frame, by):
-        curve = table(group, value, spread, over).dropna(axis=1)
-        if curve.shape[1] < 2:
-            raise NotMeasured(f"fewer than two values of {over} ({name})")
+    for name, curve in _curves(frame, value, over, by, spread):
         for before, after in zip(curve.columns, curve.columns[1:], strict=False):
             rise, size = curve[after] - curve[before], abs(curve[before].mean())
             step = f"{name}; {over} {before} to {after}"
@@ -212,10 +209,7 @@ def level(
 ) -> Outcome:
     """In each group the means of ``value`` along ``over`` differ by no more than ``bound``."""
     margins, texts = {}, {}
-    for name, group in groups(frame, by):
-        curve = table(group, value, spread, over).dropna(axis=1)
-        if curve.shape[1] < 2:
-            raise NotMeasured(f"fewer than two values of {over} ({name})")
+    for name, curve in _curves(frame, value, over, by, spread):
         means = curve.mean()
         apart = curve[means.idxmax()] - curve[means.idxmin()]
         margins[name] = Margin.of(apart, bound - apart.mean(), spread)
@@ -224,3 +218,12 @@ def level(
             f"{means.idxmax()} and {means.idxmin()} ({name})"
         )
     return outcome(margins, texts)
+
+
+def _curves(frame, value, over, by, spread):
+    """Yield (name, table of the positions that all repeats have), of at least two positions."""
+    for name, group in groups(frame, by):
+        curve = table(group, value, spread, over).dropna(axis=1)
+        if curve.shape[1] < 2:
+            raise NotMeasured(f"fewer than two values of {over} ({name})")
+        yield name, curve

@@ -12,8 +12,8 @@ import pandas as pd
 from kronbench.bench.columns import Columns
 from kronbench.bench.results import read_table
 from kronbench.errors import InputError
-from kronbench.runs.reference import capped_of, columns_of, surroundings
-from kronbench.runs.verdicts import CONTRADICTED, UNTESTED, read_verdicts, timed
+from kronbench.runs.reference import capped_of, columns_of, moves, surroundings
+from kronbench.runs.verdicts import CONTRADICTED, read_verdicts
 from kronbench.settings import read_yaml, validate
 
 # Folders of a run that hold no numbers that are shown.
@@ -160,25 +160,16 @@ def _listed(value):
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _verdicts(run_a, run_b):
-    a, b = run_a.verdicts, run_b.verdicts
-    for name in [*a.index, *b.index.difference(a.index, sort=False)]:
-        before, now = (
-            frame.loc[name, "verdict"] if name in frame.index else "no such claim"
-            for frame in (a, b)
-        )
-        if before == now:
-            continue
-        text = f"{before} -> {now}"
-        if name in b.index:
-            text += f" ({b.loc[name, 'measured']})"
-        rows = [frame.loc[name] for frame in (a, b) if name in frame.index]
-        table = f"{rows[0]['paper']}/{rows[0]['item']}"
-        missing = UNTESTED in (before, now) and table in run_a.capped | run_b.capped
-        if len(rows) == 2 and (missing or all(map(timed, rows))):
-            yield Difference("clock", name, text)
+def _verdicts(a, b):
+    for move in moves(a.verdicts, b.verdicts, a.capped | b.capped):
+        text = f"{move.before or 'no such claim'} -> {move.now or 'no such claim'}"
+        if move.now:
+            text += f" ({move.measured_now})"
+        if move.timed:
+            yield Difference("clock", move.id, text)
         else:
-            yield Difference("verdict", name, text, 2.0 if now == CONTRADICTED else 1.0)
+            weight = 2.0 if move.now == CONTRADICTED else 1.0
+            yield Difference("verdict", move.id, text, weight)
 
 
 def columns_of_both(name: str, a: Run, b: Run) -> Columns:

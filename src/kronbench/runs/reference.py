@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from kronbench.bench.items import Plan
 from kronbench.bench.results import OVER_CAP, read_numbers, read_sidecars
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
-from kronbench.runs.verdicts import matrix, read_verdicts, timed
+from kronbench.runs.verdicts import UNTESTED, matrix, read_verdicts, timed
 
 # The scale whose verdicts stand in README.md, between these two lines.
 README_SCALE = "default"
@@ -39,7 +39,8 @@ _LARGEST = 1 << 20  # bytes of a table that is worth a place in the repository
 class Move:
     """A claim whose verdict differs from the accepted run; empty texts where it had none.
 
-    ``timed``: it rests on a clock, so that another machine or hour may judge otherwise.
+    ``timed``: it rests on a clock, or is untested without rows that a time cap took, so that
+    another machine or hour may judge otherwise.
     """
 
     id: str
@@ -84,6 +85,15 @@ def _capped(record):
         return False
     skipped = json.loads(record.read_text(encoding="utf-8")).get("skipped", ())
     return any(OVER_CAP in line for line in skipped)
+
+
+def _capped_in_either(plan):
+    return capped_of(plan.accepted, ()) | _capped_items(plan)
+
+
+def _capped_items(plan):
+    items = (item for item in plan.items if _capped(item.output("json")))
+    return frozenset(f"{item.paper}/{item.name}" for item in items)
 
 
 def surroundings(folder: Path) -> dict:
@@ -143,8 +153,13 @@ def distinct(values: Iterable) -> object:
     return seen[0] if len(seen) == 1 else sorted(seen, key=str)
 
 
-def moves(accepted: pd.DataFrame, verdicts: pd.DataFrame) -> list[Move]:
-    """Claims that are new, gone, or have another verdict, in the order of the run."""
+def moves(
+    accepted: pd.DataFrame, verdicts: pd.DataFrame, capped: Collection[str] = ()
+) -> list[Move]:
+    """Claims that are new, gone, or have another verdict, in the order of the run.
+
+    ``capped`` are the tables, ``<paper>/<item>``, that a time cap has cut short in either run.
+    """
     found, frames = [], (accepted, verdicts)
     for name in [*verdicts.index, *accepted.index.difference(verdicts.index, sort=False)]:
         before, now = (
@@ -152,7 +167,14 @@ def moves(accepted: pd.DataFrame, verdicts: pd.DataFrame) -> list[Move]:
             for frame in frames
         )
         if before[0] != now[0]:
-            clock = all(name in frame.index and timed(frame.loc[name]) for frame in frames)
+            rows = [frame.loc[name] for frame in frames if name in frame.index]
+            clock = len(rows) == 2 and (
+                all(map(timed, rows))
+                or (
+                    UNTESTED in (before[0], now[0])
+                    and f"{rows[1]['paper']}/{rows[1]['item']}" in capped
+                )
+            )
             found.append(Move(name, before[0], now[0], before[1], now[1], clock))
     return found
 
@@ -166,7 +188,8 @@ def moved_since_accepted(plan: Plan, verdicts: pd.DataFrame) -> list[Move] | Non
     if not path.exists():
         return None
     accepted = read_verdicts(path)
-    return moves(accepted[accepted["paper"].isin(list(plan.papers))], verdicts)
+    accepted = accepted[accepted["paper"].isin(list(plan.papers))]
+    return moves(accepted, verdicts, _capped_in_either(plan))
 
 
 def described(move: Move) -> str:
@@ -206,7 +229,7 @@ def accept(plan: Plan, write: bool = False) -> str:
                 f"this run has no {', '.join(lost)}, which the accepted run has; "
                 "accept a run of all papers"
             )
-        moved = moves(accepted, verdicts)
+        moved = moves(accepted, verdicts, _capped_in_either(plan))
         clock = sum(move.timed for move in moved)
         lines = [
             f"{len(moved) - clock} of {len(verdicts)} verdicts move against {target}, beside "
@@ -263,10 +286,7 @@ def _write(plan, verdicts, target):
             with replacing(target / item.paper / f"{item.name}.csv") as temporary:
                 numbers.to_csv(temporary, index=False)
     write_text(target / "columns.json", json.dumps(columns, indent=1) + "\n")
-    capped = sorted(
-        f"{item.paper}/{item.name}" for item in plan.items if _capped(item.output("json"))
-    )
-    machine = _machine(plan) | {"capped": capped}
+    machine = _machine(plan) | {"capped": sorted(_capped_items(plan))}
     write_text(target / "machine.json", json.dumps(machine, indent=1) + "\n")
 
 

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from kronbench.bench.job import run_experiment
-from kronbench.datasets import load
 from kronbench.evaluation import roc_auc
 from kronbench.experiments.airola.method_comparison import splits
 from kronbench.models import PairKNN
@@ -28,11 +27,6 @@ SPEC = {
     "seed": 7,
     "time_cap": 10,
 }
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load("gpcr", policy="surrogate")
 
 
 @pytest.fixture(scope="module")

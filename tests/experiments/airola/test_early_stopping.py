@@ -1,9 +1,7 @@
 import numpy as np
-import pytest
 
 from kronbench.bench.job import run_experiment
 from kronbench.bench.seeds import generator
-from kronbench.datasets import load
 from kronbench.experiments.airola.early_stopping import run
 
 SPEC = {
@@ -20,11 +18,6 @@ SVM = SPEC | {
     "solver": "kronbench.models.KronSVM",
     "solver_parameters": {"max_inner": 5},
 }
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load("gpcr", policy="surrogate")
 
 
 def test_one_krylov_space_gives_the_curves_of_separate_fits(data, monkeypatch):

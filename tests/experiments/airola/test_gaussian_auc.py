@@ -7,7 +7,6 @@ import pytest
 
 from kronbench.bench.job import run_experiment
 from kronbench.bench.seeds import generator
-from kronbench.datasets import load
 from kronbench.evaluation import roc_auc
 from kronbench.experiments.airola.scaling import Folds
 from kronbench.models import PairLibSVM
@@ -26,11 +25,6 @@ SPEC = {
     "seed": 7,
     "time_cap": 100,
 }
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load("gpcr", policy="surrogate")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from kronbench.bench.job import run_experiment
-from kronbench.datasets import load
 from kronbench.datasets.checkerboard import generate
 from kronbench.datasets.dataset import Dataset
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
@@ -49,11 +48,6 @@ SPEC = {
     "seed": 7,
     "time_cap": 10,
 }
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load("gpcr", policy="surrogate")
 
 
 @pytest.fixture(scope="module")

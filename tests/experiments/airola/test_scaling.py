@@ -8,7 +8,6 @@ import pytest
 from kronbench.bench.clock import Timing
 from kronbench.bench.job import run_experiment
 from kronbench.bench.seeds import generator
-from kronbench.datasets import load
 from kronbench.evaluation import roc_auc
 from kronbench.experiments.airola import scaling
 from kronbench.experiments.airola.scaling import Folds, _Checkerboards
@@ -34,11 +33,6 @@ SPEC = {
     "time_cap": 100,
 }
 BOARDS = {key: value for key, value in SPEC.items() if key != "folds"} | {"sizes": [20, 30, 40]}
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load("gpcr", policy="surrogate")
 
 
 @pytest.fixture(scope="module")
