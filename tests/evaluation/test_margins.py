@@ -35,3 +35,17 @@ def test_other_vertices_are_refused():
     X = PairData.complete(np.zeros((4, 1)), np.zeros((3, 1)))
     with pytest.raises(InputError, match="4 x 3 vertices and test over 3 x 3"):
         margin_scores(X, np.ones(12), PairData.complete(np.zeros((3, 1)), np.zeros((3, 1))))
+
+
+def test_vertices_with_equal_margins_are_tied():
+    rng = np.random.default_rng(0)
+    X = PairData.complete(np.zeros((40, 1)), np.zeros((30, 1)))
+    y = np.zeros((30, 40))
+    for column in y:  # every column has 3 or 6 ones, somewhere
+        column[rng.choice(40, rng.choice([3, 6]), replace=False)] = 1
+    grid = np.zeros(len(X))
+    grid[:] = y[X.cols, X.rows]
+    known = X.rows < 36
+    scores = margin_scores(X[known], grid[known], X[X.rows == 39])
+    sums = np.bincount(X.cols[known], grid[known])
+    assert len(np.unique(scores)) == len(np.unique(sums))
