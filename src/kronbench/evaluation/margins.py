@@ -17,8 +17,8 @@ def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.
     Minimizes sum_h (y_h - mean(y) - a[row] - b[col])^2 + reg (||a||^2 + ||b||^2). A vertex that
     no training pair has gets the effect 0: new rows are told apart by their columns alone, and
     pairs that are new on both sides all get the mean. A model that is no better has learned
-    which vertices have high labels, and nothing of pairs. Scores are rounded to 1e-9 of the largest
-    deviation from the mean, so that vertices with equal margins are tied on every machine.
+    which vertices have high labels, and nothing of pairs. Scores are rounded to 1e-9 of the
+    largest deviation from the mean, so that vertices with equal margins are tied on every machine.
 
     Parameters
     ----------
@@ -50,7 +50,9 @@ def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.
     y = np.asarray(y, dtype=np.float64)
     mean = y.mean()
     scale = np.abs(y - mean).max() or 1.0
-    effects = lsqr(_indicators(train), (y - mean) / scale, damp=np.sqrt(reg), atol=0, btol=1e-14)[0]
+    effects = lsqr(_indicators(train), (y - mean) / scale, damp=np.sqrt(reg), atol=0, btol=1e-14)[
+        0
+    ]
     # Vertices with equal margins have equal effects, and rounding must not rank them.
     return mean + scale * np.round(_indicators(test) @ effects, 9)
 
