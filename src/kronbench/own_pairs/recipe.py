@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,10 +63,13 @@ class Recipe:
         """The same with other values of some parameters."""
         return replace(self, parameters={**self.parameters, **parameters})
 
-    def fit(self, X: PairData, y: np.ndarray) -> Fitted:
+    def fit(
+        self, X: PairData, y: np.ndarray, callback: Callable[[object], object] | None = None
+    ) -> Fitted:
         """Scale by the training vertices, centre the labels of a regression, fit.
 
         The models of pairs have no intercept, and a mean far from zero would be its whole work.
+        ``callback`` is called after each iteration, by a solver whose ``fit`` has that argument.
         """
         scaler = None
         if any(self.scaled):
@@ -75,7 +78,8 @@ class Recipe:
         estimator = self.estimator()
         offset = 0.0 if is_classifier(estimator) else float(np.mean(y))
         try:
-            return Fitted(estimator.fit(X, y - offset), scaler, offset)
+            more = {} if callback is None else {"callback": callback}
+            return Fitted(estimator.fit(X, y - offset, **more), scaler, offset)
         except InputError:
             raise
         except (TypeError, ValueError) as error:  # of a parameter that only an algorithm meets

@@ -181,7 +181,7 @@ def _plan_with(base: Plan, outside: Outside, wanted) -> tuple[Plan, set[tuple[st
             item.name: {**config["papers"][item.paper].get(item.name, {}), **changes},
         }
         changed.add((item.paper, item.name))
-    if not changed or (wanted and refused):
+    if not changed or (refused and any(name for _, name in wanted)):
         raise InputError("; ".join(refused))
     for sentence in refused:
         print(f"left out: {sentence}", file=sys.stderr)
