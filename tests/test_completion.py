@@ -53,7 +53,8 @@ def test_each_shell_gets_every_command_and_long_option(shell, capsys):
         for name in _below(parser):
             assert f" {name}" in text, (shell, path)
         for option in _options(parser):
-            assert (f"-l {option[2:]} " if shell == "fish" else option) in text or option == "-h"
+            kind = "-l" if option.startswith("--") else "-s"
+            assert (f"{kind} {option.lstrip('-')} " if shell == "fish" else option) in text
 
 
 @pytest.mark.parametrize("shell", ["fish", "zsh"])

@@ -87,9 +87,8 @@ def _made(path: str, parameters: Mapping[str, object]) -> BaseEstimator:
     try:
         made = find_solver(path)(**parameters)
     except TypeError as error:
-        raise InputError(
-            f"{path} cannot be made: {error}; give its parameters with --set"
-        ) from None
+        how = "with these parameters" if parameters else "without arguments"
+        raise InputError(f"{path} cannot be made {how}: {error}") from None
     if "random_state" in made.get_params():
         made.set_params(random_state=0)
     return made

@@ -65,7 +65,7 @@ class Work:
         return self.asked or self.train
 
     def within(self, vertices: int, pairs: int) -> Work:
-        """The same with no more vertices on a side and pairs than these, those to predict first."""
+        """No more vertices on a side, and no more pairs, than these; of a prediction, its own."""
         rows, cols, n = self.scored
         smaller = min(rows, vertices), min(cols, vertices), min(n, pairs)
         if self.asked:
@@ -210,8 +210,9 @@ def _used(data):
 
 def _products(recipe):
     """Products of a fit that makes all of its iterations."""
-    inner = recipe.parameter("max_inner")
-    return int(recipe.parameter("max_iter") or 1) * (1 if inner is None else int(inner) + 1)
+    outer, inner = recipe.parameter("max_iter"), recipe.parameter("max_inner")
+    outer = outer if isinstance(outer, int) else 1  # what is no number, fit refuses
+    return outer * (inner + 1 if isinstance(inner, int) else 1)
 
 
 def _what_fits(recipe, work, available):
