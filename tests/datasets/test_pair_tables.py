@@ -84,7 +84,7 @@ def without_rows(write):
         (lambda folder, write: without_rows(write), "these are registered: cols, pairs"),
         (lambda folder, write: write(options={"label": "activ"}), "did you mean 'active'?"),
         (lambda folder, write: write(options={"row": "drug"}), "give both row and col"),
-        (lambda folder, write: write(options={"lable": "x"}), "options do not fit 'pairs'"),
+        (lambda folder, write: write(options={"labels": "x"}), "options do not fit 'pairs'"),
         (
             lambda folder, write: (folder / "my/pairs.csv").write_text("drug,target\nD01,01\n"),
             "no column of labels",

@@ -10,8 +10,6 @@ from scipy import sparse
 from kronbench.datasets.dataset import Loader
 from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
-from kronbench.io import check_columns, read_table
-from kronbench.pairs.frames import read_pairs, read_vertices
 
 FILES = ("pairs", "rows", "cols")
 
@@ -48,6 +46,10 @@ def parse_tables(
         A file is missing from the entry or packed, or a table is not as its readers say; or there
         are not two labels.
     """
+    # Here, because they load pandas, and most data sets have no use for it.
+    from kronbench.io import check_columns, read_table
+    from kronbench.pairs.frames import read_pairs, read_vertices
+
     if set(files) != set(FILES):
         raise InputError(
             f"a data set of pairs has the files {', '.join(FILES)}; these are registered: "
