@@ -31,7 +31,7 @@ FLOORS = {
     "models": {"linalg", "pairs", "classes", "evaluation"},
     "bench": {"linalg", "pairs", "datasets", "evaluation"},
     "own_pairs": {"linalg", "pairs", "evaluation", "models", "bench"},
-    "runs": {"bench"},
+    "runs": {"bench", "datasets"},
     "report": {"bench", "runs"},
     "experiments": {"linalg", "pairs", "classes", "datasets", "evaluation", "models", "bench"},
 }

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import kronbench
 from kronbench.bench.end_with_workflow import follow_workflow
+from kronbench.cli_outside import add_commands
 from kronbench.errors import InputError
 from kronbench.files import refusal
 
@@ -28,6 +29,8 @@ def main(argv: list[str] | None = None) -> int:
     # it would stand in the way of numba's, and rows would count as disturbed by others.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "12")  # 2^12 cycles, its default is 2^26
     follow_workflow()
+    if os.getcwd() not in sys.path:  # where a solver of the user's may lie; as with python -m
+        sys.path.append(os.getcwd())
     arguments = _parser().parse_args(argv)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
@@ -110,6 +113,7 @@ def _parser():
     costs.add_argument("--yes", action="store_true", help="write it; without, only what changes")
     add("manual", _manual, "write config/README.md")
     _add_own_pairs(add)
+    add_commands(add, parser)
 
     data = add("data", None, "the data sets: list, fetch, verify, describe")
     add = _adder(data, "ACTION")
@@ -126,9 +130,7 @@ def _parser():
 
 
 def _add_own_pairs(add):
-    """The commands on a user's own pairs, and for a solver of one's own."""
-    check = add("check", _check, "whether a solver keeps the contract; status 1 if it does not")
-    check.add_argument("solver", metavar="MODULE.CLASS", help="import path of the class")
+    """The commands on a user's own pairs."""
     evaluate = add("evaluate", _evaluate, "score a solver on your own pairs")
     fit = add("fit", _fit, "fit a solver to your own pairs")
     for command in (evaluate, fit):
@@ -137,7 +139,9 @@ def _add_own_pairs(add):
             ("rows", "table of row vertices: id, then numbers, or similarities to all ids"),
             ("cols", "the same of column vertices"),
         ):
-            command.add_argument(f"--{name}", required=True, metavar="FILE", help=text)
+            command.add_argument(f"--{name}", metavar="FILE", help=text)
+        text = "data set of the loader 'pairs' in your registry, in place of the three tables"
+        command.add_argument("--data", metavar="NAME", help=text)
         for name, text in (("row", "row ids"), ("col", "column ids"), ("label", "labels")):
             text = f"column of the pairs with the {text}, if not in the order above"
             command.add_argument(f"--{name}", metavar="NAME", help=text)
@@ -201,16 +205,6 @@ def _seed(text):
     if not text.isdecimal() or int(text) >= 2**32:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to 2^32 - 1")
     return int(text)
-
-
-def _check(arguments):
-    from kronbench.own_pairs.contract import check_solver
-
-    broken = 0
-    for part, wrong in check_solver(arguments.solver):
-        print(f"{'BROKEN' if wrong else 'ok':6}  {part}" + (f"\n        {wrong}" if wrong else ""))
-        broken += bool(wrong)
-    return 1 if broken else 0
 
 
 def _figures(arguments):
@@ -339,8 +333,17 @@ def _fit(arguments):
 
 
 def _tables(arguments):
-    names = ("pairs", "rows", "cols", "row", "col", "label")
-    return {name: getattr(arguments, name) for name in names}
+    files, columns = ("pairs", "rows", "cols"), ("row", "col", "label")
+    given = {name: getattr(arguments, name) for name in (*files, *columns)}
+    if arguments.data is None:
+        if missing := [f"--{name}" for name in files if given[name] is None]:
+            raise InputError(f"{' and '.join(missing)} missing: give three tables, or --data NAME")
+        return given
+    if more := [f"--{name}" for name, value in given.items() if value is not None]:
+        raise InputError(f"--data says where the tables are: leave out {' and '.join(more)}")
+    from kronbench.datasets import own_tables
+
+    return own_tables(arguments.data)
 
 
 def _predict(arguments):

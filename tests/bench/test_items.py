@@ -102,6 +102,17 @@ def change(path, value):
             {"solver": "kronbench.nowhere.KronRidge"},
             "unknown solver path 'kronbench.nowhere.KronRidge'",
         ),
+        (
+            ("papers", "airola", "figure-3"),
+            {"solver": "sklaern.svm.SVC"},
+            "airola figure-3: unknown .* did you mean 'sklearn.svm.SVC'?",
+        ),
+        (
+            ("papers", "airola", "table-6"),
+            {"methods": {"A": {"solver": "kronbench.models.KronSVM"}, "B": {"solvr": "x.Y"}}},
+            "airola table-6: methods: B has no import path under the key 'solver'; it has 'solvr'",
+        ),
+        (("user",), {"path": "/no/such/folder"}, "user.path: /no/such/folder is no folder"),
     ],
 )
 def test_bad_configuration_is_named(path, value, sentence):

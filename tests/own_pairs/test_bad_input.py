@@ -1,8 +1,10 @@
 """Whatever is wrong with tables, parameters or model files: one sentence, nothing written."""
 
+import errno
 import hashlib
 import io
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -107,11 +109,20 @@ def test_tables(folder, capsys, command, table, edit, sentence):
     refused(capsys, folder, sentence, *argv)
 
 
+def zipped(head, size):
+    """A zip of a table that unpacks to so many bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("pairs.csv", head + bytes(size))
+    return out.getvalue()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
         ("pairs.csv", bytes(range(256)) * 10, "no text in UTF-8"),
         ("pairs.csv", b"\x1f\x8b\x08\x00", "no text in UTF-8"),
+        ("pairs.csv", zipped(b"drug,target,active\n", 50_000_000), "no text"),
         ("pairs.xlsx", b"PK\x03\x04", "give .csv, .tsv or .parquet"),
         ("pairs.parquet", b"PAR1", "parquet"),
         ("missing.csv", None, "No such file"),
@@ -132,6 +143,11 @@ def test_files_that_are_no_tables(folder, capsys, name, content, sentence):
         (["--solver", "KronRigde"], "did you mean 'KronRidge'?"),
         (["--solver", "LSSVM"], "'LSSVM' is no solver of pairs"),
         (["--solver", "nowhere.Solver"], "nowhere is not installed"),
+        (["--solver", "sklaern.svm.SVC"], "did you mean 'sklearn.svm.SVC'?"),
+        (["--solver", "kronbench.modls.KronSVM"], "did you mean 'models'?"),
+        (["--solver", "kronbench.models.KronSMV"], "did you mean 'KronSVM'?"),
+        (["--solver", "sklearn.svm.SVC"], "sklearn.svm.SVC does not take pairs: it makes an"),
+        (["--solver", "sklearn.naive_bayes.CategoricalNB"], "does not take pairs"),
         (["--solver", "kronbench.models.Nothing"], "has no 'Nothing'"),
         (["--solver", "numpy.array"], "no scikit-learn estimator"),
         (["--solver", "KronRidge", "--set", "rge=1"], "did you mean 'reg'?"),
@@ -361,6 +377,30 @@ def test_tables_to_predict(folder, capsys, model, table, content, sentence):
     (folder / f"{table}.csv").write_text(content)
     options = [] if table == "pairs" else [f"--{table}", folder / f"{table}.csv"]
     refused(capsys, folder, sentence, *predict(folder, *options))
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (errno.ENOSPC, "make room on its disk"),
+        (errno.EDQUOT, "make room within your quota"),
+        (errno.EROFS, "choose a folder that can be written"),
+    ],
+)
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_a_disk_that_takes_no_more_leaves_what_was_there(
+    folder, capsys, monkeypatch, model, command, number, sentence
+):
+    (folder / "m.kron").write_bytes(model)
+    (folder / "out.csv").write_text("earlier predictions\n")
+
+    def full(*arguments, **options):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("zipfile.ZipFile.writestr", full)
+    monkeypatch.setattr("pandas.DataFrame.to_csv", full)
+    fit = ["fit", *arguments(folder), "--solver", "KronRidge", "-o", folder / "m.kron"]
+    refused(capsys, folder, sentence, *(fit if command == "fit" else predict(folder)))
 
 
 @pytest.mark.parametrize("out", ["out.xlsx", "nowhere/out.csv", "pairs.csv/out.csv"])

@@ -131,8 +131,10 @@ def test_each_way_to_break_it_is_named(solver, part, said):
         ("kronbench.modelsx.KronRidge", "unknown solver path"),
         ("no_such_package.Solver", "no_such_package is not installed in this environment"),
         ("kronbench.pairs.small_pairs", "has no 'small_pairs'"),
-        ("numpy.linalg.solve", "is no class"),
-        ("kronbench.pairs.PairData", "cannot be made without arguments"),
+        ("sklaern.svm.SVC", "did you mean 'sklearn.svm.SVC'?"),
+        ("numpy.linalg.solve", "is no scikit-learn estimator"),
+        ("kronbench.pairs.PairData", "is no scikit-learn estimator"),
+        ("sklearn.multioutput.MultiOutputRegressor", "cannot be made without arguments"),
     ],
 )
 def test_what_is_no_solver_is_one_sentence(path, sentence, capsys):

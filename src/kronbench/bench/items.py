@@ -6,6 +6,7 @@ nothing of what an experiment does.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import functools
@@ -16,7 +17,8 @@ from pathlib import Path
 
 import yaml
 
-from kronbench.bench.solvers import check_import_path, import_paths
+from kronbench.bench.outside import use_outside
+from kronbench.bench.solvers import check_entries, check_import_path, import_paths
 from kronbench.bench.source_imports import file_of
 from kronbench.errors import InputError
 from kronbench.files import write_text
@@ -201,6 +203,7 @@ def load_plan(config: Mapping | str | Path) -> Plan:
             )
     validate(config, "config", "the configuration")
     _check_mirror(config["mirror"] or "")
+    use_outside(config.get("user", {}))
     papers, items = {}, []
     for paper, overrides in config["papers"].items():
         file = config_path("papers", f"{paper}.yaml")
@@ -337,13 +340,14 @@ def _item(paper, name, entries, overrides, config):
         _check_module(f"experiments.{paper}", entry["experiment"], f"{paper} {name}")
     _check_module(f"report.drawings.{paper}", entry["drawing"], f"{paper} {name}")
     parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
-    for path in import_paths(parameters):
-        try:
-            check_import_path(path)
-        except ModuleNotFoundError:
-            pass  # a solver of another package: its job skips it, with the reason
-        except InputError as error:
-            raise InputError(f"{paper} {name}: {error}") from None
+    try:
+        check_entries(parameters)
+        for path in import_paths(parameters):
+            # a solver of another package that is not installed: its job skips it, with the reason
+            with contextlib.suppress(ModuleNotFoundError):
+                check_import_path(path)
+    except InputError as error:
+        raise InputError(f"{paper} {name}: {error}") from None
     return Item(
         paper=paper,
         name=name,

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
-from collections.abc import Iterator, Mapping
-from typing import Any
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from kronbench.bench.source_imports import read_module
 from kronbench.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# How alike two names are (1: the same) from which one is taken for the other, misspelt.
+_ALIKE = 0.8
 
 
 class SolverMissing(Exception):
@@ -47,7 +55,8 @@ def check_import_path(path: str) -> None:
     if module is None:
         import_object(path)
     elif name not in module.names:
-        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'")
+        near = _nearest(name, module.names)
+        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'{near}")
 
 
 def import_object(path: str) -> Any:
@@ -56,23 +65,72 @@ def import_object(path: str) -> Any:
     Raises
     ------
     ModuleNotFoundError
-        The package that should hold it is not installed.
+        The package that should hold it, or one that it needs, is not installed.
     InputError
-        The package is there, and the path leads nowhere in it.
+        The path leads nowhere in a package that is there, the nearest name is told; a name is
+        that of an installed package, misspelt; or the module fails when it is imported.
     """
     module_name, _, name = path.rpartition(".")
-    package = module_name.partition(".")[0]
-    if package and importlib.util.find_spec(package) is None:
-        raise ModuleNotFoundError(f"{package} is not installed", name=package)
-    if not package or find_module(module_name) is None:
+    package, *parts = module_name.split(".")
+    if not package:
         raise InputError(
             f"unknown solver path '{path}': give the import path of a class, "
             "such as kronbench.models.KronRidge"
         )
-    module = importlib.import_module(module_name)
+    if importlib.util.find_spec(package) is None:
+        if near := _nearest_package(package, parts):
+            right = ".".join([near, *parts, name])
+            raise InputError(f"unknown solver path '{path}': did you mean '{right}'?")
+        raise ModuleNotFoundError(f"{package} is not installed", name=package)
+    try:
+        for part in parts:
+            if find_module(f"{package}.{part}") is None:
+                found = importlib.import_module(package)
+                known = [
+                    entry.name for entry in pkgutil.iter_modules(getattr(found, "__path__", []))
+                ]
+                raise InputError(
+                    f"unknown solver path '{path}': {package} has no module '{part}'"
+                    + _nearest(part, known)
+                )
+            package = f"{package}.{part}"
+        module = importlib.import_module(module_name)
+    except (InputError, ModuleNotFoundError):
+        raise
+    except Exception as error:  # whatever a file from outside does when it is imported
+        raise InputError(
+            f"{module_name} cannot be imported: {type(error).__name__}: {error}"
+        ) from None
     if not hasattr(module, name):
-        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'")
+        raise InputError(
+            f"unknown solver path '{path}': {module_name} has no '{name}'"
+            + _nearest(name, dir(module))
+        )
     return getattr(module, name)
+
+
+def scores_of(model: Any, pairs: Any) -> np.ndarray:
+    """Scores (t,) of a fitted solver: its decision function, or predictions where it has none."""
+    return getattr(model, "decision_function", model.predict)(pairs)
+
+
+def check_entries(parameters: Mapping) -> None:
+    """InputError where one method of an item names no solver and the others do.
+
+    A method is an entry of a mapping under the key ``methods`` or ``solvers``.
+    """
+    for key in ("methods", "solvers"):
+        entries = parameters.get(key)
+        entries = entries if isinstance(entries, Mapping) else {}
+        named = [entry for entry in entries.values() if isinstance(entry, Mapping)]
+        if not any("solver" in entry for entry in named):
+            continue
+        for name, entry in entries.items():
+            if not (isinstance(entry, Mapping) and isinstance(entry.get("solver"), str)):
+                known = list(entry) if isinstance(entry, Mapping) else []
+                near = difflib.get_close_matches("solver", known, n=1)
+                hint = f"; it has '{near[0]}'" if near else ""
+                raise InputError(f"{key}: {name} has no import path under the key 'solver'{hint}")
 
 
 def import_paths(parameters: object) -> Iterator[str]:
@@ -100,3 +158,18 @@ def find_module(module: str) -> str | None:
     except ModuleNotFoundError:
         return None
     return spec.origin if spec else None
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence: the name that may be meant, or nothing."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
+    return f": did you mean '{near[0]}'?" if near else ""
+
+
+def _nearest_package(name: str, parts: list[str]) -> str | None:
+    """The importable package of nearly this name that has these modules below it."""
+    known = {module.name for module in pkgutil.iter_modules()}
+    for near in difflib.get_close_matches(name, known, cutoff=_ALIKE):
+        if not parts or find_module(".".join([near, *parts])) is not None:
+            return near
+    return None

@@ -19,6 +19,7 @@ from kronbench.datasets import (
     generators,
     ipc,
     lshtc,
+    pair_tables,
     registry,
     uci,
     wipo,
@@ -37,6 +38,7 @@ __all__ = [
     "modules_of",
     "names",
     "own_sums",
+    "own_tables",
     "verify",
 ]
 
@@ -48,6 +50,7 @@ LOADERS: dict[str, Loader] = {
     **wipo.LOADERS,
     **ipc.LOADERS,
     **lshtc.LOADERS,
+    **pair_tables.LOADERS,
 }
 
 POLICIES = ("auto", "real", "surrogate")
@@ -85,8 +88,10 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
     if policy == "surrogate":
         return _surrogate(entry, loader, mirrors, network=False)
     try:
-        files = {key: fetch.obtain(file, mirrors) for key, file in entry.files.items()}
+        files = {key: _obtain(entry, file, mirrors) for key, file in entry.files.items()}
     except fetch.Unavailable as error:
+        if entry.own and not error.entry.urls:
+            raise InputError(_not_beside(entry, error)) from None
         if policy == "real" or loader.surrogate is None:
             raise InputError(_not_at_hand(entry, error)) from None
         _log.warning(
@@ -140,9 +145,35 @@ def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
     for key, file in entry.files.items():
         if entry.own and not file.sha256:
             with contextlib.suppress(fetch.Unavailable, InputError):
-                found = fetch.obtain(file, fetch.mirrors(mirror), network=False)
+                found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
                 sums[key] = found.record.sha256
     return sums
+
+
+def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str | Path | None]:
+    """The paths of the tables of a data set of one's own, and the columns that its entry names.
+
+    Returns
+    -------
+    dict
+        ``pairs``, ``rows``, ``cols`` and ``row``, ``col``, ``label`` (None: by their order).
+
+    Raises
+    ------
+    InputError
+        There is no such data set, it is not made of such tables, or one of them is not there.
+    """
+    entry = registry.find(name)
+    if entry.loader != "pairs":
+        raise InputError(f"{entry.name} is no data set of own tables: its loader is not 'pairs'")
+    try:
+        paths = {
+            key: _obtain(entry, file, fetch.mirrors(mirror)).path
+            for key, file in entry.files.items()
+        }
+    except fetch.Unavailable as error:
+        raise InputError(_not_beside(entry, error)) from None
+    return paths | {column: entry.options.get(column) for column in ("row", "col", "label")}
 
 
 @dataclass(frozen=True)
@@ -159,9 +190,10 @@ class FileCheck:
 
 def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[FileCheck]:
     """Check each file of a data set that lies on this machine; touches no network."""
-    for file in registry.find(name).files.values():
+    entry = registry.find(name)
+    for file in entry.files.values():
         try:
-            found = fetch.obtain(file, fetch.mirrors(mirror), network=False)
+            found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
         except fetch.Unavailable:
             yield FileCheck(file.mirror, True, "not on this machine")
         except InputError as error:
@@ -171,6 +203,12 @@ def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[FileCheck
             yield FileCheck(
                 file.mirror, True, f"{state} ({found.source}, {found.record.bytes} bytes)"
             )
+
+
+def _obtain(entry, file, mirrors, network=True):
+    """A file of an entry; those of one's own are looked for beside their registry first."""
+    beside = [str(registry.own_folder())] if entry.own else []
+    return fetch.obtain(file, [*beside, *mirrors], network=network)
 
 
 def _loader(entry):
@@ -255,6 +293,12 @@ def _filled(file):
         for key, value in asdict(file).items()
         if value
     }
+
+
+def _not_beside(entry, missing):
+    """Of an entry of one's own."""
+    place = registry.own_folder() / missing.entry.mirror
+    return f"{entry.name} has no file {place}: put it there, or correct 'mirror' in the registry"
 
 
 def _not_at_hand(entry, missing):

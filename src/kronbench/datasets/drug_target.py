@@ -32,12 +32,13 @@ def labelled_pairs(
     ----------
     dataset : Dataset
         Of this module (drugs are rows; features are the rows of the similarity matrices as
-        published) or a checkerboard.
+        published), a checkerboard, or one's own pairs.
     rng : numpy.random.Generator, optional
         Draws the pairs; needed where ``fraction`` is below 1.
     fraction : float, optional
         Share of all m q pairs to draw, n = round(fraction m q); 2018, table 5 has 0.25. Data that
-        are not complete (Ki, the checkerboards) keep all their known pairs whatever it is.
+        are not complete (Ki, the checkerboards), and one's own pairs, keep all their known pairs
+        whatever it is.
 
     Returns
     -------
@@ -50,7 +51,7 @@ def labelled_pairs(
     InputError
         The data set holds no labels of pairs, or ``fraction`` is no share or lacks ``rng``.
     """
-    if dataset.kind == "pairs":
+    if dataset.kind in ("pairs", "labelled pairs"):
         features = dataset["row_features"], dataset["col_features"]
         pairs = PairData(*features, dataset["rows"], dataset["cols"])
         return pairs, dataset["labels"].astype(float)

@@ -1,7 +1,7 @@
 """The registry: which files each data set is made of, where they come from, how they are checked.
 
 ``config/datasets.yaml``, checked against its schema; the file named by ``KRONBENCH_REGISTRY`` adds
-entries of the same form, under names of their own.
+entries of the same form, under names of their own, whose files lie beside it.
 """
 
 from __future__ import annotations
@@ -89,6 +89,11 @@ def entries() -> dict[str, Entry]:
                 "print numbers; give it another name"
             )
     return shipped | {name: replace(entry, own=True) for name, entry in added.items()}
+
+
+def own_folder() -> Path:
+    """The folder of the user's own registry, to which the paths of its files are relative."""
+    return Path(os.environ["KRONBENCH_REGISTRY"]).expanduser().absolute().parent
 
 
 def find(name: str) -> Entry:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 
-from kronbench.bench.solvers import import_object
+from kronbench.bench.solvers import scores_of
 from kronbench.errors import InputError
 from kronbench.own_pairs.recipe import find_solver
 from kronbench.pairs import PairData
@@ -26,20 +26,24 @@ class Broken(Exception):
     """A part of the contract that does not hold; the message says how."""
 
 
-def check_solver(path: str) -> Iterator[tuple[str, str]]:
+def check_solver(
+    path: str, parameters: Mapping[str, object] | None = None
+) -> Iterator[tuple[str, str]]:
     """Each part of the contract in words, and what is wrong with it ("" where it holds).
 
     Parameters
     ----------
     path : str
         Name of a solver of the package, or the import path of a class.
+    parameters : mapping, optional
+        Those of the solver that are not its defaults.
 
     Raises
     ------
     InputError
-        The path leads to no class that can be made without arguments.
+        The path leads to no class that can be made with these parameters alone.
     """
-    solver = _made(path)
+    solver = _made(path, parameters or {})
     for check in _CHECKS:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -51,18 +55,41 @@ def check_solver(path: str) -> Iterator[tuple[str, str]]:
         yield inspect.getdoc(check).rstrip("."), wrong
 
 
-def _made(path: str) -> BaseEstimator:
+def check_keeps_contract(path: str, parameters: Mapping[str, object] | None = None) -> None:
+    """InputError with the first part of the contract that a solver breaks."""
+    check_takes_pairs(path, parameters)
+    for part, wrong in check_solver(path, parameters):
+        if wrong:
+            raise InputError(
+                f"{path} breaks the contract of solvers, and its numbers would not stand beside "
+                f"the others': '{part}': {wrong}"
+            )
+
+
+def check_takes_pairs(path: str, parameters: Mapping[str, object] | None = None) -> None:
+    """InputError unless a solver from outside can be fitted to a PairData, tried on a toy."""
+    solver = _made(path, parameters or {})
     try:
-        solver = import_object(path) if "." in path else find_solver(path)
-    except ModuleNotFoundError as error:
-        raise InputError(f"{path}: {error.name} is not installed in this environment") from None
-    if not inspect.isclass(solver):
-        raise InputError(f"{path} is no class: give the import path of an estimator's class")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            solver.fit(*_toy())
+    except Exception as error:  # whatever code from outside does with what it does not expect
+        wants_array = isinstance(error, InputError) and "no array of features" in str(error)
+        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        why = "it makes an array of what it gets" if wants_array else f"it fails with {why[:200]}"
+        raise InputError(
+            f"{path} does not take pairs: {why}, where fit(X, y) gets a PairData with "
+            "row_features, col_features, rows and cols"
+        ) from None
+
+
+def _made(path: str, parameters: Mapping[str, object]) -> BaseEstimator:
     try:
-        made = solver()
+        made = find_solver(path)(**parameters)
     except TypeError as error:
-        raise InputError(f"{path} cannot be made without arguments: {error}") from None
-    if hasattr(made, "get_params") and "random_state" in made.get_params():
+        how = "with these parameters" if parameters else "without arguments"
+        raise InputError(f"{path} cannot be made {how}: {error}") from None
+    if "random_state" in made.get_params():
         made.set_params(random_state=0)
     return made
 
@@ -79,8 +106,7 @@ def _toy(seed: int = 0, n: int | None = None) -> tuple[PairData, np.ndarray]:
 
 
 def _scores(solver: Any, pairs: PairData) -> np.ndarray:
-    decide = getattr(solver, "decision_function", None) or solver.predict
-    return np.asarray(decide(pairs), dtype=float)
+    return np.asarray(scores_of(solver, pairs), dtype=float)
 
 
 def _compare(one: np.ndarray, other: np.ndarray, what: str) -> None:

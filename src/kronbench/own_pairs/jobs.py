@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
 
 from kronbench.errors import InputError
-from kronbench.files import replacing
+from kronbench.files import refusal, replacing
 from kronbench.own_pairs import model_file
+from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate, plan
 from kronbench.own_pairs.model_file import Model
-from kronbench.own_pairs.recipe import make_recipe
+from kronbench.own_pairs.recipe import Recipe, make_recipe
+from kronbench.own_pairs.requirements import Work, announce, check_tables
 from kronbench.own_pairs.selection import check_selects, n_fits, select
 from kronbench.own_pairs.tables import read_new_pairs, read_own_pairs
 
@@ -48,9 +51,9 @@ def evaluate_files(
     InputError
         Something given is wrong; all but what single folds show is told before the first fit.
     """
-    own = read_own_pairs(**tables)
-    recipe = make_recipe(solver, assignments, own, scale, selects)
+    own, recipe = _read(tables, solver, assignments, scale, selects)
     splits = plan(own, recipe, settings, n_splits, n_repeats, seed, selects)
+    announce(recipe, Work.of(own.data), splits.n_fits)
     with _progress(splits.n_fits, "evaluate") as step:
         return evaluate(own, recipe, splits, seed, selects, step)
 
@@ -77,12 +80,13 @@ def fit_files(
         As in :func:`evaluate_files`.
     """
     model_file.check_output(out)
-    own = read_own_pairs(**tables)
-    recipe = make_recipe(solver, assignments, own, scale, selects)
+    own, recipe = _read(tables, solver, assignments, scale, selects)
     model_file.check_keeps(recipe)
     lines = []
     if selects:
         check_selects(recipe)
+    announce(recipe, Work.of(own.data), 1 + (n_fits(recipe, setting) if selects else 0))
+    if selects:
         with _progress(n_fits(recipe, setting), "select") as step:
             choice = select(recipe, own.data, own.y, setting, seed, step)
         recipe = choice.recipe
@@ -96,8 +100,10 @@ def fit_files(
         lines += [
             f"{name} lies at an end of its grid: try values beyond" for name in choice.on_edge
         ]
-    fitted = recipe.fit(own.data, own.y)
-    digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
+    with _iterations(recipe) as callback:
+        fitted = recipe.fit(own.data, own.y, callback)
+    with _refused_writing():
+        digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
     return "\n".join(lines)
 
@@ -122,15 +128,49 @@ def predict_files(
     if separator is None:
         raise InputError(f"{out} is no table that can be written: give .csv or .tsv")
     model_file.check_output(out)
+    check_tables({"pairs": pairs, "rows": rows, "cols": cols})
     known = model_file.load(model)
     new = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
     scores = np.empty(len(new.ids))
+    for _, data in new.groups:
+        announce(known.recipe, Work.of(known.data, data))
     for part, data in new.groups:
         scores[part] = known.fitted.scores(data)
     frame = new.ids.assign(prediction=scores)
-    with replacing(out) as temporary:
+    with _refused_writing(), replacing(out) as temporary:
         frame.to_csv(temporary, sep=separator, index=False)
     return f"{out}: {len(frame)} predictions by {known.recipe}"
+
+
+def _read(tables, solver, assignments, scale, selects):
+    """The pairs, and the recipe for them, with all that can be checked before long work."""
+    if "." in solver:
+        check_takes_pairs(solver)
+    check_tables(tables)
+    own = read_own_pairs(**tables)
+    return own, make_recipe(solver, assignments, own, scale, selects)
+
+
+@contextmanager
+def _refused_writing() -> Iterator[None]:
+    """A full disk, or a folder that cannot be written, is a sentence."""
+    try:
+        yield
+    except OSError as error:
+        if not (sentence := refusal(error)):
+            raise
+        raise InputError(sentence) from None
+
+
+@contextmanager
+def _iterations(recipe: Recipe) -> Iterator[Callable[[object], None] | None]:
+    """A callback that moves a bar of iterations, for fits of some seconds that take one."""
+    if "callback" not in signature(recipe.estimator().fit).parameters:
+        yield None
+        return
+    total = recipe.parameter("max_iter")
+    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
+        yield lambda _: bar.update() and None
 
 
 @contextmanager

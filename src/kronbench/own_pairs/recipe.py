@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
-from kronbench.bench.solvers import SolverMissing, import_solver
+from kronbench.bench.solvers import import_object
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean
 from kronbench.models import VertexScaler
@@ -63,10 +63,13 @@ class Recipe:
         """The same with other values of some parameters."""
         return replace(self, parameters={**self.parameters, **parameters})
 
-    def fit(self, X: PairData, y: np.ndarray) -> Fitted:
+    def fit(
+        self, X: PairData, y: np.ndarray, callback: Callable[[object], object] | None = None
+    ) -> Fitted:
         """Scale by the training vertices, centre the labels of a regression, fit.
 
         The models of pairs have no intercept, and a mean far from zero would be its whole work.
+        ``callback`` is called after each iteration, by a solver whose ``fit`` has that argument.
         """
         scaler = None
         if any(self.scaled):
@@ -75,7 +78,8 @@ class Recipe:
         estimator = self.estimator()
         offset = 0.0 if is_classifier(estimator) else float(np.mean(y))
         try:
-            return Fitted(estimator.fit(X, y - offset), scaler, offset)
+            more = {} if callback is None else {"callback": callback}
+            return Fitted(estimator.fit(X, y - offset, **more), scaler, offset)
         except InputError:
             raise
         except (TypeError, ValueError) as error:  # of a parameter that only an algorithm meets
@@ -125,15 +129,7 @@ def make_recipe(
         The solver or a parameter is unknown or out of range, or the labels are not its kind.
     """
     known = inspect.signature(find_solver(solver)).parameters
-    given = {}
-    for assignment in assignments:
-        name, equals, text = assignment.partition("=")
-        if name not in known:
-            nearest = did_you_mean(name, list(known))
-            raise InputError(f"{solver} has no parameter '{name}'{nearest}")
-        if not equals:
-            raise InputError(f"'{assignment}' sets nothing: give {name}=VALUE")
-        given[name] = _value(text)
+    given = read_assignments(solver, assignments)
     scaled = []
     for side, table in zip(("row", "col"), own.sides, strict=True):
         kernel = f"{side}_kernel"
@@ -150,19 +146,36 @@ def make_recipe(
     return recipe
 
 
+def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, object]:
+    """Parameters of a solver from "name=value" strings; InputError where it has no such one."""
+    known = inspect.signature(find_solver(solver)).parameters
+    given = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if name not in known:
+            nearest = did_you_mean(name, list(known))
+            raise InputError(f"{solver} has no parameter '{name}'{nearest}")
+        if not equals:
+            raise InputError(f"'{assignment}' sets nothing: give {name}=VALUE")
+        given[name] = _value(text)
+    return given
+
+
 def find_solver(name: str) -> type[BaseEstimator]:
     """The class of a name in ``kronbench.models`` or of an import path.
 
     Raises
     ------
     InputError
-        There is none, or it takes no pairs.
+        There is none, it takes no pairs, or a package that it needs is not installed.
     """
     if "." in name:
         try:
-            found = import_solver(name)
-        except SolverMissing as error:
-            raise InputError(f"{error}: install it") from None
+            found = import_object(name)
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"{name}: {error.name} is not installed in this environment: install it"
+            ) from None
         if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
             raise InputError(
                 f"{name} is no scikit-learn estimator: give the path of a class of one"

@@ -42,14 +42,8 @@ def make_figures(
     InputError
         No such scale, paper or item; the current folder is no checkout; no such number of cores.
     """
-    if not Path("Snakefile").exists():
-        raise InputError(
-            f"{Path.cwd()} has no Snakefile: the figures are made in a checkout of the project "
-            "(git clone), not with the package alone"
-        )
-    if cores != "all" and not (cores.isdecimal() and int(cores) > 0):
-        raise InputError(f"cores is {cores!r}: give a number from 1 on, or 'all'")
-    plan = _plan(scale)
+    check_checkout(cores)
+    plan = plan_of_scale(scale)
     for command in _commands(plan, paper, item, cores):
         print(shlex.join(command), flush=True)
         if not only_shown:
@@ -60,7 +54,19 @@ def make_figures(
     return 0
 
 
-def _plan(scale):
+def check_checkout(cores: str) -> None:
+    """InputError unless the workflow can be run here, and on so many cores."""
+    if not Path("Snakefile").exists():
+        raise InputError(
+            f"{Path.cwd()} has no Snakefile: the figures are made in a checkout of the project "
+            "(git clone), not with the package alone"
+        )
+    if cores != "all" and not (cores.isdecimal() and int(cores) > 0):
+        raise InputError(f"cores is {cores!r}: give a number from 1 on, or 'all'")
+
+
+def plan_of_scale(scale: str) -> Plan:
+    """The plan of one of the project's scales; InputError where there is no such scale."""
     plans = {plan.scale: plan for plan in load_scales()}
     if scale not in plans:
         raise InputError(f"there is no scale '{scale}': give one of {', '.join(plans)}")

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch, TimeCap
 from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.seeds import generator
-from kronbench.bench.solvers import SolverMissing, make_solver
+from kronbench.bench.solvers import SolverMissing, make_solver, scores_of
 from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
@@ -97,6 +97,15 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     return frame
 
 
+def with_solver(spec: Mapping, name: str, solver: str, given: Mapping) -> dict:
+    """The parameters that change where a solver from outside is one more method.
+
+    It is run as it is given: nothing of it is selected.
+    """
+    entry = {"solver": solver, "parameters": dict(given)}
+    return {"methods": {**spec["methods"], name: entry}}
+
+
 @dataclass(frozen=True)
 class Split:
     """Training pairs and labels, and the test sets of the models that are trained on them.
@@ -172,7 +181,7 @@ def _slow(methods, n, spec):
             pairs, y = checkerboard(small, rng, fraction=spec["fraction"])
             with Stopwatch() as watch:
                 model = method.make(0, method.select(pairs, y, 0)).fit(pairs, y)
-                model.decision_function(pairs)
+                scores_of(model, pairs)
             cap.record(len(pairs), watch.seconds)
         if not cap.allows(n):
             sentences[name] = (
@@ -220,7 +229,7 @@ class _Method:
 
     def test(self, model, fold, test, y_test, selection, fit):
         with Stopwatch() as prediction:
-            scores = model.decision_function(test)
+            scores = scores_of(model, test)
         watches = {"selection": selection, "fit": fit, "prediction": prediction}
         timing = selection.timing() + fit.timing() + prediction.timing()
         return {
@@ -258,4 +267,4 @@ class _Method:
 
     def inner_area(self, pairs, y, train, test, seed, value):
         model = self.make(seed, value).fit(pairs[train], y[train])
-        return roc_auc(y[test], model.decision_function(pairs[test]))
+        return roc_auc(y[test], scores_of(model, pairs[test]))

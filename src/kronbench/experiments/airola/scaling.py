@@ -12,10 +12,11 @@ from tqdm import tqdm
 from kronbench.bench.clock import TimeCap, in_turn
 from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.seeds import generator
-from kronbench.bench.solvers import SolverMissing, make_solver
+from kronbench.bench.solvers import SolverMissing, make_solver, scores_of
 from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.errors import InputError
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.pairs import PairData
 
@@ -82,6 +83,25 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     return frame
 
 
+def with_solver(spec: Mapping, name: str, solver: str, given: Mapping) -> dict:
+    """The parameters that change where a solver from outside is one more line, at one ``reg``.
+
+    Raises
+    ------
+    InputError
+        The solver has no parameter ``reg``.
+    """
+    known = make_solver(solver, **given).get_params()
+    if "reg" not in known:
+        raise InputError(f"{solver} has no parameter reg, by which its line is named")
+    given = dict(given)
+    reg = float(given.pop("reg", known["reg"]))
+    return {
+        "solvers": {**spec["solvers"], name: {"solver": solver, "parameters": given}},
+        "regs": {**spec["regs"], name: [reg]},
+    }
+
+
 def _point(curves, problems, place):
     """The rows of all curves at one size: training first, then predictions."""
     size, fold, n = place["size"], place["fold"], place["n"]
@@ -95,7 +115,7 @@ def _point(curves, problems, place):
     ways = {}
     for curve, (model, _) in models.items():
         trick = hasattr(model, "to_vec_trick")
-        fast = partial(_by_vec_trick, model) if trick else model.decision_function
+        fast = partial(_by_vec_trick, model) if trick else partial(scores_of, model)
         ways[curve, f"{curve.name} by vec trick" if trick else curve.name] = partial(fast, pairs)
         if trick and curve.times_own_prediction:
             # Its time grows with support pairs times test pairs, not with the training pairs.
@@ -231,4 +251,4 @@ def _warm_up(entry, reg, problems, smallest):
     """Fit and predict once, so that no clock sees compilation or the first use of a library."""
     fold = problems.folds[0]
     pairs, y = problems.train(smallest, fold)
-    _make(entry, reg).fit(pairs, y).decision_function(pairs[:100])
+    scores_of(_make(entry, reg).fit(pairs, y), pairs[:100])

@@ -1,0 +1,82 @@
+"""The commands for who brings a solver: check, run-with; and the completion of all commands."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from kronbench.completion import SHELLS, script
+from kronbench.errors import InputError
+
+
+def add_commands(
+    add: Callable[..., argparse.ArgumentParser], parser: argparse.ArgumentParser
+) -> None:
+    """Add them to the parser of ``kronbench``."""
+    check = add("check", _check, "whether a solver keeps the contract; status 1 if it does not")
+    check.add_argument("solver", metavar="MODULE.CLASS", help="import path of the class")
+
+    with_ = add("run-with", _run_with, "run the items that compare methods with yours among them")
+    with_.add_argument("solver", metavar="MODULE.CLASS|FILE.yaml", help="its class, or a file")
+    with_.add_argument("paper", nargs="?", help="all that compare methods without")
+    with_.add_argument("item", nargs="?")
+    with_.add_argument("--scale", default="default", help="smoke: minutes; paper: hours")
+    with_.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter; repeatable"
+    )
+    with_.add_argument("--name", help="of its row; the name of the class without")
+    with_.add_argument("--path", metavar="FOLDER", help="that holds the module, if not installed")
+    with_.add_argument("--registry", metavar="FILE", help="data sets of your own")
+    with_.add_argument(
+        "--data", action="append", default=[], metavar="NAME", help="in place of the items' data"
+    )
+    with_.add_argument("--cores", default="all", help="a number, or all of them")
+    with_.add_argument("--dry-run", action="store_true", help="print the commands alone")
+
+    completion = add("completion", None, "the completion of commands for a shell")
+    completion.add_argument("shell", choices=SHELLS)
+    completion.set_defaults(command=lambda given: print(script(given.shell, parser), end=""))
+
+
+def _check(arguments):
+    from kronbench.own_pairs.contract import check_solver
+
+    broken = 0
+    for part, wrong in check_solver(arguments.solver):
+        print(f"{'BROKEN' if wrong else 'ok':6}  {part}" + (f"\n        {wrong}" if wrong else ""))
+        broken += bool(wrong)
+    return 1 if broken else 0
+
+
+def _run_with(arguments):
+    from kronbench.bench.outside import use_outside
+    from kronbench.own_pairs.contract import check_keeps_contract
+    from kronbench.own_pairs.recipe import read_assignments
+    from kronbench.runs.run_with import outside_of_file, outside_of_options, run_with
+
+    given = vars(arguments)
+    if Path(arguments.solver).suffix in (".yaml", ".yml"):
+        for name in ("set", "name", "path", "registry", "data"):
+            if given[name]:
+                raise InputError(f"--{name} is for a single solver: {arguments.solver} says it")
+        outside = outside_of_file(arguments.solver)
+        use_outside(outside.user)
+    else:
+        if arguments.path:
+            use_outside({"path": str(Path(arguments.path).expanduser().resolve())})
+        outside = outside_of_options(
+            arguments.solver,
+            read_assignments(arguments.solver, arguments.set),
+            *(given[name] for name in ("name", "path", "registry", "data")),
+        )
+    for entry in outside.solvers.values():
+        check_keeps_contract(entry["solver"], entry["parameters"])
+    return run_with(
+        outside,
+        arguments.paper,
+        arguments.item,
+        arguments.scale,
+        arguments.cores,
+        only_shown=arguments.dry_run,
+    )

@@ -1,0 +1,265 @@
+"""Memory and time of long work on a user's pairs: told before it, refused where it does not fit.
+
+Estimates are of the Kronecker models, whose sizes decide; of other solvers nothing is said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numba
+import numpy as np
+import psutil
+
+from kronbench.errors import InputError
+from kronbench.own_pairs.recipe import Recipe
+from kronbench.pairs import PairData
+from kronbench.pairs._cost_model import Sizes, machine_rates
+
+_MIB = 1 << 20
+# From which on work is announced.
+_LONG_SECONDS, _LARGE_BYTES = 10, 1 << 30
+# Bytes that a cell of a table takes while it is read: of numbers, and of pairs, with ids as text.
+_NUMBER_CELL, _PAIR_CELL = 24, 70
+_SAMPLE = 1 << 20  # bytes of a table in which cells are counted
+# Arrays of the length of the pairs that a Krylov method and the sorted pairs hold, and those of
+# one product.
+_FIT_ARRAYS, _ARRAYS = 20, 6
+# A product that no machine makes in less than this is not worth measuring one.
+_OPERATIONS_A_SECOND = 1e11
+_NAMES = {"row": "row", "col": "column"}
+
+
+@dataclass(frozen=True)
+class Work:
+    """The sizes of one fit, or of one prediction.
+
+    Attributes
+    ----------
+    train : (int, int, int)
+        Row vertices, column vertices and pairs that train.
+    asked : (int, int, int) or None
+        Those of the pairs to predict; None of a fit.
+    widths : (int, int)
+        Features of a row and of a column vertex.
+    """
+
+    train: tuple[int, int, int]
+    asked: tuple[int, int, int] | None
+    widths: tuple[int, int]
+
+    @classmethod
+    def of(cls, train: PairData, asked: PairData | None = None) -> Work:
+        """The work of a fit to pairs, or of scores for others."""
+        widths = train.row_features.shape[1], train.col_features.shape[1]
+        return cls(_used(train), None if asked is None else _used(asked), widths)
+
+    @property
+    def scored(self) -> tuple[int, int, int]:
+        """Row vertices, column vertices and pairs of the scores: those that train, in a fit."""
+        return self.asked or self.train
+
+    def within(self, vertices: int, pairs: int) -> Work:
+        """No more vertices on a side, and no more pairs, than these; of a prediction, its own."""
+        rows, cols, n = self.scored
+        smaller = min(rows, vertices), min(cols, vertices), min(n, pairs)
+        if self.asked:
+            return replace(self, asked=smaller)
+        return replace(self, train=smaller)
+
+
+def memory_of(recipe: Recipe, work: Work) -> dict[str, float]:
+    """Bytes that a fit or a prediction takes beside its tables, by what takes them.
+
+    Empty for a solver that is no Kronecker model.
+    """
+    if recipe.parameter("row_kernel") is None or recipe.parameter("product") is None:
+        return {}
+    primal, parts = recipe.parameter("form") == "primal", {}
+    for side, new, old, width in _sides(work):
+        if primal and recipe.parameter(f"{side}_kernel") == "linear":
+            parts[f"the {_NAMES[side]} features"] = 8.0 * new * width
+        else:
+            parts[f"the {_NAMES[side]} kernel"] = 8.0 * new * old
+    (rows, cols, n), (new_rows, new_cols, new_n) = work.train, work.scored
+    parts["products"] = 8.0 * max(rows * new_cols, cols * new_rows)
+    parts["vectors"] = 8.0 * (_ARRAYS * (n + new_n) if work.asked else _FIT_ARRAYS * n)
+    return parts
+
+
+def seconds_of(recipe: Recipe, work: Work) -> float:
+    """Seconds of a fit, or of a prediction, by the products that this machine makes; 0: unknown.
+
+    The rates are measured, in about a second, where they matter and are not known.
+    """
+    if not memory_of(recipe, work):
+        return 0.0
+    products = 1 if work.asked else _products(recipe)
+    (rows, cols, n), (new_rows, new_cols, new_n) = work.train, work.scored
+    sizes = Sizes(new_rows, rows, new_cols, cols, n, new_n)
+    values = sum(
+        new * old * (0 if recipe.parameter(f"{side}_kernel") == "precomputed" else width)
+        for side, new, old, width in _sides(work)
+    )
+    operations = products * min(sizes.sparse()[0], sizes.dense()) + 2 * values
+    if operations < _OPERATIONS_A_SECOND:
+        return 0.0
+    rates = machine_rates(np.float64, numba.get_num_threads())
+    product = min(rates.sparse(sizes), rates.dense(sizes))
+    return products * product + 2 * values / rates.matrix_product
+
+
+def announce(recipe: Recipe, work: Work, n_fits: int = 1) -> None:
+    """Say on standard error what long work takes.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    work : Work
+    n_fits : int
+        How often it is done.
+
+    Raises
+    ------
+    InputError
+        It needs more memory than there is: with the sizes that would fit.
+    """
+    parts = memory_of(recipe, work)
+    needed, available = sum(parts.values()), available_memory()
+    if needed > available:
+        largest = max(parts, key=parts.__getitem__)
+        raise InputError(
+            f"{recipe.solver} for {_sizes(work)} needs about {_mib(needed)}, "
+            f"{_mib(parts[largest])} of it for {largest}, and {_mib(available)} are available: "
+            + _what_fits(recipe, work, available)
+        )
+    seconds = n_fits * seconds_of(recipe, work)
+    if seconds > _LONG_SECONDS or needed > _LARGE_BYTES:
+        times = f"{n_fits} fits of " if n_fits > 1 else ""
+        duration = f"about {_duration(seconds)} and " if seconds > 1 else ""
+        print(
+            f"{times}{recipe.solver} for {_sizes(work)}: {duration}{_mib(needed)} of memory",
+            file=sys.stderr,
+        )
+
+
+def check_tables(tables: Mapping[str, str | Path | None]) -> None:
+    """InputError where reading tables of text takes more memory than there is.
+
+    Parameters
+    ----------
+    tables : mapping
+        Paths, among them "pairs", whose ids stay text; None where there is no table. What cannot
+        be opened is left to its reader.
+    """
+    needed = {}
+    for name in ("pairs", "rows", "cols"):
+        path = tables.get(name)
+        if path is not None:
+            with contextlib.suppress(OSError):
+                cell = _PAIR_CELL if name == "pairs" else _NUMBER_CELL
+                needed[path] = _table_bytes(Path(path), cell)
+    available = available_memory()
+    if sum(needed.values()) > available:
+        largest = max(needed, key=needed.__getitem__)
+        share = available / sum(needed.values())
+        raise InputError(
+            f"{largest} has {_mib(os.path.getsize(largest))}, and to read the tables takes about "
+            f"{_mib(sum(needed.values()))} where {_mib(available)} are available: "
+            f"about {100 * share:.2g} % of them would fit"
+        )
+
+
+def available_memory(cgroups: Iterable[str | os.PathLike] = ("/sys/fs/cgroup",)) -> float:
+    """Bytes that this process may still take: of the machine, within the quota of its container.
+
+    Parameters
+    ----------
+    cgroups : folders
+        Where Linux says what a container may use (cgroup v2); pages of files that it could give
+        back count as free.
+    """
+    available = float(psutil.virtual_memory().available)
+    for folder in map(Path, cgroups):
+        with contextlib.suppress(OSError, ValueError, KeyError):  # no quota: "max" is no number
+            limit = int((folder / "memory.max").read_text())
+            lines = (folder / "memory.stat").read_text().splitlines()
+            stat = dict(line.split() for line in lines)
+            used = int((folder / "memory.current").read_text()) - int(stat["inactive_file"])
+            available = min(available, max(0.0, limit - used))
+    return available
+
+
+def _sides(work):
+    """Of each side its name, vertices of the scores, vertices that train, and features."""
+    for side, name in enumerate(("row", "col")):
+        yield name, work.scored[side], work.train[side], work.widths[side]
+
+
+def _used(data):
+    rows, cols = (
+        int(np.count_nonzero(np.bincount(index, minlength=1))) for index in (data.rows, data.cols)
+    )
+    return rows, cols, len(data)
+
+
+def _products(recipe):
+    """Products of a fit that makes all of its iterations."""
+    outer, inner = recipe.parameter("max_iter"), recipe.parameter("max_inner")
+    outer = outer if isinstance(outer, int) else 1  # what is no number, fit refuses
+    return outer * (inner + 1 if isinstance(inner, int) else 1)
+
+
+def _what_fits(recipe, work, available):
+    """The largest work of this kind that there is memory for, as the end of a sentence."""
+
+    def fits(vertices, pairs):
+        return sum(memory_of(recipe, work.within(vertices, pairs)).values()) <= available
+
+    rows, cols, n = work.scored
+    vertices = _largest(lambda v: fits(v, n), max(rows, cols))
+    if vertices > 1:
+        return f"about {vertices:,} vertices on a side would fit"
+    pairs = _largest(lambda n: fits(1, n), n)
+    return f"about {pairs:,} pairs would fit" if pairs else "none of it would fit"
+
+
+def _largest(fits, most):
+    """The largest whole number up to ``most`` that fits; 0 where none does."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def _table_bytes(path, cell):
+    """Bytes that it takes to read a table of text, by the cells at its beginning."""
+    size = path.stat().st_size
+    if path.suffix not in (".csv", ".tsv") or not size:
+        return size
+    with path.open("rb") as file:
+        sample = file.read(_SAMPLE)
+    cells = sample.count(b"\n") + sample.count(b"\t" if path.suffix == ".tsv" else b",")
+    return size * max(1.0, cell * cells / len(sample))
+
+
+def _sizes(work):
+    asked = f"{work.asked[2]:,} pairs from " if work.asked else ""
+    rows, cols, n = work.train
+    return f"{asked}{n:,} pairs of {rows:,} rows and {cols:,} columns"
+
+
+def _mib(n_bytes):
+    return f"{n_bytes / _MIB:,.0f} MiB"
+
+
+def _duration(seconds):
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 6000 else f"{seconds / 3600:.0f} hours"

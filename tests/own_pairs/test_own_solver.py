@@ -1,0 +1,62 @@
+"""docs/own-solver.md: its class keeps the contract, its commands print what is shown."""
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from kronbench import datasets
+from kronbench.cli import main
+from kronbench.runs.run_with import outside_of_file
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "own-solver.md").read_text(encoding="utf-8")
+
+
+def blocks(kind):
+    return re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder as the text makes it."""
+    (tmp_path / "my_solver.py").write_text(blocks("python")[0])
+    for name, text in zip(("registry", "mine"), blocks("yaml"), strict=True):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("KRONBENCH_REGISTRY", str(tmp_path / "registry.yaml"))
+    monkeypatch.chdir(ROOT)
+    return tmp_path
+
+
+def test_the_commands_print_what_is_shown(folder, capsys):
+    shown = [block.splitlines() for block in blocks("console")]
+    assert len(shown) == 2
+    for command, *lines in shown:
+        argv = shlex.split(command.removeprefix("$ kronbench ").replace("FOLDER", str(folder)))
+        assert main(argv) == 0
+        assert capsys.readouterr().out.splitlines() == lines
+
+
+def test_its_data_set_and_its_file_are_read(folder):
+    (entry,) = yaml.safe_load(blocks("yaml")[0]).values()
+    paths = {key: folder / file["mirror"] for key, file in entry["files"].items()}
+    paths["pairs"].parent.mkdir()
+    rng = np.random.default_rng(0)
+    for key, ids in (("rows", "abcdef"), ("cols", "xyz")):
+        pd.DataFrame(rng.random((len(ids), 2)), list(ids)).to_csv(paths[key])
+    index = pd.MultiIndex.from_product([list("abcdef"), list("xyz")])
+    values = pd.DataFrame({"assay": 1, "pKd": np.linspace(5, 9, 18)}, index)
+    values.to_csv(paths["pairs"], index_label=["compound", "kinase"])
+    data = datasets.load("MyAssay")
+    assert data["labels"].tolist() == [-1] * 9 + [1] * 9
+    found = outside_of_file(folder / "mine.yaml")
+    assert (found.name, found.datasets, found.items) == (
+        "mine", ("MyAssay",), (("airola", "table-6"),),
+    )  # fmt: skip
+    assert list(found.solvers) == ["Additive, weak", "Additive, strong"]
+    assert main(["run-with", str(folder / "mine.yaml"), "--scale", "smoke", "--dry-run"]) == 0

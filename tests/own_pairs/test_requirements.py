@@ -1,0 +1,153 @@
+"""What long work takes is told before it, and refused with what would fit where it does not."""
+
+import os
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from kronbench import InputError, PairData
+from kronbench.own_pairs import jobs, requirements
+from kronbench.own_pairs.recipe import Recipe
+from kronbench.own_pairs.requirements import Work, announce, available_memory, memory_of
+from kronbench.pairs._cost_model import Rates
+from tests.own_pairs.problem import arguments, run, tables
+from tests.own_pairs.test_bad_input import refused
+
+GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1, "col_gamma": 1}
+MILLION = Work((300_000, 2_000, 1_000_000), None, (2048, 100))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    tables(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("product", ["sparse", "dense"])
+@pytest.mark.parametrize("solver", ["KronRidge", "KronSVM"])
+def test_the_memory_told_is_that_of_a_fit_and_of_its_predictions(solver, product):
+    rng = np.random.default_rng(0)
+    rows, cols = rng.standard_normal((1500, 3)), rng.standard_normal((700, 2))
+    cells = np.sort(rng.choice(1500 * 700, 60_000, replace=False))
+    pairs = PairData(rows, cols, *np.divmod(cells, 700))
+    y = np.where(rng.random(len(pairs)) < 0.5, 1.0, -1.0)
+    recipe = Recipe(solver, {**GAUSSIAN, "product": product, "max_iter": 2})
+    recipe.fit(pairs[:100], y[:100])  # what is compiled and loaded is no part of it
+    told = sum(memory_of(recipe, Work.of(pairs)).values())
+    tracemalloc.start()
+    try:
+        fitted = recipe.fit(pairs, y)
+        fit = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        fitted.scores(pairs[:30_000])
+        prediction = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    for peak in (fit, prediction):
+        assert 0.5 < told / peak < 2, (told, peak)
+
+
+def test_what_is_said_to_fit_fits_and_one_more_does_not(monkeypatch):
+    monkeypatch.setattr(requirements, "available_memory", lambda: 8.0 * 2**30)
+    recipe = Recipe("KronRidge", {"row_kernel": "tanimoto"})
+    with pytest.raises(InputError) as caught:
+        announce(recipe, MILLION)
+    told = str(caught.value)
+    assert "1,000,000 pairs of 300,000 rows and 2,000 columns needs about 69" in told
+    assert "for the row kernel, and 8,192 MiB are available" in told
+    vertices = int(told.rpartition("about ")[2].partition(" ")[0].replace(",", ""))
+    assert vertices > 10_000
+    for more, fits in ((0, True), (1, False)):
+        needed = sum(memory_of(recipe, MILLION.within(vertices + more, 10**6)).values())
+        assert (needed <= 8 * 2**30) is fits
+    primal = Recipe("KronRidge", {"form": "primal"})  # forms no kernel matrix
+    assert "row kernel" not in memory_of(primal, MILLION)
+    assert memory_of(Recipe("PairKNN", {}), MILLION) == {}
+
+
+@pytest.mark.parametrize("what", ["tables", "work"])
+def test_each_command_refuses_what_does_not_fit_and_writes_nothing(
+    folder, capsys, monkeypatch, what
+):
+    model, out = folder / "m.kron", folder / "p.csv"
+    fit = ["fit", *arguments(folder), "--solver", "KronRidge", "-o", model]
+    assert run(capsys, *fit)[0] == 0
+    before = model.read_bytes()
+    monkeypatch.setattr(requirements, "available_memory", lambda: 6500)
+    if what == "work":
+        monkeypatch.setattr(jobs, "check_tables", lambda tables: None)
+    for argv in (
+        fit,
+        ["evaluate", *arguments(folder), "--solver", "KronRidge"],
+        ["predict", model, "--pairs", folder / "pairs.csv", "-o", out],
+    ):
+        refused(capsys, folder, "MiB are available", *argv)
+        refused(capsys, folder, "would fit", *argv)
+    assert model.read_bytes() == before
+
+
+def test_a_table_larger_than_memory_is_not_read(folder, capsys, monkeypatch):
+    monkeypatch.setattr(requirements, "available_memory", lambda: 2.0**32)
+    with (folder / "rows.csv").open("r+b") as file:
+        file.truncate(10_000_000_000)  # takes no place on the disk
+    sentence = "has 9,537 MiB, and to read the tables takes about"
+    refused(capsys, folder, sentence, "evaluate", *arguments(folder), "--solver", "KronRidge")
+
+
+def test_long_work_is_announced_by_the_rates_of_the_machine(monkeypatch, capsys):
+    monkeypatch.setattr(requirements, "available_memory", lambda: 2.0**40)
+    rates = Rates(matrix_product=1e9, pair_product=1e9, pair_overhead=0.0, factorization=1e9)
+    monkeypatch.setattr(requirements, "machine_rates", lambda dtype, threads: rates)
+    recipe = Recipe("KronRidge", {"max_iter": 50, "row_kernel": "linear", "col_kernel": "linear"})
+    work = Work((3000, 2000, 10**6), None, (100, 100))
+    announce(recipe, work, 15)
+    # 2 n (m + q) operations a product, 2 (m^2 + q^2) d for the kernels
+    seconds = 15 * (50 * 2 * 1e6 * 5000 + 2 * 13e6 * 100) / 1e9
+    told = capsys.readouterr().err
+    assert told.startswith("15 fits of KronRidge for 1,000,000 pairs of 3,000 rows")
+    assert f"about {seconds / 3600:.0f} hours and" in told or f"{seconds / 60:.0f} min" in told
+    announce(recipe, Work((14, 11, 120), None, (3, 2)), 15)
+    assert capsys.readouterr().err == ""
+
+
+def test_memory_is_what_the_machine_and_its_container_leave(tmp_path):
+    free = available_memory([tmp_path])  # says nothing of a container
+    assert free > 2**27
+
+    def container(limit):
+        (tmp_path / "memory.max").write_text(f"{limit}\n")
+        (tmp_path / "memory.current").write_text(f"{3 * 2**25}\n")
+        (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {2**25}\n")
+        return available_memory([tmp_path])
+
+    assert container(2**27) == 2**27 - 2**26
+    assert container(2**10) == 0
+    assert container("max") == pytest.approx(free, rel=0.5)
+
+
+def test_a_long_fit_shows_its_iterations(folder, capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr(
+        "kronbench.own_pairs.jobs.tqdm", lambda **given: _Bar(shown, given["total"])
+    )
+    given = ["--solver", "KronRidge", "--set", "max_iter=7", "--set", "tol=0"]
+    assert run(capsys, "fit", *arguments(folder), *given, "-o", folder / "m.kron")[0] == 0
+    assert shown == [7, *["step"] * 7]
+    os.unlink(folder / "m.kron")
+
+
+class _Bar:
+    def __init__(self, shown, total):
+        self.shown = shown
+        shown.append(total)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def update(self):
+        self.shown.append("step")
+        return True  # as tqdm does where it draws; to the solver it would mean: stop
