@@ -440,3 +440,17 @@ def test_the_factor_is_a_value():
     assert factor.rank == 3
     with pytest.raises(AttributeError):
         factor.pivots = None
+
+
+def test_drawn_pivots_follow_what_is_left_of_the_diagonal():
+    rng = np.random.RandomState(0)
+    kernel = np.diag([8.0, 1.0, 1.0])
+    first = [incomplete_cholesky(kernel, 1, rng=rng).pivots[0] for _ in range(1000)]
+    np.testing.assert_allclose(np.bincount(first) / 1000, [0.8, 0.1, 0.1], atol=0.05)
+
+
+def test_drawn_pivots_decompose_as_others_do():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    factor = incomplete_cholesky(X @ X.T, rng=np.random.RandomState(0))
+    assert factor.rank == 4
+    np.testing.assert_allclose(factor.factor @ factor.factor.T, X @ X.T, atol=1e-9)

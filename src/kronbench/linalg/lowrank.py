@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -76,12 +77,16 @@ class LowRankFactor:
 
 
 def incomplete_cholesky(
-    kernel: np.ndarray | KernelColumns, max_rank: int | None = None, tol: float = 1e-10
+    kernel: np.ndarray | KernelColumns,
+    max_rank: int | None = None,
+    tol: float = 1e-10,
+    rng: np.random.RandomState | None = None,
 ) -> LowRankFactor:
     """Pivoted incomplete Cholesky decomposition K ~ G G^T in O(k^2 n) and k kernel columns.
 
     Each step takes the point with the largest residual diagonal entry (Bach & Jordan 2005,
-    section 2).
+    section 2), or, with ``rng``, draws one in proportion to these entries (Chen, Epperly, Tropp &
+    Webber 2025, Algorithm 2.1), which follows the mass of the points and not those far out.
 
     Parameters
     ----------
@@ -92,6 +97,8 @@ def incomplete_cholesky(
     tol : float
         Stop when no residual diagonal entry exceeds tol times the largest entry of the diagonal
         of K. Every entry of K - G G^T is then at most that large in absolute value.
+    rng : numpy.random.RandomState, optional
+        Draws the pivots.
 
     Returns
     -------
@@ -108,7 +115,10 @@ def incomplete_cholesky(
     check_at_least_zero(tol, "tol")
     with factor_threads(len(diagonal)):
         steps = CholeskySteps(columns, diagonal, max_rank)
-        while steps.t < max_rank and steps.add_largest(above=tol * steps.largest):
+        above, add = tol * steps.largest, steps.add_largest
+        if rng is not None:
+            add = partial(steps.add_drawn, rng)
+        while steps.t < max_rank and add(above=above):
             pass
     gains = np.array(steps.squares) / (diagonal.sum() or 1.0)
     return LowRankFactor(steps.take(steps.t), np.array(steps.pivots, dtype=np.intp), gains)
@@ -134,6 +144,14 @@ class CholeskySteps:
         if self.residual[pivot] <= above:
             return False
         self.add(pivot)
+        return True
+
+    def add_drawn(self, rng: np.random.RandomState, above: float = 0.0) -> bool:
+        """One step with an entry above, drawn in proportion to them; False when none is."""
+        sums = np.cumsum(np.where(self.residual > above, self.residual, 0.0))
+        if sums[-1] == 0:
+            return False
+        self.add(int(np.searchsorted(sums, rng.random_sample() * sums[-1], side="right")))
         return True
 
     def add(self, pivot: int) -> None:

@@ -21,4 +21,5 @@ from .uncertain_targets import (
     UncertainFit as UncertainFit,
     fit_uncertain as fit_uncertain,
 )
+from .vertex_nystroem import VertexNystroem as VertexNystroem
 from .vertex_scaler import VertexScaler as VertexScaler

@@ -1,0 +1,187 @@
+"""Low-rank kernel features of many vertices, from a few landmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from scipy import sparse
+from scipy.linalg import solve_triangular
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.errors import InputError
+from kronbench.linalg import KernelColumns, gram, incomplete_cholesky, one_blas_thread
+from kronbench.linalg.threads import processors
+from kronbench.models._pair_labels import check_pairs
+from kronbench.models._vertex_kernel import check_width
+from kronbench.pairs import PairData
+from kronbench.pairs.data import used_vertices
+
+# Vertices among which landmarks are drawn, for each landmark.
+_CANDIDATES = 20
+# Residual diagonal of the candidates, relative to the largest entry, that is taken for zero.
+_TOL = 1e-12
+_BLOCK = 4096  # vertices whose kernel values are held at a time
+
+
+class VertexNystroem(TransformerMixin, BaseEstimator):
+    """Features of vertices whose inner products are a kernel, to low rank.
+
+    Nystroem's approximation k(x, L) k(L, L)^-1 k(L, x') by r landmarks L, factorized. No matrix of
+    all vertices is formed: v vertices cost v r kernel values, O(v r^2) for their features, and
+    memory v r. The landmarks come of a Cholesky decomposition with pivots drawn in proportion to
+    what is left of the diagonal, over at most 20 r of the vertices of the training pairs. In
+    ``make_pipeline(VertexNystroem(row_kernel="tanimoto"), KronRidge(form="primal"))`` a model of
+    pairs is linear in the product of these features and those of the other side.
+
+    Parameters
+    ----------
+    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto"}, callable or None, default None
+        Kernel of the side, as in :func:`kronbench.linalg.gram`; None leaves it as it is.
+    row_gamma, col_gamma : float, optional
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    row_rank, col_rank : int, default 500
+        Landmarks of the side; fewer where fewer span its kernel to 1e-12.
+    dtype : {"float64", "float32"}, default "float64"
+        Of the features; they are computed in double precision.
+    random_state : int, RandomState or None
+        Of the landmarks.
+
+    Attributes
+    ----------
+    row_landmarks_, col_landmarks_ : (r, d) array or sparse matrix, or None
+        Features of the landmarks as given; None for a side that stays as it is.
+    row_error_, col_error_ : float
+        Largest entry of K - Phi Phi' over the vertices of the training pairs, which is one of its
+        diagonal: bounds the error of every kernel value between them. 0 for a side as it is.
+    row_trace_error_, col_trace_error_ : float
+        tr(K - Phi Phi') / tr K over the same vertices.
+
+    References
+    ----------
+    Williams & Seeger 2001, NIPS 13; Chen, Epperly, Tropp & Webber 2025, Comm. Pure Appl. Math. 78.
+    """
+
+    def __init__(
+        self,
+        *,
+        row_kernel: str | Callable | None = None,
+        col_kernel: str | Callable | None = None,
+        row_gamma: float | None = None,
+        col_gamma: float | None = None,
+        row_rank: int = 500,
+        col_rank: int = 500,
+        dtype: DTypeLike = "float64",
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.row_kernel = row_kernel
+        self.col_kernel = col_kernel
+        self.row_gamma = row_gamma
+        self.col_gamma = col_gamma
+        self.row_rank = row_rank
+        self.col_rank = col_rank
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
+        """Draw landmarks of the vertices in use, and measure what they miss; ``y`` is ignored.
+
+        Raises
+        ------
+        InputError
+            X is no PairData or has no pairs; a kernel is precomputed or not positive
+            semidefinite; a rank is no positive integer.
+        """
+        check_pairs(X)
+        rng = check_random_state(self.random_state)
+        self._done = {}
+        self.row_landmarks_, self.row_error_, self.row_trace_error_ = self._fit_side(X, "row", rng)
+        self.col_landmarks_, self.col_error_, self.col_trace_error_ = self._fit_side(X, "col", rng)
+        return self
+
+    def transform(self, X: PairData) -> PairData:
+        """The same pairs over the features, (v, r), of all vertices of X.
+
+        Raises
+        ------
+        InputError
+            X is no PairData, or its features are not those of the training set.
+        """
+        check_is_fitted(self)
+        check_pairs(X)
+        return X.with_features(
+            self._features(X.row_features, "row"), self._features(X.col_features, "col")
+        )
+
+    def _fit_side(self, X, side, rng):
+        kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
+        if kernel is None:
+            return None, 0.0, 0.0
+        if isinstance(kernel, str) and kernel == "precomputed":
+            raise InputError(
+                f"{side}_kernel is 'precomputed': give the features of the vertices and a kernel "
+                "of them, or None"
+            )
+        features = getattr(X, f"{side}_features")
+        used, _ = used_vertices(getattr(X, f"{side}s"), features.shape[0])
+        used = np.arange(features.shape[0])[used]
+        rank = getattr(self, f"{side}_rank")
+        if rank != int(rank) or rank < 1:
+            raise InputError(f"{side}_rank is {rank}: give a positive integer")
+        sample = used
+        if len(used) > _CANDIDATES * rank:
+            sample = np.sort(rng.choice(used, _CANDIDATES * rank, replace=False))
+        factor = incomplete_cholesky(
+            KernelColumns(features[sample], kernel, gamma), min(rank, len(sample)), _TOL, rng
+        )
+        landmarks = features[sample[factor.pivots]]
+        map_ = _Map(landmarks, kernel, gamma, factor.factor[factor.pivots])
+        setattr(self, f"_{side}_map", map_)
+        images = self._features(features, side)
+        diagonal = KernelColumns(features[used], kernel, gamma).diagonal()
+        left = diagonal - np.einsum("ij,ij->i", images[used], images[used])
+        return landmarks, float(max(left.max(), 0.0)), float(max(left.sum(), 0) / diagonal.sum())
+
+    def _features(self, features, side):
+        if getattr(self, f"{side}_kernel") is None:
+            return features
+        given, images = self._done.get(side, (None, None))
+        if given is not features:
+            images = getattr(self, f"_{side}_map").images(features, np.dtype(self.dtype), side)
+            self._done.setdefault(side, (features, images))  # the training set's come first
+        return images
+
+
+class _Map(NamedTuple):
+    """From vertices to their features: k(x, L) times the inverse of the triangle's transpose."""
+
+    landmarks: np.ndarray | sparse.csr_array
+    kernel: str | Callable
+    gamma: float | None
+    triangle: np.ndarray
+
+    def images(self, features, dtype, side):
+        check_width(features, self.landmarks.shape[1], side)
+        out = np.empty((features.shape[0], len(self.triangle)), dtype)
+
+        def fill(start):
+            part = slice(start, start + _BLOCK)
+            values = gram(features[part], self.landmarks, kernel=self.kernel, gamma=self.gamma)
+            solved = solve_triangular(self.triangle, values.T, lower=True, check_finite=False)
+            out[part] = solved.T
+
+        # A sparse product has one thread, and so the BLAS here: blocks take turns on all.
+        with one_blas_thread, ThreadPoolExecutor(processors()) as pool:
+            list(pool.map(fill, range(0, len(out), _BLOCK)))
+        return out

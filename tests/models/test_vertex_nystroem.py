@@ -1,0 +1,102 @@
+"""Low-rank features of vertices against the kernels that they stand for."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+
+from kronbench import InputError, PairData
+from kronbench.evaluation import VertexKFold
+from kronbench.linalg import dense, gram
+from kronbench.models import KronRidge, VertexNystroem
+
+
+def fingerprints(v, rng, bits=64):
+    """Sparse bits, some of them common; every tenth vertex is the one before it again."""
+    X = rng.random((v, bits)) < np.linspace(0.5, 0.05, bits)
+    X[9::10] = X[8::10]
+    return sparse.csr_array(X.astype(np.int8))
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = PairData(fingerprints(50, rng), rng.normal(size=(8, 3)), *_drawn(rng, 50, 8, 200))
+    return X, rng.normal(size=200)
+
+
+def _drawn(rng, m, q, n):
+    return np.divmod(rng.permutation(m * q)[:n], q)
+
+
+KERNELS = {"row_kernel": "tanimoto", "col_kernel": "gaussian", "col_gamma": 0.2}
+
+
+def test_at_full_rank_the_model_is_that_of_the_exact_kernels(problem):
+    X, y = problem
+    lowrank = VertexNystroem(**KERNELS, random_state=0)
+    model = make_pipeline(lowrank, KronRidge(form="primal", reg=0.5, tol=1e-12, max_iter=1000))
+    exact = KronRidge(**KERNELS, reg=0.5, tol=1e-12, max_iter=1000).fit(X, y)
+    model.fit(X, y)
+    assert lowrank.row_error_ < 1e-11
+    assert lowrank.row_landmarks_.shape[0] < 50  # the twins need no landmark
+    rng = np.random.default_rng(1)
+    new = PairData(fingerprints(20, rng), rng.normal(size=(6, 3)), *_drawn(rng, 20, 6, 60))
+    for pairs in (X, new):
+        np.testing.assert_allclose(model.predict(pairs), exact.predict(pairs), atol=1e-8)
+
+
+def test_the_error_told_is_the_largest_of_the_vertices_that_train(problem):
+    X, _ = problem
+    some = X[X.rows < 40]
+    model = VertexNystroem(row_kernel="tanimoto", row_rank=12, random_state=0).fit(some)
+    used = np.unique(some.rows)
+    Phi = model.transform(some).row_features[used]
+    left = gram(X.row_features[used], kernel="tanimoto") - Phi @ Phi.T
+    assert np.abs(left).max() == pytest.approx(model.row_error_)
+    assert np.trace(left) / len(used) == pytest.approx(model.row_trace_error_)
+    assert 0.1 < model.row_error_ < 1
+    assert np.linalg.eigvalsh(left).min() > -1e-12
+
+
+def test_of_many_vertices_only_a_sample_can_become_landmarks():
+    rng = np.random.default_rng(2)
+    X = PairData(rng.normal(size=(500, 4)), np.eye(2), np.arange(500), np.zeros(500, int))
+    model = VertexNystroem(row_kernel="gaussian", row_gamma=0.1, row_rank=10, random_state=0)
+    features = model.fit_transform(X).row_features
+    left = gram(X.row_features, kernel="gaussian", gamma=0.1) - features @ features.T
+    assert np.abs(left).max() == pytest.approx(model.row_error_)
+    np.testing.assert_array_equal(clone(model).fit_transform(X).row_features, features)
+
+
+def test_only_vertices_that_train_become_landmarks_and_a_side_may_stay(problem):
+    X, y = problem
+    pipeline = make_pipeline(
+        VertexNystroem(row_kernel="tanimoto", row_rank=15, dtype="float32", random_state=0),
+        KronRidge(form="primal"),
+    )
+    folds = VertexKFold(3, random_state=0)
+    found = cross_val_predict(pipeline, X, y, cv=folds)
+    for train, test in folds.split(X):
+        model = VertexNystroem(row_kernel="tanimoto", row_rank=15, random_state=0).fit(X[train])
+        known = dense(X.row_features)[np.unique(X.rows[train])]
+        for landmark in dense(model.row_landmarks_):
+            assert (known == landmark).all(axis=1).any()
+        Z = model.transform(X[train])
+        assert Z.col_features is X.col_features
+        assert model.transform(X[test]).row_features is Z.row_features
+        expected = clone(pipeline[-1]).fit(Z, y[train]).predict(model.transform(X[test]))
+        np.testing.assert_allclose(found[test], expected, atol=1e-4)
+
+
+def test_wrong_input(problem):
+    X, _ = problem
+    with pytest.raises(InputError, match="row_kernel is 'precomputed': give the features"):
+        VertexNystroem(row_kernel="precomputed").fit(X)
+    with pytest.raises(InputError, match="col_rank is 0"):
+        VertexNystroem(col_kernel="linear", col_rank=0).fit(X)
+    with pytest.raises(InputError, match="col_features has 2 columns and the training set 3"):
+        narrow = X.with_features(X.row_features, X.col_features[:, 1:])
+        VertexNystroem(col_kernel="linear").fit(X).transform(narrow)
