@@ -111,7 +111,8 @@ class ProductKernelModel(Renamed, BaseEstimator):
             )
         return self.form == "primal"
 
-    def _gram_operator(self, X_fit, X=None):
+    def _gram_operator(self, X_fit, X=None, squared=False):
+        """Operator of the dual form; ``squared``: of the squares of a Kronecker kernel."""
         same = [
             X is None or getattr(X, f"{side}_features") is getattr(X_fit, f"{side}_features")
             for side in ("row", "col")
@@ -134,7 +135,8 @@ class ProductKernelModel(Renamed, BaseEstimator):
                 known,
             )
             matrix = matrix.astype(dtype, copy=False)
-            matrices.append(_with_effect(matrix, match, getattr(self, f"{side}_effect"), side))
+            matrix = _with_effect(matrix, match, getattr(self, f"{side}_effect"), side)
+            matrices.append(matrix**2 if squared else matrix)
             matches.append(match)
             out_pairs.append(out_index)
             in_pairs.append(in_index)

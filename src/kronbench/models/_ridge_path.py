@@ -40,6 +40,20 @@ class RidgePath:
 
     def test_scores(self, j: int) -> np.ndarray:
         """Test predictions (K, t) of all iterates for ``regs[j]``."""
+        self._check_test_pairs()
+        return self.solutions.images(j, self.test_images)
+
+    def final_test_scores(self, tol: float) -> np.ndarray:
+        """Test predictions (s, t), for each weight of the iterate that a fit to it ends with.
+
+        The first whose residual is at most ``tol`` times the labels' norm, else the last.
+        """
+        self._check_test_pairs()
+        found = self.solutions
+        reached = found.residual_norms <= tol * found.b_norm
+        last = np.where(reached.any(axis=1), reached.argmax(axis=1), self.n_iter - 1)
+        return found.coefficients[np.arange(len(last)), last] @ self.test_images
+
+    def _check_test_pairs(self):
         if self.test_images is None:
             raise InputError("the path has no test pairs: give X_test to KronRidge.path")
-        return self.solutions.images(j, self.test_images)

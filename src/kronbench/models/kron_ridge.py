@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Self
 
@@ -9,10 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg import minres, multishift_minres
 from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._posterior import FEW, posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.models._ridge_path import RidgePath
 from kronbench.pairs import Iterate, PairData
@@ -76,6 +80,16 @@ default "linear"
         See :class:`kronbench.linalg.Solution`; the last two come with a ConvergenceWarning.
     converged_ : bool
         Whether ``tol`` was reached.
+    noise_variance_ : float
+        (||y - p||^2 + reg ||f||^2) / n. Of labels that are a Gaussian process with the covariance
+        (noise_variance / reg) k plus independent noise, this is the estimate of the noise
+        variance by maximum likelihood, reg y' (Q + reg I)^-1 y / n; an early stop makes it larger.
+
+    Notes
+    -----
+    The predictions are the mean of that process given the labels (Rasmussen & Williams 2006,
+    section 2.2), once the iterations have converged; ``predict(X, return_std=True)`` gives its
+    standard deviation.
     """
 
     _iterations_regularize = True
@@ -138,6 +152,7 @@ default "linear"
             maps, operator, solve = None, self._gram_operator(X), self._solve_dual
         solution, objectives = solve(operator, y.astype(operator.dtype, copy=False), callback)
         self._set_fitted(X, maps, solution.x, np.array(objectives), solution.stop)
+        self.noise_variance_ = 2 * objectives[-1] / len(y) if objectives else 0.0
         return self
 
     def _solve_dual(self, gram, y, callback):
@@ -213,6 +228,71 @@ default "linear"
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
         return RidgePath(regs, objective, solutions, images)
 
-    def predict(self, X: PairData) -> np.ndarray:
-        """Predictions (t,) for the pairs of X; the same as ``decision_function``."""
-        return self.decision_function(X)
+    def predict(
+        self, X: PairData, return_std: bool = False, rank: int | None = None
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Predictions (t,) for the pairs of X; the same as ``decision_function``.
+
+        Parameters
+        ----------
+        X : PairData, t pairs
+        return_std : bool, default False
+            Whether the standard deviation of f(x) comes too. That of a new label of x is
+            ``np.sqrt(std**2 + model.noise_variance_)``.
+        rank : int, optional
+            As for :meth:`std_bounds`.
+
+        Returns
+        -------
+        (t,) array; with ``return_std`` two of them, the second the upper one of ``std_bounds``.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The bounds of a standard deviation are more than a hundredth apart.
+        """
+        mean = self.decision_function(X)
+        if not return_std:
+            return mean
+        low, high = self.std_bounds(X, rank)
+        apart = float(np.max((high - low) / np.where(high > 0, high, 1.0)))
+        if apart > 0.01:
+            warnings.warn(
+                f"standard deviations may be too large, by up to {100 * apart:.0f} %: give a "
+                "larger rank or reg",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return mean, high
+
+    def std_bounds(self, X: PairData, rank: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds (t,) of the standard deviation of f at the pairs of X.
+
+        It is the root of (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x). Up to 300
+        pairs, where ``rank`` is None, conjugate gradients solve for 64 pairs together until the
+        bounds meet; give more pairs in parts to have them so. Else one Krylov space of Q of
+        dimension ``rank``, 300 by default, serves all pairs: ``rank`` products with the training
+        pairs and as many with X, and n ``rank`` numbers of memory. The upper bound is the
+        standard deviation after as many linear measurements of the labels; the lower one comes
+        of the norms of the residuals, and is far off where Q has more than ``rank`` eigenvalues
+        above reg.
+
+        Parameters
+        ----------
+        X : PairData, t pairs
+        rank : int, optional
+            At most the number of training pairs, where the bounds meet. It needs
+            pairwise="kronecker".
+
+        Raises
+        ------
+        InputError
+            A kernel is not positive semidefinite, or is precomputed and a vertex is new.
+        """
+        check_is_fitted(self)
+        check_pairs(X)
+        if rank is None and len(X) > FEW and self.pairwise == "kronecker":
+            rank = FEW
+        low, high = posterior_variance(self, X, rank)
+        scale = self.noise_variance_ / self.reg
+        return np.sqrt(scale * low), np.sqrt(scale * high)
