@@ -161,7 +161,9 @@ def _add_own_pairs(add):
             help="features of mean 0 and variance 1, by the vertices that train",
         )
         command.add_argument(
-            "--select", action="store_true", help="choose reg and kernel widths by inner folds"
+            "--select",
+            action="store_true",
+            help="choose reg and kernel widths by inner folds, or by leaving out each pair",
         )
         command.add_argument("--seed", type=_seed, default=0, help="of the splits; 0")
     evaluate.add_argument("--setting", choices=[*"ABCD", "all"], default="all", help=_NEW)

@@ -96,7 +96,7 @@ def fit_files(
             if own.two_classes
             else f"mean squared error {-choice.score:.4g}"
         )
-        lines.append(f"chosen on inner folds of setting {setting}: {chosen} ({metric})")
+        lines.append(f"chosen {choice.how}: {chosen} ({metric})")
         lines += [
             f"{name} lies at an end of its grid: try values beyond" for name in choice.on_edge
         ]

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from kronbench.bench.solvers import import_object
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean
-from kronbench.models import VertexScaler
+from kronbench.models import CompleteKronRidge, VertexScaler
 from kronbench.own_pairs.tables import OwnPairs
 from kronbench.pairs import PairData
 
@@ -71,10 +71,7 @@ class Recipe:
         The models of pairs have no intercept, and a mean far from zero would be its whole work.
         ``callback`` is called after each iteration, by a solver whose ``fit`` has that argument.
         """
-        scaler = None
-        if any(self.scaled):
-            scaler = VertexScaler(rows=self.scaled[0], cols=self.scaled[1])
-            X = scaler.fit_transform(X)
+        scaler, X = self._scaled(X)
         estimator = self.estimator()
         offset = 0.0 if is_classifier(estimator) else float(np.mean(y))
         try:
@@ -84,6 +81,36 @@ class Recipe:
             raise
         except (TypeError, ValueError) as error:  # of a parameter that only an algorithm meets
             raise InputError(f"{self} cannot be fitted: {error}") from None
+
+    def path_scores(
+        self, X: PairData, y: np.ndarray, regs: Sequence[float], X_test: PairData
+    ) -> np.ndarray:
+        """Scores (s, t) of X_test by a KronRidge fitted for each of ``regs``, from one path."""
+        scaler, X = self._scaled(X)
+        X_test = X_test if scaler is None else scaler.transform(X_test)
+        estimator, offset = self.estimator(), float(np.mean(y))
+        path = estimator.path(X, y - offset, regs, X_test)
+        return path.final_test_scores(estimator.tol) + offset
+
+    def left_out_scores(
+        self, X: PairData, y: np.ndarray, regs: Sequence[float]
+    ) -> list[np.ndarray]:
+        """For each of ``regs`` the scores (n,) of the pairs of complete data, each left out.
+
+        Those of :class:`kronbench.models.CompleteKronRidge` with the kernels of this recipe.
+        """
+        names = ("row_kernel", "col_kernel", "row_gamma", "col_gamma")
+        kernels = {name: self.parameter(name) for name in names}
+        _, X = self._scaled(X)
+        model = CompleteKronRidge(**kernels).fit(X, y)
+        cells = tuple(np.unique(side, return_inverse=True)[1] for side in (X.rows, X.cols))
+        return [left_out[cells] for _, left_out in model.loo_grid("A", regs)]
+
+    def _scaled(self, X):
+        if not any(self.scaled):
+            return None, X
+        scaler = VertexScaler(rows=self.scaled[0], cols=self.scaled[1])
+        return scaler, scaler.fit_transform(X)
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={_shown(value)}" for name, value in self.parameters.items())

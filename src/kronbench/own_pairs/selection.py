@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -23,6 +24,7 @@ _REGS = 10.0 ** np.arange(-5, 3)
 # Of 1 / the median squared distance; both sides move together.
 _WIDTHS = np.array([0.1, 0.3, 1.0, 3.0])
 _MOST_DISTANCES = 1000  # vertices of a side that the median looks at
+_MOST_VERTICES = 3000  # of a side whose eigenpairs are found to leave out single pairs
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,19 @@ class Choice:
     chosen : dict
         They alone.
     score : float
-        Mean over the inner folds: the area under the ROC curve, or minus the mean squared error.
+        The area under the ROC curve, or minus the mean squared error: the mean over the inner
+        folds, or that of all pairs, each left out in turn.
     on_edge : tuple of str
         Chosen values at an end of their grid, where the best one may lie beyond.
+    how : str
+        By which predictions, in words.
     """
 
     recipe: Recipe
     chosen: dict[str, float]
     score: float
     on_edge: tuple[str, ...]
+    how: str
 
 
 def n_fits(recipe: Recipe, setting: str) -> int:
@@ -72,6 +78,12 @@ def select(
 ) -> Choice:
     """Choose ``reg``, and the widths of Gaussian kernels that are not set, in one setting.
 
+    By inner folds of the setting. For KronRidge in the dual form a fold has all weights from one
+    Krylov solve (:meth:`KronRidge.path`), each with the iterate that a fit to it alone ends with.
+    In setting A, where every pair of up to 3000 vertices a side is known once, ridge regression
+    with the Kronecker kernel is scored on every pair as predicted by the optimum for all others
+    (:meth:`CompleteKronRidge.loo`), with no folds.
+
     Parameters
     ----------
     recipe : Recipe
@@ -90,35 +102,116 @@ def select(
         There are too few pairs or vertices for inner folds, or none of them has two labels.
     """
     grids = _grids(recipe, X)
-    two = len(np.unique(y)) == 2
-    folds = list(SettingKFold(setting, INNER_FOLDS, random_state=seed).split(X, y))
+    regs = grids.pop(("reg",), None)
+    score = roc_auc if len(np.unique(y)) == 2 else _minus_mse
+    if regs is not None and _is_ridge_of_complete_data(recipe, X, setting):
+        how = "by leaving out each pair in turn"
+        n_folds = SettingKFold(setting, INNER_FOLDS).get_n_splits()
+        scores_of = partial(_leaving_one_out, X=X, y=y, score=score, n_folds=n_folds)
+    else:
+        how = f"on inner folds of setting {setting}"
+        folds = list(SettingKFold(setting, INNER_FOLDS, random_state=seed).split(X, y))
+        by = _from_one_path if regs is not None and _has_path(recipe) else _fit_by_fit
+        scores_of = partial(by, X=X, y=y, folds=folds, score=score)
     scores = {}
     for values in product(*map(range, map(len, grids.values()))):
         # parameters whose grid moves with another's share its position
         trial = recipe.with_parameters(_at(grids, values))
-        scores[values] = _mean_score(trial, X, y, folds, two, progress)
+        if regs is None:
+            trials = [trial]
+        else:
+            trials = [trial.with_parameters({"reg": float(reg)}) for reg in regs[:, 0]]
+        for k, found in enumerate(scores_of(trials, progress=progress)):
+            scores[k, *values] = found
     if not np.isfinite(list(scores.values())).any():
         raise InputError(f"no inner fold of setting {setting} has both labels: give more pairs")
-    best = max(scores, key=lambda values: np.nan_to_num(scores[values], nan=-np.inf))
-    chosen = _at(grids, best)
+    # of equals the smallest weight, and then the smallest widths
+    best = max(sorted(scores), key=lambda values: np.nan_to_num(scores[values], nan=-np.inf))
+    if regs is None:
+        best_values = best[1:]
+    else:
+        grids, best_values = {("reg",): regs, **grids}, best
+    chosen = _at(grids, best_values)
     edges = [
         name
-        for names, position in zip(grids, best, strict=True)
+        for names, position in zip(grids, best_values, strict=True)
         for name in names
         if position in (0, len(grids[names]) - 1)
     ]
-    return Choice(recipe.with_parameters(chosen), chosen, scores[best], tuple(edges))
+    return Choice(recipe.with_parameters(chosen), chosen, float(scores[best]), tuple(edges), how)
 
 
-def _mean_score(recipe, X, y, folds, two, progress):
-    found = []
-    for train, test in folds:
+def _fit_by_fit(trials, X, y, folds, score, progress):
+    """Mean score of each trial over the folds."""
+    found = np.full((len(folds), len(trials)), np.nan)
+    for fold, (train, test) in enumerate(folds):
+        two = len(np.unique(y[train])) > 1
+        for k, trial in enumerate(trials):
+            if two:
+                found[fold, k] = score(y[test], trial.fit(X[train], y[train]).scores(X[test]))
+            progress()
+    return _means(found)
+
+
+def _from_one_path(trials, X, y, folds, score, progress):
+    """The same for trials that differ in reg alone, each fold's from one Krylov solve."""
+    regs = [trial.parameters["reg"] for trial in trials]
+    found = np.full((len(folds), len(trials)), np.nan)
+    for fold, (train, test) in enumerate(folds):
         if len(np.unique(y[train])) > 1:
-            scores = recipe.fit(X[train], y[train]).scores(X[test])
-            found.append(roc_auc(y[test], scores) if two else -np.mean((scores - y[test]) ** 2))
+            predictions = trials[0].path_scores(X[train], y[train], regs, X[test])
+            found[fold] = [score(y[test], values) for values in predictions]
+        for _ in trials:
+            progress()
+    return _means(found)
+
+
+def _leaving_one_out(trials, X, y, score, n_folds, progress):
+    """The same, where every pair is predicted from all others: by the shortcut for the optimum.
+
+    Labels are centred by the mean of the others, so that the mean is left out with them. The
+    predictions are linear in the labels: ``ones`` are those of a label 1 everywhere.
+    """
+    regs = [trial.parameters["reg"] for trial in trials]
+    others = (y.sum() - y) / (len(y) - 1)
+    of_labels, of_ones = (
+        trials[0].left_out_scores(X, labels, regs) for labels in (y, np.ones(len(y)))
+    )
+    for _ in range(len(trials) * n_folds):
         progress()
-    found = [score for score in found if np.isfinite(score)]
-    return float(np.mean(found)) if found else np.nan
+    return [
+        score(y, values + others * (1 - ones))
+        for values, ones in zip(of_labels, of_ones, strict=True)
+    ]
+
+
+def _minus_mse(y, scores):
+    return -np.mean((scores - y) ** 2)
+
+
+def _means(found):
+    """Means of the columns over what is finite; NaN where nothing is."""
+    finite = np.isfinite(found)
+    sums = np.where(finite, found, 0).sum(axis=0)
+    return np.divide(
+        sums, finite.sum(axis=0), out=np.full(found.shape[1], np.nan), where=finite.any(axis=0)
+    )
+
+
+def _has_path(recipe):
+    return recipe.solver == "KronRidge" and recipe.parameter("form") == "dual"
+
+
+def _is_ridge_of_complete_data(recipe, X, setting):
+    """Whether the shortcut leaves out pairs as new as those to predict, and of this model."""
+    if setting != "A" or recipe.solver not in ("KronRidge", "CompleteKronRidge"):
+        return False
+    plain = {"pairwise": "kronecker", "row_effect": 0, "col_effect": 0, "filter": "tikhonov"}
+    if any(recipe.parameter(name) not in (value, None) for name, value in plain.items()):
+        return False
+    n_rows, n_cols = (len(np.unique(index)) for index in (X.rows, X.cols))
+    cells = np.unique(X.rows.astype(np.int64) * X.n_cols + X.cols)
+    return len(cells) == len(X) == n_rows * n_cols and max(n_rows, n_cols) <= _MOST_VERTICES
 
 
 def _at(grids, position):
