@@ -68,3 +68,12 @@ def test_the_same_in_python(folder):
     told = re.search(r"means of the first table: (.*)\.", TEXT)[1]
     areas = [float(line.split()[1]) for line in printed.splitlines()]
     assert areas == pytest.approx([float(part) for part in re.findall(r"\.\d+", told)], abs=0.002)
+
+
+def test_what_else_is_told_in_python(folder):
+    shown = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", TEXT, re.DOTALL)
+    assert len(shown) == 3
+    for program, expected in shown:
+        printed = run(folder, [sys.executable, "-c", program]).splitlines()
+        for got, line in zip(printed, expected.splitlines(), strict=True):
+            assert same(got, line), f"{got}\n{line}"

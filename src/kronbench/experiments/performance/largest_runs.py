@@ -1,4 +1,4 @@
-"""The largest KronSVMs and low-rank factors: seconds and memory, a process for each size."""
+"""The largest fits and low-rank factors: seconds and memory, a process for each size."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numba
 import numpy as np
 import pandas as pd
 import psutil
+from sklearn.metrics import r2_score
+from sklearn.pipeline import make_pipeline
 
 from kronbench.bench.clock import Stopwatch, in_turn, measure, peak_mib
 from kronbench.bench.columns import TIMING, Columns, Parameter
@@ -17,30 +19,34 @@ from kronbench.bench.seeds import generator
 from kronbench.bench.solvers import make_solver
 from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
+from kronbench.datasets.fingerprints import FingerprintRecipe
 from kronbench.evaluation import roc_auc
 from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
+from kronbench.models import KronRidge, VertexNystroem
 from kronbench.pairs import PairData
 
 # Seconds after which a decomposition is not repeated: long enough for a second call at a million
 # points, since the first of all also waits for the memory that the machine gives it.
 _PATIENCE = 20.0
 
+_ON_LANDMARKS = "KronRidge on landmarks"
+
 COLUMNS = TIMING | Columns(
     key=("task", "solver", "n"),
     clock=("product_seconds", "predict_seconds"),
     ratios_of_clock=("products", "ratio"),
-    counts=("m", "rank", "columns", "predict_pairs"),
-    numbers=("auc", "objective"),
+    counts=("m", "q", "rank", "columns", "predict_pairs"),
+    numbers=("auc", "objective", "r2", "trace_error"),
     conditions=("peak_bytes",),
     values={
-        "task": ("KronSVM", "factor"),
-        "solver": (Parameter(("solvers",)), "incomplete Cholesky", "CSI"),
+        "task": ("KronSVM", "factor", "fingerprints"),
+        "solver": (Parameter(("solvers",)), "incomplete Cholesky", "CSI", _ON_LANDMARKS),
     },
 )
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
-    """Rows of two kinds, told apart by ``task``, each with its ``solver``.
+    """Rows of three kinds, told apart by ``task``, each with its ``solver``.
 
     "KronSVM": one row for each of ``solvers`` and its ``sizes`` (m = q), none where it has none.
     ``seconds`` is the fit with its kernels and factors, ``predict_seconds`` the prediction of
@@ -56,6 +62,13 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     2005, section 5.3). ``columns`` counts those that G has room for, ``ratio`` is over the seconds
     of incomplete Cholesky, ``peak_mib`` is read after the first call, and ``peak_bytes`` is what
     of it was not there before, for each of the n ``columns`` numbers of G, which take 8.
+
+    "fingerprints": a row for each size of ``fingerprints``, n affinities of m compounds with q
+    targets by :class:`kronbench.datasets.fingerprints.FingerprintRecipe`. ``seconds`` is the fit
+    of ridge regression with the Tanimoto kernel of the compounds to ``rank`` landmarks, these and
+    the features of all compounds included; ``predict_seconds`` that of as many pairs of as many
+    new compounds, from their fingerprints on. ``r2`` is the share of the variance of those pairs'
+    affinities that is predicted, ``trace_error`` what the landmarks miss of the kernel's trace.
     """
     rows = []
     for name, entry in spec["solvers"].items():
@@ -66,6 +79,9 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     for n in spec["factor_sizes"]:
         with one_process(__name__, initializer=numba.set_num_threads, initargs=(threads,)) as pool:
             rows += pool.apply(_measure_factors, (n, spec["factors"], spec["seed"]))
+    for size in spec["fingerprints"]["sizes"]:
+        with one_process(__name__, initializer=numba.set_num_threads, initargs=(threads,)) as pool:
+            rows.append(pool.apply(_measure_fingerprints, (size, spec)))
     return pd.DataFrame(rows)
 
 
@@ -153,6 +169,48 @@ def _measure_factors(n, spec, seed):
         }
         for name, (reached, timing) in found.items()
     ]
+
+
+def _measure_fingerprints(size, spec):
+    entry, seed = spec["fingerprints"], spec["seed"]
+    n, m = size["pairs"], size["compounds"]
+    recipe = FingerprintRecipe(
+        size["series"], size["targets"], generator(seed, "series and targets", m)
+    )
+    # Compiled code is loaded before the clock starts.
+    small, labels = recipe.pairs(400, 1000, generator(seed, "warm-up"))
+    _on_landmarks(entry, 20).fit(small, labels).predict(small)
+    pairs, y = recipe.pairs(m, n, generator(seed, "train", m))
+    test, y_test = recipe.pairs(m, n, generator(seed, "test", m))
+    model = _on_landmarks(entry, entry["rank"])
+    _, timing = measure(lambda: model.fit(pairs, y))
+    with Stopwatch() as prediction:
+        predicted = model.predict(test)
+    nystroem = model[0]
+    return {
+        "task": "fingerprints",
+        "solver": _ON_LANDMARKS,
+        "m": m,
+        "q": size["targets"],
+        "n": n,
+        **timing.columns(),
+        "busy": timing.busy or prediction.timing().busy,
+        "rank": nystroem.row_landmarks_.shape[0],
+        "trace_error": nystroem.row_trace_error_,
+        "predict_pairs": n,
+        "predict_seconds": prediction.seconds,
+        "r2": r2_score(y_test, predicted),
+        "peak_mib": peak_mib(),
+    }
+
+
+def _on_landmarks(entry, rank):
+    landmarks = VertexNystroem(
+        row_kernel="tanimoto", row_rank=rank, dtype="float32", random_state=0
+    )
+    return make_pipeline(
+        landmarks, KronRidge(form="primal", dtype="float32", **entry["parameters"])
+    )
 
 
 def _points(n, spec, seed):

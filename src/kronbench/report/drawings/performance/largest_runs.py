@@ -11,12 +11,17 @@ COLUMNS = SHOWN | Columns(
     key=("task", "solver", "pairs", "points"),
     clock=("seconds", "low", "high", "cpu seconds", "test seconds"),
     ratios_of_clock=("products", "times faster", "ratio of seconds"),
-    counts=("columns", "test pairs"),
-    numbers=("paper seconds", "objective", "auc"),
+    counts=("columns", "compounds", "targets", "landmarks", "test pairs"),
+    numbers=("paper seconds", "objective", "auc", "r2", "trace error"),
     conditions=("peak MiB", "peak bytes"),
     values={
-        "task": ("KronSVM", "factor"),
-        "solver": (Parameter(("solvers",)), "incomplete Cholesky", "CSI"),
+        "task": ("KronSVM", "factor", "fingerprints"),
+        "solver": (
+            Parameter(("solvers",)),
+            "incomplete Cholesky",
+            "CSI",
+            "KronRidge on landmarks",
+        ),
     },
 )
 
@@ -24,21 +29,27 @@ COLUMNS = SHOWN | Columns(
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each run; ``times faster`` the paper's seconds of training over ours.
 
-    A run of KronSVM has ``pairs``, a low-rank factor ``points``; ``ratio of seconds`` is over
-    incomplete Cholesky. ``low`` and ``high`` are the smallest and the largest of the repeats.
+    A fit has ``pairs``, a low-rank factor ``points``; a fit to fingerprints has ``compounds`` too.
+    ``ratio of seconds`` is over incomplete Cholesky. ``low`` and ``high`` are the smallest and the
+    largest of the repeats.
     """
     paper = frame["m"].map(_NAMES).map(printed.set_index("method").loc["KronSVM"])
-    fits = frame["task"] == "KronSVM"
-    counts = ["n", "columns", "predict_pairs"]
+    fits, on_landmarks = frame["task"] != "factor", frame["task"] == "fingerprints"
+    counts = ["m", "q", "n", "rank", "columns", "predict_pairs"]
     table = frame.astype({name: "Int64" for name in counts if name in frame})
     table["pairs"], table["points"] = table["n"].where(fits), table["n"].where(~fits)
+    for name, count in (("compounds", "m"), ("targets", "q"), ("landmarks", "rank")):
+        if on_landmarks.any():
+            table[name] = table[count].where(on_landmarks)
     table = table.assign(paper=paper, times=paper / table["seconds"])
     columns = {
         "dataset": "dataset", "task": "task", "solver": "solver", "pairs": "pairs",
-        "points": "points", "columns": "columns", "seconds": "seconds",
+        "points": "points", "compounds": "compounds", "targets": "targets",
+        "landmarks": "landmarks", "trace_error": "trace error",
+        "columns": "columns", "seconds": "seconds",
         "seconds_low": "low", "seconds_high": "high", "cpu_seconds": "cpu seconds",
         "products": "products", "paper": "paper seconds", "times": "times faster",
-        "ratio": "ratio of seconds", "objective": "objective", "auc": "auc",
+        "ratio": "ratio of seconds", "objective": "objective", "auc": "auc", "r2": "r2",
         "predict_pairs": "test pairs", "predict_seconds": "test seconds",
         "peak_mib": "peak MiB", "peak_bytes": "peak bytes", "busy": "busy", "source": "source",
     }  # fmt: skip
