@@ -71,7 +71,8 @@ def test_the_same_in_python(folder):
 
 
 def test_what_else_is_told_in_python(folder):
-    shown = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", TEXT, re.DOTALL)
+    block = r"((?:(?!```).)*)```"
+    shown = re.findall(rf"```python\n{block}\n\n```text\n{block}", TEXT, re.DOTALL)
     assert len(shown) == 3
     for program, expected in shown:
         printed = run(folder, [sys.executable, "-c", program]).splitlines()
