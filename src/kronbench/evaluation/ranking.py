@@ -112,30 +112,94 @@ def micro_auc(Y_true: ArrayLike, Y_score: ArrayLike) -> float | np.ndarray:
     return _shaped(areas.reshape(shape))
 
 
-def concordance_index(y: ArrayLike, score: ArrayLike) -> float:
-    """Share of the pairs with different ``y`` that ``score`` orders alike; its ties count half.
+def concordance_index(
+    y: ArrayLike, score: ArrayLike, *, ties: str = "half", pairs: str = "all"
+) -> float:
+    """Share of the pairs with different ``y`` that ``score`` orders alike.
 
-    Equal to the AUC for two classes. O(n log n), counted in integers.
+    Equal to the AUC for two classes. Counted in integers, in O(n log n), and O(n log^2 n) for
+    ``pairs="later"``.
 
     Parameters
     ----------
     y, score : (n,) arrays of numbers
+    ties : {"half", "zero"}
+        What a pair with equal scores counts. "zero" is what ``cindex_score`` of DeepDTA's
+        repository gives with TensorFlow 1, where a comparison with zero is one of identities.
+    pairs : {"all", "later"}
+        "later": only pairs whose later entry has the larger ``y``, so that the order of the
+        entries matters. Both functions of DeepDTA's repository do so: theirs are
+        ``ties="half", pairs="later"`` (``get_cindex``) and ``ties="zero", pairs="later"``.
 
     Returns
     -------
-    float; NaN where all ``y`` are equal, because there is then nothing to order.
+    float; NaN where no pair can be compared.
 
     Raises
     ------
     InputError
-        Lengths differ, or ``y`` or ``score`` hold NaN.
+        Lengths differ, ``y`` or ``score`` hold NaN, or ``ties`` or ``pairs`` is unknown.
+
+    References
+    ----------
+    Öztürk et al. 2018, Bioinformatics 34(17), i821 (DeepDTA).
     """
     y, score = _checked_vectors(y, score)
-    order = np.argsort(y, kind="stable")
+    if ties not in ("half", "zero"):
+        raise InputError(f"ties={ties!r} is unknown: give 'half' or 'zero'")
+    if pairs not in ("all", "later"):
+        raise InputError(f"pairs={pairs!r} is unknown: give 'all' or 'later'")
+    order = np.argsort(y, kind="stable") if pairs == "all" else np.arange(len(y))
     _, group = np.unique(y[order], return_inverse=True)
     _, rank = np.unique(score[order], return_inverse=True)
-    twice_concordant, comparable = _count_concordant(group, rank)
-    return twice_concordant / (2 * comparable) if comparable else np.nan
+    count = count_concordant if pairs == "all" else count_later
+    concordant, tied, comparable = count(group, rank)
+    return share_of(concordant, tied, comparable, ties)
+
+
+def macro_concordance_index(
+    y: ArrayLike, score: ArrayLike, vertices: ArrayLike, *, ties: str = "half"
+) -> float:
+    """Mean of the concordance indices among the pairs of each vertex, say of each row.
+
+    Parameters
+    ----------
+    y, score : (n,) arrays of numbers
+    vertices : (n,) integer array
+        The row vertices of the pairs, or their column vertices.
+    ties : as for :func:`concordance_index`
+
+    Returns
+    -------
+    float
+        Over the vertices that have two different ``y``; NaN where none has.
+
+    Raises
+    ------
+    InputError
+        As :func:`concordance_index`; or ``vertices`` does not fit.
+    """
+    y, score = _checked_vectors(y, score)
+    vertices = np.asarray(vertices)
+    if vertices.shape != y.shape:
+        raise InputError(f"vertices has shape {vertices.shape}: give one for each of {len(y)} y")
+    if ties not in ("half", "zero"):
+        raise InputError(f"ties={ties!r} is unknown: give 'half' or 'zero'")
+    order = np.lexsort((y, vertices))
+    begins = np.flatnonzero(np.diff(vertices[order], prepend=vertices[order][:1] - 1))
+    found = []
+    for part in np.split(order, begins[1:]):
+        _, group = np.unique(y[part], return_inverse=True)
+        _, rank = np.unique(score[part], return_inverse=True)
+        found.append(share_of(*count_concordant(group, rank), ties))
+    found = np.array(found)
+    return float(found[~np.isnan(found)].mean()) if not np.isnan(found).all() else np.nan
+
+
+def share_of(concordant: int, tied: int, comparable: int, ties: str) -> float:
+    """The index of so many pairs; NaN where there are none."""
+    twice = 2 * concordant + (tied if ties == "half" else 0)
+    return twice / (2 * comparable) if comparable else np.nan
 
 
 def _area(positive, scores):
@@ -204,33 +268,77 @@ def _twice_places(few, scores):
 
 
 @njit(cache=True)
-def _count_concordant(group, rank):
-    """Twice the concordant pairs, and the comparable ones; ``group`` is sorted (0, 0, 1, ...)."""
+def count_concordant(group, rank):
+    """Concordant, tied and comparable pairs; ``group`` is sorted (0, 0, 1, ...)."""
     n = len(group)
     tree = np.zeros(n + 1, np.int64)  # Fenwick tree: counts by rank of the lower groups
-    twice, comparable, start = 0, 0, 0
+    concordant, tied, comparable, start = 0, 0, 0, 0
     while start < n:
         stop = start
         while stop < n and group[stop] == group[start]:
-            at_most, below = 0, 0
-            node = rank[stop] + 1
-            while node > 0:
-                at_most += tree[node]
-                node &= node - 1
-            node = rank[stop]
-            while node > 0:
-                below += tree[node]
-                node &= node - 1
-            twice += at_most + below
+            below = _prefix(tree, rank[stop])
+            concordant += below
+            tied += _prefix(tree, rank[stop] + 1) - below
             stop += 1
         comparable += start * (stop - start)
         for i in range(start, stop):
-            node = rank[i] + 1
-            while node <= n:
-                tree[node] += 1
-                node += node & -node
+            _add(tree, rank[i], 1)
         start = stop
-    return twice, comparable
+    return concordant, tied, comparable
+
+
+@njit(cache=True)
+def count_later(group, rank):
+    """The same of the pairs whose later entry is of the higher group; in any order.
+
+    Blocks of doubled length are merged by group; the entries of the first half that come before
+    one of the second are of lower groups.
+    """
+    n = len(group)
+    order, merged = np.arange(n), np.empty(n, np.int64)
+    tree = np.zeros(n + 1, np.int64)
+    concordant, tied, comparable = 0, 0, 0
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle, stop = min(start + width, n), min(start + 2 * width, n)
+            left = start
+            for at in range(middle, stop):
+                later = order[at]
+                while left < middle and group[order[left]] < group[later]:
+                    _add(tree, rank[order[left]], 1)
+                    merged[at - middle + left] = order[left]
+                    left += 1
+                below = _prefix(tree, rank[later])
+                concordant += below
+                tied += _prefix(tree, rank[later] + 1) - below
+                comparable += left - start
+                merged[at - middle + left] = later
+            for i in range(start, left):
+                _add(tree, rank[order[i]], -1)
+            for i in range(left, middle):
+                merged[stop - middle + i] = order[i]
+            order[start:stop] = merged[start:stop]
+        width *= 2
+    return concordant, tied, comparable
+
+
+@njit(cache=True)
+def _prefix(tree, n):
+    """Sum of the first n entries."""
+    total = 0
+    while n > 0:
+        total += tree[n]
+        n &= n - 1
+    return total
+
+
+@njit(cache=True)
+def _add(tree, at, count):
+    node = at + 1
+    while node < len(tree):
+        tree[node] += count
+        node += node & -node
 
 
 def _checked_vectors(y, score):

@@ -1,0 +1,173 @@
+"""Scores of predicted affinities of pairs, by the definitions that publications use.
+
+One name is often several numbers: which ties, which squares, which interpolation. Here each has a
+name of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kronbench.errors import InputError
+from kronbench.evaluation.interaction import interaction_concordance
+from kronbench.evaluation.metrics import check_no_nan
+from kronbench.evaluation.ranking import concordance_index, macro_concordance_index, roc_auc
+
+AFFINITY_SCORES = {
+    "ci": "concordance index, ties of the prediction count half",
+    "ci_ties_zero": "concordance index, ties of the prediction count nothing",
+    "ci_later": "the same with half ties, over pairs whose later entry is larger (get_cindex)",
+    "ci_later_ties_zero": "the same without ties, over these pairs (cindex_score)",
+    "ci_rows": "mean over row vertices of the concordance index among the pairs of each",
+    "ci_cols": "mean over column vertices",
+    "interaction": "share of 2 x 2 blocks whose interaction has the right sign",
+    "mse": "mean squared error",
+    "rm2": "r_m^2 as DeepDTA's code has it: r^2 (1 - sqrt|r^4 - r_0^4|)",
+    "rm2_roy": "r_m^2 as Roy defines it: r^2 (1 - sqrt|r^2 - r_0^2|)",
+    "auc": "area under the ROC curve, by the threshold",
+    "aupr": "average precision: precision at each positive, by the threshold",
+    "aupr_interpolated": "area under the precision-recall curve, interpolated between thresholds",
+}
+
+
+def affinity_scores(
+    y: ArrayLike,
+    score: ArrayLike,
+    rows: ArrayLike,
+    cols: ArrayLike,
+    positive_above: float | None = None,
+) -> dict[str, float]:
+    """Every score of :data:`AFFINITY_SCORES`, in its order.
+
+    Parameters
+    ----------
+    y, score : (n,) arrays
+        Affinities and their predictions, in the order of the published test set, on which the
+        scores over later pairs depend.
+    rows, cols : (n,) integer arrays
+        The vertices of each pair.
+    positive_above : float, optional
+        An affinity above it is a positive: 7 for pKd, 12.1 for KIBA scores. NaN for the scores
+        that need it where it is None or one class is empty.
+
+    Raises
+    ------
+    InputError
+        Lengths differ, or numbers are missing.
+    """
+    y, score = np.asarray(y, np.float64), np.asarray(score, np.float64)
+    found = {
+        f"ci{later}{zero}": concordance_index(
+            y, score, ties="zero" if zero else "half", pairs="later" if later else "all"
+        )
+        for later in ("", "_later")
+        for zero in ("", "_ties_zero")
+    }
+    found["ci_rows"] = macro_concordance_index(y, score, rows)
+    found["ci_cols"] = macro_concordance_index(y, score, cols)
+    found["interaction"] = interaction_concordance(y, score, rows, cols)
+    found["mse"] = float(np.mean((y - score) ** 2))
+    found["rm2"] = rm2(y, score)
+    found["rm2_roy"] = rm2(y, score, variant="roy")
+    found |= dict.fromkeys(("auc", "aupr", "aupr_interpolated"), np.nan)
+    if positive_above is not None:
+        positive = y > positive_above
+        found["auc"] = roc_auc(positive, score)
+        found["aupr"] = aupr(positive, score)
+        found["aupr_interpolated"] = aupr(positive, score, interpolated=True)
+    return {name: found[name] for name in AFFINITY_SCORES}
+
+
+def rm2(y: ArrayLike, score: ArrayLike, *, variant: str = "deepdta") -> float:
+    """Modified squared correlation r_m^2 of a prediction.
+
+    With r^2 the squared correlation and r_0^2 = 1 - sum (y - k p)^2 / sum (y - mean(y))^2 what a
+    line through the origin explains, k = y'p / p'p.
+
+    Parameters
+    ----------
+    y, score : (n,) arrays of numbers
+    variant : {"deepdta", "roy"}
+        "deepdta": r^2 (1 - sqrt|r^4 - r_0^4|), what the code of DeepDTA computes and networks
+        compared with it print; "roy": r^2 (1 - sqrt|r^2 - r_0^2|), the published definition.
+
+    Returns
+    -------
+    float; NaN where ``y`` or ``score`` is constant.
+
+    Raises
+    ------
+    InputError
+        Lengths differ, numbers are missing, or the variant is unknown.
+
+    References
+    ----------
+    Roy et al. 2013, Chemometrics and Intelligent Laboratory Systems 126, 1; Öztürk et al. 2018.
+    """
+    if variant not in ("deepdta", "roy"):
+        raise InputError(f"variant={variant!r} is unknown: give 'deepdta' or 'roy'")
+    y, score = _checked(y, score)
+    y_off, score_off = y - y.mean(), score - score.mean()
+    whole, spread = y_off @ y_off, score_off @ score_off
+    if not (whole and spread):
+        return np.nan
+    r2 = (y_off @ score_off) ** 2 / (whole * spread)
+    error = y - (y @ score) / (score @ score) * score
+    r02 = 1 - error @ error / whole
+    gap = r2**2 - r02**2 if variant == "deepdta" else r2 - r02
+    return float(r2 * (1 - np.sqrt(abs(gap))))
+
+
+def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -> float:
+    """Area under the curve of precision over recall.
+
+    Parameters
+    ----------
+    positive : (n,) boolean array
+    score : (n,) array of numbers
+    interpolated : bool
+        False: average precision, a step for each threshold, as scikit-learn has it. True: between
+        two thresholds false positives grow linearly with true ones, as the program ``auc.jar``
+        has it, which DeepDTA uses (Davis & Goadrich 2006). They differ where scores are tied.
+
+    Returns
+    -------
+    float; NaN where one class is empty.
+
+    Raises
+    ------
+    InputError
+        Lengths differ, or numbers are missing.
+    """
+    positive, score = _checked(positive, score)
+    n_positive = positive.sum()
+    if n_positive in (0, len(positive)):
+        return np.nan
+    order = np.argsort(-score, kind="stable")
+    last = np.flatnonzero(np.diff(score[order], append=np.inf))  # of each threshold
+    true = np.concatenate([[0.0], np.cumsum(positive[order])[last]])
+    false = np.concatenate([[0.0], np.cumsum(1 - positive[order])[last]])
+    gained, slipped = np.diff(true), np.diff(false)
+    rises = gained > 0
+    if not interpolated:
+        precision = true[1:] / (true[1:] + false[1:])
+        return float(gained @ precision / n_positive)
+    # integral of t / (t + f(t)) over the true positives t, f(t) = f_0 + s (t - t_0)
+    t, end, f = true[:-1][rises], true[1:][rises], false[:-1][rises]
+    slope = slipped[rises] / gained[rises]
+    offset = f - slope * t  # t + f(t) = (1 + s) t + offset
+    lengths = (end - t) / (1 + slope)
+    curved = offset != 0
+    logs = np.log(((1 + slope) * end + offset)[curved] / ((1 + slope) * t + offset)[curved])
+    lengths[curved] -= (offset / (1 + slope) ** 2)[curved] * logs
+    return float(lengths.sum() / n_positive)
+
+
+def _checked(y, score):
+    y, score = np.asarray(y, np.float64), np.asarray(score, np.float64)
+    if y.ndim != 1 or y.shape != score.shape or not len(y):
+        raise InputError(f"y has shape {y.shape} and score {score.shape}: give two (n,) arrays")
+    check_no_nan(y, "y")
+    check_no_nan(score, "score")
+    return y, score

@@ -1,0 +1,188 @@
+"""Scores of affinities against brute force and other libraries."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy.stats import linregress
+from sklearn.metrics import average_precision_score, mean_squared_error
+
+from kronbench import InputError
+from kronbench.evaluation import (
+    AFFINITY_SCORES,
+    affinity_scores,
+    aupr,
+    concordance_index,
+    interaction_concordance,
+    macro_concordance_index,
+    rm2,
+)
+
+seeds = st.integers(0, 10_000)
+
+
+def draw(seed, n=30, values=6):
+    """Labels and scores with ties, and the vertices of distinct pairs of 6 x 8."""
+    rng = np.random.default_rng(seed)
+    rows, cols = np.divmod(rng.permutation(48)[:n], 8)
+    return rng.integers(0, values, n) * 0.1, rng.integers(0, values, n) * 0.7, rows, cols
+
+
+def brute_concordance(y, score, tie, later):
+    found = [
+        1.0 if score[i] > score[j] else tie if score[i] == score[j] else 0.0
+        for i in range(len(y))
+        for j in range(i if later else len(y))
+        if y[i] > y[j]
+    ]
+    return np.mean(found) if found else np.nan
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.integers(1, 40))
+def test_all_four_concordance_indices(seed, n):
+    y, score, _, _ = draw(seed, n)
+    for ties, tie in (("half", 0.5), ("zero", 0.0)):
+        for pairs in ("all", "later"):
+            expected = brute_concordance(y, score, tie, pairs == "later")
+            found = concordance_index(y, score, ties=ties, pairs=pairs)
+            assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_only_the_index_over_later_pairs_depends_on_the_order():
+    y, score, _, _ = draw(1, 40)
+    order = np.argsort(-y, kind="stable")
+    assert concordance_index(y[order], score[order]) == concordance_index(y, score)
+    assert np.isnan(concordance_index(y[order], score[order], pairs="later"))
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds)
+def test_concordance_of_each_vertex(seed):
+    y, score, rows, cols = draw(seed)
+    for vertices in (rows, cols):
+        each = [
+            brute_concordance(y[vertices == v], score[vertices == v], 0.5, False)
+            for v in np.unique(vertices)
+        ]
+        expected = np.nanmean(each)
+        assert macro_concordance_index(y, score, vertices) == pytest.approx(expected, abs=1e-12)
+
+
+def brute_interaction(y, score, rows, cols):
+    Y, F = np.full((2, 6, 8), np.nan)
+    Y[rows, cols], F[rows, cols] = y, score
+    found = []
+    for a, b in combinations(range(6), 2):
+        for c, d in combinations(range(8), 2):
+            true, guess = (np.round(M[a, c] - M[a, d] - M[b, c] + M[b, d], 9) for M in (Y, F))
+            if np.isfinite(true) and true:
+                found.append((1 + np.sign(true) * np.sign(guess)) / 2)
+    return np.mean(found) if found else np.nan
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.integers(4, 48))
+def test_interaction_concordance_is_that_of_all_blocks(seed, n):
+    y, score, rows, cols = draw(seed, n)
+    expected = brute_interaction(y, score, rows, cols)
+    found = interaction_concordance(y, score, rows, cols)
+    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert interaction_concordance(y, score, cols, rows) == pytest.approx(
+        expected, abs=1e-12, nan_ok=True
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds)
+def test_an_additive_model_has_one_half_exactly(seed):
+    rng = np.random.default_rng(seed)
+    rows, cols = np.divmod(rng.permutation(400)[:200], 20)
+    additive = 5 + rng.normal(size=20)[rows] + 1e3 * rng.normal(size=20)[cols]
+    assert interaction_concordance(rng.normal(size=200), additive, rows, cols) == 0.5
+
+
+def test_interaction_ignores_row_and_column_effects():
+    y, score, rows, cols = draw(3, 40)
+    rng = np.random.default_rng(0)
+    shifted = score + rng.normal(size=6)[rows] + rng.normal(size=8)[cols]
+    assert interaction_concordance(y, shifted, rows, cols) == interaction_concordance(
+        y, score, rows, cols
+    )
+
+
+def test_both_rm2():
+    rng = np.random.default_rng(2)
+    y = rng.normal(6, 1, 50)
+    score = y + rng.normal(0.3, 0.5, 50)
+    r2 = linregress(y, score).rvalue ** 2
+    k = np.linalg.lstsq(score[:, None], y, rcond=None)[0][0]
+    r02 = 1 - np.sum((y - k * score) ** 2) / np.sum((y - y.mean()) ** 2)
+    assert rm2(y, score) == pytest.approx(r2 * (1 - np.sqrt(abs(r2**2 - r02**2))))
+    assert rm2(y, score, variant="roy") == pytest.approx(r2 * (1 - np.sqrt(abs(r2 - r02))))
+    assert rm2(y, y) == pytest.approx(1.0)
+    assert np.isnan(rm2(y, np.ones(50)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.integers(2, 12))
+def test_area_below_precision_and_recall(seed, values):
+    y, score, _, _ = draw(seed, 30, values)
+    positive = y > 0.2
+    if positive.all() or not positive.any():
+        assert np.isnan(aupr(positive, score))
+        return
+    expected = average_precision_score(positive, score)
+    assert aupr(positive, score) == pytest.approx(expected, abs=1e-12)
+    assert aupr(positive, score, interpolated=True) == pytest.approx(
+        by_small_steps(positive, score), abs=1e-4
+    )
+
+
+def by_small_steps(positive, score):
+    """Precision integrated over recall with false positives linear in true ones."""
+    area = t = f = 0.0
+    for threshold in np.unique(score)[::-1]:
+        dt = float((positive & (score == threshold)).sum())
+        df = float((~positive & (score == threshold)).sum())
+        at = (np.arange(2000) + 0.5) / 2000
+        true, false = t + at * dt, f + at * df
+        area += dt * np.mean(true / (true + false)) if dt else 0.0
+        t, f = t + dt, f + df
+    return area / t
+
+
+def test_constant_scores_have_the_share_of_positives():
+    positive = np.arange(10) < 3
+    for interpolated in (False, True):
+        assert aupr(positive, np.zeros(10), interpolated=interpolated) == pytest.approx(0.3)
+
+
+def test_all_scores_at_once():
+    y, score, rows, cols = draw(5, 40)
+    found = affinity_scores(y, score, rows, cols, positive_above=0.2)
+    assert list(found) == list(AFFINITY_SCORES)
+    assert np.isfinite(list(found.values())).all()
+    assert found["mse"] == pytest.approx(mean_squared_error(y, score))
+    without = affinity_scores(y, score, rows, cols)
+    assert [name for name in found if np.isnan(without[name])] == ["auc", "aupr", found_last()]
+
+
+def found_last():
+    return list(AFFINITY_SCORES)[-1]
+
+
+def test_wrong_input():
+    y, score, rows, cols = draw(5, 40)
+    for wrong in (
+        lambda: concordance_index(y, score, ties="none"),
+        lambda: concordance_index(y, score, pairs="half"),
+        lambda: macro_concordance_index(y, score, rows[1:]),
+        lambda: interaction_concordance(y, score, rows, rows * 0),
+        lambda: interaction_concordance(y, score[1:], rows, cols),
+        lambda: rm2(y, score, variant="other"),
+        lambda: aupr(y > 0, np.full(40, np.nan)),
+    ):
+        with pytest.raises(InputError):
+            wrong()
