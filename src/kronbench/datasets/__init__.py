@@ -20,11 +20,13 @@ from kronbench.datasets import (
     ipc,
     lshtc,
     pair_tables,
+    published_folds,
     registry,
     uci,
     wipo,
 )
 from kronbench.datasets.dataset import KINDS, Dataset, FileRecord, Loader
+from kronbench.datasets.published_folds import Leak, PublishedFold
 from kronbench.errors import InputError
 
 __all__ = [
@@ -32,8 +34,13 @@ __all__ = [
     "LOADERS",
     "Dataset",
     "FileRecord",
+    "Leak",
     "Loader",
+    "PublishedFold",
+    "aliases",
     "describe",
+    "fold_names",
+    "folds",
     "load",
     "modules_of",
     "names",
@@ -102,6 +109,65 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
     return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
 
 
+def folds(
+    name: str,
+    fold: str,
+    *,
+    policy: str = "auto",
+    mirror: str | Path | None = None,
+    data: Dataset | None = None,
+) -> PublishedFold:
+    """A published split of a data set, such as ``folds("davis", "deepdta-1")``.
+
+    Parameters
+    ----------
+    name, fold : str
+        As in the registry; :func:`fold_names` lists the folds.
+    policy, mirror : as for :func:`load`
+        Where the files are not at hand, "auto" gives a split of the same setting with one loud
+        line, and "real" an error.
+    data : Dataset, optional
+        The data set, where it is loaded already.
+
+    Raises
+    ------
+    InputError
+        There is no such data set or fold; a file is damaged, not as its format says, or (policy
+        "real") not at hand; the pairs are not as many as published.
+    """
+    entry = registry.find(name)
+    if fold not in entry.folds:
+        known = ", ".join(entry.folds) or "none"
+        raise InputError(f"{entry.name} has no fold '{fold}'; it has: {known}")
+    data = load(name, policy=policy, mirror=mirror) if data is None else data
+    described = entry.folds[fold]
+    if not described.files:
+        return published_folds.generated(described, data)
+    if policy != "surrogate" and data.source != "surrogate":
+        mirrors = fetch.mirrors(mirror)
+        try:
+            files = {key: fetch.obtain(file, mirrors) for key, file in described.files.items()}
+            return published_folds.listed(described, data, files, _source(files))
+        except fetch.Unavailable as error:
+            if policy == "real":
+                raise InputError(_not_at_hand(entry, error)) from None
+            _log.warning(
+                "STAND-IN FOLD for %s, %s: its files are not at hand (%s)", entry.name, fold, error
+            )
+    return published_folds.stand_in(described, data, _rng(entry))
+
+
+def fold_names(name: str) -> list[str]:
+    """The published folds of a data set, in the order of the registry."""
+    return list(registry.find(name).folds)
+
+
+def aliases(name: str) -> dict[str, dict[str, str]]:
+    """Other spellings of the ids of a data set, to its own, by "rows" and "cols"."""
+    known = registry.find(name).aliases
+    return {side: dict(known.get(side, {})) for side in ("rows", "cols")}
+
+
 def names() -> list[str]:
     """The names of all data sets, in the order of the registry."""
     return list(registry.entries())
@@ -122,6 +188,11 @@ def describe(name: str) -> dict:
         "files": {key: _filled(file) for key, file in entry.files.items()},
     }
     known["manual"] = {**(entry.manual or {}), "folder": str(fetch.manual_folder())}
+    if entry.folds:
+        known["folds"] = {
+            key: {"title": fold.title, "setting": fold.setting, **fold.counts, "leak": fold.leak}
+            for key, fold in entry.folds.items()
+        }
     if entry.agreement:
         known["agreement"] = entry.agreement
     if entry.other_data:
@@ -191,7 +262,8 @@ class FileCheck:
 def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[FileCheck]:
     """Check each file of a data set that lies on this machine; touches no network."""
     entry = registry.find(name)
-    for file in entry.files.values():
+    of_folds = [file for fold in entry.folds.values() for file in fold.files.values()]
+    for file in [*entry.files.values(), *of_folds]:
         try:
             found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
         except fetch.Unavailable:

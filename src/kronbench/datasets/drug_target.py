@@ -1,13 +1,15 @@
-"""Drug-target interactions: Yamanishi et al. (2008), Davis et al. (2011), Metz et al. (2011).
+"""Drug-target data of Yamanishi (2008), Davis (2011), Metz (2011), and the KIBA scores (2014).
 
 A loaded data set has m drugs and q targets:
 
 - ``values`` (m, q) float64: interaction 0/1 (Yamanishi), Kd in nM (Davis), pKi with NaN where it
-  is not known (Metz);
+  is not known (Metz), KIBA scores likewise;
 - ``labels`` (m, q) int8: +1, -1, or 0 where it is not known, by the registry's threshold;
 - ``drug_similarity`` (m, m), ``target_similarity`` (q, q) float64, as published: neither always
   symmetric nor positive semidefinite; in percent for Metz, raw alignment scores of targets for
-  Davis, which also has ``target_similarity_normalized`` (q, q) in percent.
+  Davis, which also has ``target_similarity_normalized`` (q, q) in percent and
+  ``drug_similarity_ecfp4`` (m, m);
+- ``row_ids`` (m,), ``col_ids`` (q,) text: of the real files of Davis and KIBA.
 """
 
 from __future__ import annotations
@@ -98,7 +100,7 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if np.isnan(values).any():
         raise InputError(f"{dataset.name} has pairs that are not known; give complete data")
     if "unit" in dataset.options:
-        Y = -np.log10(values * MOLAR[dataset.options["unit"]])
+        Y = affinities(dataset).T
     else:
         positive = np.count_nonzero(values)
         Y = np.where(values == 1, values.size / positive, -values.size / (values.size - positive))
@@ -107,6 +109,16 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     else:
         target_similarity = dataset["target_similarity"]
     return psd_part(target_similarity), psd_part(dataset["drug_similarity"]), Y
+
+
+def affinities(dataset: Dataset) -> np.ndarray:
+    """The affinities (m, q) that are predicted: pKd = -log10(Kd / 1 M), pKi, or KIBA scores.
+
+    NaN where a pair is not known.
+    """
+    values = dataset["values"]
+    unit = dataset.options.get("unit")
+    return values if unit is None else -np.log10(values * MOLAR[unit])
 
 
 def label_matrix(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,6 +13,8 @@ from kronbench.datasets.drug_target_surrogates import surrogate_affinities, surr
 from kronbench.datasets.fetch import LocalFile
 from kronbench.datasets.plain_text import are_numerals, as_number, excerpt, text_lines
 from kronbench.errors import InputError
+
+_SIDES = ("drugs", "targets")
 
 
 def parse_interactions(files: Mapping[str, LocalFile]) -> dict[str, np.ndarray]:
@@ -50,8 +53,10 @@ def parse_affinities(
     Parameters
     ----------
     files : mapping
-        "affinities" (m, q), "drugs" (m, m), "targets" (q, q), and where there is one
-        "targets_normalized" (q, q), which becomes ``target_similarity_normalized``.
+        "affinities" (m, q), "drugs" (m, m), "targets" (q, q); where there are others
+        "drugs_<other>" (m, m) and "targets_<other>" (q, q), which become
+        ``drug_similarity_<other>`` and ``target_similarity_<other>``; and where ids are known
+        "row_ids" and "col_ids": a line each, or the keys of a JSON object.
     at_least : float, optional
         Label +1 from this value on; unknown values (``nan``) are allowed then.
     at_most : float, optional
@@ -63,7 +68,7 @@ def parse_affinities(
     ------
     InputError
         A line has too few or too many columns, an entry is no number, a dissociation constant is
-        not positive, a similarity is NaN, or the sizes of the files disagree.
+        not positive, a similarity is NaN, an id occurs twice, or the sizes of the files disagree.
     """
     if (at_least is None) == (at_most is None):
         raise InputError("options: give either at_least or at_most, the threshold of label +1")
@@ -77,9 +82,9 @@ def parse_affinities(
         positive = values <= at_most
         allowed = (values > 0) & np.isfinite(values)
         _check_entries(files["affinities"], values, allowed, "a positive number")
-    similarities = {key: _table(files[key]) for key in files if key != "affinities"}
+    similarities = {key: _table(files[key]) for key in files if key.startswith(_SIDES)}
     for key, similarity in similarities.items():
-        size = values.shape[0 if key == "drugs" else 1]
+        size = values.shape[0 if key.startswith("drugs") else 1]
         if similarity.shape != (size, size):
             raise InputError(
                 f"{files[key].name} is {similarity.shape[0]} x {similarity.shape[1]}; "
@@ -87,9 +92,30 @@ def parse_affinities(
             )
         _check_finite(files[key], similarity)
     arrays = label_matrix(values, positive, similarities["drugs"], similarities["targets"])
-    if "targets_normalized" in similarities:
-        arrays["target_similarity_normalized"] = similarities["targets_normalized"]
+    for key, similarity in similarities.items():
+        side, _, other = key.partition("_")
+        if other:
+            arrays[f"{side.removesuffix('s')}_similarity_{other}"] = similarity
+    for key, size in zip(("row_ids", "col_ids"), values.shape, strict=True):
+        if key in files:
+            arrays[key] = _ids(files[key], size)
     return arrays
+
+
+def _ids(file, size):
+    lines = text_lines(file, "utf-8")
+    if lines and lines[0].startswith("{"):
+        try:
+            lines = list(json.loads("\n".join(lines)))
+        except ValueError as error:
+            raise InputError(f"{file.name} is not JSON: {error}") from None
+    lines = [line.strip() for line in lines]
+    if len(lines) != size or len(set(lines)) != size or "" in lines:
+        raise InputError(
+            f"{file.name} has {len(set(lines) - {''})} different ids in {len(lines)} entries: "
+            f"expected {size}"
+        )
+    return np.array(lines)
 
 
 def _labelled_table(file):

@@ -55,6 +55,7 @@ def surrogate_affinities(
     percent: bool = False,
     raw_similarity: float | None = None,
     self_score: float | None = None,
+    ecfp4_similarity: float | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
     unit: str | None = None,
@@ -75,6 +76,8 @@ def surrogate_affinities(
     raw_similarity, self_score : float, optional
         Targets also have raw alignment scores, whose cosines have this median, and this median
         self-score; the normalized ones are in percent then, as in Davis et al.
+    ecfp4_similarity : float, optional
+        Drugs also have similarities by other fingerprints, with this median.
 
     Notes
     -----
@@ -103,6 +106,10 @@ def surrogate_affinities(
     length = np.sqrt(self_score * rng.lognormal(0, 0.45, targets))
     arrays = label_matrix(values, positive, S, length[:, None] * cosine * length)
     arrays["target_similarity_normalized"] = 100 * T
+    if ecfp4_similarity is not None:
+        arrays["drug_similarity_ecfp4"] = _similarity(
+            rng, drugs, ecfp4_similarity, _DRUG_INHERITANCE
+        )
     return arrays
 
 

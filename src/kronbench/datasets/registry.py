@@ -48,6 +48,25 @@ class FileEntry:
 
 
 @dataclass(frozen=True)
+class FoldEntry:
+    """A published split of a data set: its files, or the splitter that ``draw`` describes.
+
+    ``counts`` are its pairs, ``leak`` the shares of new vertices and of test pairs that have a
+    twin in training (:meth:`kronbench.datasets.PublishedFold.leak`); an affinity over
+    ``positive_above`` is a positive.
+    """
+
+    name: str
+    title: str
+    setting: str
+    files: Mapping[str, FileEntry]
+    draw: Mapping
+    counts: Mapping
+    leak: Mapping[str, float]
+    positive_above: float | None
+
+
+@dataclass(frozen=True)
 class Entry:
     """One registered data set, as in ``config/datasets.yaml``."""
 
@@ -64,6 +83,8 @@ class Entry:
     agreement: str
     other_data: Mapping[str, str]
     manual: Mapping | None
+    folds: Mapping[str, FoldEntry]
+    aliases: Mapping[str, Mapping[str, str]]  # other spellings of ids, by "rows" and "cols"
     own: bool = False  # an entry of ``KRONBENCH_REGISTRY``, of which no paper speaks
 
 
@@ -141,11 +162,24 @@ def _address(url):
     return url if isinstance(url, str) else Member(**url)
 
 
+def _file(record):
+    return FileEntry(**{**record, "urls": tuple(map(_address, record.get("urls", ())))})
+
+
+def _fold(name, fields):
+    return FoldEntry(
+        name=name,
+        title=" ".join(fields["title"].split()),
+        setting=fields["setting"],
+        files={key: _file(record) for key, record in fields.get("files", {}).items()},
+        draw=fields.get("draw", {}),
+        counts=fields["counts"],
+        leak=fields.get("leak", {}),
+        positive_above=fields.get("positive_above"),
+    )
+
+
 def _entry(name, fields):
-    files = {
-        key: FileEntry(**{**record, "urls": tuple(map(_address, record.get("urls", ())))})
-        for key, record in fields.get("files", {}).items()
-    }
     return Entry(
         name=name,
         title=fields["title"],
@@ -154,7 +188,7 @@ def _entry(name, fields):
         citation=" ".join(fields["citation"].split()),
         options=fields.get("options", {}),
         surrogate=fields.get("surrogate", {}),
-        files=files,
+        files={key: _file(record) for key, record in fields.get("files", {}).items()},
         shape={key: tuple(dims) for key, dims in fields.get("shape", {}).items()},
         notes=tuple(" ".join(note.split()) for note in fields.get("notes", ())),
         agreement=fields.get("agreement", ""),
@@ -162,4 +196,6 @@ def _entry(name, fields):
             paper: " ".join(text.split()) for paper, text in fields.get("other_data", {}).items()
         },
         manual=fields.get("manual"),
+        folds={fold: _fold(fold, record) for fold, record in fields.get("folds", {}).items()},
+        aliases=fields.get("aliases", {}),
     )

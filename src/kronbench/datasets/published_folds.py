@@ -1,0 +1,220 @@
+"""Splits that others published: positions of pairs in files, or a splitter with its seed.
+
+A position counts the known pairs of the label matrix in row-major order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kronbench.datasets.dataset import Dataset, FileRecord
+from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.registry import FoldEntry
+from kronbench.errors import InputError
+
+_PARTS = 6  # of a stand-in, as DeepDTA's: five to train and one to test
+
+
+@dataclass(frozen=True)
+class PublishedFold:
+    """Training and test pairs as published.
+
+    Attributes
+    ----------
+    dataset, name, title : str
+    setting : {"A", "B", "C", "D"}
+        What is new in a test pair: nothing, its row, its column, both.
+    rows, cols : (n,) integer arrays
+        The vertices of all known pairs, in row-major order.
+    parts : tuple of integer arrays
+        Positions of the training pairs among them, in the published parts and order: five for
+        DeepDTA, one for the others.
+    test : (t,) integer array
+        Positions of the test pairs, in the published order.
+    source : str
+        As of a data set; "surrogate" where the files are not at hand and a split of the same
+        setting stands in, "generated" where a splitter makes the split itself.
+    positive_above : float or None
+        An affinity above it is a positive, for areas under curves.
+    files : tuple of FileRecord
+    """
+
+    dataset: str
+    name: str
+    title: str
+    setting: str
+    rows: np.ndarray
+    cols: np.ndarray
+    parts: tuple[np.ndarray, ...]
+    test: np.ndarray
+    source: str
+    positive_above: float | None
+    files: tuple[FileRecord, ...] = ()
+
+    @cached_property
+    def train(self) -> np.ndarray:
+        """Positions of all training pairs."""
+        return np.concatenate(self.parts)
+
+    @property
+    def new_rows(self) -> np.ndarray:
+        """Row vertices of test pairs that no training pair has, in increasing order."""
+        return np.setdiff1d(self.rows[self.test], self.rows[self.train])
+
+    @property
+    def new_cols(self) -> np.ndarray:
+        """The same of column vertices."""
+        return np.setdiff1d(self.cols[self.test], self.cols[self.train])
+
+    def leak(self, row_similarity: np.ndarray, col_similarity: np.ndarray) -> Leak:
+        """Which test vertices and pairs have a twin in training.
+
+        Vertices are twins where their rows of the similarity matrix are equal: no kernel made of
+        it can tell them apart.
+
+        Parameters
+        ----------
+        row_similarity, col_similarity : square arrays
+        """
+        row_kind, col_kind = (
+            np.unique(similarity, axis=0, return_inverse=True)[1].ravel()
+            for similarity in (row_similarity, col_similarity)
+        )
+        if len(row_kind) <= self.rows.max() or len(col_kind) <= self.cols.max():
+            raise InputError(
+                f"the similarities are of {len(row_kind)} rows and {len(col_kind)} columns: give "
+                f"those of the vertices of {self.dataset}"
+            )
+        pair_kind = row_kind[self.rows] * (col_kind.max() + 1) + col_kind[self.cols]
+        return Leak(
+            np.isin(row_kind[self.new_rows], row_kind[self.rows[self.train]]),
+            np.isin(col_kind[self.new_cols], col_kind[self.cols[self.train]]),
+            np.isin(pair_kind[self.test], pair_kind[self.train]),
+        )
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What of a test set has a twin in training.
+
+    Attributes
+    ----------
+    rows, cols : boolean arrays over ``new_rows`` and ``new_cols`` of the fold
+        Whether a training vertex has the same row of similarities.
+    pairs : (t,) boolean array
+        Whether a training pair has twins, or the same vertex, on both sides.
+    """
+
+    rows: np.ndarray
+    cols: np.ndarray
+    pairs: np.ndarray
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Leak scores: share of the new vertices of each side that has some, and of the pairs."""
+        parts = {"rows": self.rows, "cols": self.cols, "pairs": self.pairs}
+        return {name: float(part.mean()) for name, part in parts.items() if len(part)}
+
+
+def listed(
+    entry: FoldEntry, data: Dataset, files: Mapping[str, LocalFile], source: str
+) -> PublishedFold:
+    """The fold of its files: JSON lists of positions, a list of lists to train on."""
+    rows, cols = known_pairs(data)
+    parts = _positions(files["train"], len(rows), nested=True)
+    (test,) = _positions(files["test"], len(rows), nested=False)
+    if np.isin(test, np.concatenate(parts)).any():
+        raise InputError(f"{files['test'].name} has pairs that are both to train and to test")
+    records = tuple(file.record for file in files.values())
+    return _checked(entry, data, rows, cols, parts, test, source, records)
+
+
+def generated(entry: FoldEntry, data: Dataset) -> PublishedFold:
+    """The fold of scikit-learn's ShuffleSplit over pairs, or over the vertices of new sides."""
+    from sklearn.model_selection import ShuffleSplit
+
+    rows, cols = known_pairs(data)
+    splitter = ShuffleSplit(1, test_size=entry.draw["test"], random_state=entry.draw["seed"])
+    if entry.setting == "A":
+        train, test = next(splitter.split(rows))
+        return _checked(entry, data, rows, cols, (train,), test, "generated")
+    kept, left_out = np.ones((2, len(rows)), bool)
+    for side, index in (("B", rows), ("C", cols)):
+        if entry.setting in (side, "D"):
+            occurring = np.unique(index)
+            stays, goes = next(splitter.split(occurring))
+            kept &= np.isin(index, occurring[stays])
+            left_out &= np.isin(index, occurring[goes])
+    parts = (np.flatnonzero(kept),)
+    return _checked(entry, data, rows, cols, parts, np.flatnonzero(left_out), "generated")
+
+
+def stand_in(entry: FoldEntry, data: Dataset, rng: np.random.Generator) -> PublishedFold:
+    """A random split of the same setting in six parts, the last of which is the test set."""
+    rows, cols = known_pairs(data)
+    units = {"A": np.arange(len(rows)), "B": rows, "C": cols}[entry.setting]
+    occurring, unit = np.unique(units, return_inverse=True)
+    part = rng.permutation(np.arange(len(occurring)) % _PARTS)[unit]
+    *parts, test = (np.flatnonzero(part == k) for k in range(_PARTS))
+    return _fold(entry, data, rows, cols, parts, test, "surrogate")
+
+
+def known_pairs(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column vertices of the known pairs of a label matrix, in row-major order."""
+    if data.kind != "label matrix":
+        raise InputError(f"{data.name} holds {data.kind}: folds are of a label matrix")
+    return np.nonzero(np.isfinite(data["values"]))
+
+
+def _checked(entry, data, rows, cols, parts, test, source, files=()):
+    found = {"train": [len(part) for part in parts], "test": len(test)}
+    if data.source != "surrogate" and found != dict(entry.counts):
+        raise InputError(
+            f"{data.name}, fold {entry.name}: {found} pairs where the registry has "
+            f"{dict(entry.counts)}: the data or the splitter are other ones"
+        )
+    return _fold(entry, data, rows, cols, parts, test, source, files)
+
+
+def _fold(entry, data, rows, cols, parts, test, source, files=()):
+    return PublishedFold(
+        data.name,
+        entry.name,
+        entry.title,
+        entry.setting,
+        rows,
+        cols,
+        tuple(parts),
+        test,
+        source,
+        entry.positive_above,
+        files,
+    )
+
+
+def _positions(file, n, nested):
+    with file.open() as stream:
+        try:
+            content = json.load(stream)
+        except ValueError as error:
+            raise InputError(f"{file.name} is not JSON: {error}") from None
+    lists = content if nested else [content]
+    try:
+        arrays = tuple(np.asarray(part, dtype=np.int64) for part in lists)
+        sound = all(part.ndim == 1 and len(part) for part in arrays) and bool(arrays)
+        sound = sound and all(np.array_equal(a, b) for a, b in zip(arrays, lists, strict=True))
+    except (TypeError, ValueError, OverflowError):
+        sound = False
+    if not sound:
+        raise InputError(f"{file.name}: expected {'lists' if nested else 'a list'} of positions")
+    together = np.concatenate(arrays)
+    if together.min() < 0 or together.max() >= n or len(np.unique(together)) < len(together):
+        raise InputError(
+            f"{file.name}: positions must be different and from 0 to {n - 1}, the known pairs"
+        )
+    return arrays

@@ -1,0 +1,170 @@
+"""Published splits: their files, their splitters, what leaks through them."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kronbench import InputError, datasets
+from kronbench.datasets import published_folds, registry
+from kronbench.datasets.drug_target import affinities
+from tests.helpers import in_memory
+
+
+@pytest.fixture(scope="module")
+def real():
+    mirror = os.environ.get("KRONBENCH_MIRROR")
+    if not mirror or not Path(mirror).is_dir():
+        pytest.skip("KRONBENCH_MIRROR names no folder with the real data")
+    loaded = {}
+
+    def load(name):
+        if name not in loaded:
+            loaded[name] = datasets.load(name, policy="real")
+        return loaded[name]
+
+    return load
+
+
+ALL = [(name, fold) for name in datasets.names() for fold in datasets.fold_names(name)]
+
+
+@pytest.mark.parametrize(("name", "number"), ALL)
+def test_the_setting_says_what_is_new(real, name, number):
+    data = real(name)
+    fold = datasets.folds(name, number, policy="real", data=data)
+    parts = np.concatenate([fold.train, fold.test])
+    assert len(np.unique(parts)) == len(parts)
+    if fold.setting != "D" and not registry.find(name).folds[number].draw:
+        assert len(parts) == len(fold.rows)  # DeepDTA's are partitions of the known pairs
+    tested = [np.unique(index[fold.test]) for index in (fold.rows, fold.cols)]
+    new = len(fold.new_rows) == len(tested[0]), len(fold.new_cols) == len(tested[1])
+    assert new == (fold.setting in "BD", fold.setting in "CD")
+    assert np.isfinite(affinities(data)[fold.rows, fold.cols]).all()
+
+
+@pytest.mark.parametrize(("name", "number"), ALL)
+def test_the_registered_leak_is_what_the_similarities_say(real, name, number):
+    data = real(name)
+    fold = datasets.folds(name, number, data=data)
+    found = fold.leak(data["drug_similarity"], data["target_similarity"]).shares
+    known = registry.find(name).folds[number].leak
+    assert found == pytest.approx(dict(known), abs=6e-5)
+
+
+def test_targets_of_davis_with_a_twin_in_training(real):
+    data = real("davis")
+    fold = datasets.folds("davis", "deepdta-3", data=data)
+    leak = fold.leak(data["drug_similarity"], data["target_similarity"])
+    assert (leak.cols.sum(), len(leak.cols)) == (12, 74)
+    assert leak.pairs.sum() == 12 * 68
+    names = set(data["col_ids"][fold.new_cols[leak.cols]])
+    assert {name.split("(")[0].split("-")[0] for name in names} == {"ABL1", "FLT3", "KIT"}
+
+
+def test_leak_by_hand():
+    similarity = np.array([[1, 1, 0.5], [1, 1, 0.5], [0.5, 0.5, 1]])  # 0 and 1 are twins
+    rows, cols = np.repeat([0, 1, 2], 3), np.tile([0, 1, 2], 3)
+    fold = published_folds.PublishedFold(
+        *("small", "one", "", "B", rows, cols),
+        *((np.array([1, 2, 7, 8]),), np.array([3, 4, 5]), "generated", None),
+    )
+    leak = fold.leak(similarity, np.eye(3))
+    assert leak.rows.tolist() == [True]  # row 1 has the twin 0
+    assert leak.cols.tolist() == [False]  # column 0 is new
+    assert leak.pairs.tolist() == [False, True, True]
+    assert leak.shares == {"rows": 1.0, "cols": 0.0, "pairs": 2 / 3}
+
+
+def test_aliases_are_the_names_of_the_published_predictions(real):
+    """Each other spelling names the target whose affinities stand beside it."""
+    data = real("davis")
+    Y = affinities(data)
+    places = [
+        {identifier: at for at, identifier in enumerate(data[key])}
+        for key in ("row_ids", "col_ids")
+    ]
+    other = datasets.aliases("davis")["cols"]
+    assert len(other) == len(set(other.values())) == 38
+    assert set(other.values()) <= set(places[1])
+    assert not set(other) & set(places[1])
+    path = Path(os.environ["KRONBENCH_MIRROR"], "field", "mdeepred-davis-predictions.txt.gz")
+    with gzip.open(path, "rt") as stream:
+        lines = [line.split("\t") for line in stream if "\t" in line]
+    for drug, target, label, _ in lines:
+        found = Y[places[0][drug], places[1][other.get(target, target)]]
+        assert found == pytest.approx(float(label), abs=1e-6)
+
+
+@pytest.mark.parametrize("number", datasets.fold_names("davis"))
+def test_a_stand_in_has_the_same_setting(number):
+    data = datasets.load("davis", policy="surrogate")
+    fold = datasets.folds("davis", number, policy="surrogate", data=data)
+    assert fold.source == "surrogate"
+    assert len(fold.parts) == 5
+    assert (len(fold.new_rows) > 0, len(fold.new_cols) > 0) == (
+        fold.setting == "B",
+        fold.setting == "C",
+    )
+    again = datasets.folds("davis", number, policy="surrogate", data=data)
+    np.testing.assert_array_equal(fold.test, again.test)
+
+
+def test_files_that_are_not_at_hand(monkeypatch, tmp_path, caplog):
+    monkeypatch.setenv("KRONBENCH_MIRROR", str(tmp_path))
+    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("kronbench.datasets.fetch._download", _no_network)
+    data = datasets.load("davis", policy="surrogate")
+    object.__setattr__(data, "source", "mirror")
+    with pytest.raises(InputError, match=r"folds/train_fold_setting1.txt: not in .*put the file"):
+        datasets.folds("davis", "deepdta-1", policy="real", data=data)
+    fold = datasets.folds("davis", "deepdta-1", data=data)
+    assert fold.source == "surrogate"
+    assert "STAND-IN FOLD for Davis, deepdta-1" in caplog.text
+
+
+def _no_network(entry, addresses, cached, tried, damaged):
+    raise datasets.fetch.Unavailable(entry, tried)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[[0, 1], [1, 2]]",
+        "[[0, 99]]",
+        "[[0, -1]]",
+        "[0, 1]",
+        "[[0.5, 1]]",
+        "[[]]",
+        "[[0, 1]",
+        "{}",
+    ],
+)
+def test_wrong_files(content):
+    file = in_memory(fold=content)["fold"]
+    with pytest.raises(InputError, match=r"fold\.txt"):
+        published_folds._positions(file, 10, nested=True)
+
+
+def test_unknown_names():
+    with pytest.raises(InputError, match=r"Davis has no fold 'deepdta-9'; it has: deepdta-1, "):
+        datasets.folds("davis", "deepdta-9")
+    with pytest.raises(InputError, match="no data set"):
+        datasets.folds("dvis2", "deepdta-1")
+
+
+def test_a_pair_on_both_sides_is_refused(real):
+    entry = registry.find("davis").folds["deepdta-1"]
+    files = in_memory(train="[[0, 1]]", test="[1, 2]")
+    with pytest.raises(InputError, match="both to train and to test"):
+        published_folds.listed(entry, real("davis"), files, "mirror")
+
+
+def test_other_counts_than_published_are_refused(real):
+    entry = registry.find("davis").folds["deepdta-1"]
+    files = in_memory(train=json.dumps([[0, 1]]), test="[2, 3]")
+    with pytest.raises(InputError, match="registry has"):
+        published_folds.listed(entry, real("davis"), files, "mirror")
