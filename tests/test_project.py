@@ -30,7 +30,7 @@ FLOORS = {
     "evaluation": {"pairs", "classes"},
     "models": {"linalg", "pairs", "classes", "evaluation"},
     "bench": {"linalg", "pairs", "datasets", "evaluation"},
-    "own_pairs": {"linalg", "pairs", "evaluation", "models", "bench"},
+    "own_pairs": {"linalg", "pairs", "datasets", "evaluation", "models", "bench"},
     "runs": {"bench", "datasets"},
     "report": {"bench", "runs"},
     "experiments": {"linalg", "pairs", "classes", "datasets", "evaluation", "models", "bench"},

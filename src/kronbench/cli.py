@@ -180,6 +180,16 @@ def _add_own_pairs(add):
     for name in ("rows", "cols"):
         predict.add_argument(f"--{name}", metavar="FILE", help=f"table of {name} new to the model")
     predict.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.csv")
+    score = add("score", _score, "score predictions of a published test set")
+    score.add_argument(
+        "predictions",
+        metavar="FILE",
+        help="table: row id, column id, one column of predictions or more",
+    )
+    score.add_argument("--data", required=True, metavar="NAME", help="a data set, such as davis")
+    score.add_argument("--folds", required=True, metavar="NAME", help="such as deepdta-1")
+    score.add_argument("--partial", action="store_true", help="although test pairs are missing")
+    score.add_argument("--json", action="store_true", help="all numbers, as JSON")
 
 
 _NEW = "what is new in a test pair: nothing (A), its row (B), its column (C), both (D)"
@@ -356,6 +366,15 @@ def _predict(arguments):
             arguments.model, arguments.pairs, arguments.out, arguments.rows, arguments.cols
         )
     )
+
+
+def _score(arguments):
+    from kronbench.own_pairs.predictions import as_text, score_file
+
+    result = score_file(
+        arguments.predictions, arguments.data, arguments.folds, partial=arguments.partial
+    )
+    print(json.dumps(result, indent=1) if arguments.json else as_text(result))
 
 
 def _prepare(arguments):

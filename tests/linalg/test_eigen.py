@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kronbench.errors import InputError
-from kronbench.linalg.eigen import feature_spectrum, kernel_spectrum, psd_part
+from kronbench.linalg.eigen import (
+    check_semidefinite,
+    feature_spectrum,
+    kernel_spectrum,
+    psd_part,
+)
 
 
 @settings(max_examples=25, deadline=None)
@@ -60,3 +65,27 @@ def test_matrices_that_are_no_kernels():
         kernel_spectrum(np.array([[1.0, 2.0], [2.0, 1.0]]))
     with pytest.raises(InputError, match="NaN"):
         kernel_spectrum(np.array([[1.0, np.nan], [np.nan, 1.0]]))
+
+
+@pytest.mark.parametrize("n", [40, 700])  # all eigenvalues, and Lanczos
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_indefinite_matrices_are_refused_and_rounding_is_not(n, dtype):
+    rng = np.random.default_rng(n)
+    F = rng.normal(size=(n, 5))
+    K = F @ F.T
+    check_semidefinite(K.astype(dtype))  # n - 5 eigenvalues that are zero to rounding
+    check_semidefinite((F[:, :1] @ F[:, :1].T).astype(dtype))
+    v = rng.normal(size=n)
+    v /= np.linalg.norm(v)
+    largest = np.linalg.eigvalsh(K)[-1]
+    indefinite = (K - 0.02 * largest * np.outer(v, v)).astype(dtype)
+    with pytest.raises(InputError, match=r"kernel is indefinite.*psd_part of it, or its rows"):
+        check_semidefinite(indefinite, "kernel")
+    check_semidefinite(psd_part(indefinite).astype(dtype))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(601, 640), st.integers(1, 640))
+def test_no_semidefinite_matrix_is_refused(seed, n, rank):
+    F = np.random.default_rng(seed).normal(size=(n, rank)) * np.logspace(0, -8, rank)
+    check_semidefinite(F @ F.T)

@@ -17,6 +17,7 @@ from sklearn.utils import estimator_checks
 from kronbench import InputError, PairData
 from kronbench.bench.solvers import make_solver
 from kronbench.evaluation import VertexDisjointKFold
+from kronbench.linalg import psd_part
 from kronbench.models import KronNewton, KronRidge, KronSVM
 from tests.models.kron_problems import random_labels, random_pairs
 
@@ -210,8 +211,8 @@ def test_iterations_that_end_before_the_tolerance_say_so(problem):
         assert KronSVM(**few).fit(X, y).stop_reason_ == "max_iter"
         assert KronRidge(max_iter=2).fit(X, y).stop_reason_ == "max_iter"
         assert KronRidge().fit(X, y, callback=lambda state: True).stop_reason_ == "callback"
-    kernels = PairData(np.diag([1.0, -1.0]), np.eye(2), [0, 1, 0, 1], [0, 1, 1, 0])
-    singular = KronRidge(reg=1.0, row_kernel="precomputed", col_kernel="precomputed")
+    kernels = PairData(np.eye(2), np.eye(2), [0, 1, 0, 1], [0, 1, 1, 0])
+    singular = KronRidge(reg=1.0, row_kernel=lambda A, B: A @ np.diag([1.0, -1.0]) @ B.T)
     with pytest.warns(ConvergenceWarning, match="breakdown of the Krylov method"):
         singular.fit(kernels, [1.0, 1.0, 1.0, 1.0])  # Q + I is zero on two pairs
     assert singular.stop_reason_ == "breakdown"
@@ -277,3 +278,19 @@ def test_a_classifier_of_real_labels_names_the_regression(problem):
     X, _ = problem
     with pytest.raises(InputError, match=r"150 classes.*; KronRidge takes numbers"):
         KronSVM().fit(X, np.random.default_rng(0).normal(size=150))
+
+
+@pytest.mark.parametrize("solver", [KronRidge, KronSVM, KronNewton])
+@pytest.mark.parametrize("side", ["row", "col"])
+def test_an_indefinite_kernel_is_refused_with_the_remedy(solver, side):
+    rng = np.random.default_rng(0)
+    K, G = (F @ F.T for F in (rng.normal(size=(6, 6)), rng.normal(size=(5, 5))))
+    y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
+    model = solver(row_kernel="precomputed", col_kernel="precomputed")
+    model.fit(PairData.complete(K, G), y)
+    shifted = [K, G]
+    shifted[side == "col"] = shifted[side == "col"] - 2 * np.eye(6 if side == "row" else 5)
+    message = f"{side}_features is indefinite.*psd_part of it, or its rows as features"
+    with pytest.raises(InputError, match=message):
+        model.fit(PairData.complete(*shifted), y)
+    model.fit(PairData.complete(*map(psd_part, shifted)), y)

@@ -146,7 +146,7 @@ def folds(
     if policy != "surrogate" and data.source != "surrogate":
         mirrors = fetch.mirrors(mirror)
         try:
-            files = {key: fetch.obtain(file, mirrors) for key, file in described.files.items()}
+            files = {key: _obtain(entry, file, mirrors) for key, file in described.files.items()}
             return published_folds.listed(described, data, files, _source(files))
         except fetch.Unavailable as error:
             if policy == "real":

@@ -10,7 +10,7 @@ from kronbench.errors import InputError
 from kronbench.evaluation.metrics import check_no_nan
 from kronbench.evaluation.ranking import count_concordant, share_of
 
-_ROUNDING = 1e-9  # of the range of the labels or scores: smaller interactions are none
+_ROUNDING = 1e-6  # of the range of the labels or scores: what six printed digits leave
 
 
 def interaction_concordance(
@@ -21,7 +21,7 @@ def interaction_concordance(
     The interaction of rows a, b and columns c, d is f(a, c) - f(a, d) - f(b, c) + f(b, d). A block
     counts where all of its four pairs are given and its interaction of ``y`` is not zero; a zero
     interaction of ``score`` counts half. So every additive model, a row effect plus a column
-    effect, has exactly one half; interactions below 1e-9 of the range of the values are zero.
+    effect, has exactly one half; interactions below 1e-6 of the range of the values are zero.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from .hierarchical_newton_cv import HierarchicalNewtonCV as HierarchicalNewtonCV
 from .independent_ridge import IndependentRidge as IndependentRidge
 from .kron_newton import KronNewton as KronNewton
 from .kron_ridge import KronRidge as KronRidge
+from .kron_ridge_cv import KronRidgeCV as KronRidgeCV
 from .kron_svm import KronSVM as KronSVM
 from .lssvm import LSSVM as LSSVM
 from .one_against_rest import OneAgainstRest as OneAgainstRest

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
+from kronbench.linalg.eigen import check_semidefinite
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._renamed import Renamed
 from kronbench.models._vertex_features import VertexFeatures
@@ -323,6 +324,8 @@ def _kernel_between_used(features, index, other, side, kernel, gamma, same):
     if other is None:
         selected = features[used][:, used] if precomputed else features[used]
         matrix = gram(selected, kernel=kernel, gamma=gamma)
+        if precomputed:
+            check_semidefinite(matrix, f"the precomputed kernel {side}_features")
         return matrix, in_index, in_index, np.arange(len(matrix))
     out_used, out_index = used_vertices(other[1], other[0].shape[0])
     if precomputed:

@@ -1,0 +1,335 @@
+"""Kronecker ridge regression whose weights, kernels and vertex effects validation pairs choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import KFold
+from sklearn.utils.validation import check_is_fitted
+
+from kronbench.errors import InputError, check_positive
+from kronbench.linalg.eigen import kernel_spectrum
+from kronbench.models._kernel_sums import Candidate, base_kernels
+from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._validation_loss import Fold, combined, validation_loss
+from kronbench.models.kron_ridge import KronRidge
+from kronbench.pairs import PairData
+from kronbench.pairs.leave_one_out import kron_leave_one_out
+
+_REGS = tuple(float(10.0**k) for k in np.arange(-3, 2.5, 0.5))
+_START = 0.1  # weight of what is not the chosen kernel, beside it
+_BOX = np.log(1e5)  # of each weight, either way
+
+
+class KronRidgeCV(RegressorMixin, BaseEstimator):
+    """Ridge regression on pairs, chosen by validation pairs: :class:`KronRidge` of their choice.
+
+    Its kernel of a side is a weighted sum of candidates and of a vertex effect, a multiple of the
+    identity; that of pairs is their Kronecker product. First each pair of one row and one column
+    candidate is tried for all of ``regs``, from one Krylov space (:meth:`KronRidge.path`). Then
+    the weights of all candidates, both effects and the weight of regularization follow the
+    gradient of the validation error, from the best pair on: no grid has an end there. Labels are
+    predicted as their training mean plus the model.
+
+    Parameters
+    ----------
+    row_kernels, col_kernels : mapping from names to kernels, or one kernel, default "linear"
+        Each is "linear", "tanimoto" or a function of the features; a kernel matrix (m, m) over all
+        vertices of the pairs, those to predict too; "constant", with which sums over one side
+        enter; or "profile", the Gaussian kernel of the training labels of a vertex beyond row and
+        column effects, made anew from each training set (van Laarhoven et al. 2011).
+    powers : tuple of int, default (1, 2)
+        Elementwise powers of each candidate, which are kernels too.
+    regs : tuple of float
+        Weights of regularization to begin with, for kernels whose diagonals have the mean 1.
+    effect : float, default 0.1
+        Vertex effect of each side to begin with.
+    cv : int, splitter, iterable of (train, test), or "loo", default 5
+        Validation sets: parts of the pairs at random; as a scikit-learn splitter or a list says,
+        such as those of a setting (:class:`kronbench.evaluation.SettingKFold`) or published folds;
+        or exact leave-one-out on complete data, from the eigenpairs of the kernels. With "loo"
+        only the pairs of candidates and ``regs`` are tried, on a grid: the derivatives of the
+        eigenpairs are not computed.
+    gradient_steps : int, default 30
+        Steps of L-BFGS at most; 0 ends with the grid.
+    max_iter, tol : int, float, default 200 and 1e-6
+        Of MINRES, in each system.
+    random_state : int, RandomState or None
+        Of the random parts.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        ``reg``, ``row_weights`` and ``col_weights`` (by name, their sum is 1), ``row_effect`` and
+        ``col_effect``.
+    best_score_ : float
+        Its mean squared error on the validation pairs.
+    cv_results_ : dict of lists
+        ``row_kernel``, ``col_kernel``, ``reg`` and ``error`` of each point of the grid, then of
+        each step, named "sum", with its ``reg``.
+    on_edge_ : list of str
+        Parameters that lie at an end of what was tried: "reg" where no gradient steps were made,
+        else the names of weights at an end of their box, a factor of 1e5.
+    best_estimator_ : KronRidge
+        Fitted to all pairs.
+    intercept_ : float
+    """
+
+    def __init__(
+        self,
+        *,
+        row_kernels: Candidate | Mapping[str, Candidate] = "linear",
+        col_kernels: Candidate | Mapping[str, Candidate] = "linear",
+        powers: tuple[int, ...] = (1, 2),
+        regs: tuple[float, ...] = _REGS,
+        effect: float = 0.1,
+        cv: object = 5,
+        gradient_steps: int = 30,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: int | None = None,
+    ):
+        self.row_kernels = row_kernels
+        self.col_kernels = col_kernels
+        self.powers = powers
+        self.regs = regs
+        self.effect = effect
+        self.cv = cv
+        self.gradient_steps = gradient_steps
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def fit(self, X: PairData, y: ArrayLike) -> Self:
+        """Choose by the validation pairs, then fit to all.
+
+        Raises
+        ------
+        InputError
+            X is no PairData, y does not fit it, a parameter is out of range, a candidate is no
+            kernel over the vertices, or (``cv="loo"``) not all pairs are given.
+        """
+        y = check_targets(X, y)
+        regs = [check_positive(reg, "regs") for reg in self.regs]
+        check_positive(self.effect, "effect")
+        self.cv_results_ = {"row_kernel": [], "col_kernel": [], "reg": [], "error": []}
+        if isinstance(self.cv, str):
+            names, reg = self._grid_by_loo(X, y, regs)
+            weights = self._begin(names, *(self._bases(X, y, side) for side in ("row", "col")), 0)
+            self.best_score_ = min(self.cv_results_["error"])
+            steps = 0
+        else:
+            folds = [self._fold(X, y, *split) for split in self._splits(X, y)]
+            names, reg = self._grid(folds, regs)
+            steps = self.gradient_steps
+            share = _START if steps else 0
+            weights = self._begin(names, folds[0].rows, folds[0].cols, share)
+            self.best_score_ = min(self.cv_results_["error"])
+        self.on_edge_ = ["reg"] if reg in (min(regs), max(regs)) and not steps else []
+        if steps:
+            weights = self._descend(folds, weights, reg, (names, folds[0].rows, folds[0].cols))
+        return self._finish(X, y, weights, reg)
+
+    def _bases(self, X, y, side):
+        candidates = getattr(self, f"{side}_kernels")
+        if not isinstance(candidates, Mapping):
+            name = candidates if isinstance(candidates, str) else "kernel"
+            candidates = {name: candidates}
+        if not candidates:
+            raise InputError(f"{side}_kernels is empty: give at least one kernel")
+        return base_kernels(candidates, tuple(self.powers), X, y, side)
+
+    def _splits(self, X, y):
+        if isinstance(self.cv, int):
+            splitter = KFold(self.cv, shuffle=True, random_state=self.random_state)
+            return list(splitter.split(np.zeros(len(X))))
+        if hasattr(self.cv, "split"):
+            return list(self.cv.split(X, y))
+        if isinstance(self.cv, Iterable):
+            found = [tuple(np.asarray(part) for part in split) for split in self.cv]
+            if found and all(len(split) == 2 for split in found):
+                return found
+        raise InputError(
+            f"cv is {self.cv!r}: give a number of parts, a splitter, a list of (train, test), or "
+            "'loo'"
+        )
+
+    def _fold(self, X, y, train, test):
+        X_train, mean = X[train], y[train].mean()
+        bases = [self._bases(X_train, y[train], side) for side in ("row", "col")]
+        return Fold(X_train, X[test], y[train] - mean, y[test] - mean, *bases)
+
+    def _grid(self, folds, regs):
+        """The best pair of one row and one column kernel, and its weight, by the mean error."""
+        for row in folds[0].rows:
+            for col in folds[0].cols:
+                errors = np.mean([self._path(fold, row, col, regs) for fold in folds], axis=0)
+                self._note([row] * len(regs), [col] * len(regs), regs, errors)
+        return self._best()
+
+    def _path(self, fold, row, col, regs):
+        ridge = self._ridge(1.0, self.effect, self.effect)
+        kernels = fold.rows[row], fold.cols[col]
+        train, test = (part.with_features(*kernels) for part in (fold.train, fold.test))
+        path = ridge.path(train, fold.y_train, regs, train_features_of(train, test))
+        return [np.mean((path.test_scores(j)[-1] - fold.y_test) ** 2) for j in range(len(regs))]
+
+    def _grid_by_loo(self, X, y, regs):
+        """The same by exact leave-one-out on complete data."""
+        if self.cv != "loo":
+            raise InputError(f"cv is {self.cv!r}: give 'loo', a number of parts or a splitter")
+        order = np.lexsort((X.cols, X.rows))
+        whole = PairData.complete(X.row_features, X.col_features)
+        if len(X) != len(whole) or (X.rows[order] * X.n_cols + X.cols[order]).tolist() != list(
+            range(len(X))
+        ):
+            raise InputError(
+                "cv='loo' is of complete data, each pair once: give cv a number of parts"
+            )
+        if "profile" in [*_values(self.row_kernels), *_values(self.col_kernels)]:
+            raise InputError("'profile' is made of the labels that cv='loo' leaves out: give cv=5")
+        Y = (y - y.mean())[order].reshape(X.n_rows, X.n_cols)
+        spectra = [
+            {
+                name: kernel_spectrum(base + self.effect * np.eye(len(base)), name)
+                for name, base in self._bases(X, y, side).items()
+            }
+            for side in ("row", "col")
+        ]
+        for row, row_spectrum in spectra[0].items():
+            for col, col_spectrum in spectra[1].items():
+                held_out = kron_leave_one_out("A", row_spectrum, col_spectrum, Y, regs)
+                errors = [np.mean((F - Y) ** 2) for F in held_out]
+                self._note([row] * len(regs), [col] * len(regs), regs, errors)
+        return self._best()
+
+    def _note(self, rows, cols, regs, errors):
+        for key, values in zip(self.cv_results_, (rows, cols, regs, errors), strict=True):
+            self.cv_results_[key] += [v if isinstance(v, str) else float(v) for v in values]
+
+    def _best(self):
+        at = int(np.argmin(self.cv_results_["error"]))
+        row, col, reg, _ = (self.cv_results_[key][at] for key in self.cv_results_)
+        return (row, col), reg
+
+    def _begin(self, names, rows, cols, share):
+        """Weights of a row and a column kernel, beside them ``share`` among the others."""
+        weights = []
+        for chosen, bases in zip(names, (rows, cols), strict=True):
+            others = share / max(len(bases) - 1, 1)
+            weights.append({name: 1.0 if name == chosen else others for name in bases})
+            weights[-1][None] = self.effect
+        return weights
+
+    def _descend(self, folds, weights, reg, chosen):
+        """L-BFGS on the logarithms of all weights; reg stays, as their scale stands for it."""
+        n_rows = len(weights[0])
+        start = np.log(np.concatenate([list(side.values()) for side in weights]))
+
+        def loss(logs):
+            row_weights, col_weights = np.split(np.exp(logs), [n_rows])
+            value, gradient = 0.0, np.zeros_like(logs)
+            for fold in folds:
+                found, by_rows, by_cols = validation_loss(
+                    *(fold, row_weights, col_weights, reg), tol=self.tol, max_iter=self.max_iter
+                )
+                value += found / len(folds)
+                gradient += np.concatenate([by_rows, by_cols]) / len(folds)
+            scale = row_weights.sum() * col_weights.sum()
+            self._note(["sum"], ["sum"], [reg / scale], [value])
+            tried.append((value, logs.copy()))
+            return value, gradient
+
+        tried = []
+        box = [(x - _BOX, x + _BOX) for x in start]
+        options = {"maxiter": self.gradient_steps, "maxfun": 2 * self.gradient_steps}
+        minimize(loss, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
+        best_value, logs = min(tried, key=lambda one: one[0])
+        if best_value > self.best_score_:  # the point of the grid has no other kernels
+            return self._begin(*chosen, 0)
+        self.best_score_ = best_value
+        found = np.split(np.exp(logs), [n_rows])
+        edges = np.split(np.abs(logs - start) > _BOX - 1e-6, [n_rows])
+        for side, at_edge, prefix in zip(weights, edges, ("row", "col"), strict=True):
+            for name, edge in zip(side, at_edge, strict=True):
+                if edge:
+                    self.on_edge_.append(f"{prefix} {name or 'effect'}")
+        return [
+            dict(zip(side, map(float, values), strict=True))
+            for side, values in zip(weights, found, strict=True)
+        ]
+
+    def _finish(self, X, y, weights, reg):
+        scales = [sum(w for name, w in side.items() if name) for side in weights]
+        effects = [side.pop(None) / scale for side, scale in zip(weights, scales, strict=True)]
+        weights = [
+            {name: w / scale for name, w in side.items()}
+            for side, scale in zip(weights, scales, strict=True)
+        ]
+        self.best_params_ = {
+            "reg": float(reg / (scales[0] * scales[1])),
+            "row_weights": weights[0],
+            "col_weights": weights[1],
+            "row_effect": effects[0],
+            "col_effect": effects[1],
+        }
+        self.intercept_ = float(y.mean())
+        self.kernels_ = tuple(
+            combined(self._bases(X, y, side), np.array([*of_side.values(), 0.0]))
+            for side, of_side in zip(("row", "col"), weights, strict=True)
+        )
+        self.best_estimator_ = self._ridge(self.best_params_["reg"], *effects)
+        self.best_estimator_.fit(X.with_features(*self.kernels_), y - self.intercept_)
+        return self
+
+    def _ridge(self, reg, row_effect, col_effect):
+        return KronRidge(
+            reg=reg,
+            row_kernel="precomputed",
+            col_kernel="precomputed",
+            row_effect=row_effect,
+            col_effect=col_effect,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+
+    def predict(self, X: PairData) -> np.ndarray:
+        """Predictions (t,) for pairs of the vertices that ``fit`` was given, known or new in it.
+
+        Raises
+        ------
+        InputError
+            X is over other numbers of vertices.
+        """
+        check_is_fitted(self)
+        check_pairs(X)
+        sizes = tuple(len(K) for K in self.kernels_)
+        if (X.n_rows, X.n_cols) != sizes:
+            raise InputError(
+                f"X is over {X.n_rows} x {X.n_cols} vertices: give pairs of the {sizes[0]} x "
+                f"{sizes[1]} vertices that fit was given, which include those to predict"
+            )
+        given = self.best_estimator_.X_fit_
+        pairs = PairData(given.row_features, given.col_features, X.rows, X.cols)
+        return self.intercept_ + self.best_estimator_.predict(pairs)
+
+
+def train_features_of(train, test):
+    """The pairs of ``test`` over the very features of ``train``, so that vertices are the same."""
+    return PairData(train.row_features, train.col_features, test.rows, test.cols)
+
+
+def _values(kernels):
+    found = kernels.values() if isinstance(kernels, Mapping) else [kernels]
+    return [kernel for kernel in found if isinstance(kernel, str)]

@@ -1,0 +1,136 @@
+"""Scores of predictions of a published test set."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kronbench import InputError, datasets
+from kronbench.cli import main
+from kronbench.datasets.drug_target import affinities
+from kronbench.evaluation import AFFINITY_SCORES, affinity_scores
+from kronbench.own_pairs.predictions import as_text, best_of, score_file
+from tests.own_pairs.test_tutorial import ROOT, run, same
+
+
+@pytest.fixture(scope="module")
+def davis():
+    mirror = os.environ.get("KRONBENCH_MIRROR")
+    if not mirror or not Path(mirror).is_dir():
+        pytest.skip("KRONBENCH_MIRROR names no folder with the real data")
+    data = datasets.load("davis", policy="real")
+    return data, datasets.folds("davis", "deepdta-1", policy="real", data=data)
+
+
+@pytest.fixture
+def table(davis):
+    """Predictions of the test set: the truth and noise, two trainings."""
+    data, fold = davis
+    rng = np.random.default_rng(0)
+    rows, cols = fold.rows[fold.test], fold.cols[fold.test]
+    y = affinities(data)[rows, cols]
+    columns = {f"training {k}": y + rng.normal(0, 0.5, len(y)) for k in (1, 2)}
+    ids = {"drug": data["row_ids"][rows], "target": data["col_ids"][cols]}
+    return pd.DataFrame(ids | columns), y, rows, cols
+
+
+def write(tmp_path, frame):
+    path = tmp_path / "predictions.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_scores_are_those_of_the_predictions_in_the_published_order(tmp_path, table):
+    frame, y, rows, cols = table
+    path = write(tmp_path, frame.sample(frac=1, random_state=0))
+    result = score_file(path, "davis", "deepdta-1")
+    assert (result["pairs"], result["test_pairs"]) == (5010, 5010)
+    expected = [affinity_scores(y, frame[f"training {k}"], rows, cols, 7.0) for k in (1, 2)]
+    assert [entry["metric"] for entry in result["scores"]] == list(AFFINITY_SCORES)
+    for entry in result["scores"]:
+        both = [scores[entry["metric"]] for scores in expected]
+        assert list(entry["columns"].values()) == pytest.approx(both, rel=1e-9)
+        assert entry["mean"] == pytest.approx(np.mean(both))
+        assert entry["deviation"] == pytest.approx(np.std(both, ddof=1), abs=1e-12)
+    floor = {entry["metric"]: entry["margins"] for entry in result["scores"]}
+    assert floor["interaction"] == 0.5
+    assert floor["ci"] == pytest.approx(0.792, abs=5e-4)  # printed in the issue of this page
+    assert floor["mse"] == pytest.approx(0.558, abs=5e-4)
+
+
+def test_other_spellings_and_what_does_not_match(tmp_path, table, davis, capsys):
+    frame, *_ = table
+    own = {name: other for other, name in datasets.aliases("davis")["cols"].items()}
+    spelled = frame.assign(target=frame["target"].replace(own))
+    path = write(tmp_path, spelled)
+    result = score_file(path, "davis", "deepdta-1")
+    assert result["pairs"] == 5010
+    assert result["by_alias"] == frame["target"].isin(own).sum() > 300
+    strange = frame.assign(target=frame["target"].replace({"AAK1": "aak1", "ABL2": "no such"}))
+    path = write(tmp_path, strange)
+    lost = frame["target"].isin(["AAK1", "ABL2"]).sum()
+    message = rf"lacks {lost} of the 5010 test pairs.*; 2 ids of cols are not known \({lost} pairs"
+    with pytest.raises(InputError, match=message):
+        score_file(path, "davis", "deepdta-1")
+    result = score_file(path, "davis", "deepdta-1", partial=True)
+    assert result["pairs"] == 5010 - lost
+    assert sum(result["unknown"]["cols"].values()) == lost
+    assert "2 ids of cols are not known" in as_text(result)
+    data, fold = davis
+    first = fold.train[0]
+    extra = [data["row_ids"][fold.rows[first]], data["col_ids"][fold.cols[first]], 5.0, 5.0]
+    frame.loc[len(frame)] = extra
+    assert score_file(write(tmp_path, frame), "davis", "deepdta-1")["elsewhere"] == 1
+
+
+def test_the_command(tmp_path, table, capsys):
+    frame, *_ = table
+    path = write(tmp_path, frame[:100])
+    arguments = ["score", str(path), "--data", "davis", "--folds", "deepdta-1"]
+    assert main(arguments) == 2
+    assert "lacks 4910 of the 5010 test pairs" in capsys.readouterr().err
+    assert main([*arguments, "--partial", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pairs"] == 100
+    assert main([*arguments, "--partial"]) == 0
+    assert "mean of 2" in capsys.readouterr().out
+
+
+def test_bad_tables(tmp_path, table):
+    frame, *_ = table
+    for wrong, message in (
+        (pd.concat([frame, frame[:1]]), "twice"),
+        (frame.iloc[:, :2], "give a column of predictions"),
+        (frame.assign(**{"training 2": "x"}), "row 1: the prediction 'x' in the column"),
+        (frame.assign(**{"training 2": np.nan}), "no finite number"),
+        (frame.iloc[:, [1, 0, 2]], "none of the 5010 test pairs"),
+    ):
+        with pytest.raises(InputError, match=message):
+            score_file(write(tmp_path, wrong), "davis", "deepdta-1")
+    with pytest.raises(InputError, match="no fold 'deepdta-4'"):
+        score_file(write(tmp_path, frame), "davis", "deepdta-4")
+    with pytest.raises(InputError, match="no data set"):
+        score_file(write(tmp_path, frame), "davys2", "deepdta-1")
+    with pytest.raises(InputError, match="cannot be read"):
+        score_file(tmp_path / "none.csv", "davis", "deepdta-1")
+
+
+def test_there_is_a_best_of_ours_or_none():
+    assert best_of("nothing", "deepdta-1") is None
+
+
+def test_the_page_shows_what_comes_out(davis, tmp_path):
+    """docs/field.md: the program that it tells to save, and each command, as they stand."""
+    text = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
+    run(tmp_path, [sys.executable, "-c", re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]])
+    (shown,) = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    command, *expected = shown.splitlines()
+    command = command.removeprefix("$ ").replace("kronbench", f"{sys.executable} -m kronbench", 1)
+    printed = run(tmp_path, ["bash", "-c", command]).splitlines()
+    assert len(printed) == len(expected), printed
+    for got, line in zip(printed, expected, strict=True):
+        assert same(got, line), f"{got}\n{line}"
