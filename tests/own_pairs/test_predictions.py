@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench import InputError, datasets
+from kronbench import InputError, PairData, datasets
 from kronbench.cli import main
-from kronbench.datasets.drug_target import affinities
+from kronbench.datasets.drug_target import affinities, similarities
 from kronbench.evaluation import AFFINITY_SCORES, affinity_scores
+from kronbench.models import KronRidgeCV
 from kronbench.own_pairs.predictions import as_text, best_of, score_file
 from tests.own_pairs.test_tutorial import ROOT, run, same
 
@@ -134,3 +135,26 @@ def test_the_page_shows_what_comes_out(davis, tmp_path):
     assert len(printed) == len(expected), printed
     for got, line in zip(printed, expected, strict=True):
         assert same(got, line), f"{got}\n{line}"
+
+
+def test_the_best_of_ours_comes_out_again(davis):
+    data, fold = davis
+    best = best_of("Davis", "deepdta-1")
+    rows, cols = similarities(data)
+    learned = {"profile": "profile", "constant": "constant"}
+    model = KronRidgeCV(
+        row_kernels=rows | learned, col_kernels=cols | learned, max_iter=150, tol=1e-4
+    )
+    X = PairData(np.zeros((68, 1)), np.zeros((442, 1)), fold.rows, fold.cols)
+    y = affinities(data)[fold.rows, fold.cols]
+    model.refit(X[fold.train], y[fold.train], best["parameters"])
+    found = affinity_scores(
+        y[fold.test],
+        model.predict(X[fold.test]),
+        fold.rows[fold.test],
+        fold.cols[fold.test],
+        fold.positive_above,
+    )
+    assert found == pytest.approx(best["scores"], abs=2e-3)
+    with pytest.raises(InputError, match="weights of other"):
+        model.refit(X, y, best["parameters"] | {"row_weights": {"other": 1.0}})

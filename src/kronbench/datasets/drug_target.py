@@ -121,6 +121,24 @@ def affinities(dataset: Dataset) -> np.ndarray:
     return values if unit is None else -np.log10(values * MOLAR[unit])
 
 
+def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Candidate kernels of the drugs and of the targets: positive semidefinite parts, by name.
+
+    "drugs" and "targets", as registered; "drugs_ecfp4" where there is one; where the targets have
+    raw and normalized alignment scores "targets_normalized", and "targets_cosine", the raw score
+    over the roots of the scores with oneself.
+    """
+    arrays = dataset.arrays
+    rows, cols = {"drugs": arrays["drug_similarity"]}, {"targets": arrays["target_similarity"]}
+    if "drug_similarity_ecfp4" in arrays:
+        rows["drugs_ecfp4"] = arrays["drug_similarity_ecfp4"]
+    if "target_similarity_normalized" in arrays:
+        length = np.sqrt(cols["targets"].diagonal())
+        cols["targets_cosine"] = cols["targets"] / length[:, None] / length
+        cols["targets_normalized"] = arrays["target_similarity_normalized"]
+    return tuple({name: psd_part(S) for name, S in side.items()} for side in (rows, cols))
+
+
 def label_matrix(
     values: np.ndarray,
     positive: np.ndarray,

@@ -141,6 +141,28 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
             weights = self._descend(folds, weights, reg, (names, folds[0].rows, folds[0].cols))
         return self._finish(X, y, weights, reg)
 
+    def refit(self, X: PairData, y: ArrayLike, params: Mapping) -> Self:
+        """Fit what an earlier choice, the ``best_params_`` of a fit, says; nothing is chosen.
+
+        Raises
+        ------
+        InputError
+            As ``fit``; or a weight is of a kernel that is not among the candidates.
+        """
+        y = check_targets(X, y)
+        weights = []
+        for side in ("row", "col"):
+            given = params[f"{side}_weights"]
+            bases = self._bases(X, y, side)
+            if strange := given.keys() - bases.keys():
+                raise InputError(
+                    f"params have weights of {', '.join(sorted(strange))}: the {side} kernels are "
+                    f"{', '.join(bases)}"
+                )
+            weights.append({name: given.get(name, 0.0) for name in bases})
+            weights[-1][None] = params[f"{side}_effect"]
+        return self._finish(X, y, weights, params["reg"])
+
     def _bases(self, X, y, side):
         candidates = getattr(self, f"{side}_kernels")
         if not isinstance(candidates, Mapping):
@@ -172,17 +194,25 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
 
     def _grid(self, folds, regs):
         """The best pair of one row and one column kernel, and its weight, by the mean error."""
-        for row in folds[0].rows:
-            for col in folds[0].cols:
+        rows, cols = (self._tried_alone(side, bases) for side, bases in _sides(folds[0]))
+        for row in rows:
+            for col in cols:
                 errors = np.mean([self._path(fold, row, col, regs) for fold in folds], axis=0)
                 self._note([row] * len(regs), [col] * len(regs), regs, errors)
         return self._best()
+
+    def _tried_alone(self, side, bases):
+        """All but "constant", which has nothing to say alone."""
+        kernels = getattr(self, f"{side}_kernels")
+        given = kernels if isinstance(kernels, Mapping) else {}
+        found = [name for name in bases if not _is_constant(given.get(name))]
+        return found or list(bases)
 
     def _path(self, fold, row, col, regs):
         ridge = self._ridge(1.0, self.effect, self.effect)
         kernels = fold.rows[row], fold.cols[col]
         train, test = (part.with_features(*kernels) for part in (fold.train, fold.test))
-        path = ridge.path(train, fold.y_train, regs, train_features_of(train, test))
+        path = ridge.path(train, fold.y_train, regs, _over_the_same(train, test))
         return [np.mean((path.test_scores(j)[-1] - fold.y_test) ** 2) for j in range(len(regs))]
 
     def _grid_by_loo(self, X, y, regs):
@@ -325,9 +355,17 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
         return self.intercept_ + self.best_estimator_.predict(pairs)
 
 
-def train_features_of(train, test):
+def _over_the_same(train, test):
     """The pairs of ``test`` over the very features of ``train``, so that vertices are the same."""
     return PairData(train.row_features, train.col_features, test.rows, test.cols)
+
+
+def _sides(fold):
+    return ("row", fold.rows), ("col", fold.cols)
+
+
+def _is_constant(kernel):
+    return isinstance(kernel, str) and kernel == "constant"
 
 
 def _values(kernels):
