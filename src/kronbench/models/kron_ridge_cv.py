@@ -77,6 +77,8 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
         else the names of weights at an end of their box, a factor of 1e5.
     best_estimator_ : KronRidge
         Fitted to all pairs.
+    kernels_ : two arrays, (m, m) and (q, q)
+        The weighted sums of kernels over all vertices, without the vertex effects.
     intercept_ : float
     """
 
