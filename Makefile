@@ -3,6 +3,7 @@
 # make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
 # make faults [KILLS=100]            kills and other faults (docs/faults.md), few in make test
 # make mutants [ONLY="NAME ..."]     what a run says of wrong places in the program (docs/mutants.md)
+# make docs                          the pages, as docs/_build/html/index.html (a warning ends it)
 # make lint                          style, spelling, the form of YAML files
 # make coverage                      which lines the tests run
 # make check                         the smoke scale, beside the accepted numbers (results/reference/smoke)
@@ -12,7 +13,8 @@
 # make crate-test                    whether an archive's description is valid (installs roc-validator)
 # make cluster                       the slurm profile on a SLURM of its own (root; installs the executor plugin)
 # make audit                         known weaknesses of the locked versions (installs pip-audit)
-# make dist [TAG=v0.1.0]             the wheel; with a tag, only if it is that of the version
+# make dist [TAG=v0.1.0]             wheel, source archive and sums; with a tag, only if it is that of the version
+# make dist-test                     whether both run outside the checkout, in an environment of their own
 # make lock                          resolve the dependencies anew (needs uv)
 
 PYTHON ?= python3
@@ -39,7 +41,7 @@ LIKE_haswell := OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATU
 LIKE_sandybridge := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=sandybridge NUMBA_CPU_FEATURES= \
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA
 
-.PHONY: figures test fuzz faults mutants lint coverage check compare tolerances archive crate-test cluster audit dist lock
+.PHONY: figures test fuzz faults mutants docs lint coverage check compare tolerances archive crate-test cluster audit dist dist-test lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
@@ -62,6 +64,18 @@ endif
 lint: $(VENV)/ready
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow
 	@$(BIN)/codespell && $(BIN)/yamllint --strict .
+
+# Sphinx and its own packages lie beside those of .venv, in the versions of docs/requirements.lock.
+docs: $(VENV)/ready .venv-docs/ready
+	@tools=$$(.venv-docs/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+		PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/python -m sphinx \
+		--fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+	@echo docs/_build/html/index.html
+
+.venv-docs/ready: docs/requirements.lock
+	@$(PYTHON) -m venv --clear .venv-docs
+	@.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
 
 # Which lines the tests run (not those of the workflow, which run in processes of their own).
 coverage: $(VENV)/ready
@@ -123,7 +137,23 @@ audit:
 dist: $(VENV)/ready
 	@version=v$$($(BIN)/python -c 'import importlib.metadata as m; print(m.version("kronbench"))'); \
 		test "$(or $(TAG),$$version)" = "$$version" || { echo "the tag $(TAG) is not the version $$version"; exit 1; }
-	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	@$(PYTHON) -m venv --clear .venv-dist
+	@.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check hatchling==1.33.0
+	@rm -rf dist && .venv-dist/bin/hatchling build -d dist
+	@cd dist && sha256sum kronbench-* > SHA256SUMS && cat SHA256SUMS
+
+# The wheel made of the source archive is the wheel; installed alone, with the packages of .venv but
+# without the checkout, it runs in another folder.
+dist-test: dist
+	@.venv-dist/bin/python -m pip wheel --quiet --no-deps --no-index --no-build-isolation \
+		--wheel-dir dist/again dist/kronbench-*.tar.gz
+	@cmp dist/again/*.whl dist/*.whl && rm -r dist/again
+	@$(PYTHON) -m venv --clear .venv-dist
+	@.venv-dist/bin/python -m pip install --quiet --no-deps --no-index dist/*.whl
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> $$(.venv-dist/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/locked.pth
+	@folder=$$(mktemp -d) && cp tests/installed.py $$folder && cd $$folder && \
+		env -u PYTHONPATH $(CURDIR)/.venv-dist/bin/python installed.py $(CURDIR)/src && rm -r $$folder
 
 $(VENV)/ready: requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer (python.org, or your package manager)"; exit 1; }
@@ -137,6 +167,7 @@ $(VENV)/ready: requirements.lock pyproject.toml
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra test --no-header pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --constraint requirements.lock --group pyproject.toml:docs --no-header -o docs/requirements.lock
 	sed -i '/^ *# pinned as in requirements.lock/q' environment.yml
 	sed -nE 's/^([a-z0-9][^ ]*==[^\\]*[^ \\]) *\\?$$/      - "\1"/p' requirements.lock >> environment.yml
 	sed -e '1,3c # What each job needs, for Snakemake (--software-deployment-method conda): environment.yml, written\n# by make lock. The checkout is two folders above this one, and above .snakemake/conda, where\n# Snakemake reads it.' -e 's|"-e \."|"-e ../.."|' environment.yml > workflow/envs/kronbench.yaml

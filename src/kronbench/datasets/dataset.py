@@ -34,13 +34,13 @@ class Loader:
     ----------
     kind : str
         What comes out, a key of `KINDS`.
-    parse : callable(files, **options) -> dict of arrays
+    parse : ``callable(files, **options) -> dict of arrays``
         ``files`` maps the registry's file keys to objects with ``.name`` (for messages) and
         ``.open()``, a binary stream of the uncompressed bytes. Bad content raises ``InputError``.
-    surrogate : callable(rng, **options, **surrogate) -> dict of arrays
+    surrogate : ``callable(rng, **options, **surrogate) -> dict of arrays``
         Data of the published shape, drawn where the real files cannot be had; it also gets the
         registry's ``surrogate`` as keywords (sizes, densities).
-    generate : callable(rng, **options) -> dict of arrays
+    generate : ``callable(rng, **options) -> dict of arrays``
         The published formula, for data sets that have no files.
     surrogate_files : tuple of str
         Keys of files that the surrogate builds on as far as they can be had; it then gets them

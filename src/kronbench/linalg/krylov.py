@@ -93,13 +93,16 @@ def minres(
     max_iter : int
     callback : callable(x, residual) -> bool, optional
         Called after each iteration with arrays that the next one overwrites; True stops.
-    verify : bool
-        Whether a product checks the residual where the recurrence reached ``tol``.
 
     Raises
     ------
     InputError
         A is not square, b does not fit it or is not finite.
+
+    Notes
+    -----
+    Where the recurrence reached ``tol``, one more product checks the residual; ``verify=False``
+    leaves it out.
     """
     x, residual = np.zeros_like(b), b.copy()
     w, w_old = np.zeros_like(b), np.zeros_like(b)

@@ -63,7 +63,7 @@ class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
         start : OneAgainstRest, optional
             A fitted one of the same classes: the machine of a class is given that of it as its
             own ``start``.
-        options
+        **options
             For the ``fit`` of each machine, such as ``folds``.
 
         Raises

@@ -21,7 +21,7 @@ _MOST_BYTES = 9 * 2**27
 
 
 class PairSGD(PairClassifier):
-    """f(d, t) = <w, [d, t]> + b by scikit-learn's stochastic gradient descent.
+    """Linear scores <w, [d, t]> + b by scikit-learn's stochastic gradient descent.
 
     Minimizes sum_h loss(y_h, f_h) + reg/2 ||w||^2, so that scikit-learn's ``alpha`` is reg/n.
     Features are first standardized over the training vertices, each vertex counted once, and w

@@ -165,9 +165,13 @@ def newton_primal(
         X = R (T kron D), with ``rmatvec``.
     preconditioner : function of the weights (n,) and reg, optional
         Returns a function of (d,) vectors near the inverse of X' H X + reg I; for "cg".
+    loss, y, reg, solver, iterated, **options
+        As for :func:`newton_dual`, and its errors.
 
-    Other parameters, errors: as for :func:`newton_dual`. A step takes k products with X and as
-    many with X' (qmr: 2 k), and one of each besides ("cg": one with X').
+    Notes
+    -----
+    A step takes k products with X and as many with X' (qmr: 2 k), and one of each besides ("cg":
+    one with X').
     """
     return _minimize(_Primal(design, reg, solver, iterated, preconditioner), loss, y, **options)
 

@@ -1,0 +1,70 @@
+"""How Sphinx makes the pages: ``make docs``."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+os.environ["COLUMNS"] = "90"  # usage lines of the commands wrap alike everywhere
+
+import kronbench  # noqa: E402
+
+project = "Kronbench"
+author = "The Kronbench authors"
+copyright = author
+version = release = kronbench.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_argparse_cli",
+    "sphinx_design",
+]
+exclude_patterns = ["_build", "templates"]
+templates_path = ["templates"]
+nitpicky = False  # types in docstrings are words for readers, such as "(n,) array"
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+myst_linkify_fuzzy_links = False
+
+autosummary_generate = True
+autodoc_typehints = "none"  # a docstring says shapes, which types do not
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+# A sentence for each name, and no parameter that there is not. That estimators describe all of
+# theirs is said by tests/models/test_documentation.py.
+numpydoc_validation_checks = {"GL08", "SS02", "SS03", "PR02", "PR10"}
+numpydoc_validation_exclude = {r"\.newton_dual$"}  # what ``**options`` takes stands among the others
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"Kronbench {version}"
+html_static_path = []
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+
+def _is_of_others(app, what, name, obj, skip, options):
+    """Leave out what scipy and scikit-learn describe themselves."""
+    if (getattr(obj, "__doc__", None) or "").startswith("Alias for field number"):
+        return True
+    found = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj
+    module = getattr(found, "__module__", None)
+    return True if what == "class" and module and not module.startswith("kronbench") else skip
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("autodoc-skip-member", _is_of_others)

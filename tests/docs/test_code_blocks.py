@@ -1,0 +1,156 @@
+"""Every block of code on the pages: run where it is quick, else read as the program would."""
+
+import argparse
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from kronbench.bench.items import load_plan
+from kronbench.cli import _parser
+from kronbench.settings import validate
+from tests.docs.pages import ROOT, blocks, name_of, pages
+from tests.helpers import lay_over, merged
+
+# Blocks of the first are run by tests/own_pairs/test_tutorial.py, those of the second by test_project.
+RUN_ELSEWHERE = ("docs/own-pairs.md", "README.md")
+# Reports of another program's fault, and a template of another workflow.
+NOT_RUN = ("docs/snakemake-timers.md",)
+
+
+def runs(page):
+    kinds = {block.language for block in blocks(page)}
+    return name_of(page) not in (*RUN_ELSEWHERE, *NOT_RUN) and kinds & {"pycon", "console"}
+
+
+@pytest.mark.parametrize("page", filter(runs, pages()), ids=name_of)
+def test_blocks_run_and_print_what_they_show(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "pycon":
+            run_doctest(block, page, names)
+        elif block.language == "console":
+            run_console(block, tmp_path)
+
+
+def run_doctest(block, page, names):
+    test = doctest.DocTestParser().get_doctest(
+        block.text, names, name_of(page), str(page), block.line
+    )
+    assert test.examples
+    said = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append, clear_globs=False)
+    assert not said, "".join(said)
+    names.update(test.globs)
+
+
+def run_console(block, folder):
+    """Type the commands of a block; what they print is what stands below each."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(folder)]),
+    }
+    head = f'kronbench() {{ "{sys.executable}" -m kronbench "$@"; }}\npython() {{ "{sys.executable}" "$@"; }}\n'
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        ended = subprocess.run(
+            ["bash", "-c", head + command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert ended.returncode == 0, ended.stderr
+        assert ended.stdout.split() == shown.split()
+
+
+def commands():
+    """Every line of a block that calls one of our commands, with its page."""
+    for page in pages():
+        if name_of(page) in NOT_RUN:
+            continue
+        for block in blocks(page):
+            if block.language not in ("", "console"):
+                continue
+            text = re.sub(r"\\\n\s*", " ", block.text)
+            for line in text.splitlines():
+                line = re.sub(r"\s#.*", "", line.removeprefix("$ ")).strip()
+                for command in line.split("; "):
+                    if re.match(r"(python -m )?kronbench |snakemake |make ", command):
+                        yield name_of(page), command.removeprefix("python -m ")
+        for command in re.findall(r"`(kronbench figures [^`\[.]+)`", page.read_text("utf-8")):
+            yield name_of(page), command
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return load_plan(merged())
+
+
+@pytest.mark.parametrize(("page", "command"), commands())
+def test_commands_are_as_the_programs_take_them(page, command, plan, monkeypatch):
+    program, *words = shlex.split(re.sub(r"[\[\]]|\.\.\.", " ", command))
+    if program == "make":
+        text = (ROOT / "Makefile").read_text(encoding="utf-8")
+        targets = re.findall(r"^([a-z-]+):", text, re.MULTILINE) + [".venv/ready"]
+        assert {word for word in words if "=" not in word} <= {*targets}
+    elif program == "kronbench":
+        monkeypatch.setattr(argparse.ArgumentParser, "error", refuse)
+        if "..." in command:  # what is left out there
+            words += LEFT_OUT[words[0]]
+        arguments = _parser().parse_args(words)
+        if words[0] == "figures" and arguments.item:
+            plan.item(arguments.paper, arguments.item)
+    else:
+        files = re.findall(r"results/\w+/(\w+)/((?:2016/)?[a-z]+-[\d.]*\d)\.(\w+)", command)
+        for paper, item, suffix in files:
+            assert suffix in plan.item(paper, item).kinds
+
+
+LEFT_OUT = {
+    "evaluate": "--pairs P --rows R --cols C --solver KronRidge".split(),
+    "predict": "M.kron --pairs P -o O.csv".split(),
+}
+
+
+def refuse(parser, message):
+    raise AssertionError(f"{parser.prog}: {message}")
+
+
+def yaml_blocks():
+    for page in pages():
+        for block in blocks(page):
+            if block.language == "yaml":
+                yield pytest.param(page, block, id=f"{name_of(page)}:{block.line}")
+
+
+@pytest.mark.parametrize(("page", "block"), yaml_blocks())
+def test_entries_are_as_the_schemas_have_them(page, block):
+    content = yaml.safe_load(block.text)
+    if "scale" in content:
+        config = merged()
+        lay_over(config, content)
+        for name in ("lab",):  # a data set of the reader's own
+            if name in block.text:
+                return validate(config, "config", name_of(page))
+        load_plan(config)
+    elif "claims" in content:
+        validate(content, "claims", name_of(page))
+    elif "lab" in content:
+        validate(content, "datasets", name_of(page))
+    elif "section-9" in content:
+        entry = {"title": "t", "citation": "c", "items": content}
+        validate(entry, "paper", name_of(page))
+    else:
+        assert name_of(page) == "CONTRIBUTING.md"
+    return None

@@ -1,0 +1,34 @@
+"""What ``make dist-test`` runs with the installed package, in a folder away from the checkout."""
+
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import kronbench
+import kronbench.datasets
+import kronbench.models
+from kronbench import PairData
+from kronbench.bench.items import load_scales
+
+package = Path(kronbench.__file__).parent
+assert not package.is_relative_to(sys.argv[1]), f"{package} is the checkout"
+
+for module in pkgutil.walk_packages(package.__path__, "kronbench."):
+    if not module.name.endswith("__main__"):
+        __import__(module.name)
+
+assert {plan.scale for plan in load_scales()} == {"default", "smoke", "paper"}
+assert kronbench.datasets.load("NR", policy="surrogate").source == "surrogate"
+
+rng = np.random.default_rng(0)
+pairs = PairData.complete(rng.standard_normal((9, 3)), rng.standard_normal((7, 3)))
+y = np.sign(rng.standard_normal(len(pairs)))
+assert kronbench.models.KronRidge().fit(pairs, y).predict(pairs).shape == y.shape
+
+run = Path(sys.executable).parent / "kronbench"
+for words in (["--version"], ["data", "list"], ["check", "KronRidge"]):
+    subprocess.run([run, *words], check=True, stdout=subprocess.DEVNULL)
+print(f"kronbench {kronbench.__version__} runs from {package}")
