@@ -1,13 +1,14 @@
 """How Sphinx makes the pages: ``make docs``."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 os.environ["COLUMNS"] = "90"  # usage lines of the commands wrap alike everywhere
 
-import kronbench  # noqa: E402
+import kronbench
 
 project = "Kronbench"
 author = "The Kronbench authors"
@@ -39,7 +40,9 @@ numpydoc_xref_param_type = False
 # A sentence for each name, and no parameter that there is not. That estimators describe all of
 # theirs is said by tests/models/test_documentation.py.
 numpydoc_validation_checks = {"GL08", "SS02", "SS03", "PR02", "PR10"}
-numpydoc_validation_exclude = {r"\.newton_dual$"}  # what ``**options`` takes stands among the others
+numpydoc_validation_exclude = {
+    r"\.newton_dual$"
+}  # what ``**options`` takes stands among the others
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"Kronbench {version}"
@@ -65,6 +68,19 @@ def _is_of_others(app, what, name, obj, skip, options):
     return True if what == "class" and module and not module.startswith("kronbench") else skip
 
 
+# In docstrings a name may end in an underscore, and bars are those of a formula; neither is a
+# reference there. Literals are left as they are.
+_MARKS = re.compile(r"(``.+?``|`.+?`)|(?<=[A-Za-z0-9])_(?![\w`])|\|")
+
+
+def _take_marks_as_text(app, what, name, obj, options, lines):
+    """Called with the lines that numpydoc has written."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((".. ", ":", "=")):
+            lines[number] = _MARKS.sub(lambda found: found[1] or f"\\{found[0]}", line)
+
+
 def setup(app):
     """Called by Sphinx."""
     app.connect("autodoc-skip-member", _is_of_others)
+    app.connect("autodoc-process-docstring", _take_marks_as_text, priority=900)

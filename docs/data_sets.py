@@ -1,4 +1,4 @@
-"""The page of data sets, from the registry: ``python docs/data_sets.py`` writes docs/data-sets.md."""
+"""The page of data sets, from the registry; ``python docs/data_sets.py`` writes it."""
 
 from pathlib import Path
 
@@ -10,8 +10,9 @@ PAGE = Path(__file__).parent / "data-sets.md"
 HEAD = """\
 # The data sets and their terms
 
-Written by `python docs/data_sets.py` from `config/datasets.yaml`. None of the data is part of this repository or
-of an archive of results. Whoever fetches a file accepts its terms, so far as they are known.
+Written by `python docs/data_sets.py` from `config/datasets.yaml`. None of the data is part of this
+repository or of an archive of results. Whoever fetches a file accepts its terms, as far as they
+are known.
 `kronbench data describe NAME` has addresses, sums and sizes.
 """
 
@@ -24,7 +25,9 @@ def page() -> str:
     parts = [HEAD]
     for (licence, citation), entries in groups.items():
         names = ", ".join(name for name, _ in entries)
-        parts.append(f"\n## {names if len(entries) < 6 else f'{entries[0][0]} and {len(entries) - 1} more'}\n\n")
+        if len(entries) > 5:
+            names = f"{entries[0][0]} and {len(entries) - 1} more"
+        parts.append(f"\n## {names}\n\n")
         parts.append(f"Terms: {_line(licence)}\n\nCite: {_line(citation)}\n\n")
         parts.append("| name | what it is | beside the paper's |\n|---|---|---|\n")
         for name, entry in entries:
@@ -38,7 +41,8 @@ def _line(text):
 
 def _beside(entry):
     notes = [entry["agreement"]] if "agreement" in entry else []
-    notes += [f"other data ({paper}): {_line(text)}" for paper, text in entry.get("other_data", {}).items()]
+    others = entry.get("other_data", {})
+    notes += [f"other data ({paper}): {_line(text)}" for paper, text in others.items()]
     return "; ".join(notes)
 
 

@@ -1,7 +1,7 @@
 """The pictures of the explanations: ``python docs/pictures.py`` writes them beside the pages.
 
-Each is computed by the package on a small example, so that a picture shows what the code does. They
-are committed, since a forge shows the pages without building them.
+Each is computed by the package on a small example, so that a picture shows what the code does.
+They are committed, since a forge shows the pages without building them.
 """
 
 from pathlib import Path
@@ -48,11 +48,12 @@ def margins() -> Figure:
     weights = (rng.random((30, 40)) < 0.6 * np.outer(busy_rows, busy_cols)).astype(float)
     product = np.outer(weights.sum(1), weights.sum(0)) / weights.sum()
     figure, axes = new_figure(1, 2, width=5.4, height=2.3)
-    for axis, matrix, title in zip(
-        axes[0], (weights, product), ("weights of the pairs", "product of their margins"), strict=True
-    ):
+    shown = [(weights, "weights of the pairs"), (product, "product of their margins")]
+    for axis, (matrix, title) in zip(axes[0], shown, strict=True):
         axis.imshow(matrix, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        axis.set(title=title, xlabel="column vertices", ylabel="row vertices", xticks=[], yticks=[])
+        axis.set(
+            title=title, xlabel="column vertices", ylabel="row vertices", xticks=[], yticks=[]
+        )
         axis.grid(False)
     return figure
 
@@ -85,7 +86,7 @@ def krylov() -> Figure:
     D, T = decay * rng.standard_normal((150, 10)), decay * rng.standard_normal((120, 10))
     rows, cols = rng.integers(150, size=4000), rng.integers(120, size=4000)
     truth = D @ rng.standard_normal((10, 10)) @ T.T
-    y = np.sign(truth[rows, cols] + 3 * rng.standard_normal(4000))
+    y = np.sign(truth[rows, cols] + rng.standard_normal(4000))
     pairs = PairData(D, T, rows, cols)
     train, test = (rows < 100) & (cols < 80), (rows >= 100) & (cols >= 80)
     regs = [1e-3, 1.0, 30.0, 1000.0]
@@ -138,7 +139,9 @@ def class_tree() -> Figure:
                 color="#888888",
                 lw=0.8,
             )
-        left.plot(position[node], -tree.depths[node], "o", ms=9, color="#0072B2" if node else "#D5D5D5")
+        left.plot(
+            position[node], -tree.depths[node], "o", ms=9, color="#0072B2" if node else "#D5D5D5"
+        )
     left.set(title="functions on the nodes below the root", xticks=[], yticks=[])
     left.axis("off")
     covariance = tree.couple(np.eye(tree.n_classes), np.ones(tree.n_nodes))

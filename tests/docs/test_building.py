@@ -42,7 +42,7 @@ def test_an_environment_is_a_list_that_conda_reads(name):
 
 
 def test_steps_of_the_workflows_keep_what_later_steps_take():
-    """An artifact that a job takes is one that an earlier job keeps, and jobs need those before."""
+    """A job takes an artifact that a job which it needs has kept."""
     for file in (ROOT / ".github" / "workflows").glob("*.yml"):
         jobs = yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"]
         kept = {}

@@ -17,7 +17,7 @@ from kronbench.settings import validate
 from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.helpers import lay_over, merged
 
-# Blocks of the first are run by tests/own_pairs/test_tutorial.py, those of the second by test_project.
+# Blocks of these are run by tests/own_pairs/test_tutorial.py, and by tests/test_project.py.
 RUN_ELSEWHERE = ("docs/own-pairs.md", "README.md")
 # Reports of another program's fault, and a template of another workflow.
 NOT_RUN = ("docs/snakemake-timers.md",)
@@ -28,7 +28,7 @@ def runs(page):
     return name_of(page) not in (*RUN_ELSEWHERE, *NOT_RUN) and kinds & {"pycon", "console"}
 
 
-@pytest.mark.parametrize("page", filter(runs, pages()), ids=name_of)
+@pytest.mark.parametrize("page", [*filter(runs, pages())], ids=name_of)
 def test_blocks_run_and_print_what_they_show(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -47,8 +47,8 @@ def run_doctest(block, page, names):
         block.text, names, name_of(page), str(page), block.line
     )
     assert test.examples
-    said = []
-    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append, clear_globs=False)
+    said, runner = [], doctest.DocTestRunner()
+    runner.run(test, out=said.append, clear_globs=False)
     assert not said, "".join(said)
     names.update(test.globs)
 
@@ -59,7 +59,10 @@ def run_console(block, folder):
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(folder)]),
     }
-    head = f'kronbench() {{ "{sys.executable}" -m kronbench "$@"; }}\npython() {{ "{sys.executable}" "$@"; }}\n'
+    head = f"""
+        kronbench() {{ "{sys.executable}" -m kronbench "$@"; }}
+        python() {{ "{sys.executable}" "$@"; }}
+    """
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         ended = subprocess.run(
@@ -97,12 +100,12 @@ def plan():
     return load_plan(merged())
 
 
-@pytest.mark.parametrize(("page", "command"), commands())
+@pytest.mark.parametrize(("page", "command"), [*commands()])
 def test_commands_are_as_the_programs_take_them(page, command, plan, monkeypatch):
     program, *words = shlex.split(re.sub(r"[\[\]]|\.\.\.", " ", command))
     if program == "make":
         text = (ROOT / "Makefile").read_text(encoding="utf-8")
-        targets = re.findall(r"^([a-z-]+):", text, re.MULTILINE) + [".venv/ready"]
+        targets = [*re.findall(r"^([a-z-]+):", text, re.MULTILINE), ".venv/ready"]
         assert {word for word in words if "=" not in word} <= {*targets}
     elif program == "kronbench":
         monkeypatch.setattr(argparse.ArgumentParser, "error", refuse)
@@ -134,7 +137,7 @@ def yaml_blocks():
                 yield pytest.param(page, block, id=f"{name_of(page)}:{block.line}")
 
 
-@pytest.mark.parametrize(("page", "block"), yaml_blocks())
+@pytest.mark.parametrize(("page", "block"), [*yaml_blocks()])
 def test_entries_are_as_the_schemas_have_them(page, block):
     content = yaml.safe_load(block.text)
     if "scale" in content:

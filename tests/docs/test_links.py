@@ -12,7 +12,9 @@ _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 def anchors(page):
     """The names of a page's headings, as forges and Sphinx make them."""
-    heads = _HEADING.findall(re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S))
+    heads = _HEADING.findall(
+        re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
+    )
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
@@ -38,7 +40,9 @@ def test_every_page_and_picture_is_reached_from_the_index():
         reached.add(page)
         if page.suffix == ".md":
             links = (target.partition("#")[0] for target in _LINK.findall(prose(page)))
-            waiting += [(page.parent / path).resolve() for path in links if path and ":" not in path]
+            waiting += [
+                (page.parent / path).resolve() for path in links if path and ":" not in path
+            ]
     assert {page for page in pages() if DOCS in page.parents} <= reached
     assert {*(DOCS / "pictures").iterdir()} <= reached
 
