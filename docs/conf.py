@@ -1,9 +1,14 @@
 """How Sphinx makes the pages: ``make docs``."""
 
+import inspect
 import os
 import re
 import sys
 from pathlib import Path
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from sklearn.base import BaseEstimator
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 os.environ["COLUMNS"] = "90"  # usage lines of the commands wrap alike everywhere
@@ -20,7 +25,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_argparse_cli",
     "sphinx_design",
 ]
@@ -45,8 +49,10 @@ numpydoc_validation_exclude = {
 }  # what ``**options`` takes stands among the others
 
 html_theme = "pydata_sphinx_theme"
+html_math_renderer = "mathml"
 html_title = f"Kronbench {version}"
-html_static_path = []
+html_static_path = ["static"]
+html_css_files = ["formula.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
@@ -80,7 +86,26 @@ def _take_marks_as_text(app, what, name, obj, options, lines):
             lines[number] = _MARKS.sub(lambda found: found[1] or f"\\{found[0]}", line)
 
 
+def _signature(app, what, name, obj, options, signature, returns):
+    """The parameters of an estimator, hidden from autodoc by what refuses old names."""
+    if what != "class" or not issubclass(obj, BaseEstimator):
+        return None
+    parameters = inspect.signature(obj).parameters.values()
+    bare = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
+    return str(inspect.Signature(bare)), returns
+
+
+def _write_formula(translator, node):
+    """A formula as MathML, which browsers read without a script and without the network."""
+    is_block = isinstance(node, nodes.math_block)
+    formula = tex2mathml(node.astext(), as_block=is_block)
+    translator.body.append(f'<div class="formula">{formula}</div>' if is_block else formula)
+    raise nodes.SkipNode
+
+
 def setup(app):
     """Called by Sphinx."""
+    app.add_html_math_renderer("mathml", (_write_formula, None), (_write_formula, None))
+    app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-skip-member", _is_of_others)
     app.connect("autodoc-process-docstring", _take_marks_as_text, priority=900)

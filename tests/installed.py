@@ -16,7 +16,7 @@ from kronbench.bench.items import load_scales
 package = Path(kronbench.__file__).parent
 assert not package.is_relative_to(sys.argv[1]), f"{package} is the checkout"
 
-for module in pkgutil.walk_packages(package.__path__, "kronbench."):
+for module in pkgutil.walk_packages(kronbench.__path__, "kronbench."):
     if not module.name.endswith("__main__"):
         __import__(module.name)
 
