@@ -103,8 +103,16 @@ def _write_formula(translator, node):
     raise nodes.SkipNode
 
 
+def _point_to_pages(app, docname, source):
+    """On a forge a page links to the manual of the configuration, here to the page that has it."""
+    up = "../" * docname.count("/")
+    page = f"({up}reference/configuration.md)"
+    source[0] = source[0].replace(f"({up}../config/README.md)", page)
+
+
 def setup(app):
     """Called by Sphinx."""
+    app.connect("source-read", _point_to_pages)
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_formula, None))
     app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-skip-member", _is_of_others)

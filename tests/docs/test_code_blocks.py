@@ -17,8 +17,8 @@ from kronbench.settings import validate
 from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.helpers import lay_over, merged
 
-# Blocks of these are run by tests/own_pairs/test_tutorial.py, and by tests/test_project.py.
-RUN_ELSEWHERE = ("docs/own-pairs.md", "README.md")
+# Blocks of these are run by tests/own_pairs, and by tests/test_project.py.
+RUN_ELSEWHERE = ("docs/own-pairs.md", "docs/own-solver.md", "README.md")
 # Reports of another program's fault, and a template of another workflow.
 NOT_RUN = ("docs/snakemake-timers.md",)
 
@@ -133,7 +133,7 @@ def refuse(parser, message):
 def yaml_blocks():
     for page in pages():
         for block in blocks(page):
-            if block.language == "yaml":
+            if block.language == "yaml" and name_of(page) not in RUN_ELSEWHERE:
                 yield pytest.param(page, block, id=f"{name_of(page)}:{block.line}")
 
 
