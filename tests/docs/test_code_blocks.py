@@ -18,7 +18,7 @@ from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.helpers import lay_over, merged
 
 # Blocks of these are run by tests/own_pairs, and by tests/test_project.py.
-RUN_ELSEWHERE = ("docs/own-pairs.md", "docs/own-solver.md", "README.md")
+RUN_ELSEWHERE = ("docs/own-pairs.md", "docs/own-solver.md", "docs/field.md", "README.md")
 # Reports of another program's fault, and a template of another workflow.
 NOT_RUN = ("docs/snakemake-timers.md",)
 
