@@ -33,6 +33,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     for (kernel, pairwise, setting), part in frame.groupby(keys, sort=False):
         part = part.sort_values("iteration").set_index("iteration")
         known = part["printed"].notna().any()
+        apart, band = part["difference"].max(), part["band"].max()
         rows.append(
             {
                 "kernel": kernel,
@@ -45,9 +46,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
                 "last": part["auc"].iloc[-1],
                 "printed last": part["printed"].iloc[-1],
                 "first ten apart": part.loc[:10, "difference"].max(),
-                "most apart": part["difference"].max(),
-                "band": part["band"].max(),
-                "apart over band": part["difference"].max() / part["band"].max(),
+                "most apart": apart,
+                "band": band,
+                "apart over band": apart / band if band > 0 else None,
                 "iterations": len(part),
                 "dataset": part["dataset"].iloc[0],
                 "source": part["source"].iloc[0],
