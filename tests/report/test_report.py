@@ -219,6 +219,7 @@ def test_the_page_counts_evidence_identities_and_our_own_claims_apart(plan, monk
         "words": claim() | {"untestable": "no number"},
         "algebra": claim(**at_least, bound=0) | {"kind": "identity"},
         "own": claim(**at_least, bound=2) | {"whose": "ours"},
+        "others": claim(**at_least, bound=2) | {"whose": "field"},
     }
     say(monkeypatch, *({**entry, "id": name} for name, entry in entries.items()))
     summary = write_report(plan)
@@ -236,18 +237,21 @@ def test_the_page_counts_evidence_identities_and_our_own_claims_apart(plan, monk
     order = ["holds", "undecided", "contradicted", "not tested"]
     assert rows == [
         ["claims of the papers", *order], ["airola", *"1121"], ["all", *"1121"],
+        ["claims of the field", *order], ["airola", *"0010"], ["all", *"0010"],
         ["identities", *order], ["airola", *"1000"], ["all", *"1000"],
         ["claims of our own", *order], ["airola", *"0010"], ["all", *"0010"],
     ]  # fmt: skip
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     assert "Of the 1 claims of the papers that rest on intervals, 0 are contradicted" in text
     assert "chance alone would contradict at most 0.0, were all of them true" in text
-    assert "Contradicted here: 2 claims of the papers" in text
+    assert "Contradicted here: 2 claims of the papers, 1 of the field" in text
     assert "It is so. figure 3; unknown" in text
     assert "It is so. figure 3; a choice that is not printed" in text
     table = pd.read_csv(plan.report / "claims.csv", keep_default_na=False).set_index("id")
     assert table["cause"].to_dict() == {
-        name: {"wrong": "unknown", "known": "setting", "own": "unknown"}.get(name, "")
+        name: {**dict.fromkeys(("wrong", "own", "others"), "unknown"), "known": "setting"}.get(
+            name, ""
+        )
         for name in entries
     }
     assert table["intervals"].to_dict() == {name: int(name == "open") for name in entries}

@@ -149,6 +149,7 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(plan):
         ("d", "airola", "identity", "ours", "contradicted"),
         ("e", "airola", "evidence", "ours", "holds"),
         ("f", "performance", "evidence", "ours", "undecided"),
+        ("g", "field", "evidence", "field", "contradicted"),
     ]
     verdicts = pd.DataFrame(rows, columns=["id", "paper", "kind", "whose", "verdict"])
     verdicts = verdicts.assign(item="figure-1", timing=False, cause="", measured="1")
@@ -163,6 +164,7 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(plan):
     assert heads in text
     assert "| `airola` | 1 | 0 | 1 | 0 | 1 of 2 | 1 of 1 |" in text
     assert "| `performance` | 0 | 0 | 0 | 0 | 0 | 0 of 1 |" in text
+    assert "| `field` | 0 | 0 | 1 | 0 | 0 | 0 |" in text
     assert "2026-11-21, a cpu, 2 cores" in text
     assert text.startswith("before\n")
     assert text.endswith("\nafter\n")

@@ -20,6 +20,8 @@ from kronbench.datasets import (
     ipc,
     lshtc,
     pair_tables,
+    printed_curves,
+    printed_predictions,
     published_folds,
     registry,
     uci,
@@ -58,6 +60,8 @@ LOADERS: dict[str, Loader] = {
     **ipc.LOADERS,
     **lshtc.LOADERS,
     **pair_tables.LOADERS,
+    **printed_curves.LOADERS,
+    **printed_predictions.LOADERS,
 }
 
 POLICIES = ("auto", "real", "surrogate")

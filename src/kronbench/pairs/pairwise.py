@@ -64,6 +64,8 @@ PAIRWISE = (
     "cartesian",
     *("symmetric", "antisymmetric", "mlpk", "ranking"),
 )
+# Multiplications of a matrix product in the time of one number gathered by its index.
+_OPERATIONS_A_GATHER = 10
 OF_ONE_SET = frozenset(("symmetric", "antisymmetric", "mlpk", "ranking"))
 
 
@@ -293,9 +295,27 @@ class _Matched:
 
     def product(self, X):
         order, in_rows, bounds = self._by_other
+        if self._is_full:
+            return np.stack([self._through_matrix(column) for column in X.T], axis=1)
         result = np.zeros((len(self.out[0]), X.shape[1]), X.dtype)
         _sums_over_matches(self.matrix, *self.out, in_rows, bounds, X[order], result)
         return result
+
+    @property
+    def _is_full(self):
+        """Whether a product with all pairs of vertices is faster than sums over the known ones."""
+        sums = len(self.out[0]) * len(self.in_[0])
+        return self.matrix.size * self.size**2 < _OPERATIONS_A_GATHER * sums
+
+    def _through_matrix(self, x):
+        rows, others = self.in_
+        rows, x = rows[others >= 0], x[others >= 0]
+        others = others[others >= 0]
+        place = rows * np.intp(self.size) + others
+        sums = np.bincount(place, x, self.matrix.shape[1] * self.size)
+        image = self.matrix @ sums.astype(x.dtype).reshape(-1, self.size)
+        rows, others = self.out
+        return np.where(others >= 0, image[rows, others], 0)
 
     def adjoint(self, X):
         return self._turned.product(X)

@@ -16,7 +16,7 @@ from kronbench.report.estimates import disturbed, doubts
 from kronbench.report.numbers import format_entry, format_number
 from kronbench.report.outcomes import NotMeasured, Outcome
 from kronbench.report.queries import columns_compared
-from kronbench.runs.verdicts import CONTRADICTED, PAPER, UNTESTED
+from kronbench.runs.verdicts import CONTRADICTED, OURS, UNTESTED
 
 _SURROGATE = "surrogate data: "
 _BUSY = "the machine was busy"  # why a claim on time is not tested
@@ -114,7 +114,7 @@ def expected_by_chance(verdicts: Iterable[Verdict]) -> float:
 
 
 def _other_data(claim, plan):
-    names = (claim["item"], *claim.get("also", ())) if claim["whose"] == PAPER else ()
+    names = (claim["item"], *claim.get("also", ())) if claim["whose"] != OURS else ()
     return {
         dataset: text
         for name in names
@@ -195,7 +195,7 @@ def _checked(claim, frame, scale, other_data):
         rows = frame.query(where) if where else frame
     except pd.errors.UndefinedVariableError as error:  # known, but not at this scale
         raise NotMeasured(f"the table has no such column here: {error}") from None
-    if claim["whose"] == PAPER:  # it does not speak of the user's own data
+    if claim["whose"] != OURS:  # it does not speak of the user's own data
         rows = rows[rows["source"] != "own"]
     value = arguments.get("value", arguments.get("ours", "ours"))
     if rows.empty:

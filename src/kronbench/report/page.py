@@ -25,6 +25,7 @@ from kronbench.runs.reference import described, moved_since_accepted
 from kronbench.runs.verdicts import (
     CONTRADICTED,
     EVIDENCE,
+    FIELD,
     HOLDS,
     IDENTITY,
     OURS,
@@ -151,6 +152,7 @@ def _groups(verdicts):
     """What is counted apart: title, kind, whose, and the verdicts."""
     wanted = {
         "claims of the papers": (EVIDENCE, PAPER),
+        "claims of the field": (EVIDENCE, FIELD),
         "identities": (IDENTITY, ""),
         "claims of our own": (EVIDENCE, OURS),
     }

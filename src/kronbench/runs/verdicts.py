@@ -15,8 +15,8 @@ HOLDS, UNDECIDED, CONTRADICTED, UNTESTED = VERDICTS = (
 # A claim is evidence, or a statement of algebra that no measurement could contradict.
 EVIDENCE, IDENTITY = KINDS = ("evidence", "identity")
 
-# A paper says it, or we do.
-PAPER, OURS = WHOSE = ("paper", "ours")
+# A paper says it, or we do, or others of the field print it, whom no item of a paper shows.
+PAPER, OURS, FIELD = WHOSE = ("paper", "ours", "field")
 
 _COLUMNS = ["id", "paper", "item", "kind", "whose", "timing", "verdict", "cause", "measured"]
 
@@ -47,10 +47,11 @@ def timed(verdict: pd.Series) -> bool:
 def matrix(verdicts: pd.DataFrame) -> pd.DataFrame:
     """How many claims have which verdict, a row for each paper in the order of the run.
 
-    Columns are the verdicts on evidence for what the papers say; then, as "12 of 13", how many
-    identities, and how many claims of our own, hold.
+    Columns are the verdicts on evidence for what the papers say, or on its row what the field
+    prints; then, as "12 of 13", how many identities, and how many claims of our own, hold.
     """
-    counted = verdicts[(verdicts["kind"] == EVIDENCE) & (verdicts["whose"] == PAPER)]
+    theirs = verdicts["whose"].isin((PAPER, FIELD))
+    counted = verdicts[(verdicts["kind"] == EVIDENCE) & theirs]
     papers = verdicts["paper"].unique()
     counts = pd.crosstab(counted["paper"], counted["verdict"])
     counts = counts.reindex(index=papers, columns=VERDICTS, fill_value=0).astype(object)

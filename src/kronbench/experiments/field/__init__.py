@@ -1,0 +1,1 @@
+"""Experiments of the field: numbers that others print, made again from their protocols."""

@@ -1,0 +1,402 @@
+"""Affinities on published folds: floors, controls and models chosen on training folds alone."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.bench.columns import Columns, Parameter
+from kronbench.bench.seeds import generator
+from kronbench.datasets import Dataset, PublishedFold, folds
+from kronbench.datasets.drug_target import affinities
+from kronbench.errors import InputError
+from kronbench.evaluation import affinity_scores, margin_scores
+from kronbench.linalg import psd_part
+from kronbench.models import KronRidge, KronRidgeCV, KronSVM, TwoStepRidge
+from kronbench.pairs import PairData
+
+COLUMNS = Columns(
+    key=("setting", "method", "trained_on", "pairs"),
+    repeats=("trained_on",),
+    clock=("seconds", "choice_seconds"),
+    counts=("n", "n_train", "on_edge", "new_vertices", "with_twin", "with_near"),
+    numbers=(
+        *("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction"),
+        *("reg", "reg_rows", "reg_cols", "row_effect", "col_effect", "validation_mse"),
+    ),
+    texts=("drug_kernel", "target_kernel"),
+    values={
+        "setting": ("setting 1", "setting 2", "setting 3"),
+        "method": (Parameter(("methods",)),),
+        "trained_on": ("all parts", *(f"without part {k}" for k in (1, 2, 3, 4, 5))),
+        "pairs": ("all", "twin", "near", "other"),
+    },
+)
+
+_SCORES = ("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction")
+_NEAR = 0.9  # similarity from which vertices are nearly identical
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each published setting, method, training set and part of the test pairs.
+
+    The test fold of each of ``folds`` is predicted by ``methods``. What a method has to choose it
+    chooses by the mean squared error on the first training part, with the others to train on: of
+    ``kernels`` of its data set, of ``effects`` of both sides and of ``regs``. Then it is trained
+    on all parts, and for ``repeated`` methods on all but each one, as publications do.
+
+    ``pairs`` are "all" test pairs, or, for methods ``by_leak``, those of which a training pair has
+    ``twin`` vertices (equal rows of the similarity matrices) on both sides, those of which one has
+    ``near`` ones (a similarity of at least 0.9), and ``other`` ones. ``new_vertices`` counts those
+    that no training pair has, ``with_twin`` and ``with_near`` those of them that have one among
+    the training vertices.
+    """
+    problem = _Problem(data, spec)
+    frames, skipped = [], []
+    for name in tqdm(spec["folds"], desc=data.name, unit="fold"):
+        try:
+            fold = _published(data, name)
+        except InputError as error:
+            skipped.append(f"{data.name}, {name}: {error}")
+            continue
+        frames += _of_fold(problem, fold, f"setting {name.rpartition('-')[2]}", spec)
+    if not frames:
+        raise InputError(f"no fold of {data.name} is at hand: {skipped[0]}")
+    frame = pd.DataFrame(frames)
+    frame.attrs["skipped"] = skipped
+    return frame
+
+
+def _published(data: Dataset, name: str) -> PublishedFold:
+    # A stand-in for the fold of real data would be taken for the published one.
+    return folds(
+        data.name, name, data=data, policy="auto" if data.source == "surrogate" else "real"
+    )
+
+
+class _Problem:
+    """Affinities and kernels of a data set."""
+
+    def __init__(self, data, spec):
+        self.Y = affinities(data)
+        self.choices = spec["kernels"][data.name.lower()]
+        self.dtype = spec["dtypes"].get(data.name.lower(), "float64")
+        self.names = self.choices["drugs"], self.choices["targets"]
+        arrays = {name for names in self.names for name in names}
+        self.kernel = {name: _kernel(data, self.choices["arrays"][name]) for name in arrays}
+        order = generator(spec["seed"], "permuted kernels", data.name)
+        self.orders = [order.permutation(size) for size in self.Y.shape]
+        self.similarities = data["drug_similarity"], data["target_similarity"]
+
+    def pairs(self, drugs, targets, rows, cols, permuted=False):
+        sides = [self.kernel[drugs], self.kernel[targets]]
+        if permuted:
+            sides = [K[np.ix_(p, p)] for K, p in zip(sides, self.orders, strict=True)]
+        return PairData(*sides, rows, cols)
+
+
+def _kernel(data, of):
+    """The nearest positive semidefinite matrix to a similarity of mean diagonal 1, or square."""
+    name, _, squared = of.partition(", ")
+    S = data[name]
+    S = S / np.diag(S).mean()
+    return psd_part(S * S if squared else S)
+
+
+def _of_fold(problem, fold, setting, spec):
+    y = problem.Y[fold.rows, fold.cols]
+    leak = _Leaks(problem, fold)
+    for method, entry in spec["methods"].items():
+        if fold.dataset.lower() not in entry.get("datasets", [fold.dataset.lower()]):
+            continue
+        if setting not in entry.get("settings", setting):
+            continue
+        model = _MODELS[entry["model"]](problem, fold, y, spec, entry)
+        start = time.perf_counter()
+        chosen = model.choose(fold.parts[0], np.concatenate(fold.parts[1:]))
+        choice_seconds = time.perf_counter() - start
+        trainings = {"all parts": fold.train}
+        if method in spec["repeated"]:
+            for k in range(len(fold.parts)):
+                rest = fold.parts[:k] + fold.parts[k + 1 :]
+                trainings[f"without part {k + 1}"] = np.concatenate(rest)
+        if entry.get("without_near"):
+            trainings = {"all parts": leak.unrelated(fold.train)}
+        for trained_on, train in trainings.items():
+            start = time.perf_counter()
+            scores = model.predict(train, fold.test)
+            row = {
+                "setting": setting,
+                "method": method,
+                "trained_on": trained_on,
+                "n_train": len(train),
+                "seconds": time.perf_counter() - start,
+                "choice_seconds": choice_seconds,
+                **chosen,
+            }
+            by_leak = method in spec["by_leak"] and trained_on == "all parts"
+            for name, part in leak.parts.items() if by_leak else [("all", slice(None))]:
+                found = _scored(y, scores, fold, part, entry)
+                yield {**row, "pairs": name, **found, **(leak.counts if by_leak else {})}
+
+
+def _scored(y, scores, fold, part, entry):
+    test = fold.test[part]
+    if len(test) < 2:
+        return {"n": len(test)}
+    found = affinity_scores(
+        y[test], scores[part], fold.rows[test], fold.cols[test], fold.positive_above
+    )
+    found = {name: found[name] for name in _SCORES}
+    if entry["model"] == "svm":  # its scores rank, and are no affinities
+        found |= {"mse": np.nan, "rm2": np.nan}
+    return {"n": len(test), **found}
+
+
+class _Leaks:
+    """Which test pairs have twins, or nearly identical pairs, in training."""
+
+    def __init__(self, problem, fold):
+        self.fold = fold
+        near = [_nearly_identical(S) for S in problem.similarities]
+        known = np.zeros(problem.Y.shape, np.float32)
+        known[fold.rows[fold.train], fold.cols[fold.train]] = 1
+        reach = near[0].astype(np.float32) @ known @ near[1].astype(np.float32)
+        related = reach[fold.rows[fold.test], fold.cols[fold.test]] > 0
+        found = fold.leak(*problem.similarities)
+        self.parts = {
+            "all": np.ones(len(fold.test), bool),
+            "twin": found.pairs,
+            "near": related & ~found.pairs,
+            "other": ~related & ~found.pairs,
+        }
+        self.new = fold.new_rows, fold.new_cols
+        # vertices that are nearly those that are new in the test set
+        self.close = [N[:, new].any(axis=1) for N, new in zip(near, self.new, strict=True)]
+        trained = [np.unique(side[fold.train]) for side in (fold.rows, fold.cols)]
+        has_near = [
+            N[np.ix_(new, old)].any(axis=1)
+            for N, new, old in zip(near, self.new, trained, strict=True)
+        ]
+        self.counts = {
+            "new_vertices": sum(map(len, self.new)),
+            "with_twin": int(found.rows.sum() + found.cols.sum()),
+            "with_near": int(sum(side.sum() for side in has_near)),
+        }
+
+    def unrelated(self, train):
+        """Training pairs without the vertices that are nearly new ones of the test set."""
+        rows, cols = self.fold.rows[train], self.fold.cols[train]
+        return train[~(self.close[0][rows] | self.close[1][cols])]
+
+
+def _nearly_identical(similarity):
+    diagonal = np.sqrt(np.diag(similarity))
+    near = similarity / np.outer(diagonal, diagonal) >= _NEAR
+    np.fill_diagonal(near, True)
+    return near | near.T
+
+
+class _Model:
+    """A method that chooses on a validation part, then predicts."""
+
+    def __init__(self, problem, fold, y, spec, entry):
+        self.problem, self.fold, self.y, self.spec, self.entry = problem, fold, y, spec, entry
+        self.chosen = {}
+
+    def choose(self, validation, train):
+        """Columns that say what has been chosen."""
+        return self.chosen
+
+
+class _Margins(_Model):
+    def predict(self, train, test):
+        rows, cols = self.fold.rows, self.fold.cols
+        # the features are not read
+        X = PairData(*(np.zeros((size, 1)) for size in self.problem.Y.shape), rows, cols)
+        return margin_scores(X[train], self.y[train], X[test])
+
+
+class _Ridge(_Model):
+    def choose(self, validation, train):
+        best = np.inf
+        regs = self.spec["regs"]
+        # the last ones; none is the other end, and no edge
+        largest = list(self.problem.choices["effects"][-1])
+        for drugs, targets, effects in self._candidates():
+            X = self._pairs(drugs, targets)
+            mean = self.y[train].mean()
+            model = self._model(effects, regs[0])
+            path = model.path(X[train], self.y[train] - mean, regs, X[validation])
+            for j, reg in enumerate(regs):
+                error = self.y[validation] - mean - path.test_scores(j)[-1]
+                mse = float(np.mean(error**2))
+                if mse < best:
+                    best = mse
+                    self.chosen = {
+                        "drug_kernel": drugs,
+                        "target_kernel": targets,
+                        "row_effect": effects[0],
+                        "col_effect": effects[1],
+                        "reg": reg,
+                        "on_edge": int(reg in (min(regs), max(regs)) or list(effects) == largest),
+                        "validation_mse": mse,
+                    }
+        return self.chosen
+
+    def _candidates(self):
+        choices = self.problem.choices
+        sides = [self.entry.get(side, choices[side]) for side in ("drugs", "targets")]
+        if self.fold.dataset.lower() in self.entry.get("tabulated", {}):
+            sides = self.entry["tabulated"][self.fold.dataset.lower()]
+        effects = choices["effects"] if self.entry.get("effects", True) else [[0.0, 0.0]]
+        return itertools.product(*sides, effects)
+
+    def _pairs(self, drugs, targets):
+        permuted = self.entry.get("permuted", False)
+        return self.problem.pairs(drugs, targets, self.fold.rows, self.fold.cols, permuted)
+
+    def _model(self, effects, reg):
+        return KronRidge(
+            reg=reg,
+            row_kernel="precomputed",
+            col_kernel="precomputed",
+            row_effect=effects[0],
+            col_effect=effects[1],
+            max_iter=self.spec["max_iter"],
+            tol=1e-5,
+            product="dense",
+            dtype=self.problem.dtype,
+        )
+
+    def predict(self, train, test):
+        chosen = self.chosen
+        X = self._pairs(chosen["drug_kernel"], chosen["target_kernel"])
+        mean = self.y[train].mean()
+        model = self._model((chosen["row_effect"], chosen["col_effect"]), chosen["reg"])
+        return model.fit(X[train], self.y[train] - mean).predict(X[test]) + mean
+
+
+class _Cv(_Model):
+    """KronRidgeCV with the same validation part: weights of all kernels by the gradient."""
+
+    def choose(self, validation, train):
+        sides = [
+            {name: self.problem.kernel[name] for name in names} for names in self.problem.names
+        ]
+        order = np.concatenate([validation, train])
+        positions = np.arange(len(order))
+        cut = len(validation)
+        vertices = self.fold.rows, self.fold.cols
+        self.X = PairData(*(next(iter(side.values())) for side in sides), *vertices)
+        self.model = KronRidgeCV(
+            row_kernels=sides[0],
+            col_kernels=sides[1],
+            cv=[(positions[cut:], positions[:cut])],
+            **self.entry["parameters"],
+        ).fit(self.X[order], self.y[order])
+        best = self.model.best_params_
+        return {
+            "drug_kernel": "weighted sum",
+            "target_kernel": "weighted sum",
+            "on_edge": len(self.model.on_edge_),
+            "validation_mse": self.model.best_score_,
+            **{name: best[name] for name in ("reg", "row_effect", "col_effect")},
+        }
+
+    def predict(self, train, test):
+        # ``choose`` has fitted it to all parts
+        return self.model.predict(self.X[test])
+
+
+class _Svm(_Ridge):
+    """KronSVM of the positives, with the kernels that ridge regression chooses."""
+
+    def choose(self, validation, train):
+        super().choose(validation, train)
+        best = -np.inf
+        positive = self.y > self.fold.positive_above
+        for reg in self.spec["regs"]:
+            self.chosen["reg"] = reg
+            scores = self.predict(train, validation)
+            rows, cols = self.fold.rows[validation], self.fold.cols[validation]
+            found = affinity_scores(
+                self.y[validation], scores, rows, cols, self.fold.positive_above
+            )["aupr"]
+            if positive[validation].any() and found > best:
+                best, chosen = found, reg
+        regs = self.spec["regs"]
+        self.chosen |= {"reg": chosen, "on_edge": int(chosen in (min(regs), max(regs)))}
+        self.chosen["validation_mse"] = np.nan
+        return self.chosen
+
+    def predict(self, train, test):
+        chosen = self.chosen
+        X = self._pairs(chosen["drug_kernel"], chosen["target_kernel"])
+        model = KronSVM(
+            reg=chosen["reg"],
+            row_kernel="precomputed",
+            col_kernel="precomputed",
+            row_effect=chosen["row_effect"],
+            col_effect=chosen["col_effect"],
+            solver="cg",
+            product="dense",
+            dtype=self.problem.dtype,
+        )
+        labels = np.where(self.y > self.fold.positive_above, 1.0, -1.0)
+        return model.fit(X[train], labels[train]).decision_function(X[test])
+
+
+class _TwoStep(_Ridge):
+    """Two-step ridge regression, where all pairs of the training vertices are known."""
+
+    def choose(self, validation, train):
+        best, chosen = np.inf, {}
+        regs = self.spec["two_step_regs"]
+        for drugs, targets, _ in self._candidates():
+            for reg_rows, reg_cols in itertools.product(regs, regs):
+                self.chosen = {
+                    "drug_kernel": drugs,
+                    "target_kernel": targets,
+                    "reg_rows": reg_rows,
+                    "reg_cols": reg_cols,
+                }
+                error = self.y[validation] - self.predict(train, validation)
+                mse = float(np.mean(error**2))
+                if mse < best:
+                    on_edge = {min(regs), max(regs)} & {reg_rows, reg_cols}
+                    best = mse
+                    chosen = {**self.chosen, "on_edge": int(bool(on_edge)), "validation_mse": mse}
+        self.chosen = chosen
+        return chosen
+
+    def predict(self, train, test):
+        chosen = self.chosen
+        K, G = (self.problem.kernel[chosen[f"{side}_kernel"]] for side in ("drug", "target"))
+        rows, of_row = np.unique(self.fold.rows[train], return_inverse=True)
+        cols, of_col = np.unique(self.fold.cols[train], return_inverse=True)
+        labels = np.full((len(rows), len(cols)), np.nan)
+        labels[of_row, of_col] = self.y[train]
+        mean = self.y[train].mean()
+        model = TwoStepRidge(
+            reg_rows=chosen["reg_rows"],
+            reg_cols=chosen["reg_cols"],
+            row_kernel="precomputed",
+            col_kernel="precomputed",
+        ).fit_matrix(K[np.ix_(rows, rows)], G[np.ix_(cols, cols)], labels - mean)
+        new = PairData(K[:, rows], G[:, cols], self.fold.rows[test], self.fold.cols[test])
+        return model.predict(new) + mean
+
+
+_MODELS = {
+    "margins": _Margins,
+    "ridge": _Ridge,
+    "cv": _Cv,
+    "svm": _Svm,
+    "two-step": _TwoStep,
+}

@@ -1,0 +1,89 @@
+"""Files with numbers that others print, on small ones."""
+
+import io
+import types
+
+import numpy as np
+import pytest
+
+from kronbench import InputError
+from kronbench.datasets.printed_curves import (
+    DOMAIN_KERNELS,
+    PAIRWISE_KERNELS,
+    SETTINGS,
+    parse_printed_curves,
+)
+from kronbench.datasets.printed_predictions import parse_printed_predictions
+
+
+def in_memory(**texts):
+    return {
+        key: types.SimpleNamespace(name=key, open=lambda text=text: io.BytesIO(text.encode()))
+        for key, text in texts.items()
+    }
+
+
+METZ = {"affinities": "7.6 7.7\nnan 5\n", "drugs": "1 0\n0 1\n", "targets": "1 0\n0 1\n"}
+
+
+def curves(length=2):
+    lines = ["Kernel (domain);Kernel (pairwise);Setting;Iteration;Train AUC;Test AUC"]
+    for i, domain in enumerate(DOMAIN_KERNELS):
+        for j, pairwise in enumerate(PAIRWISE_KERNELS):
+            for k, setting in enumerate(SETTINGS):
+                for t in range(1, length + 1):
+                    lines.append(f"{domain};{pairwise};{setting};{t};0.5;0.{i}{j}{k}{t}")
+    return lines
+
+
+def test_curves_have_their_places_and_a_label_at_the_threshold_is_none():
+    arrays = parse_printed_curves(in_memory(**METZ, curves="\n".join(curves())), above=7.6)
+    assert arrays["labels"].tolist() == [[-1, 1], [0, -1]]
+    assert arrays["printed_test"].shape == (2, 4, 4, 2)
+    assert arrays["printed_test"][1, 2, 3, 0] == pytest.approx(0.1231)
+
+
+def test_a_missing_iteration_is_refused():
+    with pytest.raises(InputError, match="one line for each curve"):
+        parse_printed_curves(in_memory(**METZ, curves="\n".join(curves()[:-1])), above=7.6)
+
+
+DAVIS = {
+    "affinities": "10 20\n30 40\n",
+    "drugs": "1 0\n0 1\n",
+    "targets": "1 0\n0 1\n",
+    "row_ids": "11\n22\n",
+    "col_ids": "AAK1\nABL1-p\n",
+}
+
+
+def predictions(text):
+    files = in_memory(**DAVIS, predictions=text)
+    return parse_printed_predictions(
+        files, col_aliases={"ABL1p": "ABL1-p"}, at_most=30.0, unit="nM"
+    )
+
+
+def test_predictions_are_found_by_ids_and_by_other_spellings():
+    arrays = predictions(
+        "FOLD : 1\n11\tABL1p\t5\t6.5\n22\tAAK1\t5\t7.5\n"
+        "FOLD : 2\n22\tAAK1\t5\t1\n11\tABL1p\t5\t2\n"
+    )
+    np.testing.assert_array_equal(arrays["predictions"], [[6.5, 7.5], [1, 2]])
+    np.testing.assert_array_equal(arrays["predicted_rows"], [[0, 1], [1, 0]])
+    np.testing.assert_array_equal(arrays["predicted_cols"], [[1, 0], [0, 1]])
+    assert arrays["spelled_otherwise"].tolist() == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("FOLD : 1\n11\tAAK1\t5\n", "no prediction"),
+        ("11\tAAK1\t5\t6\n", "no prediction"),
+        ("FOLD : 1\n33\tAAK1\t5\t6\n", "not among the ids"),
+        ("FOLD : 1\n11\tAAK1\t5\t6\nFOLD : 2\n22\tAAK1\t5\t6\n", "not the same pairs"),
+    ],
+)
+def test_bad_predictions_are_refused(text, said):
+    with pytest.raises(InputError, match=said):
+        predictions(text)
