@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 
 from kronbench import InputError, PairData, datasets
+from kronbench.bench.field_best import best_of, candidates
 from kronbench.cli import main
-from kronbench.datasets.drug_target import affinities, similarities
+from kronbench.datasets.drug_target import affinities
 from kronbench.evaluation import AFFINITY_SCORES, affinity_scores
 from kronbench.models import KronRidgeCV
-from kronbench.own_pairs.predictions import as_text, best_of, score_file
+from kronbench.own_pairs.predictions import as_text, score_file
 from tests.own_pairs.test_tutorial import ROOT, run, same
 
 
@@ -140,11 +141,7 @@ def test_the_page_shows_what_comes_out(davis, tmp_path):
 def test_the_best_of_ours_comes_out_again(davis):
     data, fold = davis
     best = best_of("Davis", "deepdta-1")
-    rows, cols = similarities(data)
-    learned = {"profile": "profile", "constant": "constant"}
-    model = KronRidgeCV(
-        row_kernels=rows | learned, col_kernels=cols | learned, max_iter=150, tol=1e-4
-    )
+    model = KronRidgeCV(**candidates(data), **best["model"])
     X = PairData(np.zeros((68, 1)), np.zeros((442, 1)), fold.rows, fold.cols)
     y = affinities(data)[fold.rows, fold.cols]
     model.refit(X[fold.train], y[fold.train], best["parameters"])

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from kronbench import datasets
+from kronbench.bench.field_best import best_of
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores
 from kronbench.io import read_table
 from kronbench.pairs import PairData
-from kronbench.resources import config_path
-from kronbench.settings import read_yaml, validate
 
 _SHOWN = 5  # ids named in a message
 
@@ -186,14 +185,6 @@ def match(
     )
 
 
-def best_of(data: str, fold: str) -> dict | None:
-    """The accepted best of ours on a fold: its choice and its scores; None where there is none."""
-    path = config_path("field_best.yaml")
-    content = read_yaml(path)
-    validate(content, "field_best", path)
-    return content.get(data, {}).get(fold)
-
-
 def as_text(result: dict) -> str:
     """The table of a result of :func:`score_file`."""
     names = list(result["scores"][0]["columns"])
@@ -219,7 +210,7 @@ def as_text(result: dict) -> str:
             f"{_digits(entry['best']):<11}{entry['meaning']}"
         )
     if result["best"]:
-        note = f"our best: {result['best']['model']}, {result['best']['chosen']}"
+        note = f"our best: KronRidgeCV, {result['best']['chosen']}"
         if result["pairs"] < result["test_pairs"]:
             note += "; of all test pairs, not of these alone"
         lines += ["", note]

@@ -29,8 +29,6 @@ from kronbench.pairs import PairData
 # points, since the first of all also waits for the memory that the machine gives it.
 _PATIENCE = 20.0
 
-_ON_LANDMARKS = "KronRidge on landmarks"
-
 COLUMNS = TIMING | Columns(
     key=("task", "solver", "n"),
     clock=("product_seconds", "predict_seconds"),
@@ -40,7 +38,12 @@ COLUMNS = TIMING | Columns(
     conditions=("peak_bytes",),
     values={
         "task": ("KronSVM", "factor", "fingerprints"),
-        "solver": (Parameter(("solvers",)), "incomplete Cholesky", "CSI", _ON_LANDMARKS),
+        "solver": (
+            Parameter(("solvers",)),
+            "incomplete Cholesky",
+            "CSI",
+            "KronRidge on landmarks",
+        ),
     },
 )
 
@@ -189,7 +192,7 @@ def _measure_fingerprints(size, spec):
     nystroem = model[0]
     return {
         "task": "fingerprints",
-        "solver": _ON_LANDMARKS,
+        "solver": "KronRidge on landmarks",
         "m": m,
         "q": size["targets"],
         "n": n,

@@ -1,0 +1,29 @@
+"""Our best on published folds: choices that took minutes, stored to be fitted again in seconds."""
+
+from __future__ import annotations
+
+from kronbench.datasets import Dataset
+from kronbench.datasets.drug_target import similarities
+from kronbench.resources import config_path
+from kronbench.settings import read_yaml, validate
+
+
+def best_of(data: str, fold: str) -> dict | None:
+    """The entry of ``config/field_best.yaml`` for a fold of a data set; None where there is none.
+
+    ``model`` are parameters of a KronRidgeCV, ``parameters`` what it chose, ``scores`` those on
+    the test set.
+    """
+    path = config_path("field_best.yaml")
+    content = read_yaml(path)
+    validate(content, "field_best", path)
+    return content.get(data, {}).get(fold)
+
+
+def candidates(data: Dataset) -> dict[str, dict]:
+    """``row_kernels`` and ``col_kernels`` from which these choices were made."""
+    learned = {"profile": "profile", "constant": "constant"}
+    return {
+        f"{side}_kernels": kernels | learned
+        for side, kernels in zip(("row", "col"), similarities(data), strict=True)
+    }
