@@ -50,7 +50,7 @@ endif
 .PHONY: figures page test fuzz faults mutants docs lint coverage check compare tolerances archive crate-test cluster audit dist dist-test lock
 
 figures: $(VENV)/ready
-	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config accepted=true)
+	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config parts=accepted)
 
 page: $(VENV)/ready
 	@$(BIN)/kronbench page --scale $(SCALE)

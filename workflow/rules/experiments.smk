@@ -3,7 +3,9 @@
 # Parts that are taken from the accepted run, by paper, item and part.
 TAKEN = "|".join(
     re.escape(f"{item.paper}/tables/{item.name}/{part}")
-    for item, part in (restorable(PLAN) if PLAN.config.get("accepted") else ())
+    for item, part in (
+        restorable(PLAN) if PLAN.config.get("parts") == "accepted" else ()
+    )
 )
 
 

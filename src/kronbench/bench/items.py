@@ -28,7 +28,7 @@ from kronbench.settings import number_or_text, read_yaml, validate
 RESULTS = Path("results")
 
 # Settings that say where data come from, and whether accepted parts are taken.
-_ORIGINS = ("data", "mirror", "accepted")
+_ORIGINS = ("data", "mirror", "parts")
 _UNSET = object()
 
 

@@ -148,7 +148,9 @@ def page_sources(plan: Plan) -> list[str]:
     claims = [file for paper in plan.papers for file in claim_files(paper)]
     files = map(_shown, [*papers, *claims, *_printed(*plan.items), *templates, *accepted])
     # What is here is asked by the page of accepted tables alone, which is no job.
-    return sorted({*sources_of("kronbench.report.page", but={"kronbench.bench.provenance"}), *files})
+    return sorted(
+        {*sources_of("kronbench.report.page", but={"kronbench.bench.provenance"}), *files}
+    )
 
 
 def sources_of(*modules: str, but: Iterable[str] = ()) -> list[str]:
