@@ -85,16 +85,13 @@ def _parser():
     report = add("report", _report, "check the claims and write the page, or that of a part")
     accept = add("accept", _accept, "make a run the reference for later runs")
     accept.add_argument("--yes", action="store_true", help="write it; without, only what moves")
-    accept.add_argument(
-        "--parts", action="store_true", help="what is measured of a run that is not finished"
-    )
+    accept.add_argument("--parts", action="store_true", help="what an unfinished run has")
     accept.add_argument(
         "--paper", action="append", default=[], help="only parts of this paper; repeatable"
     )
     restore = add("restore", _restore, "take one part of an item from the accepted run")
-    restore.add_argument("paper")
-    restore.add_argument("item")
-    restore.add_argument("part")
+    for name in ("paper", "item", "part"):
+        restore.add_argument(name)
     page = add("page", _page, "draw all of the accepted run, without data or measuring")
     page.add_argument("--scale", default="default", help="of the project")
     capacity = add("capacity", _capacity, "estimate the hours of a run on nodes of a cluster")

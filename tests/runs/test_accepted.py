@@ -113,8 +113,8 @@ def test_parts_of_other_sources_are_drawn_and_named(plan):
     changed = dataclasses.replace(item, parameters={**item.parameters, "iterations": 7})
     accepted_page.draw_accepted(dataclasses.replace(plan, items=(changed, plan.items[1])))
     page = (plan.of_accepted().report / "index.html").read_text()
-    assert f"of this checkout: {len(item.parts)} parts" in page
-    assert f"airola figure-3 {item.parts[0]} (settings)" in page
+    assert f"what this checkout would measure: {len(item.parts)} parts" in page
+    assert f"airola figure-3 {item.parts[0]} (other settings)" in page
 
 
 def test_a_lost_table_makes_its_item_missing_and_its_claims_untested(plan):
@@ -165,6 +165,11 @@ def test_a_part_counts_until_something_that_it_depends_on_changes(plan, monkeypa
     item, part = jobs[0]
     other = dataclasses.replace(item, parameters={**item.parameters, "seed": 1})
     assert why_due(plan, other, part) == "other settings"
+    record = files_of(plan, item, part)[1]
+    content = record.read_text()
+    record.write_text(content.replace('"made_from"', '"of"'))
+    assert why_due(plan, item, part) == "no record of what it was made from"
+    record.write_text(content)
     surrogate = dataclasses.replace(plan, config={**plan.config, "data": "surrogate"})
     assert why_due(surrogate, item, part) == "no surrogate data"
     files_of(plan, item, part)[0].unlink()
@@ -219,7 +224,7 @@ def test_stale_parts_are_not_accepted(plan, capsys):
     sidecar["made_from"]["sources"] = "others"
     file.write_text(json.dumps(sidecar))
     text = accept_parts(plan, verdicts_on, write=True)
-    assert f"stale, and not accepted: airola figure-4 {part}" in text
+    assert f"stale, not accepted: airola figure-4 {part} (other sources)" in text
     assert not files_of(plan, item, part)[0].exists()
     with pytest.raises(InputError, match="has no paper 'stock'; it has: airola"):
         accept_parts(plan, verdicts_on, ["stock"])

@@ -307,14 +307,14 @@ def _elsewhere(entries):
 
 
 def _changed(plan):
-    """Accepted parts that this checkout would make from something else, and what that is."""
+    """Accepted parts that do not count as made in this checkout, and why."""
     found = []
     for item, part in measurements(plan):
         record = item.table(part).with_suffix(".json")
         if record.exists():
             sidecar = json.loads(record.read_text(encoding="utf-8"))
-            changed = changed_since(plan, item, part, sidecar)
-            found += [f"{item.paper} {item.name} {part} ({', '.join(changed)})"] * bool(changed)
+            if changed := changed_since(plan, item, part, sidecar):
+                found.append(f"{item.paper} {item.name} {part} ({changed})")
     return found
 
 

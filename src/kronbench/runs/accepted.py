@@ -154,19 +154,20 @@ def why_due(plan: Plan, item: Item, part: str) -> str:
         surrogate = sidecar["data"]["source"] == "surrogate"
         if surrogate != (plan.config["data"] == "surrogate"):
             return "surrogate data" if surrogate else "no surrogate data"
-    changed = changed_since(plan, item, part, sidecar)
-    return f"other {' and '.join(changed)}" if changed else ""
+    return changed_since(plan, item, part, sidecar)
 
 
-def changed_since(plan: Plan, item: Item, part: str, sidecar: dict) -> list[str]:
-    """What of "sources", "settings" and "data" is not what a table was made from."""
+def changed_since(plan: Plan, item: Item, part: str, sidecar: dict) -> str:
+    """What of sources, settings and data is not what a table was made from; "" if it is all."""
+    if "made_from" not in sidecar:
+        return "no record of what it was made from"
     # Here, because it loads all that data sets need, which pages and comparisons do not.
     from kronbench.bench.provenance import data_digest, table_digests
 
     now = table_digests(item)
     now["data"] = data_digest(part, plan.config["mirror"]) if item.datasets else ""
-    before = sidecar.get("made_from", {})
-    return [key for key, digest in now.items() if before.get(key) != digest]
+    changed = [key for key, digest in now.items() if sidecar["made_from"].get(key) != digest]
+    return f"other {' and '.join(changed)}" if changed else ""
 
 
 def restorable(plan: Plan) -> list[tuple[Item, str]]:

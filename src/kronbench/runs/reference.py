@@ -284,13 +284,12 @@ def accept_parts(
         if item.table(part).exists() and record.exists() and item.paper in (papers or plan.papers):
             sidecar = json.loads(record.read_text(encoding="utf-8"))
             changed = changed_since(plan, item, part, sidecar)
-            (stale if changed else jobs).append((item, part))
-    lines = [
-        f"stale, and not accepted: {item.paper} {item.name} {part}; the run has to make it anew"
-        for item, part in stale
-    ]
+            if changed:
+                stale.append(f"stale, not accepted: {item.paper} {item.name} {part} ({changed})")
+            else:
+                jobs.append((item, part))
     if not jobs:
-        raise InputError("; ".join(["no part of this run can be accepted", *lines]))
+        raise InputError("; ".join(["no part of this run can be accepted", *stale]))
     made = {(item.paper, item.name, part) for item, part in jobs}
     of_tables = {(paper, name) for paper, name, _ in made}
 
@@ -308,7 +307,8 @@ def accept_parts(
             verdicts.loc[name] = accepted.loc[name]
     moved = moves(accepted, verdicts) if len(accepted) else []
     waiting = (verdicts["measured"] == NOT_RUN).sum()
-    lines += [
+    lines = [
+        *stale,
         f"{len(jobs)} of {len(measurements(plan))} parts; {len(items)} of {len(plan.items)} items "
         f"are finished; {waiting} of {len(verdicts)} claims are not tested, since {NOT_RUN}",
         *(f"  {described(move)}" for move in moved if move.measured_now != NOT_RUN),
