@@ -1,4 +1,6 @@
 # make figures [SCALE=smoke|paper]   set up .venv, run the workflow, end with the report page
+# make figures FROM=accepted ...     the same, accepted parts taken where nothing changed (docs/accepted.md)
+# make page [SCALE=smoke|paper]      everything drawn from the accepted tables, without data (docs/accepted.md)
 # make test                          all tests, the workflow at smoke scale included
 # make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
 # make faults [KILLS=100]            kills and other faults (docs/faults.md), few in make test
@@ -41,10 +43,17 @@ LIKE_haswell := OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATU
 LIKE_sandybridge := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=sandybridge NUMBA_CPU_FEATURES= \
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA
 
-.PHONY: figures test fuzz faults mutants docs lint coverage check compare tolerances archive crate-test cluster audit dist dist-test lock
+ifneq ($(filter-out accepted,$(FROM)),)
+$(error FROM is '$(FROM)'; parts can be taken from the accepted run alone: FROM=accepted)
+endif
+
+.PHONY: figures page test fuzz faults mutants docs lint coverage check compare tolerances archive crate-test cluster audit dist dist-test lock
 
 figures: $(VENV)/ready
-	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE)
+	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config parts=accepted)
+
+page: $(VENV)/ready
+	@$(BIN)/kronbench page --scale $(SCALE)
 
 # Runs of the workflow wait for their jobs, the other tests compute: side by side they take little
 # more than half the time. With ARGS (-k, a file) it is one run of pytest.

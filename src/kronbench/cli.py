@@ -85,11 +85,20 @@ def _parser():
     report = add("report", _report, "check the claims and write the page, or that of a part")
     accept = add("accept", _accept, "make a run the reference for later runs")
     accept.add_argument("--yes", action="store_true", help="write it; without, only what moves")
+    accept.add_argument("--parts", action="store_true", help="what an unfinished run has")
+    accept.add_argument(
+        "--paper", action="append", default=[], help="only parts of this paper; repeatable"
+    )
+    restore = add("restore", _restore, "take one part of an item from the accepted run")
+    for name in ("paper", "item", "part"):
+        restore.add_argument(name)
+    page = add("page", _page, "draw all of the accepted run, without data or measuring")
+    page.add_argument("--scale", default="default", help="of the project")
     capacity = add("capacity", _capacity, "estimate the hours of a run on nodes of a cluster")
     capacity.add_argument("--cores", type=_positive, default=16, help="of a node")
     compile_ = add("compile", _compile, "compile what timed jobs need into numba's cache")
     compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
-    for command in (run, render, prepare, report, accept, capacity, compile_):
+    for command in (run, render, prepare, report, accept, restore, capacity, compile_):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
     compare = add("compare", _compare, "list what moved between two runs; status 1 if results did")
@@ -256,9 +265,30 @@ def _report(arguments):
 
 def _accept(arguments):
     from kronbench.bench.items import load_plan
-    from kronbench.runs.reference import accept
+    from kronbench.runs.reference import accept, accept_parts
 
-    print(accept(load_plan(arguments.config), write=arguments.yes))
+    plan = load_plan(arguments.config)
+    if arguments.parts or arguments.paper:
+        from kronbench.report.page import verdicts_on
+
+        print(accept_parts(plan, verdicts_on, arguments.paper, write=arguments.yes))
+    else:
+        print(accept(plan, write=arguments.yes))
+
+
+def _restore(arguments):
+    from kronbench.bench.items import load_plan
+    from kronbench.runs.accepted import restore
+
+    plan = load_plan(arguments.config)
+    restore(plan, plan.item(arguments.paper, arguments.item), arguments.part)
+
+
+def _page(arguments):
+    from kronbench.report.accepted_page import draw_accepted
+    from kronbench.runs.figures import plan_of_scale
+
+    print(draw_accepted(plan_of_scale(arguments.scale)))
 
 
 def _compare(arguments):

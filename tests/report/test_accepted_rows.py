@@ -1,5 +1,6 @@
 """Claims and reasons name rows that an accepted run has."""
 
+import functools
 from pathlib import Path
 
 import pandas as pd
@@ -7,9 +8,9 @@ import pytest
 
 from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import load_plan
-from kronbench.bench.results import read_table
 from kronbench.report.claim_files import load_statements
 from kronbench.report.queries import columns_compared
+from kronbench.runs.compare import numbers_in
 from tests.helpers import merged
 
 ROOT = Path(__file__).parents[2]
@@ -21,13 +22,18 @@ def accepted(scale):
     return plan, ROOT / plan.accepted
 
 
+@functools.cache
+def _numbers_in(folder):
+    return numbers_in(folder)
+
+
 def read(entry, paper, folder):
     """The kept numbers that a claim or a reason reads; None where a table is not kept."""
     names = [entry["item"], *entry.get("also", ())]
-    files = [folder / paper / f"{name}.csv" for name in names]
-    if entry.get("reads") == "measurements" or not all(map(Path.exists, files)):
+    known = _numbers_in(folder)
+    if entry.get("reads") == "measurements" or not known.keys() >= {f"{paper}/{n}" for n in names}:
         return None
-    frames = [read_table(file).assign(item=name) for file, name in zip(files, names, strict=True)]
+    frames = [known[f"{paper}/{name}"].assign(item=name) for name in names]
     return pd.concat(frames, ignore_index=True)
 
 

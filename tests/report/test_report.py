@@ -24,6 +24,7 @@ def write_results(item, frame, source="mirror", skipped=(), other_data=()):
         frame.assign(dataset=part, source=source, seed=1, peak_mib=1.0).to_csv(table, index=False)
         sidecar = {
             "paper": item.paper,
+            "item": item.name,
             "part": part,
             "skipped": list(skipped),
             "seconds": 1.5,

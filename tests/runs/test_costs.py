@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from kronbench.bench.items import load_plan
+from kronbench.bench.items import load_plan, measurements
 from kronbench.errors import InputError
 from kronbench.runs import costs
 from kronbench.runs.costs import (
@@ -17,7 +17,6 @@ from kronbench.runs.costs import (
     capacity_table,
     cost,
     measured_costs,
-    measurements,
     memory_mb,
     minutes,
     update_costs,

@@ -9,6 +9,7 @@ from pathlib import Path
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.files import refusal
+from kronbench.runs.accepted import files_of, restorable
 from kronbench.runs.costs import cost, memory_mb, minutes
 from kronbench.bench.items import check_scale, load_plan
 from kronbench.bench.end_with_workflow import lead_jobs

@@ -1,5 +1,13 @@
 # Experiments: one job for each item and data set. Each writes one tidy table.
 
+# Parts that are taken from the accepted run, by paper, item and part.
+TAKEN = "|".join(
+    re.escape(f"{item.paper}/tables/{item.name}/{part}")
+    for item, part in (
+        restorable(PLAN) if PLAN.config.get("parts") == "accepted" else ()
+    )
+)
+
 
 rule compile:
     # Fills numba's cache for all timed jobs before the first clock starts. Once is enough: it has
@@ -35,6 +43,8 @@ rule experiment:
         sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
+    wildcard_constraints:
+        paper=rf"(?!(?:{TAKEN})\.)[a-z]+",
     # The longest first, so that no core waits in the end for one that began late.
     priority: lambda wildcards: cost(item_of(wildcards), wildcards.part).seconds
     conda:
@@ -59,3 +69,27 @@ rule experiment:
     shell:
         "python -m kronbench run {wildcards.paper} {wildcards.item} {wildcards.part:q}"
         " --config {params.config} --threads {threads} > {log:q} 2>&1"
+
+
+if TAKEN:
+
+    rule accepted:
+        input:
+            lambda wildcards: files_of(PLAN, item_of(wildcards), wildcards.part),
+        output:
+            table=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.csv",
+            sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",
+        log:
+            f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
+        wildcard_constraints:
+            paper=rf"(?=(?:{TAKEN})\.)[a-z]+",
+        localrule: True
+        conda:
+            "../envs/kronbench.yaml"
+        params:
+            config=CONFIG,
+        message:
+            "accepted {wildcards.paper} {wildcards.item}: {wildcards.part}"
+        shell:
+            "python -m kronbench restore {wildcards.paper} {wildcards.item} {wildcards.part:q}"
+            " --config {params.config} > {log:q} 2>&1"

@@ -27,7 +27,8 @@ from kronbench.settings import number_or_text, read_yaml, validate
 
 RESULTS = Path("results")
 
-_ORIGINS = ("data", "mirror")  # settings that say where data come from
+# Settings that say where data come from, and whether accepted parts are taken.
+_ORIGINS = ("data", "mirror", "parts")
 _UNSET = object()
 
 
@@ -50,6 +51,7 @@ class Item:
     scale: str
     tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
     numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
+    from_accepted: bool = False  # see Plan.of_accepted
 
     @property
     def experiment_module(self) -> str:
@@ -64,7 +66,7 @@ class Item:
     @property
     def folder(self) -> Path:
         """``results/<scale>/<paper>``."""
-        return RESULTS / self.scale / self.paper
+        return _results(self.scale, self.from_accepted) / self.paper
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -115,9 +117,9 @@ class Item:
     @property
     def workflow_command(self) -> str:
         """The command that makes the item alone, with the data and tables that it needs."""
-        config = RESULTS / self.scale / "config.yaml"
-        target = self.output("html" if self.layout else "pdf")
-        return f"snakemake {target} --cores all --configfile {config}"
+        measured = dataclasses.replace(self, from_accepted=False)
+        target = measured.output("html" if self.layout else "pdf")
+        return f"snakemake {target} --cores all{_configfile(self.scale, self.from_accepted)}"
 
 
 @dataclass(frozen=True)
@@ -127,11 +129,35 @@ class Plan:
     config: Mapping
     papers: Mapping[str, Mapping]
     items: tuple[Item, ...]
+    from_accepted: bool = False
+
+    def of_accepted(self) -> Plan:
+        """The same items, drawn from the accepted tables into ``results/accepted-<scale>``.
+
+        Nothing is measured there, and what a run measured is never among it.
+        """
+
+        def moved(item):
+            others = tuple(map(moved, item.numbers_of))
+            return dataclasses.replace(item, numbers_of=others, from_accepted=True)
+
+        items = tuple(map(moved, self.items))
+        return dataclasses.replace(self, items=items, from_accepted=True)
 
     @property
     def scale(self) -> str:
         """The name of the scale, and of the folder of its results."""
         return self.config["scale"]
+
+    @property
+    def results(self) -> Path:
+        """``results/<scale>``."""
+        return _results(self.scale, self.from_accepted)
+
+    @property
+    def workflow_command(self) -> str:
+        """The command that makes all items."""
+        return f"snakemake --cores all{_configfile(self.scale, self.from_accepted)}"
 
     @property
     def config_file(self) -> Path:
@@ -141,7 +167,7 @@ class Plan:
     @property
     def report(self) -> Path:
         """The folder of the page."""
-        return RESULTS / self.scale / "report"
+        return self.results / "report"
 
     @property
     def accepted(self) -> Path:
@@ -258,6 +284,23 @@ def check_scale(plan: Plan) -> None:
                     f"'{plan.scale}' it is {_told(its, place)}: give one --configfile, and other "
                     "settings a scale of their own (--config scale=NAME)"
                 )
+
+
+def measurements(plan: Plan) -> list[tuple[Item, str]]:
+    """The jobs of a plan that measure: each part of each item that has tables of its own."""
+    own = [item for item in plan.items if item.measures]
+    return [(item, part) for item in own for part in item.parts]
+
+
+def _results(scale, from_accepted):
+    return RESULTS / (f"accepted-{scale}" if from_accepted else scale)
+
+
+def _configfile(scale, from_accepted):
+    """The option of Snakemake; what is drawn from accepted tables has no merged configuration."""
+    if not from_accepted:
+        return f" --configfile {RESULTS / scale / 'config.yaml'}"
+    return "" if scale == "default" else f" --configfile config/{scale}.yaml"
 
 
 def _flat(config, place=""):

@@ -14,7 +14,8 @@ from kronbench.bench import environment
 from kronbench.bench.clock import Stopwatch, peak_mib
 from kronbench.bench.columns import RUNNER, columns_measured
 from kronbench.bench.items import Item, Plan
-from kronbench.bench.prepared_data import prepared
+from kronbench.bench.prepared_data import made_from, prepared
+from kronbench.bench.provenance import table_digests
 from kronbench.bench.seeds import generator
 from kronbench.datasets import Dataset
 from kronbench.errors import InputError
@@ -46,6 +47,8 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
             f"{item.paper} {item.name} has no part '{part}'; it has: {', '.join(item.parts)}"
         )
     data = prepared(plan, part) if item.datasets else None
+    # Before anything of it is imported: files may be edited while the job runs.
+    digests = table_digests(item) | {"data": made_from(plan, part) if item.datasets else ""}
     # Before the watch starts, and before threads are limited: those of libraries that are loaded.
     importlib.import_module(item.experiment_module)
     if item.timed:
@@ -69,6 +72,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "part": part,
         "experiment": item.experiment,
         "parameters": dict(item.parameters),
+        "made_from": digests,
         "command": item.command(part),
         "columns": columns_measured(item).record(frame),
         "skipped": frame.attrs.get("skipped", []),

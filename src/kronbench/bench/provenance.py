@@ -8,6 +8,8 @@ the package, name by name, from the modules that a job starts with.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +23,10 @@ from kronbench.resources import claim_files, config_path, package_path
 # They carry names, paths and sentences. What they decide about a job is among its parameters.
 _CARRIERS = frozenset(
     f"kronbench.{name}"
-    for name in ("bench.items", "bench.source_imports", "errors", "files", "resources", "settings")
+    for name in (
+        *("bench.items", "bench.provenance", "bench.source_imports"),
+        *("errors", "files", "resources", "settings"),
+    )
 )
 # Warm-up and calibration come before the clock, and no untimed column may depend on them; they
 # use something of every floor. The data of a job come from its data file, which has a rule.
@@ -82,6 +87,37 @@ def data_settings(name: str, mirror: str | None = None) -> dict:
     return settings
 
 
+def table_digests(item: Item) -> dict[str, str]:
+    """One sha256 of the ``sources`` and one of the ``settings`` of an item's result tables.
+
+    They are the same on every machine and wherever the checkout lies.
+    """
+    return {
+        "sources": _digest(_contents(table_sources(item))),
+        "settings": _digest(table_settings(item)),
+    }
+
+
+def data_digest(name: str, mirror: str | None = None) -> str:
+    """One sha256 of all that a prepared data set depends on: registry entry, files, parser."""
+    return _digest([data_settings(name, mirror), _contents(data_sources(name))])
+
+
+def _contents(paths):
+    """The sha256 of each file, by its place in the package; of others by its name."""
+    package, found = package_path().parent, {}
+    for path in (Path(path).resolve() for path in paths):
+        inside = path.is_relative_to(package)
+        name = path.relative_to(package).as_posix() if inside else path.name
+        found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def _digest(content):
+    text = json.dumps(content, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def drawing_sources(item: Item) -> list[str]:
     """Files whose change makes a figure or table stale, the paper's numbers among them."""
     modules = ("kronbench.report.render", item.drawing_module)
@@ -111,7 +147,10 @@ def page_sources(plan: Plan) -> list[str]:
     accepted = [file for file in [plan.accepted / "verdicts.csv"] if file.exists()]
     claims = [file for paper in plan.papers for file in claim_files(paper)]
     files = map(_shown, [*papers, *claims, *_printed(*plan.items), *templates, *accepted])
-    return sorted({*sources_of("kronbench.report.page"), *files})
+    # What is here is asked by the page of accepted tables alone, which is no job.
+    return sorted(
+        {*sources_of("kronbench.report.page", but={"kronbench.bench.provenance"}), *files}
+    )
 
 
 def sources_of(*modules: str, but: Iterable[str] = ()) -> list[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import pandas as pd
 
@@ -13,6 +16,9 @@ from kronbench.errors import InputError
 
 # In what an experiment says of work that it left out since it would take too long.
 OVER_CAP = "over the cap"
+
+# In the sidecar of a part that was not measured here: the accepted run that it was taken from.
+ACCEPTED = "accepted"
 
 
 @dataclass(frozen=True)
@@ -62,12 +68,37 @@ def read_sidecars(item: Item) -> list[dict]:
     return own + [sidecar for other in item.numbers_of for sidecar in read_sidecars(other)]
 
 
+def origin(environment: dict) -> str:
+    """Revision and machine of a measurement, from the ``environment`` of its sidecar."""
+    revision = environment["revision"] or "unknown"
+    return f"revision {revision}, {environment['cpu']}, {environment['cores']} cores"
+
+
+def not_measured_here(sidecars: Iterable[dict]) -> list[str]:
+    """A sentence for each place where parts were measured that were taken from an accepted run."""
+    sidecars = list(sidecars)
+    places = defaultdict(list)
+    for sidecar in sidecars:
+        if ACCEPTED in sidecar:
+            places[origin(sidecar["environment"])].append(sidecar)
+    sentences = []
+    for place, parts in places.items():
+        days = sorted({str(sidecar["environment"]["time"])[:10] for sidecar in parts})
+        names = dict.fromkeys(sidecar["part"] for sidecar in parts)
+        what = "all" if len(parts) == len(sidecars) else ", ".join(names)
+        when = " to ".join(dict.fromkeys((days[0], days[-1])))
+        sentences.append(
+            f"Not measured here, but taken from an accepted run ({what}): {when}, {place}"
+        )
+    return sentences
+
+
 def read_numbers(item: Item) -> pd.DataFrame:
     """The numbers that an item's picture shows, as ``render`` wrote them."""
     return read_table(item.output("csv"))
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path | TextIO) -> pd.DataFrame:
     """A result table, or the numbers of an item; an item without data has the data set ""."""
     # Only empty fields are missing values: a solver or data set may be called "None" or "NA".
     frame = pd.read_csv(path, keep_default_na=False, na_values=[""])

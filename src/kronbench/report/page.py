@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import collections
 import dataclasses
+import itertools
 import json
 import re
 import struct
+from collections.abc import Collection
 
 import pandas as pd
 
 from kronbench.bench.columns import columns_shown
-from kronbench.bench.items import Item, Plan
-from kronbench.bench.results import read_numbers, read_sidecars
+from kronbench.bench.items import Item, Plan, measurements
+from kronbench.bench.results import not_measured_here, origin, read_numbers, read_sidecars
 from kronbench.errors import InputError
 from kronbench.files import replacing_all, write_text
 from kronbench.report.cells import long_table
@@ -21,6 +23,7 @@ from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import Verdict, evaluate, expected_by_chance, headlines
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
+from kronbench.runs.accepted import changed_since
 from kronbench.runs.reference import described, moved_since_accepted
 from kronbench.runs.verdicts import (
     CONTRADICTED,
@@ -28,6 +31,7 @@ from kronbench.runs.verdicts import (
     FIELD,
     HOLDS,
     IDENTITY,
+    NOT_RUN,
     OURS,
     PAPER,
     UNDECIDED,
@@ -52,7 +56,8 @@ def write_report(plan: Plan) -> str:
     """Evaluate the claims and write ``index.html``, ``claims.csv`` and ``summary.txt``.
 
     Verdicts are compared with those of the last accepted run of the scale, where there is one.
-    Of a run that is not finished only ``part.html`` is written, the page of what is there.
+    Of a run that is not finished only ``part.html`` is written, the page of what is there. The
+    page of accepted tables is whole in any case, with a verdict on each claim.
 
     Returns
     -------
@@ -67,14 +72,17 @@ def write_report(plan: Plan) -> str:
     """
     statements = load_statements(plan)
     missing = [f"{item.paper} {item.name}" for item in plan.items if not item.finished]
+    whole = plan
     if missing:
+        claims = statements.claims
         statements, plan = _finished_part(statements, plan)
     verdicts = evaluate(statements.claims, plan)
-    columns = [field.name for field in dataclasses.fields(Verdict)]
-    table = pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
+    if missing and plan.from_accepted:
+        verdicts = _with_others(verdicts, claims)
+    table = _table(verdicts)
     moved = moved_since_accepted(plan, table)
     if missing and moved:
-        moved = [move for move in moved if move.now]
+        moved = [move for move in moved if move.now and move.measured_now != NOT_RUN]
     entries = [_entry(item, verdicts) for item in plan.items]
     papers = [
         {
@@ -108,12 +116,14 @@ def write_report(plan: Plan) -> str:
             skipped=_skipped(entries),
             surroundings=entries[0]["sidecars"][0]["environment"],
             origins=_origins(entries),
+            elsewhere=_elsewhere(entries),
+            changed=_changed(whole) if plan.from_accepted else [],
             seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
         )
     )
     summary = _summary(plan, entries, verdicts, moved, missing)
     part = plan.report / _PART
-    if missing:
+    if missing and not plan.from_accepted:
         write_text(part, page)
         return f"{summary}\npage of what is there: {part}"
     part.unlink(missing_ok=True)
@@ -126,9 +136,43 @@ def write_report(plan: Plan) -> str:
     return summary
 
 
-def _finished_part(statements, plan):
+def verdicts_on(plan: Plan, items: Collection[Item]) -> pd.DataFrame:
+    """A verdict on each claim of a run by its id, those not tested that need other items."""
+    statements, verdicts = load_statements(plan), []
+    if items:
+        part, plan = _finished_part(statements, plan, items)
+        verdicts = evaluate(part.claims, plan)
+    return _table(_with_others(verdicts, statements.claims))
+
+
+def _table(verdicts):
+    columns = [field.name for field in dataclasses.fields(Verdict)]
+    return pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
+
+
+def _with_others(verdicts, claims):
+    """The verdicts with those on all other claims, whose items are not there."""
+    known = {verdict.id: verdict for verdict in verdicts}
+    labels = ("id", "paper", "place", "sentence", "item", "kind", "whose")
+    return [
+        known.get(claim["id"])
+        or Verdict(
+            **{key: claim[key] for key in labels},
+            strictness=claim.get("strictness", ""),
+            timing=claim.get("timing", False),
+            verdict=UNTESTED,
+            cause="",
+            measured=NOT_RUN,
+            intervals=0,
+        )
+        for claim in claims
+    ]
+
+
+def _finished_part(statements, plan, among=None):
     """The claims whose items are all finished, and the plan of these items alone."""
-    items = tuple(item for item in plan.items if item.finished)
+    among = plan.items if among is None else among
+    items = tuple(item for item in plan.items if item in among and item.finished)
     if not items:
         raise InputError(
             f"no item of scale '{plan.scale}' is finished; make one with: "
@@ -214,7 +258,7 @@ def sentences(text: str) -> list[str]:
 
 def _citation(item, sidecars):
     """What the numbers of an item rest on: program, scale, seed, revision, machine, data."""
-    places = sorted({_origin(sidecar["environment"]) for sidecar in sidecars})
+    places = sorted({origin(sidecar["environment"]) for sidecar in sidecars})
     last = max(str(sidecar["environment"]["time"]) for sidecar in sidecars)
     data = []
     for sidecar in sidecars:
@@ -250,22 +294,42 @@ def _resting(entries):
     return [entry for entry in entries if entry["record"]["surrogates"]]
 
 
+def _elsewhere(entries):
+    """Sentences on where parts were measured that were not measured here."""
+    parts = {
+        (sidecar["paper"], sidecar.get("item"), sidecar["part"]): sidecar
+        for entry in entries
+        for sidecar in entry["sidecars"]
+    }
+    return not_measured_here(
+        sidecar | {"part": f"{paper} {item}"} for (paper, item, _), sidecar in parts.items()
+    )
+
+
+def _changed(plan):
+    """Accepted parts that do not count as made in this checkout, and why."""
+    found = []
+    for item, part in measurements(plan):
+        record = item.table(part).with_suffix(".json")
+        if record.exists():
+            sidecar = json.loads(record.read_text(encoding="utf-8"))
+            if changed := changed_since(plan, item, part, sidecar):
+                found.append(f"{item.paper} {item.name} {part} ({changed})")
+    return found
+
+
 def _origins(entries):
     """Revisions and machines of each entry; empty where all entries share them."""
     origins = [
-        sorted({_origin(sidecar["environment"]) for sidecar in entry["sidecars"]})
+        sorted({origin(sidecar["environment"]) for sidecar in entry["sidecars"]})
         for entry in entries
     ]
-    if len({origin for places in origins for origin in places}) < 2:
+    if len(set(itertools.chain(*origins))) < 2:
         return {}
     return {
         (entry["item"].paper, entry["item"].name): places
         for entry, places in zip(entries, origins, strict=True)
     }
-
-
-def _origin(place):
-    return f"revision {place['revision'] or 'unknown'}, {place['cpu']}, {place['cores']} cores"
 
 
 def _skipped(entries):
@@ -279,6 +343,9 @@ def _skipped(entries):
 
 def _summary(plan, entries, verdicts, moved, missing):
     lines = [f"{len(entries)} items rendered at scale '{plan.scale}'"]
+    if plan.from_accepted:
+        lines.append(f"nothing was measured here: all is drawn from {plan.accepted}")
+    lines += _elsewhere(entries)
     if missing:
         lines.append(f"  missing: {', '.join(missing)}")
     lines += [
@@ -303,7 +370,7 @@ def _summary(plan, entries, verdicts, moved, missing):
         if surrogates
         else "surrogate data: none"
     )
-    if surrogates and plan.config["data"] == "auto":
+    if surrogates and plan.config["data"] == "auto" and not plan.from_accepted:
         files = " ".join(str(plan.data_folder(name) / "data.npz") for name in surrogates)
         lines.append(
             f"  to try again for the real data: snakemake --cores all --configfile "

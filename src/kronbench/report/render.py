@@ -12,6 +12,7 @@ import pandas as pd
 from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Item
 from kronbench.bench.results import (
+    not_measured_here,
     other_data_of,
     read_results,
     read_table,
@@ -57,18 +58,20 @@ def render(item: Item) -> None:
     ]
     own = () if item.numbers_of else results.sidecars  # the others say theirs themselves
     skipped = [line for sidecar in own for line in sidecar["skipped"]]
+    elsewhere = not_measured_here(results.sidecars)
     with replacing_all(map(item.output, item.kinds)) as temporaries:
         new = dict(zip(item.kinds, temporaries, strict=True))
         numbers.to_csv(new["csv"], index=False)
         if is_table:
             grids = grids_of(item, read_table(new["csv"]), skipped)
-            for suffix, text in _table_texts(item, grids, surrogates, others).items():
+            texts = _table_texts(item, grids, surrogates, others, elsewhere)
+            for suffix, text in texts.items():
                 new[suffix].write_text(text, encoding="utf-8")
         else:
             with matplotlib.rc_context(STYLE):
                 figure = drawing.draw(numbers, item)
                 marked = getattr(drawing, "MARKS_SURROGATES", False)
-                stamp(figure, surrogates, others, across=not marked)
+                stamp(figure, surrogates, others, across=not marked, elsewhere=elsewhere)
                 # Fixed dates make pictures of equal numbers equal files.
                 for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
                     figure.savefig(new[suffix], metadata=metadata)
@@ -77,19 +80,20 @@ def render(item: Item) -> None:
             "columns": columns.record(numbers),
             "surrogates": surrogates,
             "other_data": others,
+            "elsewhere": elsewhere,
             "skipped": skipped,
             "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),
         }
         new["json"].write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 
-def _table_texts(item, grids, surrogates, others):
+def _table_texts(item, grids, *stamps):
     name = f"{item.paper} {item.name}"
     title, label = f"{name}: {item.title}", f"{item.paper}-{item.name}"
     return {
-        "html": typeset.html(name, item.title, grids, surrogates, others),
-        "md": typeset.markdown(title, grids, surrogates, others),
-        "tex": typeset.latex(title, label, grids, surrogates, others),
+        "html": typeset.html(name, item.title, grids, *stamps),
+        "md": typeset.markdown(title, grids, *stamps),
+        "tex": typeset.latex(title, label, grids, *stamps),
     }
 
 

@@ -102,15 +102,25 @@ def _alike(axes, one, other, share):
 
 
 def stamp(
-    figure: Figure, surrogates: list[str], others: Sequence[str] = (), across: bool = True
+    figure: Figure,
+    surrogates: list[str],
+    others: Sequence[str] = (),
+    across: bool = True,
+    elsewhere: Sequence[str] = (),
 ) -> None:
     """Write above the picture on which surrogate data it rests, and what other than the paper's.
 
-    ``others`` are sentences; surrogates are written ``across`` the picture too.
+    ``others`` are sentences; surrogates are written ``across`` the picture too. ``elsewhere`` says
+    where its numbers were measured, if not here, in small letters where it stands alone.
     """
+    if elsewhere:
+        own = filter(None, [figure.get_suptitle()])
+        wrapped = [part for line in elsewhere for part in textwrap.wrap(line, 150)]
+        figure.suptitle("\n".join([*own, *wrapped]), color="#555555", fontsize=6)
     lines = [f"SURROGATE DATA ({', '.join(surrogates)})"] if surrogates else []
     lines += [f"Other data than the paper's: {text}" for text in others]
     if lines:
+        lines += elsewhere
         wrapped = [part for line in lines for part in textwrap.wrap(line, 110)]
         figure.suptitle("\n".join(wrapped), color=ALARM, weight="bold", fontsize=10)
     if not (surrogates and across):

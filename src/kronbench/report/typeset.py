@@ -52,16 +52,23 @@ def html(
     grids: Sequence[Grid],
     surrogates: Sequence[str],
     others: Sequence[str] = (),
+    elsewhere: Sequence[str] = (),
 ) -> str:
-    """The tables as one self-contained page, as the page of the run shows them too."""
+    """The tables as one self-contained page, as the page of the run shows them too.
+
+    ``elsewhere`` says where the numbers were measured, if not here.
+    """
     template = templates().get_template("table.html.j2")
-    return template.render(
-        name=name, title=title, grids=grids, surrogates=surrogates, others=others
-    )
+    stamps = {"surrogates": surrogates, "others": others, "elsewhere": elsewhere}
+    return template.render(name=name, title=title, grids=grids, **stamps)
 
 
 def markdown(
-    title: str, grids: Sequence[Grid], surrogates: Sequence[str], others: Sequence[str] = ()
+    title: str,
+    grids: Sequence[Grid],
+    surrogates: Sequence[str],
+    others: Sequence[str] = (),
+    elsewhere: Sequence[str] = (),
 ) -> str:
     """The tables in the Markdown of GitHub."""
     blocks = [f"**{_markdown(title)}**"]
@@ -76,7 +83,7 @@ def markdown(
         blocks += [_markdown(grid.title)] if grid.title else []
         blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
         blocks += map(_markdown, grid.notes)
-    return "\n\n".join([*blocks, *map(_markdown, legend(grids))]) + "\n"
+    return "\n\n".join([*blocks, *map(_markdown, [*legend(grids), *elsewhere])]) + "\n"
 
 
 def latex(
@@ -85,6 +92,7 @@ def latex(
     grids: Sequence[Grid],
     surrogates: Sequence[str],
     others: Sequence[str] = (),
+    elsewhere: Sequence[str] = (),
 ) -> str:
     """The tables as one ``table`` of LaTeX with the packages booktabs and graphicx.
 
@@ -92,7 +100,7 @@ def latex(
     """
     parts = [rf"\textbf{{{_latex(line)}}}" + "\n" for line in _stamp(surrogates, others)]
     parts += [f"{_latex(grid.title)}\n\n{_tabular(grid)}" for grid in grids]
-    notes = [note for grid in grids for note in grid.notes] + legend(grids)
+    notes = [note for grid in grids for note in grid.notes] + legend(grids) + list(elsewhere)
     return "\n".join(
         [
             r"% \usepackage{booktabs, graphicx}",

@@ -12,6 +12,7 @@ import pandas as pd
 from kronbench.bench.columns import Columns
 from kronbench.bench.results import read_table
 from kronbench.errors import InputError
+from kronbench.runs.accepted import kept_numbers
 from kronbench.runs.reference import capped_of, columns_of, moves, surroundings
 from kronbench.runs.verdicts import CONTRADICTED, read_verdicts
 from kronbench.settings import read_yaml, validate
@@ -72,14 +73,20 @@ def read_run(folder: str | Path) -> Run:
             f"{folder} is no folder of results: it has neither report/claims.csv of a finished "
             "run nor verdicts.csv of an accepted one"
         )
-    tables = {}
+    tables = numbers_in(folder)
+    columns = columns_of(folder, tables)
+    return Run(folder, verdicts, tables, columns, surroundings(folder), capped_of(folder, tables))
+
+
+def numbers_in(folder: Path) -> dict[str, pd.DataFrame]:
+    """The numbers that items show, by ``<paper>/<item>``, in the folder of either kind of run."""
+    numbers = dict(kept_numbers(folder))
     for path in sorted(folder.glob("*/**/*.csv")):
         place = path.relative_to(folder)
         # What a killed job left behind is hidden.
         if not _NO_NUMBERS.intersection(place.parts) and not path.name.startswith("."):
-            tables[place.with_suffix("").as_posix()] = read_table(path)
-    columns = columns_of(folder, tables)
-    return Run(folder, verdicts, tables, columns, surroundings(folder), capped_of(folder, tables))
+            numbers[place.with_suffix("").as_posix()] = read_table(path)
+    return numbers
 
 
 def compare(a: Run, b: Run, tolerances: list[dict] | None = None) -> list[Difference]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from kronbench.bench.items import RESULTS, Item, Plan, load_plan
+from kronbench.bench.items import RESULTS, Item, Plan, load_plan, measurements
 from kronbench.errors import InputError
 from kronbench.files import replacing
 from kronbench.resources import config_path
@@ -184,12 +184,6 @@ def capacity_table(plan: Plan, cores: int) -> str:
         for spent, item, part in jobs[:12]
     ]
     return "\n".join(lines)
-
-
-def measurements(plan: Plan) -> list[tuple[Item, str]]:
-    """The jobs of a plan that measure: each part of each item that has tables of its own."""
-    own = [item for item in plan.items if item.measures]
-    return [(item, part) for item in own for part in item.parts]
 
 
 def _entry(entries, part):

@@ -1,8 +1,9 @@
-"""The last accepted run of a scale: its verdicts, small tables and machine, as committed files.
+"""The last accepted run of a scale: its verdicts, tables and machine, as committed files.
 
-``results/reference/<scale>/`` holds ``verdicts.csv``, the tables of at most 1 MiB under
-``<paper>/<item>.csv``, what their columns are in ``columns.json``, and ``machine.json``. A run is
-compared with it; only ``accept`` writes it.
+``results/reference/<scale>/`` holds ``verdicts.csv``, the result tables (``runs/accepted.py``),
+the numbers of at most 1 MiB that items make of them under ``<paper>/<item>.csv``, what their
+columns are in ``columns.json``, and ``machine.json``. A run is compared with it; only ``accept``
+writes it.
 """
 
 from __future__ import annotations
@@ -10,18 +11,19 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from kronbench.bench.columns import Columns, columns_shown, recorded
-from kronbench.bench.items import Plan
-from kronbench.bench.results import OVER_CAP, read_numbers, read_sidecars
+from kronbench.bench.items import Item, Plan, measurements
+from kronbench.bench.results import OVER_CAP, read_numbers
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
-from kronbench.runs.verdicts import UNTESTED, matrix, read_verdicts, timed
+from kronbench.runs.accepted import changed_since, keep_numbers, keep_parts, sidecars_of
+from kronbench.runs.verdicts import NOT_RUN, UNTESTED, columns_kept, matrix, read_verdicts, timed
 
 # The scale whose verdicts stand in README.md, between these two lines.
 README_SCALE = "default"
@@ -31,8 +33,6 @@ BEGIN, END = "<!-- verdicts: written by kronbench accept -->", "<!-- end of the 
 _SURROUNDINGS = (
     *("revision", "blas", "cpu", "instructions", "threads", "cores", "python", "system"),
 )
-
-_LARGEST = 1 << 20  # bytes of a table that is worth a place in the repository
 
 
 @dataclass(frozen=True)
@@ -240,10 +240,82 @@ def accept(plan: Plan, write: bool = False) -> str:
         lines = [f"{len(verdicts)} verdicts; nothing was accepted at scale '{plan.scale}' before"]
     if not write:
         return "\n".join([*lines, "nothing was written; add --yes to accept this run"])
-    _write(plan, verdicts, target)
-    if plan.scale == README_SCALE:
-        update_readme(Path("README.md"), target)
-    return "\n".join([*lines, f"written to {target}; commit it with a sentence on what moved"])
+    for paper in plan.papers:
+        shutil.rmtree(target / paper, ignore_errors=True)
+    for name in ("columns.json", "machine.json", "tables.json"):
+        (target / name).unlink(missing_ok=True)
+    return "\n".join([*lines, *_write(plan, verdicts, measurements(plan), plan.items)])
+
+
+def accept_parts(
+    plan: Plan,
+    judged: Callable[[Plan, Collection[Item]], pd.DataFrame],
+    papers: Collection[str] = (),
+    write: bool = False,
+) -> str:
+    """Accept what is measured of a run that is not finished.
+
+    A part counts that was made from what is in the checkout now. Claims are judged whose items are
+    finished; others keep their accepted verdict, unless a part of their item is accepted anew.
+    What was accepted of other parts stays.
+
+    Parameters
+    ----------
+    judged : callable
+        A verdict on each claim of a plan from some of its items, as ``report.page.verdicts_on``.
+    papers : collection of str
+        Only of these papers; of all, if empty.
+
+    Returns
+    -------
+    str
+        What is accepted, what is stale, every verdict that moves, and whether it was written.
+
+    Raises
+    ------
+    InputError
+        There is no such paper, no such part, or nothing finished to judge.
+    """
+    if unknown := sorted(set(papers) - set(plan.papers)):
+        raise InputError(f"this run has no paper '{unknown[0]}'; it has: {', '.join(plan.papers)}")
+    jobs, stale = [], []
+    for item, part in measurements(plan):
+        record = item.table(part).with_suffix(".json")
+        if item.table(part).exists() and record.exists() and item.paper in (papers or plan.papers):
+            sidecar = json.loads(record.read_text(encoding="utf-8"))
+            changed = changed_since(plan, item, part, sidecar)
+            if changed:
+                stale.append(f"stale, not accepted: {item.paper} {item.name} {part} ({changed})")
+            else:
+                jobs.append((item, part))
+    if not jobs:
+        raise InputError("; ".join(["no part of this run can be accepted", *stale]))
+    made = {(item.paper, item.name, part) for item, part in jobs}
+    of_tables = {(paper, name) for paper, name, _ in made}
+
+    def whole(item):
+        parts = ((item.paper, item.tables_of, part) for part in item.parts)
+        return made.issuperset(parts) and all(map(whole, item.numbers_of))
+
+    items = [item for item in plan.items if item.finished and whole(item)]
+    touched = {(i.paper, i.name) for i in plan.items if (i.paper, i.tables_of) in of_tables}
+    verdicts = judged(plan, items)[columns_kept()]
+    file = plan.accepted / "verdicts.csv"
+    accepted = read_verdicts(file) if file.exists() else verdicts.iloc[:0]
+    for name, row in verdicts[verdicts["measured"] == NOT_RUN].iterrows():
+        if name in accepted.index and (row["paper"], row["item"]) not in touched:
+            verdicts.loc[name] = accepted.loc[name]
+    moved = moves(accepted, verdicts) if len(accepted) else []
+    waiting = (verdicts["measured"] == NOT_RUN).sum()
+    lines = [
+        *stale,
+        f"{len(jobs)} of {len(measurements(plan))} parts; {len(items)} of {len(plan.items)} items "
+        f"are finished; {waiting} of {len(verdicts)} claims are not tested, since {NOT_RUN}",
+        *(f"  {described(move)}" for move in moved if move.measured_now != NOT_RUN),
+    ]
+    if not write:
+        return "\n".join([*lines, "nothing was written; add --yes to accept these parts"])
+    return "\n".join([*lines, *_write(plan, verdicts, jobs, items)])
 
 
 def verdict_matrix(target: Path) -> str:
@@ -273,25 +345,47 @@ def update_readme(readme: Path, target: Path) -> None:
         write_text(readme, before + block + rest.split(END)[1])
 
 
-def _write(plan, verdicts, target):
-    for paper in plan.papers:
-        shutil.rmtree(target / paper, ignore_errors=True)
+def _write(plan, verdicts, jobs, items):
+    """Put result tables, the numbers of items and the verdicts in place of what was accepted."""
+    target = plan.accepted
+    file = target / "columns.json"
+    columns = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    for item in items:
+        columns[f"{item.paper}/{item.name}"] = columns_shown(item).record(read_numbers(item))
     with replacing(target / "verdicts.csv") as temporary:
         verdicts.to_csv(temporary)
-    columns = {}
-    for item in plan.items:
-        numbers = read_numbers(item)
-        if item.output("csv").stat().st_size <= _LARGEST:
-            columns[f"{item.paper}/{item.name}"] = columns_shown(item).record(numbers)
-            with replacing(target / item.paper / f"{item.name}.csv") as temporary:
-                numbers.to_csv(temporary, index=False)
-    write_text(target / "columns.json", json.dumps(columns, indent=1) + "\n")
-    machine = _machine(plan) | {"capped": sorted(_capped_items(plan))}
-    write_text(target / "machine.json", json.dumps(machine, indent=1) + "\n")
-
-
-def _machine(plan):
-    """What the parts of the run say of their surroundings, and when they were measured."""
-    sidecars = [sidecar for item in plan.items for sidecar in read_sidecars(item)]
+    write_text(file, json.dumps(columns, indent=1) + "\n")
+    left_out = keep_numbers(plan, items) | keep_parts(plan, jobs)
+    sidecars = sidecars_of(plan)
     times = sorted(str(sidecar["environment"].get("time")) for sidecar in sidecars)
-    return _described(sidecars) | {"first": times[0], "last": times[-1]}
+    machine = _described(sidecars) | {"first": times[0], "last": times[-1]}
+    machine |= {"capped": _capped_accepted(plan), "left_out": _left_out(target, left_out)}
+    write_text(target / "machine.json", json.dumps(machine, indent=1) + "\n")
+    if plan.scale == README_SCALE:
+        update_readme(Path("README.md"), target)
+    size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
+    return [
+        *(f"no room for {name}: {size:,} bytes" for name, size in machine["left_out"].items()),
+        f"written to {target} ({size / 2**20:.1f} MiB); commit it with a sentence on what moved",
+    ]
+
+
+def _left_out(target, left_out):
+    """What is left out, with what was so before and is not there yet."""
+    if (target / "machine.json").exists():
+        left_out = read_machine(target).get("left_out", {}) | left_out
+    return {name: left_out[name] for name in sorted(left_out) if not (target / name).exists()}
+
+
+def _capped_accepted(plan):
+    """The items, ``<paper>/<item>``, of which a time cap has cut an accepted part short."""
+    capped = {
+        (sidecar["paper"], sidecar["item"])
+        for sidecar in sidecars_of(plan)
+        if any(OVER_CAP in line for line in sidecar["skipped"])
+    }
+    return sorted(
+        f"{item.paper}/{item.name}"
+        for item in plan.items
+        if item.parts and (item.paper, item.tables_of) in capped
+    )

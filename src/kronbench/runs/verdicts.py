@@ -18,6 +18,9 @@ EVIDENCE, IDENTITY = KINDS = ("evidence", "identity")
 # A paper says it, or we do, or others of the field print it, whom no item of a paper shows.
 PAPER, OURS, FIELD = WHOSE = ("paper", "ours", "field")
 
+# Why a claim is not tested whose items are not there.
+NOT_RUN = "not run yet"
+
 _COLUMNS = ["id", "paper", "item", "kind", "whose", "timing", "verdict", "cause", "measured"]
 
 
@@ -37,6 +40,11 @@ def read_verdicts(path: str | Path) -> pd.DataFrame:
             "make its run anew"
         )
     return verdicts[_COLUMNS].set_index("id")
+
+
+def columns_kept() -> list[str]:
+    """The columns of ``verdicts.csv`` beside the id, by which its rows are found."""
+    return _COLUMNS[1:]
 
 
 def timed(verdict: pd.Series) -> bool:

@@ -1,0 +1,54 @@
+"""All pictures and tables of an accepted run with its page, without data and without measuring."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from concurrent.futures import ProcessPoolExecutor
+
+from kronbench.bench.items import Item, Plan, measurements
+from kronbench.errors import InputError
+from kronbench.report.page import write_report
+from kronbench.report.render import render
+from kronbench.runs.accepted import files_of, restore
+
+
+def draw_accepted(plan: Plan) -> str:
+    """Draw what was accepted of a scale into ``results/accepted-<scale>``, by today's drawings.
+
+    Items of which a table is not accepted are named as missing.
+
+    Returns
+    -------
+    str
+        The summary of the page.
+
+    Raises
+    ------
+    InputError
+        Nothing was accepted at this scale.
+    """
+    plan = plan.of_accepted()
+    jobs = [job for job in measurements(plan) if all(map(os.path.exists, files_of(plan, *job)))]
+    if not jobs:
+        raise InputError(f"{plan.accepted} has no result tables: no such run was accepted yet")
+    shutil.rmtree(plan.results, ignore_errors=True)
+    for job in jobs:
+        restore(plan, *job)
+    own = [item for item in plan.items if not item.numbers_of]
+    gathered = [item for item in plan.items if item.numbers_of]
+    failures = []
+    with ProcessPoolExecutor() as pool:
+        for items in (own, gathered):  # these take the numbers of those
+            ready = [item for item in items if all(file.exists() for file in item.drawn_from)]
+            failures += filter(None, pool.map(_drawn, ready))
+    return "\n".join([write_report(plan), *failures])
+
+
+def _drawn(item: Item) -> str:
+    """Draw an item; why it cannot be drawn, else an empty text."""
+    try:
+        render(item)
+    except Exception as error:  # tables of an earlier version: the others are drawn all the same
+        return f"{item.paper} {item.name} cannot be drawn: {type(error).__name__}: {error}"
+    return ""
