@@ -19,7 +19,6 @@ import numpy as np
 from kronbench.datasets.checkerboard import distinct
 from kronbench.datasets.dataset import Dataset
 from kronbench.errors import InputError
-from kronbench.linalg import psd_part
 from kronbench.pairs import PairData
 
 MOLAR = {"nM": 1e-9}  # units of dissociation constants in mol/l
@@ -108,6 +107,8 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         target_similarity = dataset["target_similarity_normalized"] / 100
     else:
         target_similarity = dataset["target_similarity"]
+    from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
+
     return psd_part(target_similarity), psd_part(dataset["drug_similarity"]), Y
 
 
@@ -128,6 +129,8 @@ def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.
     raw and normalized alignment scores "targets_normalized", and "targets_cosine", the raw score
     over the roots of the scores with oneself.
     """
+    from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
+
     arrays = dataset.arrays
     rows, cols = {"drugs": arrays["drug_similarity"]}, {"targets": arrays["target_similarity"]}
     if "drug_similarity_ecfp4" in arrays:

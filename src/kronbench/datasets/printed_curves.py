@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 
 from kronbench.datasets.dataset import Loader
 from kronbench.datasets.drug_target_files import parse_affinities
@@ -45,6 +44,8 @@ def parse_printed_curves(files: Mapping[str, LocalFile], *, above: float) -> dic
     InputError
         As ``parse_affinities``; or a curve is missing or shorter than the others.
     """
+    import pandas as pd  # not for those that plan
+
     files = dict(files)
     curves = files.pop("curves")
     arrays = parse_affinities(files, at_least=np.nextafter(above, np.inf))
