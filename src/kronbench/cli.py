@@ -15,7 +15,8 @@ from pathlib import Path
 
 import kronbench
 from kronbench.bench.end_with_workflow import follow_workflow
-from kronbench.cli_outside import add_commands
+from kronbench.cli_outside import add_commands as add_outside
+from kronbench.cli_own_pairs import add_commands as add_own_pairs, positive
 from kronbench.errors import InputError
 from kronbench.files import refusal
 
@@ -74,9 +75,7 @@ def _parser():
     run.add_argument("paper")
     run.add_argument("item")
     run.add_argument("part", help="a data set of the item, or 'all' where it needs none")
-    run.add_argument(
-        "--threads", type=_positive, default=os.cpu_count(), help="for BLAS and numba"
-    )
+    run.add_argument("--threads", type=positive, default=os.cpu_count(), help="for BLAS and numba")
     render = add("render", _render, "draw one item from its result tables")
     render.add_argument("paper")
     render.add_argument("item")
@@ -95,7 +94,7 @@ def _parser():
     page = add("page", _page, "draw all of the accepted run, without data or measuring")
     page.add_argument("--scale", default="default", help="of the project")
     capacity = add("capacity", _capacity, "estimate the hours of a run on nodes of a cluster")
-    capacity.add_argument("--cores", type=_positive, default=16, help="of a node")
+    capacity.add_argument("--cores", type=positive, default=16, help="of a node")
     compile_ = add("compile", _compile, "compile what timed jobs need into numba's cache")
     compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
     for command in (run, render, prepare, report, accept, restore, capacity, compile_):
@@ -121,8 +120,8 @@ def _parser():
     costs.add_argument("results", type=Path, help="results/<scale>")
     costs.add_argument("--yes", action="store_true", help="write it; without, only what changes")
     add("manual", _manual, "write config/README.md")
-    _add_own_pairs(add)
-    add_commands(add, parser)
+    add_own_pairs(add)
+    add_outside(add, parser)
 
     data = add("data", None, "the data sets: list, fetch, verify, describe")
     add = _adder(data, "ACTION")
@@ -138,72 +137,6 @@ def _parser():
     return parser
 
 
-def _add_own_pairs(add):
-    """The commands on a user's own pairs."""
-    evaluate = add("evaluate", _evaluate, "score a solver on your own pairs")
-    fit = add("fit", _fit, "fit a solver to your own pairs")
-    for command in (evaluate, fit):
-        for name, text in (
-            ("pairs", "table of pairs: row id, column id, label (.csv, .tsv or .parquet)"),
-            ("rows", "table of row vertices: id, then numbers, or similarities to all ids"),
-            ("cols", "the same of column vertices"),
-        ):
-            command.add_argument(f"--{name}", metavar="FILE", help=text)
-        text = "data set of the loader 'pairs' in your registry, in place of the three tables"
-        command.add_argument("--data", metavar="NAME", help=text)
-        for name, text in (("row", "row ids"), ("col", "column ids"), ("label", "labels")):
-            text = f"column of the pairs with the {text}, if not in the order above"
-            command.add_argument(f"--{name}", metavar="NAME", help=text)
-        command.add_argument(
-            "--solver", required=True, help="KronRidge, KronSVM ..., or the import path of a class"
-        )
-        command.add_argument(
-            "--set",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="a parameter of the solver, such as reg=0.1 or row_kernel=gaussian; repeatable",
-        )
-        command.add_argument(
-            "--scale",
-            action="store_true",
-            help="features of mean 0 and variance 1, by the vertices that train",
-        )
-        command.add_argument(
-            "--select",
-            action="store_true",
-            help="choose reg and kernel widths by inner folds, or by leaving out each pair",
-        )
-        command.add_argument("--seed", type=_seed, default=0, help="of the splits; 0")
-    evaluate.add_argument("--setting", choices=[*"ABCD", "all"], default="all", help=_NEW)
-    evaluate.add_argument(
-        "--splits", type=_positive, default=3, help="parts of pairs or vertices; 3"
-    )
-    evaluate.add_argument("--repeats", type=_positive, default=5, help="divisions anew; 5")
-    evaluate.add_argument("--json", action="store_true", help="all numbers, as JSON")
-    fit.add_argument("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {_NEW}")
-    fit.add_argument("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
-    predict = add("predict", _predict, "predict pairs with a fitted model")
-    predict.add_argument("model", type=Path, metavar="MODEL.kron", help="what fit wrote")
-    predict.add_argument("--pairs", required=True, metavar="FILE", help="pairs to predict")
-    for name in ("rows", "cols"):
-        predict.add_argument(f"--{name}", metavar="FILE", help=f"table of {name} new to the model")
-    predict.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.csv")
-    score = add("score", _score, "score predictions of a published test set")
-    score.add_argument(
-        "predictions",
-        metavar="FILE",
-        help="table: row id, column id, one column of predictions or more",
-    )
-    score.add_argument("--data", required=True, metavar="NAME", help="a data set, such as davis")
-    score.add_argument("--folds", required=True, metavar="NAME", help="such as deepdta-1")
-    score.add_argument("--partial", action="store_true", help="although test pairs are missing")
-    score.add_argument("--json", action="store_true", help="all numbers, as JSON")
-
-
-_NEW = "what is new in a test pair: nothing (A), its row (B), its column (C), both (D)"
-
-
 def _adder(parser, metavar):
     """Adds a command to a parser: its name, the function that does it, its help."""
     commands = parser.add_subparsers(required=True, metavar=metavar)
@@ -214,18 +147,6 @@ def _adder(parser, metavar):
         return command
 
     return add
-
-
-def _positive(text):
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
-    return int(text)
-
-
-def _seed(text):
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to 2^32 - 1")
-    return int(text)
 
 
 def _figures(arguments):
@@ -337,74 +258,6 @@ def _verify(arguments):
     if not found.complaints:
         print(f"{arguments.archive}: {found.files} files as written, sha256 {found.sha256}")
     return int(bool(found.complaints))
-
-
-def _evaluate(arguments):
-    from kronbench.own_pairs.evaluate import as_text
-    from kronbench.own_pairs.jobs import evaluate_files
-
-    result = evaluate_files(
-        _tables(arguments),
-        arguments.solver,
-        arguments.set,
-        settings="ABCD" if arguments.setting == "all" else arguments.setting,
-        n_splits=arguments.splits,
-        n_repeats=arguments.repeats,
-        seed=arguments.seed,
-        scale=arguments.scale,
-        selects=arguments.select,
-    )
-    print(json.dumps(result, indent=1) if arguments.json else as_text(result))
-
-
-def _fit(arguments):
-    from kronbench.own_pairs.jobs import fit_files
-
-    print(
-        fit_files(
-            _tables(arguments),
-            arguments.out,
-            arguments.solver,
-            arguments.set,
-            setting=arguments.setting,
-            seed=arguments.seed,
-            scale=arguments.scale,
-            selects=arguments.select,
-        )
-    )
-
-
-def _tables(arguments):
-    files, columns = ("pairs", "rows", "cols"), ("row", "col", "label")
-    given = {name: getattr(arguments, name) for name in (*files, *columns)}
-    if arguments.data is None:
-        if missing := [f"--{name}" for name in files if given[name] is None]:
-            raise InputError(f"{' and '.join(missing)} missing: give three tables, or --data NAME")
-        return given
-    if more := [f"--{name}" for name, value in given.items() if value is not None]:
-        raise InputError(f"--data says where the tables are: leave out {' and '.join(more)}")
-    from kronbench.datasets import own_tables
-
-    return own_tables(arguments.data)
-
-
-def _predict(arguments):
-    from kronbench.own_pairs.jobs import predict_files
-
-    print(
-        predict_files(
-            arguments.model, arguments.pairs, arguments.out, arguments.rows, arguments.cols
-        )
-    )
-
-
-def _score(arguments):
-    from kronbench.own_pairs.predictions import as_text, score_file
-
-    result = score_file(
-        arguments.predictions, arguments.data, arguments.folds, partial=arguments.partial
-    )
-    print(json.dumps(result, indent=1) if arguments.json else as_text(result))
 
 
 def _prepare(arguments):
