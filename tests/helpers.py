@@ -2,9 +2,11 @@
 
 import io
 import os
+import shutil
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 from kronbench.resources import config_path
 from kronbench.settings import read_yaml
@@ -39,6 +41,15 @@ def _file(name, content):
 def matrix(frame, value):
     """The entries of a frame with the columns ``row`` and ``col`` as a matrix of ``value``."""
     return frame.pivot(index="row", columns="col", values=value).to_numpy()
+
+
+def copy_checkout(folder):
+    """What a dry run needs of the checkout, the package included, with dates of its own."""
+    root = Path(__file__).parents[1]
+    shutil.copy(root / "Snakefile", folder)
+    for name in ("workflow", "config", "src"):
+        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "profiles").symlink_to("workflow/profiles")
 
 
 def snakemake(folder, *arguments, sources, timeout, mirror=""):

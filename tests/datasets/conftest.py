@@ -1,13 +1,30 @@
-"""A cache, a mirror and a web server of their own for the tests of fetching."""
+"""The real data; a cache, a mirror and a web server of their own for the tests of fetching."""
 
 import contextlib
 import http.server
+import os
 import socket
 import threading
 
 import pytest
 
+from kronbench import datasets
 from kronbench.datasets import fetch
+
+
+@pytest.fixture(scope="module")
+def real():
+    """Loads from the mirror, once each."""
+    if not os.environ.get("KRONBENCH_MIRROR"):
+        pytest.skip("KRONBENCH_MIRROR is not set")
+    loaded = {}
+
+    def load(name):
+        if name not in loaded:
+            loaded[name] = datasets.load(name, policy="real")
+        return loaded[name]
+
+    return load
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 import csv
 import io
-import os
 import types
 
 import numpy as np
@@ -15,21 +14,6 @@ from kronbench.resources import config_path
 
 NAMES = ("NR", "GPCR", "IC", "E", "Davis", "Ki")
 YAMANISHI = NAMES[:4]
-
-
-@pytest.fixture(scope="module")
-def real():
-    """Loads from the mirror, once each."""
-    if not os.environ.get("KRONBENCH_MIRROR"):
-        pytest.skip("KRONBENCH_MIRROR is not set")
-    loaded = {}
-
-    def load(name):
-        if name not in loaded:
-            loaded[name] = datasets.load(name, policy="real")
-        return loaded[name]
-
-    return load
 
 
 @pytest.fixture(scope="module")

@@ -12,22 +12,6 @@ from kronbench.datasets import published_folds, registry
 from kronbench.datasets.drug_target import affinities
 from tests.helpers import in_memory
 
-
-@pytest.fixture(scope="module")
-def real():
-    mirror = os.environ.get("KRONBENCH_MIRROR")
-    if not mirror or not Path(mirror).is_dir():
-        pytest.skip("KRONBENCH_MIRROR names no folder with the real data")
-    loaded = {}
-
-    def load(name):
-        if name not in loaded:
-            loaded[name] = datasets.load(name, policy="real")
-        return loaded[name]
-
-    return load
-
-
 ALL = [(name, fold) for name in datasets.names() for fold in datasets.fold_names(name)]
 
 

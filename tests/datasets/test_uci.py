@@ -1,5 +1,4 @@
 import csv
-import os
 
 import numpy as np
 import pytest
@@ -13,13 +12,6 @@ from kronbench.resources import config_path
 from tests.helpers import in_memory
 
 TABLES = [name for name, entry in registry.entries().items() if entry.loader == "table"]
-
-
-@pytest.fixture(scope="module")
-def real():
-    if not os.environ.get("KRONBENCH_MIRROR"):
-        pytest.skip("KRONBENCH_MIRROR is not set")
-    return lambda name: datasets.load(name, policy="real")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,10 +27,7 @@ ALL = {(item.paper, item.name, part) for item, part in measurements(PLAN)}
 def fresh(tmp_path_factory):
     """A checkout without results and data, in which each part is accepted."""
     folder = tmp_path_factory.mktemp("checkout")
-    shutil.copy(ROOT / "Snakefile", folder)
-    for name in ("workflow", "config", "src"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "profiles").symlink_to("workflow/profiles")
+    helpers.copy_checkout(folder)
     for item, part in measurements(PLAN):
         table, record = (folder / file for file in files_of(PLAN, item, part))
         table.parent.mkdir(parents=True, exist_ok=True)

@@ -3,8 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
-from pathlib import Path
 
 import pytest
 import yaml
@@ -13,7 +11,6 @@ from kronbench.bench.items import load_plan
 from tests import helpers
 from tests.helpers import merged
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.workflow
 PLAN = load_plan(merged("smoke"))
 
@@ -22,10 +19,7 @@ PLAN = load_plan(merged("smoke"))
 def finished(tmp_path_factory):
     """A copy of the checkout, its package included, whose run looks finished."""
     folder = tmp_path_factory.mktemp("checkout")
-    shutil.copy(ROOT / "Snakefile", folder)
-    for name in ("workflow", "config", "src"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "profiles").symlink_to("workflow/profiles")
+    helpers.copy_checkout(folder)
     made = [PLAN.report.parent / "compiled.json"]
     made += [PLAN.report / name for name in ("index.html", "claims.csv", "summary.txt")]
     for name in PLAN.datasets:

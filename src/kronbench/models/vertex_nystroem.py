@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 from scipy.linalg import solve_triangular
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import KernelColumns, gram, incomplete_cholesky, one_blas_thread
 from kronbench.linalg.threads import processors
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._vertex_kernel import check_width
+from kronbench.models._vertex_transformer import VertexTransformer
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
@@ -29,7 +28,7 @@ _TOL = 1e-12
 _BLOCK = 4096  # vertices whose kernel values are held at a time
 
 
-class VertexNystroem(TransformerMixin, BaseEstimator):
+class VertexNystroem(VertexTransformer):
     """Features of vertices whose inner products are a kernel, to low rank.
 
     Nystroem's approximation k(x, L) k(L, L)^-1 k(L, x') by r landmarks L, factorized. No matrix of
@@ -88,12 +87,6 @@ class VertexNystroem(TransformerMixin, BaseEstimator):
         self.dtype = dtype
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
         """Draw landmarks of the vertices in use, and measure what they miss; ``y`` is ignored.
 
@@ -109,20 +102,6 @@ class VertexNystroem(TransformerMixin, BaseEstimator):
         self.row_landmarks_, self.row_error_, self.row_trace_error_ = self._fit_side(X, "row", rng)
         self.col_landmarks_, self.col_error_, self.col_trace_error_ = self._fit_side(X, "col", rng)
         return self
-
-    def transform(self, X: PairData) -> PairData:
-        """The same pairs over the features, (v, r), of all vertices of X.
-
-        Raises
-        ------
-        InputError
-            X is no PairData, or its features are not those of the training set.
-        """
-        check_is_fitted(self)
-        check_pairs(X)
-        return X.with_features(
-            self._features(X.row_features, "row"), self._features(X.col_features, "col")
-        )
 
     def _fit_side(self, X, side, rng):
         kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
@@ -153,14 +132,11 @@ class VertexNystroem(TransformerMixin, BaseEstimator):
         left = diagonal - np.einsum("ij,ij->i", images[used], images[used])
         return landmarks, float(max(left.max(), 0.0)), float(max(left.sum(), 0) / diagonal.sum())
 
-    def _features(self, features, side):
-        if getattr(self, f"{side}_kernel") is None:
-            return features
-        given, images = self._done.get(side, (None, None))
-        if given is not features:
-            images = getattr(self, f"_{side}_map").images(features, np.dtype(self.dtype), side)
-            self._done.setdefault(side, (features, images))  # the training set's come first
-        return images
+    def _changes(self, side):
+        return getattr(self, f"{side}_kernel") is not None
+
+    def _transformed(self, features, side):
+        return getattr(self, f"_{side}_map").images(features, np.dtype(self.dtype), side)
 
 
 class _Map(NamedTuple):

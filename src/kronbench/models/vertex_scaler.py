@@ -7,18 +7,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._vertex_kernel import check_width
+from kronbench.models._vertex_transformer import VertexTransformer
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
 
-class VertexScaler(TransformerMixin, BaseEstimator):
+class VertexScaler(VertexTransformer):
     """Features of mean 0 and variance 1 over the vertices of the training pairs.
 
     Each vertex that occurs in a training pair counts once, whatever its number of pairs. In
@@ -45,12 +44,6 @@ class VertexScaler(TransformerMixin, BaseEstimator):
         self.rows = rows
         self.cols = cols
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
         """Means and deviations of the vertices in use; ``y`` is ignored. O(m d + q r).
 
@@ -65,32 +58,12 @@ class VertexScaler(TransformerMixin, BaseEstimator):
         self._done = {}
         return self
 
-    def transform(self, X: PairData) -> PairData:
-        """The same pairs over scaled features.
+    def _changes(self, side):
+        return getattr(self, f"{side}_scale_") is not None
 
-        Features that were scaled before come out as the same array, by which models with vertex
-        effects know a vertex again.
-
-        Raises
-        ------
-        InputError
-            X is no PairData, or its features are not those of the training set.
-        """
-        check_is_fitted(self)
-        check_pairs(X)
-        return X.with_features(
-            self._scaled(X.row_features, self.row_mean_, self.row_scale_, "row"),
-            self._scaled(X.col_features, self.col_mean_, self.col_scale_, "col"),
-        )
-
-    def _scaled(self, features, mean, scale, side):
-        if scale is None:
-            return features
-        given, scaled = self._done.get(side, (None, None))
-        if given is not features:
-            scaled = _standardized(features, mean, scale, side)
-            self._done.setdefault(side, (features, scaled))  # the training set's come first
-        return scaled
+    def _transformed(self, features, side):
+        mean, scale = getattr(self, f"{side}_mean_"), getattr(self, f"{side}_scale_")
+        return _standardized(features, mean, scale, side)
 
 
 def _moments(wanted, features, index):

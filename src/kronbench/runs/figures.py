@@ -6,6 +6,7 @@ import difflib
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from kronbench.bench.items import Plan, load_scales
@@ -43,15 +44,7 @@ def make_figures(
         No such scale, paper or item; the current folder is no checkout; no such number of cores.
     """
     check_checkout(cores)
-    plan = plan_of_scale(scale)
-    for command in _commands(plan, paper, item, cores):
-        print(shlex.join(command), flush=True)
-        if not only_shown:
-            # of this environment, whether or not it is an active one
-            done = subprocess.run([sys.executable, "-m", *command], check=False)
-            if done.returncode:
-                return done.returncode
-    return 0
+    return run_commands(_commands(plan_of_scale(scale), paper, item, cores), only_shown)
 
 
 def check_checkout(cores: str) -> None:
@@ -71,6 +64,20 @@ def plan_of_scale(scale: str) -> Plan:
     if scale not in plans:
         raise InputError(f"there is no scale '{scale}': give one of {', '.join(plans)}")
     return plans[scale]
+
+
+def run_commands(commands: Iterable[list[str]], only_shown: bool) -> int:
+    """Print each command and, unless ``only_shown``, run it; the first exit status that is not 0.
+
+    The programs are those of this environment, whether or not it is an active one.
+    """
+    for command in commands:
+        print(shlex.join(command), flush=True)
+        if not only_shown:
+            done = subprocess.run([sys.executable, "-m", *command], check=False)
+            if done.returncode:
+                return done.returncode
+    return 0
 
 
 def _commands(plan: Plan, paper, item, cores):

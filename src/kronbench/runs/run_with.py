@@ -6,8 +6,6 @@ import copy
 import importlib
 import os
 import re
-import shlex
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +16,7 @@ from kronbench.bench.items import Item, Plan, load_plan
 from kronbench.bench.outside import commit_of, use_outside
 from kronbench.bench.source_imports import read_module
 from kronbench.errors import InputError
-from kronbench.runs.figures import check_checkout, plan_of_scale
+from kronbench.runs.figures import check_checkout, plan_of_scale, run_commands
 from kronbench.settings import read_yaml, validate
 
 
@@ -148,15 +146,10 @@ def run_with(
     ]
     if not only_shown:
         plan.save()
-    for command in commands:
-        print(shlex.join(command), flush=True)
-        if not only_shown:
-            done = subprocess.run([sys.executable, "-m", *command], check=False)
-            if done.returncode:
-                return done.returncode
-    if not only_shown:
+    status = run_commands(commands, only_shown)
+    if not only_shown and not status:
         print("".join(f"\n{text}\n" for text in map(_told, drawn)), end="")
-    return 0
+    return status
 
 
 def compares_methods(item: Item) -> bool:

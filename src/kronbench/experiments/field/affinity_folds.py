@@ -13,11 +13,11 @@ from tqdm import tqdm
 from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.field_best import best_of, candidates
 from kronbench.bench.seeds import generator
-from kronbench.datasets import Dataset, PublishedFold, folds
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, margin_scores
-from kronbench.linalg import psd_part
+from kronbench.experiments.field.inputs import published, unit_kernel
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, TwoStepRidge
 from kronbench.pairs import PairData
 
@@ -61,7 +61,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     frames, skipped = [], []
     for name in tqdm(spec["folds"], desc=data.name, unit="fold"):
         try:
-            fold = _published(data, name)
+            fold = published(data, name)
         except InputError as error:
             skipped.append(f"{data.name}, {name}: {error}")
             continue
@@ -71,13 +71,6 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     frame = pd.DataFrame(frames)
     frame.attrs["skipped"] = skipped
     return frame
-
-
-def _published(data: Dataset, name: str) -> PublishedFold:
-    # A stand-in for the fold of real data would be taken for the published one.
-    return folds(
-        data.name, name, data=data, policy="auto" if data.source == "surrogate" else "real"
-    )
 
 
 class _Problem:
@@ -102,11 +95,8 @@ class _Problem:
 
 
 def _kernel(data, of):
-    """The nearest positive semidefinite matrix to a similarity of mean diagonal 1, or square."""
     name, _, squared = of.partition(", ")
-    S = data[name]
-    S = S / np.diag(S).mean()
-    return psd_part(S * S if squared else S)
+    return unit_kernel(data[name], bool(squared))
 
 
 def _of_fold(problem, fold, setting, spec):
@@ -214,12 +204,15 @@ class _Model:
         """Columns that say what has been chosen."""
         return self.chosen
 
+    def bare_pairs(self):
+        """The pairs of the fold over vertices whose features are not read."""
+        features = (np.zeros((size, 1)) for size in self.problem.Y.shape)
+        return PairData(*features, self.fold.rows, self.fold.cols)
+
 
 class _Margins(_Model):
     def predict(self, train, test):
-        rows, cols = self.fold.rows, self.fold.cols
-        # the features are not read
-        X = PairData(*(np.zeros((size, 1)) for size in self.problem.Y.shape), rows, cols)
+        X = self.bare_pairs()
         return margin_scores(X[train], self.y[train], X[test])
 
 
@@ -322,8 +315,7 @@ class _Stored(_Model):
         data, fold = self.problem.data, self.fold
         best = best_of(data.name, fold.name)
         self.parameters = best["parameters"]
-        vertices = (np.zeros((size, 1)) for size in self.problem.Y.shape)
-        self.X = PairData(*vertices, fold.rows, fold.cols)
+        self.X = self.bare_pairs()
         self.model = KronRidgeCV(**candidates(data), **best["model"])
         return {
             "drug_kernel": "weighted sum",

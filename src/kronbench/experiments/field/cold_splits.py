@@ -9,12 +9,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.bench.columns import Columns
-from kronbench.datasets import Dataset, folds
+from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index, margin_scores
 from kronbench.evaluation.shuffle_splits import shuffle_split
-from kronbench.linalg import psd_part
+from kronbench.experiments.field.inputs import published, unit_kernel
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
 
@@ -52,8 +52,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
                 size = spec["test_sizes"][setting]
                 train, test = shuffle_split(problem.X, setting, size, name)
             else:
-                policy = "auto" if data.source == "surrogate" else "real"
-                fold = folds(data.name, name, data=data, policy=policy)
+                fold = published(data, name)
                 train, test = np.sort(fold.train), np.sort(fold.test)
             found = problem.scored(setting, train, test)
             of_setting.append({"setting": setting, "split": str(name), "kind": kind, **found})
@@ -74,10 +73,8 @@ class _Problem:
         self.Y = affinities(data)
         if not np.isfinite(self.Y).all():
             raise InputError(f"{data.name} has pairs that are not known; give complete data")
-        self.kernels, self.effects = [], spec["effects"]
-        for name in spec["kernels"]:
-            S = data[name]
-            self.kernels.append(psd_part(S / np.diag(S).mean()))
+        self.kernels = [unit_kernel(data[name]) for name in spec["kernels"]]
+        self.effects = spec["effects"]
         self.X = PairData.complete(*self.kernels)
         self.y = self.Y.ravel()
         self.regs = np.array(spec["regs"])

@@ -16,7 +16,7 @@ from kronbench.evaluation import (
     concordance_index,
     margin_scores,
 )
-from kronbench.linalg import psd_part
+from kronbench.experiments.field.inputs import unit_kernel
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
 
@@ -82,7 +82,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
 
 
 def _ours(data, Y, train, test, spec):
-    kernels = [psd_part(data[name] / np.diag(data[name]).mean()) for name in spec["kernels"]]
+    kernels = [unit_kernel(data[name]) for name in spec["kernels"]]
     X, X_test = PairData(*kernels, *train), PairData(*kernels, *test)
     y = Y[train]
     model = KronRidge(row_kernel="precomputed", col_kernel="precomputed", **spec["ridge"])

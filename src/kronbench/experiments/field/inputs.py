@@ -1,0 +1,29 @@
+"""What experiments on published folds read: the fold itself, and kernels of its data set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbench.datasets import Dataset, PublishedFold, folds
+from kronbench.linalg import psd_part
+
+
+def published(data: Dataset, name: str) -> PublishedFold:
+    """The fold as published; a stand-in for data that are a stand-in themselves alone.
+
+    Raises
+    ------
+    InputError
+        Its files are not at hand: another fold of real data would be taken for the published one.
+    """
+    policy = "auto" if data.source == "surrogate" else "real"
+    return folds(data.name, name, data=data, policy=policy)
+
+
+def unit_kernel(similarity: np.ndarray, squared: bool = False) -> np.ndarray:
+    """The nearest positive semidefinite matrix (m, m) to a similarity of mean diagonal 1.
+
+    ``squared``: to the squares of its entries.
+    """
+    S = similarity / np.diag(similarity).mean()
+    return psd_part(S * S if squared else S)
