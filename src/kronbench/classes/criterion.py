@@ -94,13 +94,14 @@ class Criterion:
         which = None if self._kernels.n_kernels == 1 else self._gamma_groups
         covariance = self._prior.covariance(self._kernels, coupling, variance, which)
         evaluation = self._folds.evaluate(covariance)
-        pairs = list(zip(evaluation.coefs, evaluation.adjoints, strict=True))
+        vectors = evaluation.coefs, evaluation.adjoints
+        pairs = list(zip(*vectors, strict=True))
         gradient = []
         if self._n_variances:
-            by_node = variance * sum(covariance.node_products(E, F) for E, F in pairs)
+            by_node = variance * covariance.node_products(*vectors)
             gradient.append(np.bincount(self._variance_groups, by_node))
         if self._has_widths:
-            by_node = variance * sum(covariance.node_products(E, F, True) for E, F in pairs)
+            by_node = variance * covariance.node_products(*vectors, derivative=True)
             gradient.append(np.bincount(self._gamma_groups, by_node))
         if self._learn_coupling:
             gradient.append(sum(covariance.coupling_gradient(E, F) for E, F in pairs).ravel())

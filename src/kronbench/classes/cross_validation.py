@@ -110,7 +110,7 @@ class CrossValidation:
             self._fold(covariance, loss, *start)
             for loss, start in zip(self.losses, self._starts, strict=True)
         ]
-        if len(getattr(covariance.kernels, "matrices", ())):
+        if covariance.is_stored:
             results = run_together(steps, covariance)
         else:
             results = [run(fold, covariance) for fold in steps]

@@ -224,28 +224,15 @@ default "linear"
         together = X_test is not None and self.product == "dense" and _over_the_same(X, X_test)
         operator = self._gram_operator(X)  # which checks the kernels
         if together:
-            operator = self._gram_operator(X, _joined(X, X_test))
-        test_images = []
-
-        def product(v):
-            image = operator.matvec(v)
-            if together:
-                test_images.append(image[len(X) :])
-            return image[: len(X)]
-
-        solutions = multishift_minres(
-            LinearOperator((len(X), len(X)), matvec=product, dtype=operator.dtype),
-            y.astype(operator.dtype, copy=False),
-            regs,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+            both = self._gram_operator(X, _joined(X, X_test))
+            operator, test_images = _collecting(both, len(X))
+        y = y.astype(operator.dtype, copy=False)
+        solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
+        images = None
         if together:
             images = np.array(test_images)
         elif X_test is not None:
             images = self._gram_operator(X, X_test).matmat(solutions.basis[:-1].T).T
-        else:
-            images = None
         norm_squared, error_squared = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
         return RidgePath(regs, objective, solutions, images)
@@ -330,3 +317,15 @@ def _joined(X, X_test):
         np.concatenate([getattr(X, side), getattr(X_test, side)]) for side in ("rows", "cols")
     )
     return PairData(X.row_features, X.col_features, rows, cols)
+
+
+def _collecting(operator, n):
+    """The first n outputs of an operator, and a list to which a product adds the others."""
+    others = []
+
+    def product(v):
+        image = operator.matvec(v)
+        others.append(image[n:])
+        return image[:n]
+
+    return LinearOperator((n, n), matvec=product, dtype=operator.dtype), others

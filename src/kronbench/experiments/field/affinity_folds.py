@@ -16,7 +16,7 @@ from kronbench.bench.seeds import generator
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
-from kronbench.evaluation import affinity_scores, margin_scores
+from kronbench.evaluation import affinity_scores, aupr, margin_scores
 from kronbench.experiments.field.fold_ridges import FoldRidges
 from kronbench.experiments.field.inputs import published, unit_kernel
 from kronbench.models import KronRidgeCV, KronSVM, TwoStepRidge
@@ -143,7 +143,7 @@ def _scored(y, scores, fold, part, entry):
     if len(test) < 2:
         return {"n": len(test)}
     found = affinity_scores(
-        y[test], scores[part], fold.rows[test], fold.cols[test], fold.positive_above
+        y[test], scores[part], fold.rows[test], fold.cols[test], fold.positive_above, _SCORES
     )
     found = {name: found[name] for name in _SCORES}
     if entry["model"] == "svm":  # its scores rank, and are no affinities
@@ -322,15 +322,11 @@ class _Svm(_Ridge):
     def choose(self, validation, train):
         super().choose(validation, train)
         best = -np.inf
-        positive = self.y > self.fold.positive_above
+        positive = self.y[validation] > self.fold.positive_above
         for reg in self.spec["regs"]:
             self.chosen["reg"] = reg
-            scores = self.predict(train, validation)
-            rows, cols = self.fold.rows[validation], self.fold.cols[validation]
-            found = affinity_scores(
-                self.y[validation], scores, rows, cols, self.fold.positive_above
-            )["aupr"]
-            if positive[validation].any() and found > best:
+            found = aupr(positive, self.predict(train, validation))
+            if found > best:
                 best, chosen = found, reg
         regs = self.spec["regs"]
         self.chosen |= {"reg": chosen, "on_edge": int(chosen in (min(regs), max(regs)))}

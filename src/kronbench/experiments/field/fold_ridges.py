@@ -39,12 +39,11 @@ class FoldRidges:
                 X[train], self.y[train] - mean, regs, X[validation]
             )
             off = self.y[validation] - mean
-            self._errors[key] = [
-                float(np.mean((off - path.test_scores(j)[-1]) ** 2)) for j in range(len(regs))
-            ]
+            self._errors[key] = np.mean((off - path.final_test_scores(0.0)) ** 2, axis=1).tolist()
         return self._errors[key]
 
     def predictions(self, kernels, effects, reg, train, test):
+        """Predictions (t,) for the test pairs after a fit to the training pairs."""
         key = kernels, tuple(effects), reg, train.tobytes(), test.tobytes()
         if key not in self._predictions:
             X, mean = self.pairs(*kernels), self.y[train].mean()
@@ -53,6 +52,7 @@ class FoldRidges:
         return self._predictions[key]
 
     def pairs(self, drugs, targets, permuted):
+        """The pairs of the fold over these kernels."""
         return self.problem.pairs(drugs, targets, self.fold.rows, self.fold.cols, permuted)
 
     def _model(self, effects, reg):
