@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from kronbench.classes.covariance import Coupling
-from kronbench.classes.cross_validation import CrossValidation
+from kronbench.classes.cross_validation import CrossValidation, Known
 from kronbench.classes.prior import ClassPrior
 from kronbench.classes.sharing import mean_logs
 from kronbench.classes.tree import Tree
@@ -71,6 +71,11 @@ class Criterion:
         self.start = np.concatenate(logs)
         widths = np.exp(self._log_widths(self.start)) if self._has_widths else gamma[:1]
         self._kernels = prior.kernels(X, widths)
+
+    @property
+    def first(self) -> Known | None:
+        """The first evaluation."""
+        return self._folds.first
 
     def parameters(self, x: np.ndarray) -> dict:
         """``variance`` (P,), and ``gamma`` (P,) and ``coupling`` (C, P) where they are free."""
