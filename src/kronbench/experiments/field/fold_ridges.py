@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kronbench.models import KronRidge
+from kronbench.pairs import PairData
+
+# Names of the kernels of both sides, and whether their vertices are permuted.
+Kernels = tuple[str, str, bool]
 
 
 class FoldRidges:
@@ -26,11 +32,14 @@ class FoldRidges:
         self.problem, self.fold, self.y, self.spec = problem, fold, y, spec
         self._errors, self._predictions = {}, {}
 
-    def errors(self, kernels, effects, validation, train):
-        """Mean squared errors (s,) on the validation part for each of ``regs``.
-
-        ``kernels`` are the names of both, and whether their vertices are permuted.
-        """
+    def errors(
+        self,
+        kernels: Kernels,
+        effects: Sequence[float],
+        validation: np.ndarray,
+        train: np.ndarray,
+    ) -> list[float]:
+        """Mean squared errors (s,) for each of ``regs`` on the validation part, one for a fold."""
         key = kernels, tuple(effects)
         if key not in self._errors:
             regs = self.spec["regs"]
@@ -42,7 +51,14 @@ class FoldRidges:
             self._errors[key] = np.mean((off - path.final_test_scores(0.0)) ** 2, axis=1).tolist()
         return self._errors[key]
 
-    def predictions(self, kernels, effects, reg, train, test):
+    def predictions(
+        self,
+        kernels: Kernels,
+        effects: Sequence[float],
+        reg: float,
+        train: np.ndarray,
+        test: np.ndarray,
+    ) -> np.ndarray:
         """Predictions (t,) for the test pairs after a fit to the training pairs."""
         key = kernels, tuple(effects), reg, train.tobytes(), test.tobytes()
         if key not in self._predictions:
@@ -51,7 +67,7 @@ class FoldRidges:
             self._predictions[key] = model.predict(X[test]) + mean
         return self._predictions[key]
 
-    def pairs(self, drugs, targets, permuted):
+    def pairs(self, drugs: str, targets: str, permuted: bool) -> PairData:
         """The pairs of the fold over these kernels."""
         return self.problem.pairs(drugs, targets, self.fold.rows, self.fold.cols, permuted)
 
