@@ -165,7 +165,9 @@ def test_covariances_against_the_explicit_matrix(kind, coupled):
     for out, expected in zip(covariance.images([A, E]), (A, E), strict=True):
         np.testing.assert_allclose(out, covariance.image(expected), atol=1e-10)
     products = [(E @ B[:, p]) @ matrices[which[p]] @ (A @ B[:, p]) for p in range(P)]
-    np.testing.assert_allclose(covariance.node_products(E, A), products, atol=1e-10)
+    np.testing.assert_allclose(covariance.node_products([E], [A]), products, atol=1e-10)
+    two = np.add(products, covariance.node_products([A], [A]))
+    np.testing.assert_allclose(covariance.node_products([E, A], [A, A]), two, atol=1e-10)
     diagonal = coupling.diagonal(covariance.node_diagonals()) + 0.7
     np.testing.assert_allclose(diagonal, K.diagonal().reshape(C, n).T, atol=1e-10)
     if kind == "dense":
@@ -173,5 +175,37 @@ def test_covariances_against_the_explicit_matrix(kind, coupled):
         a, e = features.gather(A), features.gather(E)
         np.testing.assert_allclose(features.scores(features.image(a)), image, atol=1e-10)
         np.testing.assert_allclose(np.vdot(e, features.image(a)), np.vdot(E, image))
-        np.testing.assert_allclose(features.node_products(e, a), products, atol=1e-10)
+        np.testing.assert_allclose(features.node_products([e], [a]), products, atol=1e-10)
         assert features.bias_product(e, a) == pytest.approx(covariance.bias_product(E, A))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 5, 6, 13, 33])
+def test_stored_matrices_times_few_and_many_columns(dtype, n_columns):
+    rng = np.random.default_rng(8)
+    matrix = rng.random((11, 11)).astype(dtype)
+    matrix = matrix + matrix.T
+    block = rng.standard_normal((11, n_columns))
+    expected = matrix.astype(float) @ block
+    np.testing.assert_allclose(StoredKernels([matrix]).product(block), expected, atol=1e-12)
+
+
+def test_rows_that_sum_to_zero_cost_one_column_less(monkeypatch):
+    rng = np.random.default_rng(9)
+    M = rng.random((7, 7))
+    kernels, widths = StoredKernels([M + M.T]), []
+    product = kernels.product
+
+    def counted(block, which=None):
+        widths.append(block.shape[1])
+        return product(block, which)
+
+    monkeypatch.setattr(kernels, "product", counted)
+    covariance = DualCovariance(kernels, Tree.flat(3), np.full(3, 2.0), 0.7)
+    block = rng.standard_normal((7, 3))
+    zero = block - block.mean(axis=1, keepdims=True)
+    for vectors in ([zero, zero], [zero, block]):
+        for image, vector in zip(covariance.images(vectors), vectors, strict=True):
+            expected = 2 * (M + M.T) @ vector + 0.7 * vector.sum(axis=0)
+            np.testing.assert_allclose(image, expected, atol=1e-12)
+    assert widths == [4, 6]

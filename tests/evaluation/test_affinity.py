@@ -167,6 +167,8 @@ def test_all_scores_at_once():
     assert found["mse"] == pytest.approx(mean_squared_error(y, score))
     without = affinity_scores(y, score, rows, cols)
     assert [name for name in found if np.isnan(without[name])] == ["auc", "aupr", found_last()]
+    some = affinity_scores(y, score, rows, cols, 0.2, names=("rm2", "ci"))
+    assert some == {"ci": found["ci"], "rm2": found["rm2"]}
 
 
 def found_last():
@@ -176,6 +178,7 @@ def found_last():
 def test_wrong_input():
     y, score, rows, cols = draw(5, 40)
     for wrong in (
+        lambda: affinity_scores(y, score, rows, cols, names=["cindex"]),
         lambda: concordance_index(y, score, ties="none"),
         lambda: concordance_index(y, score, pairs="half"),
         lambda: macro_concordance_index(y, score, rows[1:]),

@@ -349,3 +349,23 @@ def test_a_search_keeps_away_from_fits_that_do_not_converge(solver, problem):
     assert np.isneginf(path["value"]).equals(~path["converged"])
     full = search(**start).fit(*problem, folds=FOLDS)
     assert short.cv_log_likelihood_ == pytest.approx(full.cv_log_likelihood_, abs=1e-3)
+
+
+def test_models_that_begin_alike_share_the_first_evaluation(problem, monkeypatch):
+    fold, made = CrossValidation._fold, []
+    monkeypatch.setattr(
+        CrossValidation, "_fold", lambda self, *args: made.append(1) or fold(self, *args)
+    )
+    H1 = search(**PATTERNS["H1"], max_iter=3).fit(*problem, folds=FOLDS)
+    of_H1 = len(made)
+    alone = search(**PATTERNS["H2"], max_iter=3).fit(*problem, folds=FOLDS)
+    of_H2 = len(made) - of_H1
+    shared = search(**PATTERNS["H2"], max_iter=3).fit(*problem, folds=FOLDS, begun=H1)
+    assert len(made) - of_H1 - of_H2 == of_H2 - 4  # one a fold
+    for mine, other in zip(alone.hyperparameter_path_, shared.hyperparameter_path_, strict=True):
+        np.testing.assert_allclose(mine["parameters"], other["parameters"], rtol=1e-9)
+        assert mine["value"] == pytest.approx(other["value"], rel=1e-12)
+        assert mine["n_products"] == other["n_products"]
+    other = search(**{**PATTERNS["H2"], "variance": 1.0}, max_iter=1)
+    values = [other.fit(*problem, folds=FOLDS, begun=b).cv_log_likelihood_ for b in (None, H1)]
+    assert values[0] == values[1] != H1.hyperparameter_path_[0]["value"]

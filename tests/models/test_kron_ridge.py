@@ -111,6 +111,16 @@ def test_path_is_the_separate_fits(size, seed):
         np.testing.assert_allclose(path.test_scores(j)[-1], model.predict(new), atol=1e-6)
 
 
+def test_dense_products_bring_the_scores_of_test_pairs_along():
+    X, y = random_pairs(20, 20, 200, seed=0, d=8, r=8), random_labels(200, seed=0)
+    train, test, regs = X[:150], X[150:], [0.1, 10.0]
+    options = dict(row_effect=0.5, max_iter=20, tol=0, **GAUSSIAN)
+    expected = KronRidge(product="sparse", **options).path(train, y[:150], regs, test)
+    found = KronRidge(product="dense", **options).path(train, y[:150], regs, test)
+    for j in range(2):
+        np.testing.assert_allclose(found.test_scores(j), expected.test_scores(j), atol=1e-8)
+
+
 def test_path_makes_the_products_of_one_run(monkeypatch):
     X, y = random_pairs(20, 20, 200, seed=0, d=8, r=8), random_labels(200, seed=0)
     model = KronRidge(max_iter=25, tol=0)

@@ -22,6 +22,9 @@ from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg.matrix_products import multiply
 
+# Of the largest entry: what rounding leaves in a row that sums to zero.
+_ZERO_SUM = 1e-13
+
 
 class Coupling:
     """A dense B (C, P) with the products of a :class:`Tree` (Seeger 2006, section 7.2)."""
@@ -95,6 +98,11 @@ class DualCovariance:
     def dtype(self) -> np.dtype:
         return self.kernels.dtype
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether kernel matrices are in memory: one pass should then serve many blocks."""
+        return len(getattr(self.kernels, "matrices", ())) > 0
+
     def gather(self, block: np.ndarray) -> np.ndarray:
         return block
 
@@ -110,7 +118,7 @@ class DualCovariance:
         self.n_products += len(blocks)
         if self.which is None:
             coupled = [self.coupling.couple(block, self.variance) for block in blocks]
-            out = _cut(self.kernels.product(_side_by_side(coupled)), len(blocks))
+            out = self._through_one_kernel(self.kernels.product, coupled)
         else:
             functions = [self.coupling.adjoint(block) for block in blocks]
             which = np.tile(self.which, len(blocks))
@@ -136,14 +144,41 @@ class DualCovariance:
         columns = np.zeros(len(self.variance), int) if self.which is None else self.which
         return diagonal[:, columns] * self.variance
 
-    def node_products(self, E: np.ndarray, F: np.ndarray, derivative: bool = False) -> np.ndarray:
-        """(P,) e~_p' M^(p) f~_p, or with dM^(p) / d log gamma (Seeger 2006, section 6.4)."""
+    def node_products(
+        self, Es: list[np.ndarray], Fs: list[np.ndarray], derivative: bool = False
+    ) -> np.ndarray:
+        """(P,) sums over pairs of e~_p' M^(p) f~_p, or with dM^(p) / d log gamma (section 6.4).
+
+        Stored matrices are passed once for all pairs.
+        """
+        if not self.is_stored and len(Es) > 1:
+            return sum(
+                self.node_products([E], [F], derivative) for E, F in zip(Es, Fs, strict=True)
+            )
         product = self.kernels.derivative if derivative else self.kernels.product
+        adjoint = self.coupling.adjoint
         if self.which is None:
-            F = self.coupling.adjoint(product(F))
+            images = [adjoint(image) for image in self._through_one_kernel(product, Fs)]
         else:
-            F = product(self.coupling.adjoint(F), self.which)
-        return np.einsum("ip,ip->p", self.coupling.adjoint(E), F, dtype=np.float64)
+            functions = _side_by_side([adjoint(F) for F in Fs])
+            images = _cut(product(functions, np.tile(self.which, len(Fs))), len(Fs))
+        return sum(
+            np.einsum("ip,ip->p", adjoint(E), image, dtype=np.float64)
+            for E, image in zip(Es, images, strict=True)
+        )
+
+    def _through_one_kernel(self, product, blocks):
+        """Images of blocks (n, C) by the kernel that all nodes share, in one pass.
+
+        Where stored matrices are passed and the rows of all blocks sum to zero, as residuals of
+        probabilities do, the image of the last column is minus the sum of the others.
+        """
+        short = self.is_stored and all(_sums_to_zero(block) for block in blocks)
+        wanted = [block[:, :-1] for block in blocks] if short else blocks
+        images = _cut(product(_side_by_side(wanted)), len(blocks))
+        if not short:
+            return images
+        return [np.column_stack([image, -image.sum(axis=1)]) for image in images]
 
     def bias_product(self, E: np.ndarray, F: np.ndarray) -> float:
         """sum_c (1'e_c) (1'f_c)."""
@@ -172,6 +207,7 @@ class FeatureCovariance:
     """
 
     which = None
+    is_stored = False
 
     def __init__(
         self,
@@ -217,10 +253,13 @@ class FeatureCovariance:
         image = self.image(vector)
         return X @ image[:-1] + image[-1]
 
-    def node_products(self, E: np.ndarray, F: np.ndarray) -> np.ndarray:
-        """(P,) e~_p' M f~_p."""
-        E, F = self.coupling.adjoint(E[:-1]), self.coupling.adjoint(F[:-1])
-        return np.einsum("ip,ip->p", E, F, dtype=np.float64)
+    def node_products(self, Es: list[np.ndarray], Fs: list[np.ndarray]) -> np.ndarray:
+        """(P,) sums over pairs of e~_p' M f~_p."""
+        adjoint = self.coupling.adjoint
+        return sum(
+            np.einsum("ip,ip->p", adjoint(E[:-1]), adjoint(F[:-1]), dtype=np.float64)
+            for E, F in zip(Es, Fs, strict=True)
+        )
 
     def bias_product(self, E: np.ndarray, F: np.ndarray) -> float:
         """sum_c (1'e_c) (1'f_c)."""
@@ -233,6 +272,12 @@ class FeatureCovariance:
 
 
 Covariance = DualCovariance | FeatureCovariance
+
+
+def _sums_to_zero(block):
+    """Whether each row of (n, C) does, up to rounding."""
+    largest = np.abs(block).max(initial=0)
+    return np.abs(block.sum(axis=1)).max(initial=0) <= _ZERO_SUM * largest
 
 
 def _side_by_side(blocks):

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from kronbench.classes.covariance import Coupling
-from kronbench.classes.cross_validation import CrossValidation
+from kronbench.classes.cross_validation import CrossValidation, Known
 from kronbench.classes.prior import ClassPrior
 from kronbench.classes.sharing import mean_logs
 from kronbench.classes.tree import Tree
@@ -72,6 +72,11 @@ class Criterion:
         widths = np.exp(self._log_widths(self.start)) if self._has_widths else gamma[:1]
         self._kernels = prior.kernels(X, widths)
 
+    @property
+    def first(self) -> Known | None:
+        """The first evaluation."""
+        return self._folds.first
+
     def parameters(self, x: np.ndarray) -> dict:
         """``variance`` (P,), and ``gamma`` (P,) and ``coupling`` (C, P) where they are free."""
         values = {"variance": self._variance}
@@ -94,13 +99,14 @@ class Criterion:
         which = None if self._kernels.n_kernels == 1 else self._gamma_groups
         covariance = self._prior.covariance(self._kernels, coupling, variance, which)
         evaluation = self._folds.evaluate(covariance)
-        pairs = list(zip(evaluation.coefs, evaluation.adjoints, strict=True))
+        vectors = evaluation.coefs, evaluation.adjoints
+        pairs = list(zip(*vectors, strict=True))
         gradient = []
         if self._n_variances:
-            by_node = variance * sum(covariance.node_products(E, F) for E, F in pairs)
+            by_node = variance * covariance.node_products(*vectors)
             gradient.append(np.bincount(self._variance_groups, by_node))
         if self._has_widths:
-            by_node = variance * sum(covariance.node_products(E, F, True) for E, F in pairs)
+            by_node = variance * covariance.node_products(*vectors, derivative=True)
             gradient.append(np.bincount(self._gamma_groups, by_node))
         if self._learn_coupling:
             gradient.append(sum(covariance.coupling_gradient(E, F) for E, F in pairs).ravel())

@@ -54,6 +54,28 @@ class Evaluation:
     converged: bool
 
 
+@dataclass(frozen=True)
+class Known:
+    """An evaluation that another search may take over.
+
+    Attributes
+    ----------
+    at : (m,) array
+        The hyperparameters: of all nodes, then of the bias, then widths.
+    evaluation : Evaluation
+    starts : list of pairs of vectors
+        Where the next evaluation begins.
+    """
+
+    at: np.ndarray
+    evaluation: Evaluation
+    starts: list
+
+    def is_at(self, at: np.ndarray) -> bool:
+        """Whether these are the same hyperparameters up to rounding; all else is the caller's."""
+        return self.at.shape == at.shape and np.allclose(self.at, at, rtol=1e-12, atol=0)
+
+
 class CrossValidation:
     """Evaluations of Psi that start from the last one whose fits converged.
 
@@ -79,6 +101,14 @@ class CrossValidation:
         Newton steps, and steps for each linear system: k1 and k2 of the printed one.
     max_adjoint : int, optional
         Steps for the gradient system, k3; ``max_inner`` when None.
+    known : Known, optional
+        The first evaluation of the same tree, rows and folds, with the same settings: at its
+        hyperparameters the first evaluation here is the same, and is not made again.
+
+    Attributes
+    ----------
+    first : Known or None
+        The first evaluation.
     """
 
     def __init__(
@@ -93,6 +123,7 @@ class CrossValidation:
         max_iter: int = 100,
         max_inner: int = 200,
         max_adjoint: int | None = None,
+        known: Known | None = None,
     ):
         self.losses = [
             SoftmaxLoss(targets, n_classes, folds != fold)
@@ -102,15 +133,29 @@ class CrossValidation:
         self.max_iter, self.max_inner = max_iter, max_inner
         self.max_adjoint = max_inner if max_adjoint is None else max_adjoint
         self._starts = [(None, None)] * len(self.losses)
+        self._known, self.first = known, None
 
     def evaluate(self, covariance: Covariance) -> Evaluation:
         """Fit all folds and solve their gradient systems under these hyperparameters."""
+        if self.first is not None:
+            return self._made(covariance)
+        gamma = getattr(covariance.kernels, "gamma", None)
+        widths = [] if gamma is None else np.ravel(gamma)
+        at = np.concatenate([covariance.variance, [covariance.bias_variance], widths])
+        if self._known is not None and self._known.is_at(at):
+            self.first, self._starts = self._known, self._known.starts
+        else:
+            evaluation = self._made(covariance)
+            self.first = Known(at, evaluation, self._starts)
+        return self.first.evaluation
+
+    def _made(self, covariance):
         before = covariance.n_products
         steps = [
             self._fold(covariance, loss, *start)
             for loss, start in zip(self.losses, self._starts, strict=True)
         ]
-        if len(getattr(covariance.kernels, "matrices", ())):
+        if covariance.is_stored:
             results = run_together(steps, covariance)
         else:
             results = [run(fold, covariance) for fold in steps]

@@ -27,8 +27,10 @@ from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
 from kronbench.linalg.matrix_products import multiply
 from kronbench.linalg.threads import at_most_threads
 
-# Columns up to which a stored matrix is passed by our own loop, which is bound by memory.
+# Columns up to which a stored matrix is passed by our own loop, which is bound by memory; more of
+# them where the BLAS would need a matrix in single precision widened.
 _FEW_COLUMNS = 12
+_FEW_COLUMNS_OF_SINGLE = 32
 
 # Rows of a matrix in single precision that are widened at a time for a product of the BLAS.
 _BLOCK_ROWS = 256
@@ -322,10 +324,11 @@ def _by_kernel(block, which, product):
 
 
 def _product(matrix, block):
-    if block.shape[1] <= _FEW_COLUMNS:
+    as_stored = matrix.dtype == block.dtype
+    if block.shape[1] <= (_FEW_COLUMNS if as_stored else _FEW_COLUMNS_OF_SINGLE):
         with at_most_threads(matrix.size * block.shape[1] / _WORTH_A_THREAD):
             return _few_columns(matrix, np.ascontiguousarray(block.T)).T
-    if matrix.dtype == block.dtype:
+    if as_stored:
         return multiply(matrix, block)
     out = np.empty((len(matrix), block.shape[1]))
     for start in range(0, len(matrix), _BLOCK_ROWS):
@@ -359,7 +362,10 @@ def _exponential(distances, gamma):
 
 @njit(parallel=True, cache=True, fastmath={"reassoc", "contract"})
 def _few_columns(matrix, columns):
-    """Matrix @ columns.T, transposed, four rows of the matrix at a time."""
+    """Matrix @ columns.T, transposed: four rows of the matrix with three columns at a time.
+
+    Numbers in single precision are widened once for all columns of such a block.
+    """
     n_rows, n = matrix.shape
     k = len(columns)
     out = np.empty((k, n_rows), columns.dtype)
@@ -367,16 +373,45 @@ def _few_columns(matrix, columns):
         first = 4 * group
         if first + 4 <= n_rows:
             a, b, c, d = matrix[first], matrix[first + 1], matrix[first + 2], matrix[first + 3]
-            for v in range(k):
-                x = columns[v]
-                sa = sb = sc = sd = 0.0
+            by_threes = k - k % 3
+            for v in range(0, by_threes, 3):
+                x, y, z = columns[v], columns[v + 1], columns[v + 2]
+                ax = bx = cx = dx = ay = by = cy = dy = az = bz = cz = dz = 0.0
                 for j in range(n):
-                    sa += a[j] * x[j]
-                    sb += b[j] * x[j]
-                    sc += c[j] * x[j]
-                    sd += d[j] * x[j]
-                out[v, first], out[v, first + 1] = sa, sb
-                out[v, first + 2], out[v, first + 3] = sc, sd
+                    ax += a[j] * x[j]
+                    bx += b[j] * x[j]
+                    cx += c[j] * x[j]
+                    dx += d[j] * x[j]
+                    ay += a[j] * y[j]
+                    by += b[j] * y[j]
+                    cy += c[j] * y[j]
+                    dy += d[j] * y[j]
+                    az += a[j] * z[j]
+                    bz += b[j] * z[j]
+                    cz += c[j] * z[j]
+                    dz += d[j] * z[j]
+                out[v, first], out[v, first + 1] = ax, bx
+                out[v, first + 2], out[v, first + 3] = cx, dx
+                out[v + 1, first], out[v + 1, first + 1] = ay, by
+                out[v + 1, first + 2], out[v + 1, first + 3] = cy, dy
+                out[v + 2, first], out[v + 2, first + 1] = az, bz
+                out[v + 2, first + 2], out[v + 2, first + 3] = cz, dz
+            if by_threes < k:  # two are left, or one twice
+                x, y = columns[by_threes], columns[k - 1]
+                ax = bx = cx = dx = ay = by = cy = dy = 0.0
+                for j in range(n):
+                    ax += a[j] * x[j]
+                    bx += b[j] * x[j]
+                    cx += c[j] * x[j]
+                    dx += d[j] * x[j]
+                    ay += a[j] * y[j]
+                    by += b[j] * y[j]
+                    cy += c[j] * y[j]
+                    dy += d[j] * y[j]
+                out[by_threes, first], out[by_threes, first + 1] = ax, bx
+                out[by_threes, first + 2], out[by_threes, first + 3] = cx, dx
+                out[k - 1, first], out[k - 1, first + 1] = ay, by
+                out[k - 1, first + 2], out[k - 1, first + 3] = cy, dy
         else:
             for i in range(first, n_rows):
                 for v in range(k):

@@ -6,6 +6,9 @@ name of its own.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -37,8 +40,9 @@ def affinity_scores(
     rows: ArrayLike,
     cols: ArrayLike,
     positive_above: float | None = None,
+    names: Collection[str] | None = None,
 ) -> dict[str, float]:
-    """Every score of :data:`AFFINITY_SCORES`, in its order.
+    """Scores of :data:`AFFINITY_SCORES`, in its order.
 
     Parameters
     ----------
@@ -50,33 +54,49 @@ def affinity_scores(
     positive_above : float, optional
         An affinity above it is a positive: 7 for pKd, 12.1 for KIBA scores. NaN for the scores
         that need it where it is None or one class is empty.
+    names : collection of str, optional
+        Which scores; all when None.
 
     Raises
     ------
     InputError
-        Lengths differ, or numbers are missing.
+        Lengths differ, numbers are missing, or a score is unknown.
     """
     y, score = np.asarray(y, np.float64), np.asarray(score, np.float64)
-    found = {
-        f"ci{later}{zero}": concordance_index(
-            y, score, ties="zero" if zero else "half", pairs="later" if later else "all"
+    names = tuple(AFFINITY_SCORES) if names is None else names
+    if unknown := set(names) - set(AFFINITY_SCORES):
+        raise InputError(
+            f"names has {', '.join(sorted(unknown))}: give some of {', '.join(AFFINITY_SCORES)}"
+        )
+    makers = {
+        f"ci{later}{zero}": partial(
+            concordance_index,
+            y,
+            score,
+            ties="zero" if zero else "half",
+            pairs="later" if later else "all",
         )
         for later in ("", "_later")
         for zero in ("", "_ties_zero")
     }
-    found["ci_rows"] = macro_concordance_index(y, score, rows)
-    found["ci_cols"] = macro_concordance_index(y, score, cols)
-    found["interaction"] = interaction_concordance(y, score, rows, cols)
-    found["mse"] = float(np.mean((y - score) ** 2))
-    found["rm2"] = rm2(y, score)
-    found["rm2_roy"] = rm2(y, score, variant="roy")
-    found |= dict.fromkeys(("auc", "aupr", "aupr_interpolated"), np.nan)
-    if positive_above is not None:
+    makers |= {
+        "ci_rows": lambda: macro_concordance_index(y, score, rows),
+        "ci_cols": lambda: macro_concordance_index(y, score, cols),
+        "interaction": lambda: interaction_concordance(y, score, rows, cols),
+        "mse": lambda: float(np.mean((y - score) ** 2)),
+        "rm2": lambda: rm2(y, score),
+        "rm2_roy": lambda: rm2(y, score, variant="roy"),
+    }
+    if positive_above is None:
+        makers |= dict.fromkeys(("auc", "aupr", "aupr_interpolated"), lambda: np.nan)
+    else:
         positive = y > positive_above
-        found["auc"] = roc_auc(positive, score)
-        found["aupr"] = aupr(positive, score)
-        found["aupr_interpolated"] = aupr(positive, score, interpolated=True)
-    return {name: found[name] for name in AFFINITY_SCORES}
+        makers |= {
+            "auc": lambda: roc_auc(positive, score),
+            "aupr": lambda: aupr(positive, score),
+            "aupr_interpolated": lambda: aupr(positive, score, interpolated=True),
+        }
+    return {name: makers[name]() for name in AFFINITY_SCORES if name in names}
 
 
 def rm2(y: ArrayLike, score: ArrayLike, *, variant: str = "deepdta") -> float:

@@ -346,7 +346,7 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
         gamma, which = np.unique(gamma, return_inverse=True)
         return prior.covariance(prior.kernels(X, gamma), coupling, variance, which)
 
-    def _criterion(self, X, codes, coupling, folds, *, tol=None, **free):
+    def _criterion(self, X, codes, coupling, folds, *, tol=None, known=None, **free):
         """Psi at these parameters; ``free`` says which of them, see :class:`Criterion`."""
         tol = self.tol if tol is None else tol
         fits = CrossValidation(
@@ -358,6 +358,7 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
             solver=self.solver,
             max_iter=self.max_iter,
             max_inner=self.max_inner,
+            known=known,
         )
         return Criterion(
             self._prior(),

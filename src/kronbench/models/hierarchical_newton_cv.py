@@ -114,6 +114,7 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         *,
         folds: ArrayLike | None = None,
         start: HierarchicalNewtonCV | None = None,
+        begun: HierarchicalNewtonCV | None = None,
     ) -> Self:
         """Learn from X (n, d), dense or sparse, and labels y (n,).
 
@@ -127,6 +128,10 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
             A fitted one of the same nodes, say to some of the rows: the search begins at its
             hyperparameters instead of those of ``estimator``, and with its ``inverse_hessian_``
             where it has as many of them.
+        begun : HierarchicalNewtonCV, optional
+            One fitted to the same X, y and folds, with an estimator of the same parameters, say
+            with other ``sharing``: where both searches begin at the same hyperparameters, the
+            evaluation there is taken from it, the products in the path as if it were made here.
 
         Raises
         ------
@@ -143,7 +148,8 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         if folds is None:
             folds = self._drawn_folds(len(y))
         rows, codes, coupling = model._checked(X, y)
-        criterion = self._criterion(model, rows, codes, coupling, folds, tol=self.tol)
+        known = None if begun is None else begun._first_evaluation
+        criterion = self._criterion(model, rows, codes, coupling, folds, tol=self.tol, known=known)
         if inverse is not None:
             inverse = inverse / len(y) if len(inverse) == len(criterion.start) else None
         result, self.hyperparameter_path_ = self._search(criterion, inverse)
@@ -154,6 +160,7 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
                 "max_iter or max_inner of the estimator"
             )
         parameters = criterion.parameters(result.x)
+        self._first_evaluation = criterion.first
         del criterion  # its kernel matrices: the last fit makes its own
         model.set_params(**parameters)
         self.best_estimator_ = clone(model).fit(X, y)
@@ -195,13 +202,14 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = inner.input_tags.pairwise
         return tags
 
-    def _criterion(self, model, rows, codes, coupling, folds, tol):
+    def _criterion(self, model, rows, codes, coupling, folds, tol, known=None):
         return model._criterion(
             rows,
             codes,
             coupling,
             folds,
             tol=tol,
+            known=known,
             variance_groups=node_groups(self.sharing, coupling, "sharing"),
             gamma_groups=node_groups(self.gamma_sharing, coupling, "gamma_sharing"),
             learn_coupling=self.learn_coupling,

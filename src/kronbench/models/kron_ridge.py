@@ -200,7 +200,9 @@ default "linear"
         y : (n,) array of numbers
         regs : (s,) array, positive
         X_test : PairData, optional, t pairs
-            Pairs for which the path can predict; one test product an iteration.
+            Pairs for which the path can predict; one test product an iteration. Where ``product``
+            is "dense" and the vertices are those of X, the test scores come out of the product
+            with the training pairs.
 
         Returns
         -------
@@ -217,12 +219,19 @@ default "linear"
             check_positive(reg, "reg")
         if self.form != "dual":
             raise InputError(f"path needs form='dual', not {self.form!r}")
-        operator = self._gram_operator(X)
+        if X_test is not None:
+            check_pairs(X_test)
+        together = X_test is not None and self.product == "dense" and _over_the_same(X, X_test)
+        operator = self._gram_operator(X)  # which checks the kernels
+        if together:
+            both = self._gram_operator(X, _joined(X, X_test))
+            operator, test_images = _collecting(both, len(X))
         y = y.astype(operator.dtype, copy=False)
         solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
         images = None
-        if X_test is not None:
-            check_pairs(X_test)
+        if together:
+            images = np.array(test_images)
+        elif X_test is not None:
             images = self._gram_operator(X, X_test).matmat(solutions.basis[:-1].T).T
         norm_squared, error_squared = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
@@ -296,3 +305,27 @@ default "linear"
         low, high = posterior_variance(self, X, rank)
         scale = self.noise_variance_ / self.reg
         return np.sqrt(scale * low), np.sqrt(scale * high)
+
+
+def _over_the_same(X, X_test):
+    return X_test.row_features is X.row_features and X_test.col_features is X.col_features
+
+
+def _joined(X, X_test):
+    """The training pairs, then the test pairs."""
+    rows, cols = (
+        np.concatenate([getattr(X, side), getattr(X_test, side)]) for side in ("rows", "cols")
+    )
+    return PairData(X.row_features, X.col_features, rows, cols)
+
+
+def _collecting(operator, n):
+    """The first n outputs of an operator, and a list to which a product adds the others."""
+    others = []
+
+    def product(v):
+        image = operator.matvec(v)
+        others.append(image[n:])
+        return image[:n]
+
+    return LinearOperator((n, n), matvec=product, dtype=operator.dtype), others

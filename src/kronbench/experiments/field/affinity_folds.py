@@ -16,9 +16,10 @@ from kronbench.bench.seeds import generator
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
-from kronbench.evaluation import affinity_scores, margin_scores
+from kronbench.evaluation import affinity_scores, aupr, margin_scores
+from kronbench.experiments.field.fold_ridges import FoldRidges
 from kronbench.experiments.field.inputs import published, unit_kernel
-from kronbench.models import KronRidge, KronRidgeCV, KronSVM, TwoStepRidge
+from kronbench.models import KronRidgeCV, KronSVM, TwoStepRidge
 from kronbench.pairs import PairData
 
 COLUMNS = Columns(
@@ -102,12 +103,13 @@ def _kernel(data, of):
 def _of_fold(problem, fold, setting, spec):
     y = problem.Y[fold.rows, fold.cols]
     leak = _Leaks(problem, fold)
+    ridges = FoldRidges(problem, fold, y, spec)
     for method, entry in spec["methods"].items():
         if fold.dataset.lower() not in entry.get("datasets", [fold.dataset.lower()]):
             continue
         if setting not in entry.get("settings", setting):
             continue
-        model = _MODELS[entry["model"]](problem, fold, y, spec, entry)
+        model = _MODELS[entry["model"]](ridges, entry)
         start = time.perf_counter()
         chosen = model.choose(fold.parts[0], np.concatenate(fold.parts[1:]))
         choice_seconds = time.perf_counter() - start
@@ -141,7 +143,7 @@ def _scored(y, scores, fold, part, entry):
     if len(test) < 2:
         return {"n": len(test)}
     found = affinity_scores(
-        y[test], scores[part], fold.rows[test], fold.cols[test], fold.positive_above
+        y[test], scores[part], fold.rows[test], fold.cols[test], fold.positive_above, _SCORES
     )
     found = {name: found[name] for name in _SCORES}
     if entry["model"] == "svm":  # its scores rank, and are no affinities
@@ -196,8 +198,10 @@ def _nearly_identical(similarity):
 class _Model:
     """A method that chooses on a validation part, then predicts."""
 
-    def __init__(self, problem, fold, y, spec, entry):
-        self.problem, self.fold, self.y, self.spec, self.entry = problem, fold, y, spec, entry
+    def __init__(self, ridges, entry):
+        self.ridges, self.entry = ridges, entry
+        self.problem, self.fold, self.y = ridges.problem, ridges.fold, ridges.y
+        self.spec = ridges.spec
         self.chosen = {}
 
     def choose(self, validation, train):
@@ -223,13 +227,9 @@ class _Ridge(_Model):
         # the last ones; none is the other end, and no edge
         largest = list(self.problem.choices["effects"][-1])
         for drugs, targets, effects in self._candidates():
-            X = self._pairs(drugs, targets)
-            mean = self.y[train].mean()
-            model = self._model(effects, regs[0])
-            path = model.path(X[train], self.y[train] - mean, regs, X[validation])
-            for j, reg in enumerate(regs):
-                error = self.y[validation] - mean - path.test_scores(j)[-1]
-                mse = float(np.mean(error**2))
+            kernels = self._kernels(drugs, targets)
+            errors = self.ridges.errors(kernels, effects, validation, train)
+            for reg, mse in zip(regs, errors, strict=True):
                 if mse < best:
                     best = mse
                     self.chosen = {
@@ -251,29 +251,16 @@ class _Ridge(_Model):
         effects = choices["effects"] if self.entry.get("effects", True) else [[0.0, 0.0]]
         return itertools.product(*sides, effects)
 
-    def _pairs(self, drugs, targets):
-        permuted = self.entry.get("permuted", False)
-        return self.problem.pairs(drugs, targets, self.fold.rows, self.fold.cols, permuted)
+    def _kernels(self, drugs, targets):
+        return drugs, targets, self.entry.get("permuted", False)
 
-    def _model(self, effects, reg):
-        return KronRidge(
-            reg=reg,
-            row_kernel="precomputed",
-            col_kernel="precomputed",
-            row_effect=effects[0],
-            col_effect=effects[1],
-            max_iter=self.spec["max_iter"],
-            tol=1e-5,
-            product="dense",
-            dtype=self.problem.dtype,
-        )
+    def _chosen_kernels(self):
+        return self._kernels(self.chosen["drug_kernel"], self.chosen["target_kernel"])
 
     def predict(self, train, test):
-        chosen = self.chosen
-        X = self._pairs(chosen["drug_kernel"], chosen["target_kernel"])
-        mean = self.y[train].mean()
-        model = self._model((chosen["row_effect"], chosen["col_effect"]), chosen["reg"])
-        return model.fit(X[train], self.y[train] - mean).predict(X[test]) + mean
+        effects = self.chosen["row_effect"], self.chosen["col_effect"]
+        kernels = self._chosen_kernels()
+        return self.ridges.predictions(kernels, effects, self.chosen["reg"], train, test)
 
 
 class _Cv(_Model):
@@ -335,15 +322,11 @@ class _Svm(_Ridge):
     def choose(self, validation, train):
         super().choose(validation, train)
         best = -np.inf
-        positive = self.y > self.fold.positive_above
+        positive = self.y[validation] > self.fold.positive_above
         for reg in self.spec["regs"]:
             self.chosen["reg"] = reg
-            scores = self.predict(train, validation)
-            rows, cols = self.fold.rows[validation], self.fold.cols[validation]
-            found = affinity_scores(
-                self.y[validation], scores, rows, cols, self.fold.positive_above
-            )["aupr"]
-            if positive[validation].any() and found > best:
+            found = aupr(positive, self.predict(train, validation))
+            if found > best:
                 best, chosen = found, reg
         regs = self.spec["regs"]
         self.chosen |= {"reg": chosen, "on_edge": int(chosen in (min(regs), max(regs)))}
@@ -352,7 +335,7 @@ class _Svm(_Ridge):
 
     def predict(self, train, test):
         chosen = self.chosen
-        X = self._pairs(chosen["drug_kernel"], chosen["target_kernel"])
+        X = self.ridges.pairs(*self._chosen_kernels())
         model = KronSVM(
             reg=chosen["reg"],
             row_kernel="precomputed",

@@ -121,7 +121,7 @@ class _Problem:
                 product="dense",
             )
             path = model.path(self.X[train], self.y[train] - mean, regs, self.X[test])
-            return [mean + path.test_scores(j)[-1] for j in range(len(regs))]
+            return list(mean + path.final_test_scores(0.0))
         rows, cols = np.unique(self.X.rows[train]), np.unique(self.X.cols[train])
         return [mean + P for P in self._closed(rows, cols, mean, test, regs)]
 

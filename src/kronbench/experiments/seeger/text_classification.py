@@ -152,6 +152,7 @@ class _Problem:
         return candidates[int(np.argmax(likelihoods))]
 
     def rows(self, bias, further):
+        last, begun = "", None
         for method in self._spec["methods"]:
             _, sharing = sharing_pattern(method, self._tree.parents)
             model = HierarchicalNewtonCV(
@@ -160,8 +161,11 @@ class _Problem:
                 noise=self._spec["noise"],
                 max_iter=self._spec["max_evaluations"],
             )
+            # at the start, where all variances are one, models of the same tree are the same
+            begun = begun if method[0] == last[:1] else None
             with Stopwatch() as watch:
-                model.fit(self._X, self._y, folds=self._folds)
+                model.fit(self._X, self._y, folds=self._folds, begun=begun)
+            last, begun = method, model
             path = pd.DataFrame(model.hyperparameter_path_)
             yield {
                 "method": method,
