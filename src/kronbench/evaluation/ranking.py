@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from kronbench.errors import InputError
 from kronbench.evaluation.metrics import check_no_nan
 
-_LANES = 64
+# Buckets for each number, and in all; numbers of a bucket that are passed one by one
+_BUCKETS, _MOST_BUCKETS, _SHORT = 4, 1 << 20, 8
 
 
 def roc_auc(y: ArrayLike, score: ArrayLike) -> float:
@@ -99,17 +100,53 @@ def micro_auc(Y_true: ArrayLike, Y_score: ArrayLike) -> float | np.ndarray:
     -------
     float, or (...) array; NaN where there is one class only.
     """
-    positive, scores = _checked_matrices(Y_true, Y_score)
-    shape = scores.shape[:-2]
-    if positive.all() or not positive.any():
-        return _shaped(np.full(shape, np.nan))
-    flat = scores.reshape(-1, *scores.shape[-2:])
-    areas = np.empty(len(flat))
-    for i, matrix in enumerate(flat):
+    labels = LabelledEntries(Y_true)
+    scores = np.asarray(Y_score, dtype=np.float64)
+    if scores.ndim < 2 or scores.shape[-2:] != labels.shape:
+        raise _misfit(labels.shape, scores.shape)
+    areas = [labels.area(matrix) for matrix in scores.reshape(-1, *scores.shape[-2:])]
+    return _shaped(np.reshape(areas, scores.shape[:-2]))
+
+
+class LabelledEntries:
+    """The entries of a label matrix, for the micro AUC of many score matrices.
+
+    Parameters
+    ----------
+    Y_true : (m, q) array
+        Labels of at most two different values; the larger one is positive.
+    """
+
+    def __init__(self, Y_true: ArrayLike):
+        Y_true = np.asarray(Y_true)
+        if Y_true.ndim != 2:
+            raise InputError(f"Y_true has shape {Y_true.shape}: give a matrix of labels")
+        check_no_nan(Y_true, "Y_true")
+        if not Y_true.size:
+            raise InputError("Y_true is empty: give at least one label")
+        positive = _positive(Y_true, "Y_true")
+        n_positive = np.count_nonzero(positive)
+        self.shape, self._n_many = Y_true.shape, max(n_positive, positive.size - n_positive)
+        self._positive_rare = 2 * n_positive <= positive.size
+        rare = positive if self._positive_rare else ~positive
         # the order of entries is free: that of memory needs no copy
-        order = "F" if matrix.flags.f_contiguous else "C"
-        areas[i] = _area(positive.ravel(order), matrix.ravel(order))
-    return _shaped(areas.reshape(shape))
+        self._rare = {order: np.flatnonzero(rare.ravel(order)) for order in "CF"}
+
+    def area(self, scores: np.ndarray) -> float:
+        """Area under the ROC curve of all entries of scores (m, q); NaN for one class only."""
+        if scores.shape != self.shape:
+            raise _misfit(self.shape, scores.shape)
+        check_no_nan(scores, "Y_score")
+        order = "F" if scores.flags.f_contiguous else "C"
+        rare = self._rare[order]
+        if not len(rare):
+            return np.nan
+        scores = scores.ravel(order)
+        few = np.sort(scores[rare])
+        # the places of all entries, less those of the few among themselves
+        twice = _twice_places(few, scores) - len(few) ** 2
+        area = float(twice / (2 * len(few) * self._n_many))
+        return 1.0 - area if self._positive_rare else area
 
 
 def concordance_index(
@@ -240,31 +277,44 @@ def _curve_areas(positive, scores):
 def _twice_places(few, scores):
     """Twice the number of entries of sorted ``few`` below each of ``scores``, ties once, summed.
 
-    _LANES searches go in lockstep. With a fixed number of lanes and unsigned positions (no
-    negative indices) the steps become vector gathers: 10 times as fast as one after the other.
+    A score begins at the entries of its bucket, of equal widths from the lowest entry of ``few``
+    to the highest; what rounding does to the bucket of a number grows with the number, so that
+    the entries of lower buckets are below it.
     """
-    low, block = np.empty(_LANES, np.uint64), np.empty(_LANES)
-    one, twice = np.uint64(1), 0
-    for start in range(0, len(scores), _LANES):
-        filled = min(_LANES, len(scores) - start)
-        block[:filled] = scores[start : start + filled]
-        low[:] = 0
-        length = len(few)
-        while length > 1:
-            half = length // 2
-            step = np.uint64(half)
-            for k in range(_LANES):
-                at = low[k] + step
-                low[k] = at if few[at - one] < block[k] else low[k]
-            length -= half
-        for k in range(filled):
-            place = np.int64(low[k])
-            if few[place] < block[k]:
-                place += 1
-            twice += 2 * place
-            if place < len(few) and few[place] == block[k]:
-                twice += np.searchsorted(few[place:], block[k], side="right")
+    n = len(few)
+    low, span = few[0], few[n - 1] - few[0]
+    n_buckets = min(_BUCKETS * n, _MOST_BUCKETS)
+    scale = n_buckets / span if span > 0 else 0.0
+    if not (0 < scale < np.inf):  # all alike, or too far apart
+        scale, low = 0.0, 0.0
+    first = np.zeros(n_buckets + 2, np.int32)
+    for x in few:
+        first[_bucket(x, low, scale, n_buckets) + 1] += 1
+    for b in range(n_buckets + 1):
+        first[b + 1] += first[b]
+    twice = 0
+    for x in scores:
+        b = _bucket(x, low, scale, n_buckets)
+        place, stop = first[b], first[b + 1]
+        while stop - place > _SHORT:
+            middle = (place + stop) // 2
+            if few[middle] < x:
+                place = middle + 1
+            else:
+                stop = middle
+        while place < stop and few[place] < x:
+            place += 1
+        twice += 2 * np.int64(place)
+        if place < n and few[place] == x:
+            twice += np.searchsorted(few[place : first[b + 1]], x, side="right")
     return twice
+
+
+@njit(inline="always")
+def _bucket(x, low, scale, n_buckets):
+    if scale == 0:
+        return 0
+    return np.int64(min(max((x - low) * scale, 0.0), float(n_buckets)))
 
 
 @njit(cache=True)
@@ -354,15 +404,19 @@ def _checked_matrices(Y_true, Y_score):
     Y_true = np.asarray(Y_true)
     scores = np.asarray(Y_score, dtype=np.float64)
     if Y_true.ndim != 2 or scores.ndim < 2 or scores.shape[-2:] != Y_true.shape:
-        raise InputError(
-            f"Y_true has shape {Y_true.shape} and Y_score {scores.shape}: the last two axes of "
-            "the scores must be those of the labels"
-        )
+        raise _misfit(Y_true.shape, scores.shape)
     check_no_nan(Y_true, "Y_true")
     check_no_nan(scores, "Y_score")
     if not Y_true.size:
         raise InputError("Y_true is empty: give at least one label")
     return _positive(Y_true, "Y_true"), scores
+
+
+def _misfit(labels, scores):
+    return InputError(
+        f"Y_true has shape {labels} and Y_score {scores}: the last two axes of the scores must be "
+        "those of the labels"
+    )
 
 
 def _positive(labels, name):

@@ -71,17 +71,31 @@ class PairRoute:
         parts = [self(x[:, first : first + BATCH]) for first in range(0, n_vectors, BATCH)]
         return np.hstack(parts)
 
+    def two(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(e, 2) coefficients -> two (f,) outputs, bit for bit those of each column alone.
+
+        They share the first half; its sums do not hang on how many vectors there are.
+        """
+        rows, majors = self._spread_over_rows(x)
+        if not rows.any(axis=2).all():  # alone, a vector may have fewer major vertices
+            return tuple(self._product(np.ascontiguousarray(x[:, [v]]))[:, 0] for v in range(2))
+        return tuple(
+            self._collected(np.ascontiguousarray(rows[:, [v]]), majors)[:, 0] for v in range(2)
+        )
+
     def _product(self, x):
         rows, majors = self._spread_over_rows(x)
         if self._middle is None:
-            inner, columns = rows, majors
-        else:
-            inner = self._middle(rows[:, :, : len(self._columns)], majors)
-            columns = np.arange(len(inner))
+            return self._collected(rows, majors)
+        inner = self._middle(rows[:, :, : len(self._columns)], majors)
+        return self._collected(inner, np.arange(len(inner)))
+
+    def _collected(self, inner, columns):
         matrix, transposed = self._collect
         out = self._out
         tasks = even_tasks(out.bounds)
-        sums = np.zeros((len(out.order), x.shape[1]), x.dtype)
+        dtype = inner.dtype
+        sums = np.zeros((len(out.order), inner.shape[1]), dtype)
         contract(
             inner,
             matrix,
@@ -91,8 +105,8 @@ class PairRoute:
             out.minor,
             tasks,
             sums,
-            panels(len(tasks) - 1, out.n_minor, x.dtype),
-            narrow_width(x.dtype),
+            panels(len(tasks) - 1, out.n_minor, dtype),
+            narrow_width(dtype),
             PLAIN,
         )
         if out.in_order:

@@ -34,6 +34,9 @@ _FLAT = 1e-10
 # Products of all pairs that it takes to go over to the active ones and back
 _TO_ACTIVE = 2
 
+# Coefficients up to which products are made two at a time, for which more vectors are held
+_TOGETHER = 1 << 20
+
 # Share of active pairs up to which "cg" holds no more memory with them than with all pairs
 _LEAN = 0.5
 
@@ -269,9 +272,19 @@ class _Dual(_Form):
             axpy(reg, v, Av)
             return Av
 
+        def both(v, u):
+            Av, Au = system.grams(v, weights * system.project(u))
+            Av = system.project(Av)
+            Av *= weights
+            axpy(reg, v, Av)
+            axpy(reg, u, Au)
+            return Av, Au
+
         shape = (len(weights), len(weights))
         A = LinearOperator(shape, matvec=product, rmatvec=adjoint, dtype=rhs.dtype)
-        return system.expand(qmr(A, system.reduce(rhs), overwrite_b=True, **options).x)
+        together = both if system.grams and len(weights) <= _TOGETHER else None
+        b = system.reduce(rhs)
+        return system.expand(qmr(A, b, overwrite_b=True, both=together, **options).x)
 
     def _system(self, loss, weights, rhs, max_iter, most=1.0):
         """Where the inner iterations take place: on all pairs, or on the active ones."""
@@ -280,7 +293,7 @@ class _Dual(_Form):
         if worth and hasattr(self.operator, "restrict"):
             # A loss with pairs without curvature is a sum over pairs: nothing to project
             return ActiveSystem(self.operator, weights, rhs)
-        return WholeSystem(self.operator.matvec, weights, loss.project)
+        return WholeSystem(self.operator, weights, loss.project)
 
     def _symmetric_step(self, loss, y, p, rhs, **options):
         # Rows of no curvature give x = rhs / reg; on the others, with x = W^1/2 u, divide by W^1/2
@@ -405,6 +418,8 @@ class _Primal(_Form):
 
         d = X.shape[1]
         system = LinearOperator((d, d), matvec=product, rmatvec=product, dtype=rhs.dtype)
+        if self.solver == "qmr":
+            options["symmetric"] = True
         x = _KRYLOV[self.solver](system, rhs, verify=False, **options).x
         return x, X.matvec(x)
 
