@@ -66,6 +66,28 @@ def test_iterates_are_scipys_and_residuals_are_true(solver, kind, n_products):
     np.testing.assert_array_equal(result.x, iterates[-1])
 
 
+def test_fewer_products_of_qmr_change_no_bit():
+    for kind, kept, options in (
+        ("indefinite", 12, lambda A: {"symmetric": True}),
+        ("nonsymmetric", 1, lambda A: {"both": lambda p, q: (A @ p, A.T @ q)}),
+    ):
+        A, b = matrix(kind, 30, 5)
+        operator, products = counting(A, b)
+        paths = [[], []]
+        for path, given_options in zip(paths, ({}, options(A)), strict=True):
+            products.clear()
+            found = qmr(
+                operator,
+                b,
+                max_iter=12,
+                callback=lambda x, r, path=path: path.append(np.append(x, r)),
+                **given_options,
+            )
+        assert found.n_iter == 12
+        assert len(products) == kept
+        assert np.array_equal(*paths)
+
+
 @settings(deadline=None)
 @given(st.sampled_from(["minres", "cg", "qmr"]), st.integers(1, 25), SEEDS)
 def test_solves(solver, n, seed):

@@ -204,6 +204,22 @@ def test_same_bits_every_time(rng, method):
     np.testing.assert_array_equal(products[0], products[2])
 
 
+@both_carriers
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("m", "q"), [(40, 900), (900, 40), (210, 330)])
+def test_two_products_at_once_are_each_to_the_last_bit(rng, method, dtype, m, q):
+    A, B, rows, cols = square_problem(rng, m, q, 1000)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method=method, dtype=dtype)
+    x, y = rng.standard_normal((2, len(rows)))
+    some_active = np.where(rng.random(len(y)) < 0.1, y, 0)
+    one_vertex = np.where(cols == 3, y, 0)  # alone, it has fewer major vertices
+    for other in (y, some_active, one_vertex):
+        both = operator.two_matvecs(x, other)
+        np.testing.assert_array_equal(both[0], operator.matvec(x))
+        np.testing.assert_array_equal(both[1], operator.matvec(other))
+
+
 @pytest.fixture
 def threads():
     """Set the threads of numba, and those of the BLAS where a second number is given."""

@@ -76,12 +76,14 @@ class PairRoute:
 
         They share the first half; its sums do not hang on how many vectors there are.
         """
-        rows, majors = self._spread_over_rows(x)
-        if not rows.any(axis=2).all():  # alone, a vector may have fewer major vertices
-            return tuple(self._product(np.ascontiguousarray(x[:, [v]]))[:, 0] for v in range(2))
-        return tuple(
-            self._collected(np.ascontiguousarray(rows[:, [v]]), majors)[:, 0] for v in range(2)
-        )
+        if PLAIN is None:  # numba's own loops may reassociate two sums in another way than one
+            rows, majors = self._spread_over_rows(x)
+            if rows.any(axis=2).all():  # else one of them has fewer major vertices alone
+                return tuple(
+                    self._collected(np.ascontiguousarray(rows[:, [v]]), majors)[:, 0]
+                    for v in range(2)
+                )
+        return tuple(self._product(np.ascontiguousarray(x[:, [v]]))[:, 0] for v in range(2))
 
     def _product(self, x):
         rows, majors = self._spread_over_rows(x)

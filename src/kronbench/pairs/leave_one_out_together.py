@@ -55,22 +55,36 @@ def two_step_leave_one_out_together(
     for i, reg in enumerate(regs_rows):
         outer = _Outer(Smoother(rows, reg), labels, cols)
         for j, side in enumerate(inner):
+            # 1 - H_ii H_jj from the complements where it may be small; then I - H is far from I,
+            # and its product serves the other settings too
+            rest = "A" in settings and outer.hat.max() * side.hat.max() >= 0.5
+            LC = side.apply(outer.turned, rest or side.by_rest)
+            YC = side.smoothed(rest or side.by_rest)
+            args = (
+                *(outer.turned.Y, LC, by_column, YC),
+                *(outer.hat, outer.complement, side.hat, side.complement),
+                *(outer.by_rest, rest or side.by_rest),
+            )
             for setting, F in found.items():
-                _predict(setting, outer, side, by_column, F)
-            outer.forget()
+                if setting != "A":
+                    _vertices(*args, F, setting in "BD", setting in "CD")
+                elif rest:
+                    _pair_by_rest(*args, F, outer.rest)
+                else:
+                    _pair_by_hat(*args, F)
             yield (i, j), {setting: F.T for setting, F in found.items()}
 
 
 class _Outer:
-    """L (q, m) and the products of one weight with the inner side, made when asked for."""
+    """One weight of the side of more eigenpairs, with L (q, m)."""
 
     def __init__(self, smoother, labels, cols):
         self.smoother, self.by_rest = smoother, smoother.by_rest
         self.hat, self.complement = smoother.hat_diagonal, smoother.rest_diagonal
-        self._labels, self._cols = labels, cols
+        self._labels = labels
         left = smoother.rest(labels) if self.by_rest else smoother.hat(labels)
         self.turned = Expanded(cols, np.ascontiguousarray(left.T))
-        self._rest, self._products = self.turned.Y if self.by_rest else None, {}
+        self._rest = self.turned.Y if self.by_rest else None
 
     @property
     def rest(self):
@@ -78,15 +92,6 @@ class _Outer:
         if self._rest is None:
             self._rest = np.ascontiguousarray(self.smoother.rest(self._labels).T)
         return self._rest
-
-    def product(self, inner, by_rest):
-        """L C, turned."""
-        if by_rest not in self._products:
-            self._products[by_rest] = inner.apply(self.turned, by_rest)
-        return self._products[by_rest]
-
-    def forget(self):
-        self._products.clear()
 
 
 class _Inner:
@@ -98,31 +103,14 @@ class _Inner:
         self._products = {}
 
     def apply(self, labels, by_rest):
+        """Labels (q, m) times C, turned."""
         return self._smoother.rest(labels) if by_rest else self._smoother.hat(labels)
 
-    def product(self, by_rest):
+    def smoothed(self, by_rest):
+        """Y C, turned."""
         if by_rest not in self._products:
             self._products[by_rest] = self.apply(self._plain, by_rest)
         return self._products[by_rest]
-
-
-def _predict(setting, outer, inner, Y, F):
-    by_rest = inner.by_rest
-    if setting == "A":
-        # 1 - H_ii H_jj from the complements of both sides where it is small
-        small = outer.hat.max() * inner.hat.max() < 0.5
-        by_rest = by_rest if small else True
-    args = (
-        *(outer.turned.Y, outer.product(inner, by_rest), Y, inner.product(by_rest)),
-        *(outer.hat, outer.complement, inner.hat, inner.complement),
-        *(outer.by_rest, by_rest, F),
-    )
-    if setting == "A" and small:
-        _pair_by_hat(*args)
-    elif setting == "A":
-        _pair_by_rest(*args, outer.rest)
-    else:
-        _vertices(*args, setting in "BD", setting in "CD")
 
 
 @njit(cache=True, nogil=True)
