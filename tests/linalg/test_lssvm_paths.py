@@ -132,4 +132,5 @@ def test_fitted_responses_are_those_at_the_training_points():
     K = gram(X, kernel="gaussian", gamma=0.2)
     path = LSSVMPath(K, Y)
     for regs in ([1e-6, 1e-2], [1.0]):
-        np.testing.assert_allclose(path.fitted(regs), path.responses(K, regs), atol=1e-9)
+        # from the rows of K, rounding is divided by small eigenvalues and weights
+        np.testing.assert_allclose(path.fitted(regs), path.responses(K, regs), atol=1e-6)

@@ -110,7 +110,8 @@ def newton_dual(
     solver : {"qmr", "minres", "cg"}
         How (H Q + reg I) x = g + reg a, Eq. 9, is solved, k inner iterations each.
 
-        - "qmr": as it stands, not symmetric; 2 k products a step.
+        - "qmr": as it stands, not symmetric; 2 k products a step, two at a time where the
+          operator has ``two_matvecs`` and there are at most a million pairs.
         - "minres": as the symmetric system (W^1/2 Q W^1/2 + reg I) u = b on the pairs of nonzero
           curvature, for L2-SVM those with y p < 1; coefficients of the others become zero.
           k + 2 products of the size of the active set.
@@ -173,7 +174,7 @@ def newton_primal(
 
     Notes
     -----
-    A step takes k products with X and as many with X' (qmr: 2 k), and one of each besides ("cg":
+    A step takes k products with X and as many with X', and one of each besides ("cg":
     one with X').
     """
     return _minimize(_Primal(design, reg, solver, iterated, preconditioner), loss, y, **options)
