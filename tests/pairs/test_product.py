@@ -108,6 +108,8 @@ def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros):
     assert_close(operator.rmatvec(w), matrix.T, w, dtype)
     np.testing.assert_array_equal(operator.matmat(X)[:, 0], operator.matvec(v))
     assert not operator.matmat(X)[:, 2].any()
+    both = operator.two_matvecs(v, w)
+    np.testing.assert_array_equal(both, [operator.matvec(v), operator.matvec(w)])
     more = SampledKroneckerOperator(A, B, *(np.tile(p, 2) for p in pairs), method="sparse")
     assert_close(more.matvec(np.tile(v, 2)), np.tile(matrix, (2, 2)), np.tile(v, 2), dtype)
     for times, route in ((3, _routes.DoubleSum), (5, _routes.PairRoute)):

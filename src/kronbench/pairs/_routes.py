@@ -24,6 +24,7 @@ from kronbench.pairs._pair_loops import (
     scatter_pairs,
     select,
     sums_over_pairs,
+    two_sums_over_pairs,
 )
 from kronbench.pairs._sampling import SortedPairs
 
@@ -224,8 +225,13 @@ class DoubleSum:
         if not used.all():
             x, in_index = x[used], tuple(index[used] for index in in_index)
         sums = np.empty((len(self._out[0]), x.shape[1]), x.dtype)
-        sums_over_pairs(*self._matrices, *self._out, *in_index, np.ascontiguousarray(x.T), sums)
+        form = two_sums_over_pairs if x.shape[1] == 2 else sums_over_pairs
+        form(*self._matrices, *self._out, *in_index, np.ascontiguousarray(x.T), sums)
         return sums
+
+    def two(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(e, 2) coefficients -> two (f,) outputs, bit for bit those of each column alone."""
+        return tuple(np.ascontiguousarray(self(x).T))
 
 
 class DenseRoute:

@@ -266,7 +266,7 @@ class SampledKroneckerOperator(LinearOperator):
         The sparse product reads each row of the first matrix once for both. ``matmat`` shares
         the second one too, and sums in another order.
         """
-        if self.method != "sparse" or not isinstance(self._route, PairRoute):
+        if self.method != "sparse":
             return self.matvec(x), self.matvec(y)
         X = np.column_stack([x, y]).astype(self.dtype, copy=False)
         if self._in_place is not None:
