@@ -66,6 +66,37 @@ def test_iterates_are_scipys_and_residuals_are_true(solver, kind, n_products):
     np.testing.assert_array_equal(result.x, iterates[-1])
 
 
+@pytest.mark.parametrize(("kind", "kept"), [("indefinite", 12), ("nonsymmetric", 1)])
+def test_fewer_products_of_qmr_change_no_bit(kind, kept):
+    A, b = matrix(kind, 30, 5)
+    symmetric = kind == "indefinite"
+    forth, back = A.copy(), A.copy() if symmetric else A.T.copy()
+    products = []
+
+    def times(matrix, v):
+        products.append(v)
+        return matrix @ v
+
+    operator = LinearOperator(
+        A.shape, matvec=lambda v: times(forth, v), rmatvec=lambda v: times(back, v)
+    )
+    fewer = {"symmetric": True} if symmetric else {"both": lambda p, q: (forth @ p, back @ q)}
+    paths = []
+    for options in ({}, fewer):
+        path, products[:] = [], []
+        paths.append(path)
+        found = qmr(
+            operator,
+            b,
+            max_iter=12,
+            callback=lambda x, r, path=path: path.append([*x, *r]),
+            **options,
+        )
+        assert found.n_iter == 12
+    assert len(products) == kept
+    assert paths[0] == paths[1]
+
+
 @settings(deadline=None)
 @given(st.sampled_from(["minres", "cg", "qmr"]), st.integers(1, 25), SEEDS)
 def test_solves(solver, n, seed):

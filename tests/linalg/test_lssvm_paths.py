@@ -124,3 +124,13 @@ def test_leaving_out_folds_of_the_full_kernel_is_retraining(seed, n, reg):
     np.testing.assert_allclose(
         path.leave_out(singles, [reg]), path.leave_one_out([reg]), atol=1e-7
     )
+
+
+def test_fitted_responses_are_those_at_the_training_points():
+    rng = np.random.default_rng(4)
+    X, Y = rng.standard_normal((30, 3)), rng.standard_normal((30, 2))
+    K = gram(X, kernel="gaussian", gamma=0.2)
+    path = LSSVMPath(K, Y)
+    for regs in ([1e-6, 1e-2], [1.0]):
+        # from the rows of K, rounding is divided by small eigenvalues and weights
+        np.testing.assert_allclose(path.fitted(regs), path.responses(K, regs), atol=1e-6)

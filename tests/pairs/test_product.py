@@ -108,6 +108,8 @@ def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros):
     assert_close(operator.rmatvec(w), matrix.T, w, dtype)
     np.testing.assert_array_equal(operator.matmat(X)[:, 0], operator.matvec(v))
     assert not operator.matmat(X)[:, 2].any()
+    both = operator.two_matvecs(v, w)
+    np.testing.assert_array_equal(both, [operator.matvec(v), operator.matvec(w)])
     more = SampledKroneckerOperator(A, B, *(np.tile(p, 2) for p in pairs), method="sparse")
     assert_close(more.matvec(np.tile(v, 2)), np.tile(matrix, (2, 2)), np.tile(v, 2), dtype)
     for times, route in ((3, _routes.DoubleSum), (5, _routes.PairRoute)):
@@ -202,6 +204,22 @@ def test_same_bits_every_time(rng, method):
     ]
     np.testing.assert_array_equal(products[0], products[1])
     np.testing.assert_array_equal(products[0], products[2])
+
+
+@both_carriers
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("m", "q"), [(40, 900), (900, 40), (210, 330)])
+def test_two_products_at_once_are_each_to_the_last_bit(rng, method, dtype, m, q):
+    A, B, rows, cols = square_problem(rng, m, q, 1000)
+    operator = SampledKroneckerOperator(A, B, rows, cols, method=method, dtype=dtype)
+    x, y = rng.standard_normal((2, len(rows)))
+    some_active = np.where(rng.random(len(y)) < 0.1, y, 0)
+    one_vertex = np.where(cols == 3, y, 0)  # alone, it has fewer major vertices
+    for other in (y, some_active, one_vertex):
+        both = operator.two_matvecs(x, other)
+        np.testing.assert_array_equal(both[0], operator.matvec(x))
+        np.testing.assert_array_equal(both[1], operator.matvec(other))
 
 
 @pytest.fixture

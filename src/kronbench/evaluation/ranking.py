@@ -99,17 +99,53 @@ def micro_auc(Y_true: ArrayLike, Y_score: ArrayLike) -> float | np.ndarray:
     -------
     float, or (...) array; NaN where there is one class only.
     """
-    positive, scores = _checked_matrices(Y_true, Y_score)
-    shape = scores.shape[:-2]
-    if positive.all() or not positive.any():
-        return _shaped(np.full(shape, np.nan))
-    flat = scores.reshape(-1, *scores.shape[-2:])
-    areas = np.empty(len(flat))
-    for i, matrix in enumerate(flat):
+    labels = LabelledEntries(Y_true)
+    scores = np.asarray(Y_score, dtype=np.float64)
+    if scores.ndim < 2 or scores.shape[-2:] != labels.shape:
+        raise _misfit(labels.shape, scores.shape)
+    areas = [labels.area(matrix) for matrix in scores.reshape(-1, *scores.shape[-2:])]
+    return _shaped(np.reshape(areas, scores.shape[:-2]))
+
+
+class LabelledEntries:
+    """The entries of a label matrix, for the micro AUC of many score matrices.
+
+    Parameters
+    ----------
+    Y_true : (m, q) array
+        Labels of at most two different values; the larger one is positive.
+    """
+
+    def __init__(self, Y_true: ArrayLike):
+        Y_true = np.asarray(Y_true)
+        if Y_true.ndim != 2:
+            raise InputError(f"Y_true has shape {Y_true.shape}: give a matrix of labels")
+        check_no_nan(Y_true, "Y_true")
+        if not Y_true.size:
+            raise InputError("Y_true is empty: give at least one label")
+        positive = _positive(Y_true, "Y_true")
+        n_positive = np.count_nonzero(positive)
+        self.shape, self._n_many = Y_true.shape, max(n_positive, positive.size - n_positive)
+        self._positive_rare = 2 * n_positive <= positive.size
+        rare = positive if self._positive_rare else ~positive
         # the order of entries is free: that of memory needs no copy
-        order = "F" if matrix.flags.f_contiguous else "C"
-        areas[i] = _area(positive.ravel(order), matrix.ravel(order))
-    return _shaped(areas.reshape(shape))
+        self._rare = {order: np.flatnonzero(rare.ravel(order)) for order in "CF"}
+
+    def area(self, scores: np.ndarray) -> float:
+        """Area under the ROC curve of all entries of scores (m, q); NaN for one class only."""
+        if scores.shape != self.shape:
+            raise _misfit(self.shape, scores.shape)
+        check_no_nan(scores, "Y_score")
+        order = "F" if scores.flags.f_contiguous else "C"
+        rare = self._rare[order]
+        if not len(rare):
+            return np.nan
+        scores = scores.ravel(order)
+        few = np.sort(scores[rare])
+        # the places of all entries, less those of the few among themselves
+        twice = _twice_places(few, scores) - len(few) ** 2
+        area = float(twice / (2 * len(few) * self._n_many))
+        return 1.0 - area if self._positive_rare else area
 
 
 def concordance_index(
@@ -354,15 +390,19 @@ def _checked_matrices(Y_true, Y_score):
     Y_true = np.asarray(Y_true)
     scores = np.asarray(Y_score, dtype=np.float64)
     if Y_true.ndim != 2 or scores.ndim < 2 or scores.shape[-2:] != Y_true.shape:
-        raise InputError(
-            f"Y_true has shape {Y_true.shape} and Y_score {scores.shape}: the last two axes of "
-            "the scores must be those of the labels"
-        )
+        raise _misfit(Y_true.shape, scores.shape)
     check_no_nan(Y_true, "Y_true")
     check_no_nan(scores, "Y_score")
     if not Y_true.size:
         raise InputError("Y_true is empty: give at least one label")
     return _positive(Y_true, "Y_true"), scores
+
+
+def _misfit(labels, scores):
+    return InputError(
+        f"Y_true has shape {labels} and Y_score {scores}: the last two axes of the scores must be "
+        "those of the labels"
+    )
 
 
 def _positive(labels, name):

@@ -5,7 +5,8 @@ iterate: the callback gets the residual b - A x by recurrence, with which the ca
 without a product (scipy's gives x alone), and ``max_iter`` is kept (scipy's minres also ends on
 its own estimate of the condition number). The iterates are scipy's; the tests compare them.
 
-An iteration makes one product with A; qmr makes another with its transpose, except in the last.
+An iteration makes one product with A; qmr makes another with its transpose, except in the last
+and where A is symmetric.
 Scalars are Python floats, so that vectors of single precision stay so. A right-hand side whose
 squares would leave the range of numbers is scaled by a power of two, which changes no digit.
 """
@@ -229,6 +230,8 @@ def qmr(
     max_iter: int = 100,
     callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
     overwrite_b: bool = False,
+    symmetric: bool = False,
+    both: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None,
 ) -> Solution:
     """Quasi-minimal residual method for A x = b, A square (Freund & Nachtigal 1991).
 
@@ -236,10 +239,14 @@ def qmr(
     Lanczos process. Needs ``A.rmatvec``. Parameters, errors: as for :func:`minres`; with
     ``overwrite_b`` the residual takes the memory of b and is not verified. Seven more vectors of
     its length are held, and two while A makes a product.
+
+    Both changes below leave every iterate as it is, to the last bit. ``symmetric`` says that A
+    is: the left vectors are then the right ones, and there is no product with the transpose.
+    ``both(p, q)`` is A p and A' q together, where that takes less time than one after the other.
     """
     residual = b if overwrite_b else b.copy()
-    x, v, w = np.zeros_like(b), b.copy(), b.copy()
-    p, q, d, s = (np.zeros_like(b) for _ in range(4))
+    x, v, p, d, s = np.zeros_like(b), b.copy(), *(np.zeros_like(b) for _ in range(3))
+    w, q = (v, p) if symmetric else (b.copy(), np.zeros_like(b))
     tiny = 10 * np.finfo(b.dtype).eps
     rho = xi = norm(b)
     target = tol * rho
@@ -250,14 +257,17 @@ def qmr(
             stop = "breakdown"
             break
         v /= rho
-        w /= xi
+        if not symmetric:
+            w /= xi
         delta = dot(w, v)
         if not abs(delta) > tiny:
             stop = "breakdown"
             break
         axpby(1.0, v, -xi * delta / epsilon, p)
-        axpby(1.0, w, -rho * delta / epsilon, q)
-        Ap = A.matvec(p)
+        if not symmetric:
+            axpby(1.0, w, -rho * delta / epsilon, q)
+        last = n_iter + 1 == max_iter
+        Ap, adjoint = both(p, q) if both and not last else (A.matvec(p), None)
         epsilon = dot(q, Ap)
         # no more than the rounding of the product: what follows would divide by noise
         if not abs(epsilon) > tiny * norm(q) * norm(Ap):
@@ -284,9 +294,12 @@ def qmr(
         if norm(residual) <= target:
             stop = "tol"
             break
-        if n_iter == max_iter:
+        if last:
             break
-        axpby(1.0, A.rmatvec(q), -beta, w)
+        if symmetric:
+            xi = rho
+            continue
+        axpby(1.0, A.rmatvec(q) if adjoint is None else adjoint, -beta, w)
         xi = norm(w)
     return Solution(x, residual, n_iter, stop)
 

@@ -137,6 +137,7 @@ class LSSVMPath:
         values, self._vectors = eigh(centred, overwrite_a=True, check_finite=False, driver="evd")
         self._values = np.maximum(values, 0.0)
         self._projections = self._vectors.T @ (targets - self.target_mean)
+        self._fitted = {}
 
     def responses(self, kernel_rows: np.ndarray, regs: ArrayLike) -> np.ndarray:
         """Responses (len(regs), n_new, d) at points with kernel values (n_new, n)."""
@@ -145,19 +146,28 @@ class LSSVMPath:
             [scores @ (self._inverse(reg) * self._projections) + self.target_mean for reg in regs]
         )
 
+    def fitted(self, regs: ArrayLike) -> np.ndarray:
+        """Responses (len(regs), n, d) at the training points, in one product for all weights."""
+        key = tuple(regs)
+        if key not in self._fitted:
+            self._fitted = {key: self._fit(regs)}
+        return self._fitted[key]
+
+    def _fit(self, regs):
+        shrunk = self._shrinkage(regs).T[:, :, None] * self._projections
+        n, d = self._projections.shape
+        responses = self._vectors @ shrunk.transpose(1, 0, 2).reshape(n, -1)
+        return responses.reshape(n, -1, d).transpose(1, 0, 2) + self.target_mean
+
     def leave_one_out(self, regs: ArrayLike) -> np.ndarray:
         """Responses (len(regs), n, d) at each training point of the machine trained on the others.
 
         n reg stays that of all points.
         """
-        squares = self._vectors**2
-        paths = []
-        for reg in regs:
-            shrinkage = self._values[:, None] * self._inverse(reg)
-            responses = self._vectors @ (shrinkage * self._projections) + self.target_mean
-            leverage = squares @ shrinkage[:, 0] + 1.0 / len(squares)
-            paths.append(_without_itself(self.targets, responses, leverage))
-        return np.stack(paths)
+        shrinkage = self._shrinkage(regs)
+        leverages = self._vectors**2 @ shrinkage + 1.0 / len(shrinkage)
+        left = (self.targets - self.fitted(regs)) / (1.0 - leverages.T)[:, :, None]
+        return self.targets - left
 
     def leave_out(self, folds: Sequence[np.ndarray], regs: ArrayLike) -> np.ndarray:
         """Responses (len(regs), n, d) at the points of each fold of the machine without them.
@@ -173,23 +183,23 @@ class LSSVMPath:
         regs : sequence of float
         """
         n = len(self._vectors)
-        paths = []
-        for reg in regs:
-            shrinkage = self._values[:, None] * self._inverse(reg)
-            responses = self._vectors @ (shrinkage * self._projections) + self.target_mean
-            residuals = self.targets - responses
-            for fold in folds:
-                rows = self._vectors[fold]
-                others = np.eye(len(fold)) - (rows * shrinkage[:, 0]) @ rows.T - 1.0 / n
-                residuals[fold] = solve(
-                    others, residuals[fold], assume_a="pos", overwrite_a=True, check_finite=False
+        roots = np.sqrt(self._shrinkage(regs)).T
+        residuals = self.targets - self.fitted(regs)
+        for fold in folds:
+            rows = self._vectors[fold]
+            for root, left in zip(roots, residuals, strict=True):
+                half = rows * root
+                others = half @ half.T  # half of the operations of a general product
+                np.subtract(-1.0 / n, others, out=others)
+                others[np.diag_indices_from(others)] += 1.0
+                left[fold] = solve(
+                    others, left[fold], assume_a="pos", overwrite_a=True, check_finite=False
                 )
-            paths.append(self.targets - residuals)
-        return np.stack(paths)
+        return self.targets - residuals
+
+    def _shrinkage(self, regs):
+        """Eigenvalues (n, len(regs)) of the hat matrices."""
+        return np.hstack([self._values[:, None] * self._inverse(reg) for reg in regs])
 
     def _inverse(self, reg):
         return 1.0 / (self._values[:, None] + len(self._values) * check_positive(reg, "reg"))
-
-
-def _without_itself(targets, responses, leverage):
-    return targets - (targets - responses) / (1.0 - leverage)[:, None]

@@ -72,7 +72,9 @@ class LSSVM(RegressorMixin, BaseEstimator):
         if not np.isfinite(Y).all():
             raise InputError("y holds NaN or infinite values: give finite numbers")
         n, mean = len(K), K.mean(axis=0)
-        centred = K - mean - mean[:, None] + mean.mean()
+        centred = K - mean
+        centred -= mean[:, None]
+        centred += mean.mean()
         centred[np.diag_indices(n)] += n * reg
         target_mean = Y.mean(axis=0)
         self.X_fit_ = None if self.kernel == "precomputed" else X

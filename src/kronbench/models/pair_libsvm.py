@@ -6,13 +6,14 @@ import ctypes
 from typing import Self
 
 import numpy as np
-from libsvm.svm import libsvm, svm_model, svm_node, svm_parameter, svm_problem
+from libsvm.svm import kernel_names, libsvm, svm_model, svm_node, svm_parameter, svm_problem
 from libsvm.svmutil import svm_train
 from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kronbench.errors import check_positive
+from kronbench.linalg.gram_matrix import gram
 from kronbench.models._pair_classifier import PairClassifier
 from kronbench.models._vec_trick_predictor import VecTrickPredictor
 from kronbench.pairs import PairData
@@ -40,6 +41,10 @@ class PairLibSVM(PairClassifier):
         LibSVM's stopping tolerance on the violation of the optimality conditions.
     cache_mib : float, default 200.0
         Size of LibSVM's kernel cache, in MiB.
+    precompute : bool, default False
+        Whether LibSVM trains with the kernel matrix of the pairs, made from those of the vertices
+        in O(n^2), in place of features, O(n^2 (d + r)): 16 n^2 bytes. It is the same machine:
+        LibSVM keeps kernel values in single precision, which few roundings of double reach.
 
     Attributes
     ----------
@@ -75,11 +80,13 @@ class PairLibSVM(PairClassifier):
         gamma: float = 1.0,
         tol: float = 1e-3,
         cache_mib: float = 200.0,
+        precompute: bool = False,
     ):
         self.reg = reg
         self.gamma = gamma
         self.tol = tol
         self.cache_mib = cache_mib
+        self.precompute = precompute
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train; between quadratic and cubic in n.
@@ -92,7 +99,12 @@ class PairLibSVM(PairClassifier):
         signs = self._start_fit(X, y)
         for name in ("reg", "gamma", "tol", "cache_mib"):
             check_positive(getattr(self, name), name)
-        model = svm_train(_Problem(signs, X), self._parameter())
+        parameter = self._parameter()
+        if self.precompute:
+            parameter.kernel_type = kernel_names.PRECOMPUTED
+            model = svm_train(_KernelProblem(signs, X, self.gamma), parameter)
+        else:
+            model = svm_train(_Problem(signs, X), parameter)
         # LibSVM counts a class as positive by the order of the labels that it met
         orientation = model.get_labels()[0]
         count = (model.l,)
@@ -146,6 +158,25 @@ class _Problem(svm_problem):
         self.l, self.n = len(X), X.row_features.shape[1] + X.col_features.shape[1]
         self.y = (ctypes.c_double * self.l).from_buffer(np.array(signs))
         self.x = _pointers(self.x_space, starts)
+
+
+class _KernelProblem(svm_problem):
+    """LibSVM's training set of kernel values: a row holds its number, then those with all."""
+
+    def __init__(self, signs, X, gamma):
+        n = len(X)
+        self.x_space = np.empty((n, n + 2), dtype=svm_node)
+        self.x_space["index"] = np.append(np.arange(n + 1), -1)
+        values = self.x_space["value"]
+        values[:, 0] = np.arange(1, n + 1)
+        values[:, 1:-1] = 1.0
+        for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
+            vertices, position = np.unique(index, return_inverse=True)
+            K = gram(features[vertices], kernel="gaussian", gamma=gamma)
+            values[:, 1:-1] *= K[position][:, position]
+        self.l = self.n = n
+        self.y = (ctypes.c_double * n).from_buffer(np.array(signs))
+        self.x = _pointers(self.x_space, np.arange(n + 1, dtype=np.int64) * (n + 2))
 
 
 class _Model(svm_model):

@@ -11,15 +11,19 @@ from kronbench.linalg.vectors import axpy, dot, norm
 
 
 class WholeSystem:
-    """Iterations on all pairs: the product with Q, the weights and the projection of H."""
+    """Iterations on all pairs: the product with Q, the weights and the projection of H.
+
+    ``grams`` makes two products at once; None where the operator cannot.
+    """
 
     def __init__(
         self,
-        gram: Callable[[np.ndarray], np.ndarray],
+        operator: LinearOperator,
         weights: np.ndarray,
         project: Callable[[np.ndarray], np.ndarray],
     ):
-        self.gram, self.weights, self.project = gram, weights, project
+        self.gram, self.weights, self.project = operator.matvec, weights, project
+        self.grams = getattr(operator, "two_matvecs", None)
 
     def reduce(self, v: np.ndarray) -> np.ndarray:
         return v
@@ -48,6 +52,7 @@ class ActiveSystem:
             column = operator.matvec(flat)
         self._flat, self._column, self._corner = flat, column[active], dot(flat, column)
         self._inside = operator.restrict(active, active)
+        self.grams = self._two_grams if hasattr(self._inside, "two_matvecs") else None
         self.weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
 
     def project(self, v: np.ndarray) -> np.ndarray:
@@ -55,9 +60,16 @@ class ActiveSystem:
 
     def gram(self, v: np.ndarray) -> np.ndarray:
         """B' Q B v."""
+        return self._bordered(v, self._inside.matvec(v[:-1]))
+
+    def _two_grams(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        inside = self._inside.two_matvecs(u[:-1], v[:-1])
+        return self._bordered(u, inside[0]), self._bordered(v, inside[1])
+
+    def _bordered(self, v, inner):
         inside, last = v[:-1], float(v[-1])
         Qv = np.empty_like(v)
-        Qv[:-1] = self._inside.matvec(inside)
+        Qv[:-1] = inner
         axpy(last, self._column, Qv[:-1])
         Qv[-1] = dot(self._column, inside) + last * self._corner
         return Qv

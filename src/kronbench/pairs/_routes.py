@@ -24,6 +24,7 @@ from kronbench.pairs._pair_loops import (
     scatter_pairs,
     select,
     sums_over_pairs,
+    two_sums_over_pairs,
 )
 from kronbench.pairs._sampling import SortedPairs
 
@@ -71,17 +72,33 @@ class PairRoute:
         parts = [self(x[:, first : first + BATCH]) for first in range(0, n_vectors, BATCH)]
         return np.hstack(parts)
 
+    def two(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(e, 2) coefficients -> two (f,) outputs, bit for bit those of each column alone.
+
+        They share the first half; its sums do not hang on how many vectors there are.
+        """
+        if PLAIN is None:  # numba's own loops may reassociate two sums in another way than one
+            rows, majors = self._spread_over_rows(x)
+            if rows.any(axis=2).all():  # else one of them has fewer major vertices alone
+                return tuple(
+                    self._collected(np.ascontiguousarray(rows[:, [v]]), majors)[:, 0]
+                    for v in range(2)
+                )
+        return tuple(self._product(np.ascontiguousarray(x[:, [v]]))[:, 0] for v in range(2))
+
     def _product(self, x):
         rows, majors = self._spread_over_rows(x)
         if self._middle is None:
-            inner, columns = rows, majors
-        else:
-            inner = self._middle(rows[:, :, : len(self._columns)], majors)
-            columns = np.arange(len(inner))
+            return self._collected(rows, majors)
+        inner = self._middle(rows[:, :, : len(self._columns)], majors)
+        return self._collected(inner, np.arange(len(inner)))
+
+    def _collected(self, inner, columns):
         matrix, transposed = self._collect
         out = self._out
         tasks = even_tasks(out.bounds)
-        sums = np.zeros((len(out.order), x.shape[1]), x.dtype)
+        dtype = inner.dtype
+        sums = np.zeros((len(out.order), inner.shape[1]), dtype)
         contract(
             inner,
             matrix,
@@ -91,8 +108,8 @@ class PairRoute:
             out.minor,
             tasks,
             sums,
-            panels(len(tasks) - 1, out.n_minor, x.dtype),
-            narrow_width(x.dtype),
+            panels(len(tasks) - 1, out.n_minor, dtype),
+            narrow_width(dtype),
             PLAIN,
         )
         if out.in_order:
@@ -208,8 +225,13 @@ class DoubleSum:
         if not used.all():
             x, in_index = x[used], tuple(index[used] for index in in_index)
         sums = np.empty((len(self._out[0]), x.shape[1]), x.dtype)
-        sums_over_pairs(*self._matrices, *self._out, *in_index, np.ascontiguousarray(x.T), sums)
+        form = two_sums_over_pairs if x.shape[1] == 2 else sums_over_pairs
+        form(*self._matrices, *self._out, *in_index, np.ascontiguousarray(x.T), sums)
         return sums
+
+    def two(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(e, 2) coefficients -> two (f,) outputs, bit for bit those of each column alone."""
+        return tuple(np.ascontiguousarray(self(x).T))
 
 
 class DenseRoute:

@@ -73,20 +73,20 @@ def two_step_leave_one_out(
         ):
             yield (i, j), F.T
         return
-    labels = _Expanded(rows, Y)
-    inner = [_Smoother(cols, reg) for reg in regs_cols]
+    labels = Expanded(rows, Y)
+    inner = [Smoother(cols, reg) for reg in regs_cols]
     pairwise = _pair_grid if setting == "A" else _vertex_grid
     for i, reg in enumerate(regs_rows):
-        outer = _Smoother(rows, reg)
+        outer = Smoother(rows, reg)
         for j, F in enumerate(pairwise(setting, outer, inner, labels, cols)):
             yield (i, j), F
 
 
 def ridge_leave_one_out(rows: Spectrum, Y: np.ndarray, regs: np.ndarray) -> Iterator[np.ndarray]:
     """Yield the predictions (m, q) of each column's own ridge regression (Theorem 7) for regs."""
-    labels = _Expanded(rows, Y)
+    labels = Expanded(rows, Y)
     for reg in regs:
-        yield _Smoother(rows, reg).held_out(labels)
+        yield Smoother(rows, reg).held_out(labels)
 
 
 def held_out_pairs(
@@ -113,10 +113,10 @@ def held_out_pairs(
     (|M|,) array, in the row-major order of the mask.
     """
     i, j = np.nonzero(mask)
-    row_smoother, col_smoother = _Smoother(rows, reg_rows), _Smoother(cols, reg_cols)
+    row_smoother, col_smoother = Smoother(rows, reg_rows), Smoother(cols, reg_cols)
     zeroed = np.where(mask, 0.0, Y)
-    half = row_smoother.hat(_Expanded(rows, zeroed))
-    right = col_smoother.hat(_Expanded(cols, np.ascontiguousarray(half.T)))[j, i]
+    half = row_smoother.hat(Expanded(rows, zeroed))
+    right = col_smoother.hat(Expanded(cols, np.ascontiguousarray(half.T)))[j, i]
     used_rows, a = np.unique(i, return_inverse=True)
     used_cols, b = np.unique(j, return_inverse=True)
     E, F = row_smoother.rest_block(used_rows)[a], col_smoother.rest_block(used_cols)[b]
@@ -138,9 +138,9 @@ def held_out_by_column(
     In column j the block of I - H is E + f_j I - f_j E, with E that of the rows' complement and
     f_j the diagonal of the columns': one eigendecomposition of E serves all columns.
     """
-    row_smoother, col_smoother = _Smoother(rows, reg_rows), _Smoother(cols, reg_cols)
-    labels = _Expanded(rows, Y)
-    smoothed = _Expanded(cols, np.ascontiguousarray(row_smoother.hat(labels)[index].T))
+    row_smoother, col_smoother = Smoother(rows, reg_rows), Smoother(cols, reg_cols)
+    labels = Expanded(rows, Y)
+    smoothed = Expanded(cols, np.ascontiguousarray(row_smoother.hat(labels)[index].T))
     rest = row_smoother.rest(labels)[index] + col_smoother.rest(smoothed).T
     e, vectors = np.linalg.eigh(row_smoother.rest_block(index))
     e, f = e[:, None], col_smoother.rest_diagonal
@@ -212,7 +212,7 @@ def _kron_both(rows, cols, _, coordinates, reg):
     return kappa * predicted
 
 
-class _Expanded:
+class Expanded:
     """Labels Y (n, p), their coordinates in the eigenvectors of one side, and the rest."""
 
     def __init__(self, spectrum, Y):
@@ -221,7 +221,7 @@ class _Expanded:
         self.outside = None if spectrum.full else Y - spectrum.vectors @ self.coordinates
 
 
-class _Smoother:
+class Smoother:
     """The hat matrix H = K (K + reg I)^-1 of one side, and its complement I - H."""
 
     def __init__(self, spectrum, reg):
@@ -233,7 +233,7 @@ class _Smoother:
         self.hat_diagonal = spectrum.squared @ self._hat_weights
         self.rest_diagonal = spectrum.null_leverage + spectrum.squared @ self._rest_weights
         largest_rest = self._rest_weights.max() if self._full else 1.0
-        self._by_rest = largest_rest < self._hat_weights.max()
+        self.by_rest = largest_rest < self._hat_weights.max()
 
     def hat(self, labels):
         """H Y."""
@@ -256,7 +256,7 @@ class _Smoother:
     def held_out(self, labels):
         """Each row of H Y as if that row of Y had not been seen (Theorem 7)."""
         rest_diagonal = self.rest_diagonal[:, None]
-        if self._by_rest:
+        if self.by_rest:
             F = self.rest(labels)
             F /= -rest_diagonal
             F += labels.Y
@@ -270,7 +270,7 @@ class _Smoother:
 def _vertex_grid(setting, outer, inner, labels, cols):
     """Corollaries 3 to 5: each side either smooths or holds out."""
     left = outer.hat(labels) if setting == "C" else outer.held_out(labels)
-    turned = _Expanded(cols, np.ascontiguousarray(left.T))
+    turned = Expanded(cols, np.ascontiguousarray(left.T))
     for smoother in inner:
         right = smoother.hat(turned) if setting == "B" else smoother.held_out(turned)
         yield right.T
@@ -279,7 +279,7 @@ def _vertex_grid(setting, outer, inner, labels, cols):
 def _pair_grid(_, outer, inner, labels, cols):
     """Corollary 2, with 1 - H_ii H_jj from the complements of both sides."""
     hat, rest = outer.hat(labels), outer.rest(labels)
-    turned = _Expanded(cols, np.ascontiguousarray(hat.T))
+    turned = Expanded(cols, np.ascontiguousarray(hat.T))
     e = outer.rest_diagonal
     for smoother in inner:
         f = smoother.rest_diagonal[:, None]

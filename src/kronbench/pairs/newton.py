@@ -34,6 +34,9 @@ _FLAT = 1e-10
 # Products of all pairs that it takes to go over to the active ones and back
 _TO_ACTIVE = 2
 
+# Coefficients up to which products are made two at a time, for which more vectors are held
+_TOGETHER = 1 << 20
+
 # Share of active pairs up to which "cg" holds no more memory with them than with all pairs
 _LEAN = 0.5
 
@@ -107,7 +110,8 @@ def newton_dual(
     solver : {"qmr", "minres", "cg"}
         How (H Q + reg I) x = g + reg a, Eq. 9, is solved, k inner iterations each.
 
-        - "qmr": as it stands, not symmetric; 2 k products a step.
+        - "qmr": as it stands, not symmetric; 2 k products a step, two at a time where the
+          operator has ``two_matvecs`` and there are at most a million pairs.
         - "minres": as the symmetric system (W^1/2 Q W^1/2 + reg I) u = b on the pairs of nonzero
           curvature, for L2-SVM those with y p < 1; coefficients of the others become zero.
           k + 2 products of the size of the active set.
@@ -170,7 +174,7 @@ def newton_primal(
 
     Notes
     -----
-    A step takes k products with X and as many with X' (qmr: 2 k), and one of each besides ("cg":
+    A step takes k products with X and as many with X', and one of each besides ("cg":
     one with X').
     """
     return _minimize(_Primal(design, reg, solver, iterated, preconditioner), loss, y, **options)
@@ -269,9 +273,19 @@ class _Dual(_Form):
             axpy(reg, v, Av)
             return Av
 
+        def both(v, u):
+            Av, Au = system.grams(v, weights * system.project(u))
+            Av = system.project(Av)
+            Av *= weights
+            axpy(reg, v, Av)
+            axpy(reg, u, Au)
+            return Av, Au
+
         shape = (len(weights), len(weights))
         A = LinearOperator(shape, matvec=product, rmatvec=adjoint, dtype=rhs.dtype)
-        return system.expand(qmr(A, system.reduce(rhs), overwrite_b=True, **options).x)
+        together = both if system.grams and len(weights) <= _TOGETHER else None
+        b = system.reduce(rhs)
+        return system.expand(qmr(A, b, overwrite_b=True, both=together, **options).x)
 
     def _system(self, loss, weights, rhs, max_iter, most=1.0):
         """Where the inner iterations take place: on all pairs, or on the active ones."""
@@ -280,7 +294,7 @@ class _Dual(_Form):
         if worth and hasattr(self.operator, "restrict"):
             # A loss with pairs without curvature is a sum over pairs: nothing to project
             return ActiveSystem(self.operator, weights, rhs)
-        return WholeSystem(self.operator.matvec, weights, loss.project)
+        return WholeSystem(self.operator, weights, loss.project)
 
     def _symmetric_step(self, loss, y, p, rhs, **options):
         # Rows of no curvature give x = rhs / reg; on the others, with x = W^1/2 u, divide by W^1/2
@@ -405,6 +419,8 @@ class _Primal(_Form):
 
         d = X.shape[1]
         system = LinearOperator((d, d), matvec=product, rmatvec=product, dtype=rhs.dtype)
+        if self.solver == "qmr":
+            options["symmetric"] = True
         x = _KRYLOV[self.solver](system, rhs, verify=False, **options).x
         return x, X.matvec(x)
 

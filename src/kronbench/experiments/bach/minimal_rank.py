@@ -252,7 +252,7 @@ def _select(X, targets, y, decide, folds, spec, every):
         responses = {"leave-one-out": path.leave_one_out(regs)}
         if every:
             responses["five-fold"] = path.leave_out(folds, regs)
-            responses["training"] = path.responses(K, regs)
+            responses["training"] = path.fitted(regs)
         for way, of_regs in responses.items():
             errors[way].append([_error(decide(of_reg), y) for of_reg in of_regs])
     errors = {way: np.array(grid) for way, grid in errors.items()}  # (gammas, regs)

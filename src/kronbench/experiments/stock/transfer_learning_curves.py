@@ -14,13 +14,14 @@ from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
-from kronbench.evaluation import concordance_index, macro_auc, micro_auc
+from kronbench.evaluation import concordance_index, macro_auc
+from kronbench.evaluation.ranking import LabelledEntries
 from kronbench.linalg.eigen import Spectrum, kernel_spectrum
 from kronbench.pairs.leave_one_out import (
     kron_leave_one_out,
     ridge_leave_one_out,
-    two_step_leave_one_out,
 )
+from kronbench.pairs.leave_one_out_together import two_step_leave_one_out_together
 from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
 
 _AUC, _SQUARED_ERROR = "AUC", "squared error"
@@ -253,13 +254,14 @@ class _Transfer:
             "KK": lambda reg: s / (x * s + reg),
             "TS": lambda reg, reg_cols: s / ((x + reg) * (s + reg_cols)),
         }
-        for method, setting in (("KK", "A"), ("TS", "A"), ("TS", "B")):
-            found = {}
-            for criterion, weights in self._selected(method, setting, rows, cols, Y).items():
-                filtered = filters[method](*weights) * coordinates
-                F = to_test @ filtered @ cols.vectors.T
-                found[criterion] = _Predicted(F, np.outer(weights, np.ones(len(s))))
-            yield (method, setting), found
+        for method, settings in (("KK", "A"), ("TS", "AB")):
+            for setting, chosen in self._selected(method, settings, rows, cols, Y).items():
+                found = {}
+                for criterion, weights in chosen.items():
+                    filtered = filters[method](*weights) * coordinates
+                    F = to_test @ filtered @ cols.vectors.T
+                    found[criterion] = _Predicted(F, np.outer(weights, np.ones(len(s))))
+                yield (method, setting), found
 
     def _to_test(self, rows):
         """Kernel values of the test proteins with the eigenvectors of the training proteins."""
@@ -277,13 +279,14 @@ class _Transfer:
         for method in methods:
             way = kron_zero_shot if method == "KK" else two_step_zero_shot
             predicted = functools.cache(lambda *weights, way=way: way(*given, *weights))
-            for setting in settings if len(methods) == 1 or method == "TS" else "A":
-                chosen = [
-                    (targets, self._selected(method, setting, rows, cols, Y[:, others]))
-                    for targets, others, cols in self._shared.folds
-                ]
+            asked = settings if len(methods) == 1 or method == "TS" else "A"
+            chosen = [
+                (targets, self._selected(method, asked, rows, cols, Y[:, others]))
+                for targets, others, cols in self._shared.folds
+            ]
+            for setting in asked:
                 for criterion in self.criteria:
-                    by_fold = [(targets, best[criterion]) for targets, best in chosen]
+                    by_fold = [(targets, best[setting][criterion]) for targets, best in chosen]
                     F = np.empty(self._Y_test.shape)
                     for targets, weights in by_fold:
                         F[:, targets] = predicted(*weights)[:, targets]
@@ -308,8 +311,8 @@ class _Transfer:
 
         chosen = []
         for targets, others, cols in self._shared.folds:
-            points = enumerate(ridge_leave_one_out(cols, labels[others], self._grid))
-            chosen.append((targets, self._best(points, labels[others], 1)))
+            points = ridge_leave_one_out(cols, labels[others], self._grid)
+            chosen.append((targets, self._best(_named("", points), labels[others], 1)[""]))
         found = {}
         for criterion in self.criteria:
             by_fold = [(targets, best[criterion]) for targets, best in chosen]
@@ -319,25 +322,44 @@ class _Transfer:
             found[criterion] = _Predicted(imputed.T, self._by_task(by_fold))
         return found
 
-    def _selected(self, method, setting, rows, cols, Y):
-        """The weights with the best leave-one-out predictions of labels Y, by criterion."""
-        if method == "KK":
-            points = enumerate(kron_leave_one_out(setting, rows, cols, Y, self._grid))
-            return self._best(points, Y, 1)
-        points = two_step_leave_one_out(setting, rows, cols, Y, self._grid, self._grid)
-        return self._best(points, Y, 2)
+    def _selected(self, method, settings, rows, cols, Y):
+        """By setting and criterion, the weights with the best leave-one-out predictions of Y."""
+        if method == "TS":
+            points = two_step_leave_one_out_together(
+                settings, rows, cols, Y, self._grid, self._grid
+            )
+            return self._best(points, Y, 2)
+        found = {}
+        for setting in settings:
+            points = kron_leave_one_out(setting, rows, cols, Y, self._grid)
+            found |= self._best(_named(setting, points), Y, 1)
+        return found
 
     def _best(self, points, Y, n_weights):
-        scores = {
-            criterion: np.empty((len(self._grid),) * n_weights) for criterion in self.criteria
-        }
+        entries = LabelledEntries(Y) if self._binary else None
         by_column = np.asfortranarray(Y)  # the order of F: strided differences take four times
-        for point, F in points:
-            labels = by_column if F.flags.f_contiguous else Y
-            scores[_SQUARED_ERROR][point] = -np.sum((F - labels) ** 2)
-            if self._binary:
-                scores[_AUC][point] = micro_auc(Y > 0, F)
+        scores = {}
+        for point, of_settings in points:
+            for setting, F in of_settings.items():
+                of_criteria = scores.setdefault(setting, {})
+                labels = by_column if F.flags.f_contiguous else Y
+                found = {_SQUARED_ERROR: -np.sum((F - labels) ** 2)}
+                if self._binary:
+                    found[_AUC] = entries.area(F)
+                for criterion, score in found.items():
+                    shape = (len(self._grid),) * n_weights
+                    of_criteria.setdefault(criterion, np.empty(shape))[point] = score
         return {
-            criterion: tuple(self._grid[i] for i in np.unravel_index(np.argmax(each), each.shape))
-            for criterion, each in scores.items()
+            setting: {
+                criterion: tuple(
+                    self._grid[i] for i in np.unravel_index(np.argmax(each), each.shape)
+                )
+                for criterion, each in of_criteria.items()
+            }
+            for setting, of_criteria in scores.items()
         }
+
+
+def _named(setting, predictions):
+    """The predictions for each of a grid as points of it, of this setting alone."""
+    return ((i, {setting: F}) for i, F in enumerate(predictions))

@@ -1,0 +1,37 @@
+from .affinity import (
+    AFFINITY_SCORES as AFFINITY_SCORES,
+    affinity_scores as affinity_scores,
+    aupr as aupr,
+    rm2 as rm2,
+)
+from .class_ranking import ranking_areas as ranking_areas
+from .interaction import interaction_concordance as interaction_concordance
+from .likelihood import mean_log_loss as mean_log_loss
+from .margins import margin_scores as margin_scores
+from .metrics import (
+    hierarchy_scores as hierarchy_scores,
+    parent_accuracy as parent_accuracy,
+    parent_decision as parent_decision,
+    precision as precision,
+    taxo_decision as taxo_decision,
+    taxo_loss as taxo_loss,
+)
+from .random_splits import (
+    even_folds as even_folds,
+    n_two_thirds as n_two_thirds,
+    two_thirds as two_thirds,
+)
+from .ranking import (
+    concordance_index as concordance_index,
+    macro_auc as macro_auc,
+    macro_concordance_index as macro_concordance_index,
+    micro_auc as micro_auc,
+    roc_auc as roc_auc,
+)
+from .splits import (
+    SETTINGS as SETTINGS,
+    SettingKFold as SettingKFold,
+    VertexDisjointKFold as VertexDisjointKFold,
+    VertexKFold as VertexKFold,
+    settings as settings,
+)
