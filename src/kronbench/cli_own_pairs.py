@@ -89,7 +89,6 @@ def _seed(text):
 
 
 def _evaluate(arguments):
-    from kronbench.own_pairs.evaluate import as_text
     from kronbench.own_pairs.jobs import evaluate_files
 
     result = evaluate_files(
@@ -103,6 +102,8 @@ def _evaluate(arguments):
         scale=arguments.scale,
         selects=arguments.select,
     )
+    from kronbench.own_pairs.evaluate import as_text
+
     print(json.dumps(result, indent=1) if arguments.json else as_text(result))
 
 

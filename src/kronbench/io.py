@@ -7,10 +7,12 @@ import difflib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from kronbench.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd  # of the functions that read: names are compared without it
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
@@ -73,6 +75,8 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 
 def _read_text(path, separator, ids):
+    import pandas as pd
+
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file, delimiter=separator), [])
@@ -115,6 +119,8 @@ def _check_header(path, header, separator):
 
 
 def _read_parquet(path):
+    import pandas as pd
+
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except ImportError:

@@ -14,18 +14,21 @@ import os
 import re
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kronbench import __version__
+from kronbench import __version__, models
 from kronbench.errors import InputError
 from kronbench.files import replacing
-from kronbench.models import VertexScaler
 from kronbench.own_pairs.recipe import Fitted, Recipe
-from kronbench.pairs import PairData
-from kronbench.pairs.frames import VertexTable
+
+if TYPE_CHECKING:
+    from kronbench.pairs import PairData
+    from kronbench.pairs.frames import VertexTable
 
 FORMAT = 1
 _COMMENT = "kronbench model, format {:04d}, sha256 {}"
@@ -65,13 +68,11 @@ class Model:
     names: tuple[str, str, str]
 
 
-def check_keeps(recipe: Recipe) -> None:
-    """InputError unless a fit of this recipe can be kept in a file."""
-    if recipe.solver not in _FITTED:
-        raise InputError(
-            f"a {recipe.solver} cannot be kept in a file: give one of {', '.join(_FITTED)}"
-        )
-    if "dual_coef_" in _FITTED[recipe.solver] and recipe.parameter("form") != "dual":
+def check_keeps(solver: str, parameters: Mapping[str, object]) -> None:
+    """InputError unless a fit of a solver with these parameters can be kept in a file."""
+    if solver not in _FITTED:
+        raise InputError(f"a {solver} cannot be kept in a file: give one of {', '.join(_FITTED)}")
+    if "dual_coef_" in _FITTED[solver] and parameters.get("form", "dual") != "dual":
         raise InputError("a model is kept in its dual form: leave form as it is")
 
 
@@ -218,6 +219,9 @@ def _array(content):
 
 
 def _assembled(members):
+    from kronbench.pairs import PairData  # here: what is damaged needs neither pandas nor scipy
+    from kronbench.pairs.frames import VertexTable
+
     record = json.loads(members["model.json"])
     arrays = {name: _array(members[f"{name}.npy"]) for name in record["arrays"]}
     for name, values in arrays.items():
@@ -244,7 +248,7 @@ def _assembled(members):
     data = PairData(*(side.features for side in sides), arrays["rows"], arrays["cols"])
     scaler, X = None, data
     if any(recipe.scaled):
-        scaler = VertexScaler(rows=recipe.scaled[0], cols=recipe.scaled[1])
+        scaler = models.VertexScaler(rows=recipe.scaled[0], cols=recipe.scaled[1])
         for name in _SCALES:
             setattr(scaler, name, arrays.get(name))
         scaler._done = {}
