@@ -152,10 +152,11 @@ def make_recipe(
     ----------
     solver : str
     assignments : "name=value" strings
-        A side whose table is a similarity gets ``precomputed``, where the solver has kernels.
+        A side whose table is a similarity gets ``precomputed``, and one of fingerprints
+        ``tanimoto``, where the solver has kernels.
     own : OwnPairs
     scale : bool
-        Standardize the features of each side that is no similarity.
+        Standardize the features of each side that are neither.
     selects : bool
         Whether widths may be left open.
 
@@ -171,9 +172,9 @@ def make_recipe(
     for side, table in zip(("row", "col"), own.sides, strict=True):
         kernel = f"{side}_kernel"
         if kernel in known:
-            given.setdefault(kernel, "precomputed" if table.similarity else "linear")
+            given.setdefault(kernel, _kernel_of(table))
             _check_kernel(given, side, table, scale, selects)
-        scaled.append(scale and given.get(kernel) != "precomputed")
+        scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
     recipe = Recipe(solver, given, tuple(scaled))
     if is_classifier(recipe.estimator()) and not own.two_classes:
         raise InputError(
@@ -237,6 +238,12 @@ def _parameters(solver):
     return parameters_of("kronbench.models", solver)
 
 
+def _kernel_of(table):
+    if table.fingerprint:
+        return "tanimoto"
+    return "precomputed" if table.similarity else "linear"
+
+
 def _check_kernel(given, side, table, scale, selects):
     kernel = given[f"{side}_kernel"]
     if kernel == "precomputed" and not table.similarity:
@@ -244,7 +251,7 @@ def _check_kernel(given, side, table, scale, selects):
             f"{table.name} is no similarity, whose columns are named by its ids: "
             f"{side}_kernel cannot be 'precomputed'"
         )
-    if kernel == "tanimoto" and scale:
+    if kernel == "tanimoto" and scale and not table.fingerprint:
         raise InputError(f"{side}_kernel is 'tanimoto', of fingerprints as they are: do not scale")
     if kernel == "gaussian" and given.get(f"{side}_gamma") is None and not selects:
         raise InputError(
