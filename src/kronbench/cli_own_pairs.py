@@ -19,7 +19,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     for command in (evaluate, fit):
         for name, text in (
             ("pairs", "table of pairs: row id, column id, label (.csv, .tsv or .parquet)"),
-            ("rows", "table of row vertices: id, then numbers, or similarities to all ids"),
+            ("rows", "row vertices: id, then numbers, similarities to all ids, or fingerprints"),
             ("cols", "the same of column vertices"),
         ):
             command.add_argument(f"--{name}", metavar="FILE", help=text)

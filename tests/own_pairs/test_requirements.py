@@ -57,6 +57,7 @@ def test_what_is_said_to_fit_fits_and_one_more_does_not(monkeypatch):
     told = str(caught.value)
     assert "1,000,000 pairs of 300,000 rows and 2,000 columns needs about 69" in told
     assert "for the row kernel, and 8,192 MiB are available" in told
+    assert told.endswith("or take landmarks in Python (kronbench.models.VertexNystroem)")
     vertices = int(told.rpartition("about ")[2].partition(" ")[0].replace(",", ""))
     assert vertices > 10_000
     for more, fits in ((0, True), (1, False)):

@@ -230,7 +230,10 @@ def _what_fits(recipe, work, available):
     rows, cols, n = work.scored
     vertices = _largest(lambda v: fits(v, n), max(rows, cols))
     if vertices > 1:
-        return f"about {vertices:,} vertices on a side would fit"
+        kernels = {recipe.parameter(f"{side}_kernel") for side in ("row", "col")}
+        landmarks = recipe.solver == "KronRidge" and kernels & {"gaussian", "tanimoto"}
+        more = ", or take landmarks in Python (kronbench.models.VertexNystroem)" * bool(landmarks)
+        return f"about {vertices:,} vertices on a side would fit{more}"
     pairs = _largest(lambda n: fits(1, n), n)
     return f"about {pairs:,} pairs would fit" if pairs else "none of it would fit"
 
