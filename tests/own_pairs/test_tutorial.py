@@ -67,7 +67,8 @@ def test_the_commands_print_what_is_shown(folder):
 
 
 def test_the_same_in_python(folder):
-    printed = run(folder, [sys.executable, "-c", blocks("python")[1]])
+    (program,) = (block for block in blocks("python") if "in settings(" in block)
+    printed = run(folder, [sys.executable, "-c", program])
     told = re.search(r"means of the first table: (.*)\.", TEXT)[1]
     areas = [float(line.split()[1]) for line in printed.splitlines()]
     assert areas == pytest.approx([float(part) for part in re.findall(r"\.\d+", told)], abs=0.002)
