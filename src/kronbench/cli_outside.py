@@ -40,6 +40,9 @@ def add_commands(
 
 
 def _check(arguments):
+    from kronbench.own_pairs.recipe import find_solver
+
+    find_solver(arguments.solver)  # a path that leads nowhere, before scikit-learn is imported
     from kronbench.own_pairs.contract import check_solver
 
     broken = 0
@@ -51,7 +54,6 @@ def _check(arguments):
 
 def _run_with(arguments):
     from kronbench.bench.outside import use_outside
-    from kronbench.own_pairs.contract import check_keeps_contract
     from kronbench.own_pairs.recipe import read_assignments
     from kronbench.runs.run_with import outside_of_file, outside_of_options, run_with
 
@@ -70,13 +72,18 @@ def _run_with(arguments):
             read_assignments(arguments.solver, arguments.set),
             *(given[name] for name in ("name", "path", "registry", "data")),
         )
-    for entry in outside.solvers.values():
-        check_keeps_contract(entry["solver"], entry["parameters"])
     return run_with(
         outside,
+        _check_contract,
         arguments.paper,
         arguments.item,
         arguments.scale,
         arguments.cores,
         only_shown=arguments.dry_run,
     )
+
+
+def _check_contract(solver, parameters):
+    from kronbench.own_pairs.contract import check_keeps_contract
+
+    check_keeps_contract(solver, parameters)

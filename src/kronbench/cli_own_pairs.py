@@ -19,7 +19,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     for command in (evaluate, fit):
         for name, text in (
             ("pairs", "table of pairs: row id, column id, label (.csv, .tsv or .parquet)"),
-            ("rows", "table of row vertices: id, then numbers, or similarities to all ids"),
+            ("rows", "row vertices: id, then numbers, similarities to all ids, or fingerprints"),
             ("cols", "the same of column vertices"),
         ):
             command.add_argument(f"--{name}", metavar="FILE", help=text)
@@ -89,7 +89,6 @@ def _seed(text):
 
 
 def _evaluate(arguments):
-    from kronbench.own_pairs.evaluate import as_text
     from kronbench.own_pairs.jobs import evaluate_files
 
     result = evaluate_files(
@@ -103,6 +102,8 @@ def _evaluate(arguments):
         scale=arguments.scale,
         selects=arguments.select,
     )
+    from kronbench.own_pairs.evaluate import as_text
+
     print(json.dumps(result, indent=1) if arguments.json else as_text(result))
 
 

@@ -7,12 +7,20 @@ import difflib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from kronbench.errors import InputError
 
+if TYPE_CHECKING:
+    import pandas as pd  # of the functions that read: names are compared without it
+
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+# Columns of text that hold a fingerprint each, and what that is written in.
+FINGERPRINTS = {
+    "fp_hex": "hexadecimal digits",
+    "fp_bits": "zeros and ones",
+    "fp_on": "positions of bits",
+}
 
 
 def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
@@ -21,7 +29,8 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     Parameters
     ----------
     path : str or Path
-        A ``.csv`` or ``.tsv`` file in UTF-8 with a header, or a ``.parquet`` file.
+        A ``.csv`` or ``.tsv`` file in UTF-8 with a header, or a ``.parquet`` file; or an ``.fps``
+        file of fingerprints, as chemfp and Open Babel write them: the columns id and fp_hex.
     ids : int or list of str, default 1
         The columns of ids: how many at the left, or their names. "007" and "NA" stay as they are.
 
@@ -29,7 +38,9 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     -------
     DataFrame
         ``attrs["file"]`` is the path, which errors then name. A column with a cell that is no
-        number is one of text.
+        number is one of text, and so is a column of fingerprints
+        (:func:`kronbench.pairs.fingerprints.read_fingerprints`): ``fp_hex``, ``fp_bits`` or
+        ``fp_on``.
 
     Raises
     ------
@@ -38,11 +49,15 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
         Parquet and pyarrow is not installed.
     """
     path = Path(path)
-    if path.suffix not in (*SEPARATORS, ".parquet"):
-        raise InputError(f"{path} is no table that can be read: give .csv, .tsv or .parquet")
+    if path.suffix not in (*SEPARATORS, ".parquet", ".fps"):
+        raise InputError(
+            f"{path} is no table that can be read: give .csv, .tsv or .parquet, or .fps"
+        )
     try:
         if path.suffix == ".parquet":
             frame = _read_parquet(path)
+        elif path.suffix == ".fps":
+            frame = _read_fps(path)
         else:
             frame = _read_text(path, SEPARATORS[path.suffix], ids)
     except OSError as error:
@@ -73,13 +88,15 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 
 def _read_text(path, separator, ids):
+    import pandas as pd
+
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file, delimiter=separator), [])
         if not header:
             raise InputError(f"{path} is empty: give a header and one row for each entry")
         _check_header(path, header, separator)
-        as_text = header[:ids] if isinstance(ids, int) else ids
+        as_text = [*(header[:ids] if isinstance(ids, int) else ids), *FINGERPRINTS]
         with warnings.catch_warnings():
             # rows longer than the header, whose end pandas would drop
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -114,7 +131,30 @@ def _check_header(path, header, separator):
             raise InputError(f"{path} has two columns '{name}': give each a name of its own")
 
 
+def _read_fps(path):
+    """Hexadecimal digits, a tab, the id, and perhaps more, below lines that begin with #."""
+    import pandas as pd
+
+    ids, texts = [], []
+    with path.open(encoding="utf-8") as file:
+        try:
+            for number, line in enumerate(file, 1):
+                if line.startswith("#") or not line.strip():
+                    continue
+                digits, tab, rest = line.rstrip("\r\n").partition("\t")
+                entry = rest.partition("\t")[0]
+                if not tab or not entry:
+                    raise InputError(f"{path}, line {number}: give a fingerprint, a tab and an id")
+                texts.append(digits)
+                ids.append(entry)
+        except UnicodeDecodeError:
+            raise InputError(f"{path} is no text in UTF-8: save the table anew as such") from None
+    return pd.DataFrame({"id": ids, "fp_hex": texts})
+
+
 def _read_parquet(path):
+    import pandas as pd
+
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except ImportError:

@@ -10,6 +10,7 @@ from kronbench import InputError, PairData
 from kronbench.own_pairs import jobs, requirements
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.requirements import Work, announce, available_memory, memory_of
+from kronbench.pairs import _cost_model
 from kronbench.pairs._cost_model import Rates
 from tests.own_pairs.problem import arguments, run, tables
 from tests.own_pairs.test_bad_input import refused
@@ -56,6 +57,7 @@ def test_what_is_said_to_fit_fits_and_one_more_does_not(monkeypatch):
     told = str(caught.value)
     assert "1,000,000 pairs of 300,000 rows and 2,000 columns needs about 69" in told
     assert "for the row kernel, and 8,192 MiB are available" in told
+    assert told.endswith("or take landmarks in Python (kronbench.models.VertexNystroem)")
     vertices = int(told.rpartition("about ")[2].partition(" ")[0].replace(",", ""))
     assert vertices > 10_000
     for more, fits in ((0, True), (1, False)):
@@ -98,7 +100,7 @@ def test_a_table_larger_than_memory_is_not_read(folder, capsys, monkeypatch):
 def test_long_work_is_announced_by_the_rates_of_the_machine(monkeypatch, capsys):
     monkeypatch.setattr(requirements, "available_memory", lambda: 2.0**40)
     rates = Rates(matrix_product=1e9, pair_product=1e9, pair_overhead=0.0, factorization=1e9)
-    monkeypatch.setattr(requirements, "machine_rates", lambda dtype, threads: rates)
+    monkeypatch.setattr(_cost_model, "machine_rates", lambda dtype, threads: rates)
     recipe = Recipe("KronRidge", {"max_iter": 50, "row_kernel": "linear", "col_kernel": "linear"})
     work = Work((3000, 2000, 10**6), None, (100, 100))
     announce(recipe, work, 15)

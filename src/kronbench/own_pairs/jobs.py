@@ -13,13 +13,12 @@ from tqdm import tqdm
 from kronbench.errors import InputError
 from kronbench.files import refusal, replacing
 from kronbench.own_pairs import model_file
-from kronbench.own_pairs.contract import check_takes_pairs
-from kronbench.own_pairs.evaluate import evaluate, plan
 from kronbench.own_pairs.model_file import Model
-from kronbench.own_pairs.recipe import Recipe, make_recipe
+from kronbench.own_pairs.recipe import Recipe, make_recipe, read_assignments
 from kronbench.own_pairs.requirements import Work, announce, check_tables
-from kronbench.own_pairs.selection import check_selects, n_fits, select
-from kronbench.own_pairs.tables import read_new_pairs, read_own_pairs
+
+# What imports scikit-learn, numba or pandas is imported once what needs none of them is checked:
+# a misspelt name is told at once.
 
 
 def evaluate_files(
@@ -52,6 +51,8 @@ def evaluate_files(
         Something given is wrong; all but what single folds show is told before the first fit.
     """
     own, recipe = _read(tables, solver, assignments, scale, selects)
+    from kronbench.own_pairs.evaluate import evaluate, plan
+
     splits = plan(own, recipe, settings, n_splits, n_repeats, seed, selects)
     announce(recipe, Work.of(own.data), splits.n_fits)
     with _progress(splits.n_fits, "evaluate") as step:
@@ -80,8 +81,10 @@ def fit_files(
         As in :func:`evaluate_files`.
     """
     model_file.check_output(out)
+    model_file.check_keeps(solver, read_assignments(solver, assignments))
     own, recipe = _read(tables, solver, assignments, scale, selects)
-    model_file.check_keeps(recipe)
+    from kronbench.own_pairs.selection import check_selects, n_fits, select
+
     lines = []
     if selects:
         check_selects(recipe)
@@ -130,6 +133,8 @@ def predict_files(
     model_file.check_output(out)
     check_tables({"pairs": pairs, "rows": rows, "cols": cols})
     known = model_file.load(model)
+    from kronbench.own_pairs.tables import read_new_pairs
+
     new = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
     scores = np.empty(len(new.ids))
     for _, data in new.groups:
@@ -144,9 +149,14 @@ def predict_files(
 
 def _read(tables, solver, assignments, scale, selects):
     """The pairs, and the recipe for them, with all that can be checked before long work."""
-    if "." in solver:
-        check_takes_pairs(solver)
+    read_assignments(solver, assignments)
     check_tables(tables)
+    if "." in solver:
+        from kronbench.own_pairs.contract import check_takes_pairs
+
+        check_takes_pairs(solver)
+    from kronbench.own_pairs.tables import read_own_pairs
+
     own = read_own_pairs(**tables)
     return own, make_recipe(solver, assignments, own, scale, selects)
 

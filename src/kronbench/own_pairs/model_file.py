@@ -14,24 +14,28 @@ import os
 import re
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kronbench import __version__
+from kronbench import __version__, models
 from kronbench.errors import InputError
 from kronbench.files import replacing
-from kronbench.models import VertexScaler
 from kronbench.own_pairs.recipe import Fitted, Recipe
-from kronbench.pairs import PairData
-from kronbench.pairs.frames import VertexTable
+
+if TYPE_CHECKING:
+    from kronbench.pairs import PairData
+    from kronbench.pairs.frames import VertexTable
 
 FORMAT = 1
 _COMMENT = "kronbench model, format {:04d}, sha256 {}"
 _TAIL = re.compile(rb"kronbench model, format ([0-9]{4}), sha256 ([0-9a-f]{64})")
 _TAIL_BYTES = len(_COMMENT.format(FORMAT, "0" * 64))
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same model makes the same bytes
+_SPARSE = ("data", "indices", "indptr")
 _SCALES = ("row_mean_", "row_scale_", "col_mean_", "col_scale_")
 
 # The fitted attributes that predictions come of; models of pairs are in their dual form.
@@ -65,13 +69,11 @@ class Model:
     names: tuple[str, str, str]
 
 
-def check_keeps(recipe: Recipe) -> None:
-    """InputError unless a fit of this recipe can be kept in a file."""
-    if recipe.solver not in _FITTED:
-        raise InputError(
-            f"a {recipe.solver} cannot be kept in a file: give one of {', '.join(_FITTED)}"
-        )
-    if "dual_coef_" in _FITTED[recipe.solver] and recipe.parameter("form") != "dual":
+def check_keeps(solver: str, parameters: Mapping[str, object]) -> None:
+    """InputError unless a fit of a solver with these parameters can be kept in a file."""
+    if solver not in _FITTED:
+        raise InputError(f"a {solver} cannot be kept in a file: give one of {', '.join(_FITTED)}")
+    if "dual_coef_" in _FITTED[solver] and parameters.get("form", "dual") != "dual":
         raise InputError("a model is kept in its dual form: leave form as it is")
 
 
@@ -94,8 +96,8 @@ def save(model: Model, path: str | Path) -> str:
     arrays = {
         "rows": model.data.rows,
         "cols": model.data.cols,
-        "row_features": model.data.row_features,
-        "col_features": model.data.col_features,
+        **_features_as_arrays("row_features", model.data.row_features),
+        **_features_as_arrays("col_features", model.data.col_features),
     }
     for name in _FITTED[model.recipe.solver]:
         if hasattr(model.fitted.estimator, name):
@@ -116,6 +118,7 @@ def save(model: Model, path: str | Path) -> str:
                 "ids": list(side.ids),
                 "columns": list(side.columns),
                 "similarity": side.similarity,
+                "fingerprint": side.fingerprint,
             }
             for side in model.sides
         ],
@@ -218,6 +221,9 @@ def _array(content):
 
 
 def _assembled(members):
+    from kronbench.pairs import PairData  # here: what is damaged needs neither pandas nor scipy
+    from kronbench.pairs.frames import VertexTable
+
     record = json.loads(members["model.json"])
     arrays = {name: _array(members[f"{name}.npy"]) for name in record["arrays"]}
     for name, values in arrays.items():
@@ -231,8 +237,9 @@ def _assembled(members):
             str(side["name"]),
             tuple(map(str, side["ids"])),
             tuple(map(str, side["columns"])),
-            arrays[f"{name}_features"],
+            _features_of(arrays, f"{name}_features", side),
             bool(side["similarity"]),
+            str(side["fingerprint"]),
         )
         for name, side in zip(("row", "col"), record["sides"], strict=True)
     )
@@ -244,7 +251,7 @@ def _assembled(members):
     data = PairData(*(side.features for side in sides), arrays["rows"], arrays["cols"])
     scaler, X = None, data
     if any(recipe.scaled):
-        scaler = VertexScaler(rows=recipe.scaled[0], cols=recipe.scaled[1])
+        scaler = models.VertexScaler(rows=recipe.scaled[0], cols=recipe.scaled[1])
         for name in _SCALES:
             setattr(scaler, name, arrays.get(name))
         scaler._done = {}
@@ -255,6 +262,25 @@ def _assembled(members):
     fitted.scores(data[:1])  # arrays that do not fit each other are refused here
     row, col, label = map(str, record["names"])
     return Model(recipe, fitted, data, sides, (row, col, label))
+
+
+def _features_as_arrays(name, features):
+    """Features by the names of their arrays in a file: one, or the three of a sparse matrix."""
+    if isinstance(features, np.ndarray):
+        return {name: features}
+    return {f"{name}_{part}": getattr(features, part) for part in _SPARSE}
+
+
+def _features_of(arrays, name, side):
+    """The features again; ValueError where the arrays of a sparse matrix do not fit each other."""
+    if name in arrays:
+        return arrays[name]
+    from scipy import sparse
+
+    parts = [arrays[f"{name}_{part}"] for part in _SPARSE]
+    matrix = sparse.csr_array(tuple(parts), (len(side["ids"]), len(side["columns"])))
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 def _restored(recipe, arrays, X):

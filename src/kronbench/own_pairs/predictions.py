@@ -11,7 +11,6 @@ from kronbench import datasets
 from kronbench.bench.field_best import best_of
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
-from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores
 from kronbench.io import read_table
 from kronbench.pairs import PairData
 
@@ -80,6 +79,9 @@ def score_file(
             f"{loaded.name} has no ids of its vertices: predictions cannot be matched"
         )
     found = match(path, loaded, split, partial)
+    # here, for it imports scikit-learn and numba
+    from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores
+
     test = split.test[found.positions]
     y = affinities(loaded)[split.rows, split.cols]
     rows, cols = split.rows[test], split.cols[test]

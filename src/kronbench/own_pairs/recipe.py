@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
 
-from kronbench.bench.solvers import import_object
+from kronbench import models
+from kronbench.bench.solvers import check_import_path, import_object
+from kronbench.bench.source_imports import parameters_of
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean
-from kronbench.models import CompleteKronRidge, VertexScaler
-from kronbench.own_pairs.tables import OwnPairs
-from kronbench.pairs import PairData
+
+# scikit-learn and numba take two seconds of processor time, and a misspelt name needs neither:
+# they are imported by what uses them.
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from kronbench.models import VertexScaler
+    from kronbench.own_pairs.tables import OwnPairs
+    from kronbench.pairs import PairData
 
 # The models of kronbench.models whose fit takes a PairData.
 PAIR_SOLVERS = (
@@ -71,6 +78,8 @@ class Recipe:
         The models of pairs have no intercept, and a mean far from zero would be its whole work.
         ``callback`` is called after each iteration, by a solver whose ``fit`` has that argument.
         """
+        from sklearn.base import is_classifier
+
         scaler, X = self._scaled(X)
         estimator = self.estimator()
         offset = 0.0 if is_classifier(estimator) else float(np.mean(y))
@@ -102,14 +111,14 @@ class Recipe:
         names = ("row_kernel", "col_kernel", "row_gamma", "col_gamma")
         kernels = {name: self.parameter(name) for name in names}
         _, X = self._scaled(X)
-        model = CompleteKronRidge(**kernels).fit(X, y)
+        model = models.CompleteKronRidge(**kernels).fit(X, y)
         cells = tuple(np.unique(side, return_inverse=True)[1] for side in (X.rows, X.cols))
         return [left_out[cells] for _, left_out in model.loo_grid("A", regs)]
 
     def _scaled(self, X):
         if not any(self.scaled):
             return None, X
-        scaler = VertexScaler(rows=self.scaled[0], cols=self.scaled[1])
+        scaler = models.VertexScaler(rows=self.scaled[0], cols=self.scaled[1])
         return scaler, scaler.fit_transform(X)
 
     def __str__(self) -> str:
@@ -143,10 +152,11 @@ def make_recipe(
     ----------
     solver : str
     assignments : "name=value" strings
-        A side whose table is a similarity gets ``precomputed``, where the solver has kernels.
+        A side whose table is a similarity gets ``precomputed``, and one of fingerprints
+        ``tanimoto``, where the solver has kernels.
     own : OwnPairs
     scale : bool
-        Standardize the features of each side that is no similarity.
+        Standardize the features of each side that are neither.
     selects : bool
         Whether widths may be left open.
 
@@ -155,15 +165,16 @@ def make_recipe(
     InputError
         The solver or a parameter is unknown or out of range, or the labels are not its kind.
     """
-    known = inspect.signature(find_solver(solver)).parameters
-    given = read_assignments(solver, assignments)
+    from sklearn.base import is_classifier
+
+    known, given = _parameters(solver), read_assignments(solver, assignments)
     scaled = []
     for side, table in zip(("row", "col"), own.sides, strict=True):
         kernel = f"{side}_kernel"
         if kernel in known:
-            given.setdefault(kernel, "precomputed" if table.similarity else "linear")
+            given.setdefault(kernel, _kernel_of(table))
             _check_kernel(given, side, table, scale, selects)
-        scaled.append(scale and given.get(kernel) != "precomputed")
+        scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
     recipe = Recipe(solver, given, tuple(scaled))
     if is_classifier(recipe.estimator()) and not own.two_classes:
         raise InputError(
@@ -175,12 +186,11 @@ def make_recipe(
 
 def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, object]:
     """Parameters of a solver from "name=value" strings; InputError where it has no such one."""
-    known = inspect.signature(find_solver(solver)).parameters
-    given = {}
+    known, given = _parameters(solver), {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if name not in known:
-            nearest = did_you_mean(name, list(known))
+            nearest = did_you_mean(name, known)
             raise InputError(f"{solver} has no parameter '{name}'{nearest}")
         if not equals:
             raise InputError(f"'{assignment}' sets nothing: give {name}=VALUE")
@@ -198,19 +208,40 @@ def find_solver(name: str) -> type[BaseEstimator]:
     """
     if "." in name:
         try:
+            check_import_path(name)  # of this package by its text
             found = import_object(name)
         except ModuleNotFoundError as error:
             raise InputError(
                 f"{name}: {error.name} is not installed in this environment: install it"
             ) from None
+        from sklearn.base import BaseEstimator
+
         if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
             raise InputError(
                 f"{name} is no scikit-learn estimator: give the path of a class of one"
             )
         return found
+    _check_named(name)
+    return getattr(models, name)
+
+
+def _check_named(name):
     if name not in PAIR_SOLVERS:
         raise InputError(f"'{name}' is no solver of pairs{did_you_mean(name, PAIR_SOLVERS)}")
-    return getattr(importlib.import_module("kronbench.models"), name)
+
+
+def _parameters(solver):
+    """The names of a solver's parameters; those of the package are read, and not imported."""
+    if "." in solver:
+        return list(inspect.signature(find_solver(solver)).parameters)
+    _check_named(solver)
+    return parameters_of("kronbench.models", solver)
+
+
+def _kernel_of(table):
+    if table.fingerprint:
+        return "tanimoto"
+    return "precomputed" if table.similarity else "linear"
 
 
 def _check_kernel(given, side, table, scale, selects):
@@ -220,7 +251,7 @@ def _check_kernel(given, side, table, scale, selects):
             f"{table.name} is no similarity, whose columns are named by its ids: "
             f"{side}_kernel cannot be 'precomputed'"
         )
-    if kernel == "tanimoto" and scale:
+    if kernel == "tanimoto" and scale and not table.fingerprint:
         raise InputError(f"{side}_kernel is 'tanimoto', of fingerprints as they are: do not scale")
     if kernel == "gaussian" and given.get(f"{side}_gamma") is None and not selects:
         raise InputError(

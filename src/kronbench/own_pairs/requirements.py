@@ -11,15 +11,16 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 import psutil
 
 from kronbench.errors import InputError
-from kronbench.own_pairs.recipe import Recipe
-from kronbench.pairs import PairData
-from kronbench.pairs._cost_model import Sizes, machine_rates
+
+if TYPE_CHECKING:
+    from kronbench.own_pairs.recipe import Recipe
+    from kronbench.pairs import PairData
 
 _MIB = 1 << 20
 # From which on work is announced.
@@ -99,6 +100,10 @@ def seconds_of(recipe: Recipe, work: Work) -> float:
     """
     if not memory_of(recipe, work):
         return 0.0
+    import numba  # here: tables that are no tables need no compiler
+
+    from kronbench.pairs._cost_model import Sizes, machine_rates
+
     products = 1 if work.asked else _products(recipe)
     (rows, cols, n), (new_rows, new_cols, new_n) = work.train, work.scored
     sizes = Sizes(new_rows, rows, new_cols, cols, n, new_n)
@@ -149,21 +154,22 @@ def announce(recipe: Recipe, work: Work, n_fits: int = 1) -> None:
 
 
 def check_tables(tables: Mapping[str, str | Path | None]) -> None:
-    """InputError where reading tables of text takes more memory than there is.
+    """InputError where a table is not there, or takes more memory to read than there is.
 
     Parameters
     ----------
     tables : mapping
-        Paths, among them "pairs", whose ids stay text; None where there is no table. What cannot
-        be opened is left to its reader.
+        Paths, among them "pairs", whose ids stay text; None where there is no table.
     """
     needed = {}
     for name in ("pairs", "rows", "cols"):
         path = tables.get(name)
         if path is not None:
-            with contextlib.suppress(OSError):
-                cell = _PAIR_CELL if name == "pairs" else _NUMBER_CELL
+            cell = _PAIR_CELL if name == "pairs" else _NUMBER_CELL
+            try:
                 needed[path] = _table_bytes(Path(path), cell)
+            except OSError as error:
+                raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     available = available_memory()
     if sum(needed.values()) > available:
         largest = max(needed, key=needed.__getitem__)
@@ -224,7 +230,10 @@ def _what_fits(recipe, work, available):
     rows, cols, n = work.scored
     vertices = _largest(lambda v: fits(v, n), max(rows, cols))
     if vertices > 1:
-        return f"about {vertices:,} vertices on a side would fit"
+        kernels = {recipe.parameter(f"{side}_kernel") for side in ("row", "col")}
+        landmarks = recipe.solver == "KronRidge" and kernels & {"gaussian", "tanimoto"}
+        more = ", or take landmarks in Python (kronbench.models.VertexNystroem)" * bool(landmarks)
+        return f"about {vertices:,} vertices on a side would fit{more}"
     pairs = _largest(lambda n: fits(1, n), n)
     return f"about {pairs:,} pairs would fit" if pairs else "none of it would fit"
 

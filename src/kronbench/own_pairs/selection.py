@@ -226,12 +226,15 @@ def _grids(recipe, X):
     if any(recipe.scaled):
         X = VertexScaler(rows=recipe.scaled[0], cols=recipe.scaled[1]).fit_transform(X)
     grids, level = {}, 1.0
-    sides = {
-        "row": _used(X.row_features, X.rows, recipe.parameter("row_kernel")),
-        "col": _used(X.col_features, X.cols, recipe.parameter("col_kernel")),
-    }
-    for side, features in sides.items():
+    sides = {}
+    for side, given, index in (
+        ("row", X.row_features, X.rows),
+        ("col", X.col_features, X.cols),
+    ):
         kernel = recipe.parameter(f"{side}_kernel")
+        if kernel == "tanimoto":  # its diagonal is 1, and fingerprints stay sparse
+            continue
+        features = sides[side] = _used(given, index, kernel)
         if kernel == "precomputed":
             level *= float(np.mean(np.diagonal(features)))
         elif kernel == "linear":

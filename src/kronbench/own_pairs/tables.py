@@ -176,6 +176,8 @@ def _label_column(frame, path, row, col, label):
 
 def _as_in_model(table, side):
     """The features of a table in the order of those of the model."""
+    if side.fingerprint:
+        return _bits_as_in_model(table, side)
     position = pd.Index(table.columns).get_indexer(side.columns)
     if (missing := np.flatnonzero(position < 0)).size:
         name = side.columns[missing[0]]
@@ -191,3 +193,23 @@ def _as_in_model(table, side):
             "give the same columns"
         )
     return table.features[:, position]
+
+
+def _bits_as_in_model(table, side):
+    """Fingerprints of a table with as many bits as those of the model."""
+    if not table.fingerprint:
+        raise InputError(
+            f"{table.name} has no fingerprints, and the model was fitted with some: give them in "
+            f"a column '{side.fingerprint}'"
+        )
+    bits, wanted = table.features.shape[1], side.features.shape[1]
+    if table.fingerprint == "fp_on" and bits < wanted:  # no vertex has the last ones
+        padded = table.features.copy()
+        padded.resize(len(table.ids), wanted)
+        return padded
+    if bits != wanted:
+        raise InputError(
+            f"{table.name} has fingerprints of {bits} bits, and the model was fitted with "
+            f"{wanted}: fold them alike"
+        )
+    return table.features

@@ -92,7 +92,9 @@ class PairData:
             One row a vertex: its id in the index, or in the first column where the index is
             pandas' own 0, 1, 2 ...; all other columns are numbers. A square table whose columns
             are named by the ids is a similarity: its columns come out in the order of the ids,
-            for ``row_kernel="precomputed"``.
+            for ``row_kernel="precomputed"``. A single column ``fp_hex``, ``fp_bits`` or ``fp_on``
+            holds fingerprints, as hexadecimal digits, zeros and ones, or lists of the bits that
+            are set: a sparse matrix for ``row_kernel="tanimoto"``.
         row, col : str
             The columns of ``pairs`` with the ids of the row and of the column vertex.
         label : str, optional

@@ -10,7 +10,8 @@ import pandas as pd
 from scipy import sparse
 
 from kronbench.errors import InputError
-from kronbench.io import check_columns, did_you_mean
+from kronbench.io import FINGERPRINTS, check_columns, did_you_mean
+from kronbench.pairs.fingerprints import read_fingerprints
 
 # Largest difference of two entries of a similarity that should be the same, relative to the
 # largest entry: what a file of seven digits leaves.
@@ -31,6 +32,9 @@ class VertexTable:
     features : (v, d) array or sparse matrix
     similarity : bool
         Whether the table holds the similarities of its own vertices, in the order of ``ids``.
+    fingerprint : str
+        The column of text that the features come of, whose ``columns`` are then the numbers of
+        their bits; "" where they come of columns of numbers.
     """
 
     name: str
@@ -38,6 +42,7 @@ class VertexTable:
     columns: tuple[str, ...]
     features: np.ndarray | sparse.csr_array
     similarity: bool
+    fingerprint: str = ""
 
 
 def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
@@ -61,6 +66,8 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     if not ids.is_unique:
         twice = ids[ids.duplicated()][0]
         raise InputError(f"{name} has the id '{twice}' twice: give each vertex one row")
+    if written := [column for column in frame.columns if column in FINGERPRINTS]:
+        return _fingerprints(frame, written[0], ids, name)
     columns = pd.Index(frame.columns)
     if not columns.is_unique:
         raise InputError(
@@ -130,6 +137,18 @@ def read_pairs(
 def pair_ids(frame: pd.DataFrame, column: str, name: str) -> pd.Index:
     """The ids of one column of pairs as text, (n,)."""
     return _ids(frame[column], name, "pair")
+
+
+def _fingerprints(frame, column, ids, name):
+    if frame.shape[1] > 1:
+        other = next(entry for entry in frame.columns if entry != column)
+        raise InputError(
+            f"{name} has fingerprints in '{column}' and another column '{other}': give ids and "
+            "fingerprints alone"
+        )
+    features = read_fingerprints(column, frame[column].tolist(), ids, name)
+    bits = tuple(map(str, range(features.shape[1])))
+    return VertexTable(name, tuple(ids), bits, features, False, column)
 
 
 def _has_default_index(frame):

@@ -7,7 +7,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,6 +98,7 @@ def outside_of_options(
 
 def run_with(
     outside: Outside,
+    check: Callable[[str, Mapping], object],
     paper: str | None = None,
     item: str | None = None,
     scale: str = "default",
@@ -110,6 +111,9 @@ def run_with(
 
     Parameters
     ----------
+    check : callable(path, parameters)
+        Raises where a solver cannot stand beside the others; called once all else is known to be
+        right, for it runs the solver.
     paper, item : str, optional
         One paper or one item, in place of those of ``outside``.
     scale, cores, only_shown
@@ -132,7 +136,10 @@ def run_with(
         datasets.describe(name)
     base = plan_of_scale(scale)
     wanted = ((paper, item or ""),) if paper else outside.items
-    plan, changed = _plan_with(base, outside, wanted)
+    asked = list(_asked(base, wanted))
+    for entry in outside.solvers.values():
+        check(entry["solver"], entry["parameters"])
+    plan, changed = _plan_with(base, outside, asked, named=any(name for _, name in wanted))
     drawn = [
         entry
         for entry in plan.items
@@ -158,12 +165,14 @@ def compares_methods(item: Item) -> bool:
     return module is not None and "with_solver" in module.names
 
 
-def _plan_with(base: Plan, outside: Outside, wanted) -> tuple[Plan, set[tuple[str, str]]]:
+def _plan_with(
+    base: Plan, outside: Outside, asked: Sequence[Item], named: bool
+) -> tuple[Plan, set[tuple[str, str]]]:
     """The plan of the run, and the items that measure the methods from outside."""
     config = copy.deepcopy(dict(base.config))
     config |= {"scale": f"{base.scale}-with-{outside.name}", "user": dict(outside.user)}
     changed, refused = set(), []
-    for item in _asked(base, wanted):
+    for item in asked:
         try:
             changes = _changes(item, outside)
         except InputError as error:
@@ -174,7 +183,7 @@ def _plan_with(base: Plan, outside: Outside, wanted) -> tuple[Plan, set[tuple[st
             item.name: {**config["papers"][item.paper].get(item.name, {}), **changes},
         }
         changed.add((item.paper, item.name))
-    if not changed or (refused and any(name for _, name in wanted)):
+    if not changed or (refused and named):
         raise InputError("; ".join(refused))
     for sentence in refused:
         print(f"left out: {sentence}", file=sys.stderr)

@@ -1,0 +1,96 @@
+"""Fingerprints from files, through the commands: fitted, kept sparse, and predicted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from kronbench.own_pairs import model_file
+from tests.own_pairs.problem import arguments, run, tables
+from tests.own_pairs.test_bad_input import refused
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The tables of the problem, with the drugs as fingerprints of 64 bits in three files."""
+    _, drugs, _ = tables(tmp_path)
+    bits = np.random.default_rng(0).random((len(drugs), 64)) < 0.3
+    bits[0, 63] = True
+    written = {
+        "fp_bits": ["".join(map(str, row.astype(int))) for row in bits],
+        "fp_on": [" ".join(map(str, np.flatnonzero(row))) for row in bits],
+        "fp_hex": [np.packbits(row, bitorder="little").tobytes().hex() for row in bits],
+    }
+    for name, cells in written.items():
+        frame = pd.DataFrame({"drug": drugs["drug"], name: cells})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+def fit(folder, capsys, kind, *options):
+    path = folder / f"{kind}.kron"
+    argv = ["fit", *arguments(folder, rows=folder / f"{kind}.csv"), "--solver", "KronRidge"]
+    status, _, err = run(capsys, *argv, "-o", path, *options)
+    assert status == 0, err
+    return path
+
+
+def predict(folder, capsys, model, *options):
+    argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv", *options]
+    assert run(capsys, *argv)[0] == 0
+    return pd.read_csv(folder / "p.csv")["prediction"].to_numpy()
+
+
+def test_a_model_of_fingerprints_is_kept_sparse_and_predicts_as_that_of_their_kernel(
+    folder, capsys
+):
+    model = fit(folder, capsys, "fp_hex", "--set", "row_kernel=tanimoto", "--scale")
+    assert sparse.issparse(model_file.load(model).data.row_features)
+    bits = pd.read_csv(folder / "fp_bits.csv", dtype=str)
+    B = np.array([list(map(int, text)) for text in bits["fp_bits"]])
+    common = B @ B.T
+    K = common / (B.sum(1)[:, None] + B.sum(1) - common)
+    kernel = pd.DataFrame(K, columns=bits["drug"])
+    kernel.insert(0, "drug", bits["drug"])
+    kernel.to_csv(folder / "kernel.csv", index=False)
+    expected = predict(folder, capsys, fit(folder, capsys, "kernel", "--scale"))
+    np.testing.assert_allclose(predict(folder, capsys, model), expected, rtol=1e-6)
+
+
+def test_tanimoto_is_the_default_of_fingerprints_and_each_way_of_writing_the_same(folder, capsys):
+    first, *others = (
+        predict(folder, capsys, fit(folder, capsys, kind, "--select"))
+        for kind in ("fp_hex", "fp_bits", "fp_on")
+    )
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+def test_new_compounds_come_with_their_own_bits(folder, capsys):
+    model = fit(folder, capsys, "fp_hex")
+    old = predict(folder, capsys, model)
+    for kind in ("fp_on", "fp_bits"):
+        again = predict(folder, capsys, model, "--rows", folder / f"{kind}.csv")
+        np.testing.assert_array_equal(again, old)
+    (folder / "new.csv").write_text("drug,fp_on\nNEW,1 2\n")  # 4 bits, of 64
+    (folder / "asked.csv").write_text("drug,target\nNEW,01\n")
+    argv = ["predict", model, "--pairs", folder / "asked.csv", "-o", folder / "p.csv"]
+    assert run(capsys, *argv, "--rows", folder / "new.csv")[0] == 0
+    for content, sentence in (
+        ("drug,fp_hex\nNEW,ff\n", "fingerprints of 8 bits, and the model was fitted with 64"),
+        ("drug,fp_on\nNEW,64\n", "fingerprints of 128 bits"),
+        ("drug,mass\nNEW,1\n", "has no fingerprints, and the model was fitted with some"),
+    ):
+        (folder / "new.csv").write_text(content)
+        refused(capsys, folder, sentence, *argv, "--rows", folder / "new.csv")
+
+
+def test_a_sparse_matrix_whose_arrays_do_not_fit_is_no_model(folder, capsys):
+    from tests.own_pairs.test_bad_input import array, rewritten
+
+    model = fit(folder, capsys, "fp_on")
+    content = model.read_bytes()
+    for part, values in (("indices", np.full(5, 3)), ("indptr", np.arange(3))):
+        model.write_bytes(rewritten(content, array(f"row_features_{part}", values)))
+        argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv"]
+        refused(capsys, folder, "no whole model", *argv)

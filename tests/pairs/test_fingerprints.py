@@ -1,0 +1,112 @@
+"""Fingerprints in a column of text: the same bits however they are written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from kronbench import InputError, PairData
+from kronbench.io import read_table
+from kronbench.linalg import gram
+from kronbench.pairs import fingerprints
+
+# Bits 0, 9 and 15 of 16; none; and all of the first byte.
+BITS = np.array([[0, 9, 15], [], list(range(8))], dtype=object)
+ROWS = {
+    "fp_hex": ["0182", "0000", "ff00"],
+    "fp_bits": ["1000000001000001", "0" * 16, "1" * 8 + "0" * 8],
+    "fp_on": ["[0, 9, 15]", "[]", "0 1 2 3;4,5 6 7"],
+}
+PAIRS = pd.DataFrame({"drug": ["a", "c"], "target": ["t", "t"]})
+TARGETS = pd.DataFrame({"x": [1.0]}, index=["t"])
+
+
+def dense():
+    matrix = np.zeros((3, 16))
+    for row, bits in zip(matrix, BITS, strict=True):
+        row[list(bits)] = 1
+    return matrix
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_each_way_of_writing_gives_the_same_sparse_bits(tmp_path, kind):
+    frame = pd.DataFrame({"id": ["a", "b", "c"], kind: ROWS[kind]})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    for rows in (frame, frame.set_index("id"), read_table(tmp_path / "rows.csv")):
+        features = PairData.from_frames(PAIRS, rows, TARGETS).row_features
+        assert sparse.issparse(features)
+        assert features.nnz == 11
+        np.testing.assert_array_equal(features.toarray(), dense())
+
+
+def test_lists_of_bits_and_fps_files(tmp_path):
+    lists = pd.DataFrame({"id": ["a", "b", "c"], "fp_on": [[15, 0, 9], [], np.arange(8)]})
+    fps = tmp_path / "rows.fps"
+    lines = [f"{digits}\t{name}\n" for digits, name in zip(ROWS["fp_hex"], "abc", strict=True)]
+    fps.write_text("".join(["#FPS1\n", "#num_bits=16\n", *lines]))
+    for rows in (lists, read_table(fps)):
+        features = PairData.from_frames(PAIRS, rows, TARGETS).row_features
+        np.testing.assert_array_equal(features.toarray(), dense())
+
+
+def test_tanimoto_is_the_share_of_common_bits():
+    rows = pd.DataFrame({"id": ["a", "b", "c"], "fp_hex": ROWS["fp_hex"]})
+    features = PairData.from_frames(PAIRS, rows, TARGETS).row_features
+    K = gram(features, kernel="tanimoto")
+    assert K[0, 2] == pytest.approx(1 / 10)  # bit 0 of 3 + 8 - 1
+    assert K[0, 1] == 0
+
+
+def test_positions_have_the_next_power_of_two_of_columns():
+    for last, width in ((0, 1), (1, 2), (2047, 2048), (2048, 4096), (65535, 65536)):
+        found = fingerprints.read_fingerprints("fp_on", [str(last)], ["a"], "rows")
+        assert found.shape == (1, width)
+
+
+def test_blocks_are_put_together(monkeypatch):
+    monkeypatch.setattr(fingerprints, "_BLOCK", 2)
+    found = fingerprints.read_fingerprints("fp_bits", ROWS["fp_bits"], "abc", "rows")
+    np.testing.assert_array_equal(found.toarray(), dense())
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "sentence"),
+    [
+        ("fp_hex", ["0182", "", "ff00"], "no fingerprint for 'b' in 'fp_hex'"),
+        ("fp_hex", ["0182", "00", "ff00"], "of 'b' has 2 characters, and that of 'a' 4"),
+        (
+            "fp_hex",
+            ["0182", "00xx", "ff00"],
+            "'fp_hex' is not of hexadecimal digits: '00xx'",
+        ),
+        ("fp_hex", ["0182", "0 00", "ff00"], "'b' in 'fp_hex' is not of hexadecimal"),
+        ("fp_hex", ["018", "000", "ff0"], "'a' in 'fp_hex' is not of hexadecimal"),
+        ("fp_bits", ["0110", "0120", "0000"], "'b' in 'fp_bits' is not of zeros and ones: '0120'"),
+        ("fp_bits", ["0110", "01é0", "0000"], "'b' in 'fp_bits' is not of zeros and ones"),
+        ("fp_on", ["1 2", "1 x", "3"], "'b' in 'fp_on' is not of positions of bits: '1 x'"),
+        ("fp_on", ["1 2", "-1", "3"], "'b' in 'fp_on' is not of positions of bits: '-1'"),
+        ("fp_on", ["1 2", "1.5", "3"], "'b' in 'fp_on' is not of positions"),
+        ("fp_on", ["1 2", "", "3"], "no fingerprint for 'b' in 'fp_on'"),
+        ("fp_on", ["1 2", "65536", "3"], "'b' has the bit 65536, beyond 65535: fold it"),
+    ],
+)
+def test_what_is_no_fingerprint_is_named(tmp_path, kind, cells, sentence):
+    file = tmp_path / "drugs.csv"
+    pd.DataFrame({"id": ["a", "b", "c"], kind: cells}).to_csv(file, index=False)
+    with pytest.raises(InputError) as caught:
+        PairData.from_frames(PAIRS, read_table(file), TARGETS)
+    assert sentence in str(caught.value)
+    assert str(file) in str(caught.value)
+
+
+def test_fingerprints_stand_alone():
+    rows = pd.DataFrame({"id": ["a", "c"], "fp_hex": ["01", "02"], "mass": [1.0, 2.0]})
+    with pytest.raises(InputError, match="'fp_hex' and another column 'mass'"):
+        PairData.from_frames(PAIRS, rows, TARGETS)
+
+
+@pytest.mark.parametrize("line", ["0182", "0182\t", "\n0182 a"])
+def test_an_fps_file_without_an_id_names_its_line(tmp_path, line):
+    (tmp_path / "rows.fps").write_text(f"#FPS1\nff00\tc\n{line}\n")
+    with pytest.raises(InputError, match=r"rows.fps, line [34]: give a fingerprint, a tab"):
+        read_table(tmp_path / "rows.fps")
