@@ -20,6 +20,8 @@ from kronbench.errors import InputError
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.pairs import PairData
 
+_PATIENCE = 2.0  # seconds after which a fit or a prediction is long enough to be timed once
+
 COLUMNS = TIMING | Columns(
     key=("fold", "size", "method", "reg", "task"),
     repeats=("fold",),
@@ -109,8 +111,9 @@ def _point(curves, problems, place):
     if not at_hand:
         return []
     pairs, y = problems.train(size, fold)
-    models = in_turn({curve: partial(curve.fit, pairs, y) for curve in at_hand})
-    del pairs, y
+    fits = {curve: partial(curve.fit, pairs, y) for curve in at_hand}
+    models = in_turn(fits, patience=_PATIENCE)
+    del pairs, y, fits
     pairs, y = problems.test(fold)
     ways = {}
     for curve, (model, _) in models.items():
@@ -121,7 +124,7 @@ def _point(curves, problems, place):
             # Its time grows with support pairs times test pairs, not with the training pairs.
             if curve.goes_on("prediction", len(model.dual_coef_) * len(pairs)):
                 ways[curve, curve.name] = partial(model.decision_function, pairs)
-    predicted = in_turn(ways)
+    predicted = in_turn(ways, patience=_PATIENCE)
     training, prediction, fast_scores = [], [], {}
     for (curve, method), (scores, timing) in predicted.items():
         row = place | {"method": method, "reg": curve.reg, "task": "prediction"}
