@@ -25,8 +25,8 @@ from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
 from kronbench.models import KronRidge, VertexNystroem
 from kronbench.pairs import PairData
 
-# Seconds after which a decomposition is not repeated: at a million points incomplete Cholesky has a
-# second call, since the first of all also waits for the memory that the machine gives it.
+# Seconds after which a decomposition is not repeated: at a million points incomplete Cholesky has
+# a second call, since the first of all also waits for the memory that the machine gives it.
 _PATIENCE = 8.0
 
 COLUMNS = TIMING | Columns(
