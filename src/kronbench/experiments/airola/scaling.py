@@ -46,8 +46,9 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     all of the fold; without, numbers of vertices of checkerboards, tested on one as large with
     vertices drawn afresh. ``solvers`` has for each name: ``solver``, ``parameters``, and
     optionally ``slow_prediction``, the regs whose own decision function is timed where the model
-    also has ``to_vec_trick``, and ``time_cap``, in place of the spec's; ``regs`` has for each name
-    the weights to train with. At each size the solvers take turns.
+    also has ``to_vec_trick``, and ``time_cap``, in place of the spec's, as those that
+    ``time_caps`` has for some names; ``regs`` has for each name the weights to train with. At
+    each size the solvers take turns.
 
     ``task`` is "training" or "prediction"; ``method`` is the solver, or "<solver> by vec trick"
     for a model that predicts through it. Points predicted to pass the time cap are not run: the
@@ -68,7 +69,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     rows = []
     for fold in problems.folds:
         curves = [
-            _Curve(name, entry, reg, spec["time_cap"])
+            _Curve(name, entry, reg, spec.get("time_caps", {}).get(name, spec["time_cap"]))
             for name, entry in entries.items()
             for reg in spec["regs"][name]
         ]
