@@ -71,7 +71,7 @@ class Sizes:
         return over_pairs, 2 * rank * middle_rank * (rows + columns)
 
 
-def near(u, v):
+def near(u: float, v: float) -> bool:
     """Whether the operations of two branches differ by less than it costs to permute pairs."""
     return max(u, v) <= 1.1 * min(u, v)
 
