@@ -75,7 +75,7 @@ def test_short_points_are_repeated_and_long_ones_are_not(lengths):
 
 
 def test_solvers_take_turns(lengths):
-    lengths += [0.1, 6.0, 0.1, 6.0, 0.1]
+    lengths += [0.1, 3.0, 0.1, 3.0, 0.1]
     order = []
     found = in_turn(
         {"fast": lambda: order.append("fast"), "slow": lambda: order.append("slow")}, enough=0

@@ -383,6 +383,7 @@ def test_decaying_kernels_go_the_lowrank_way(rng):
     fast = SampledKroneckerOperator(A, B, rows, cols, method="lowrank")
     assert (exact.method, fast.method) == ("sparse", "lowrank")
     assert fast.flops < exact.flops / 5
+    assert fast._over_pairs == 1  # ranks are nearly equal: pairs in the order of their rows
     expected = exact @ v
     assert np.linalg.norm(fast @ v - expected) < 1e-10 * np.linalg.norm(expected)
     # predictions: neither square nor semidefinite

@@ -109,6 +109,12 @@ class Stopwatch:
             now - before.get(thread, before[_HOST]) for thread, now in _waited().items()
         )
 
+    def count_as(self, number: int) -> None:
+        """Count what was measured so far so many times, where the rest of the work is alike."""
+        self.seconds *= number
+        self.cpu_seconds *= number
+        self.waited_seconds *= number
+
     def timing(self) -> Timing:
         """What the stopwatch has measured so far."""
         return _timing([self])
@@ -120,7 +126,7 @@ def measure(
     least: int = 3,
     enough: float = 0.5,
     most: int = 9,
-    patience: float = 10.0,
+    patience: float = 4.0,
 ) -> tuple[object, Timing]:
     """Call a function again and again; see :func:`in_turn`."""
     ((result, timing),) = in_turn(
@@ -135,7 +141,7 @@ def in_turn(
     least: int = 3,
     enough: float = 0.5,
     most: int = 9,
-    patience: float = 10.0,
+    patience: float = 4.0,
 ) -> dict[str, tuple[object, Timing]]:
     """Call functions one after the other, round by round, so that slow times meet all of them.
 

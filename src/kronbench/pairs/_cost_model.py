@@ -49,7 +49,7 @@ class Sizes:
         one that takes these by their row vertices, the order in which they mostly come.
         """
         totals = self.a * self.e + self.d * self.f, self.c * self.e + self.b * self.f
-        if max(self.e, self.f) > _MOST_PAIRS * min(self.e, self.f) and _near(*totals):
+        if max(self.e, self.f) > _MOST_PAIRS * min(self.e, self.f) and near(*totals):
             return 2 * min(totals), int(self.e > self.f)
         branches = [(totals[0], self.d * self.f, 0), (totals[1], self.b * self.f, 1)]
         total, _, first = min(branches)
@@ -71,7 +71,7 @@ class Sizes:
         return over_pairs, 2 * rank * middle_rank * (rows + columns)
 
 
-def _near(u, v):
+def near(u: float, v: float) -> bool:
     """Whether the operations of two branches differ by less than it costs to permute pairs."""
     return max(u, v) <= 1.1 * min(u, v)
 

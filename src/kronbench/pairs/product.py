@@ -14,7 +14,7 @@ from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
 from kronbench.linalg.thin_factors import thin_factors
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
-from kronbench.pairs._cost_model import Operations, Rates, Sizes, machine_rates
+from kronbench.pairs._cost_model import Operations, Rates, Sizes, machine_rates, near
 from kronbench.pairs._routes import DenseRoute, DoubleSum, Middle, PairRoute
 from kronbench.pairs._sampling import Sampling
 
@@ -161,9 +161,10 @@ class SampledKroneckerOperator(LinearOperator):
         exact, limit = _cheapest_exact(costs, self._sizes)
         if self.method == "lowrank" or isinstance(costs, Rates):
             factors = self._find_factors(costs, limit)
-            option = min(_low_rank_options(costs, self._sizes, factors), default=None)
-            if option and option[0] <= limit:
-                _, self._over_pairs, both = option
+            options = _low_rank_options(costs, self._sizes, factors)
+            options = [option for option in options if option[0] <= limit]
+            if options:
+                _, self._over_pairs, both = _cheapest_low_rank(options)
                 self._keep_factors(factors, both)
                 self.method = "lowrank"
                 return
@@ -306,6 +307,17 @@ def _low_rank_options(costs, sizes, factors):
             yield costs.lowrank(sizes, side, ranks[side]), side, False
             if ranks[1 - side] is not None:
                 yield costs.lowrank(sizes, side, ranks[side], ranks[1 - side]), side, True
+
+
+def _cheapest_low_rank(options):
+    """The cheapest; of nearly equal ones that which takes the pairs by their row vertices.
+
+    They mostly come in this order. To permute ten million pairs, on the way in and out, takes two
+    thirds of the time of the rest of their product.
+    """
+    best = min(options)
+    by_rows = [option for option in options if option[1] == 1 and near(option[0], best[0])]
+    return min(by_rows, default=best)
 
 
 def _largest_below(cost, limit, stop):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kronbench.bench.clock import Stopwatch
 from kronbench.bench.job import run_experiment
 from kronbench.datasets.checkerboard import generate
 from kronbench.datasets.dataset import Dataset
@@ -80,6 +81,28 @@ def test_selected_values_are_kept_and_whether_they_end_their_grid(frame):
     assert (chosen["on_edge"] == chosen["reg"].isin([0.1, 10.0])).all()
     assert chosen["n_neighbors"].isna().all()
     assert frame.loc[frame["method"] == "KronRidge", "on_edge"].isna().all()
+
+
+def test_a_selection_beside_a_twin_is_timed_on_one_inner_fold(data, monkeypatch):
+    given = []
+    whole = method_comparison._Method.inner_areas
+
+    def inner_areas(method, pairs, y, seed, inner):
+        given.append((method.parameters.get("form"), len(inner)))
+        return whole(method, pairs, y, seed, inner)
+
+    monkeypatch.setattr(method_comparison._Method, "inner_areas", inner_areas)
+    methods = {name: SPEC["methods"][name] for name in ("SGD hinge", "SGD hinge, ours")}
+    spec = {**SPEC, "folds": [4], "methods": methods}
+    frame = run_experiment("airola.method_comparison", spec, data, "GPCR")
+    assert given == [("dual", 3), (None, 1)]
+    assert frame["reg"].nunique() == 1
+    assert frame["auc"].iloc[0] == pytest.approx(frame["auc"].iloc[1], abs=1e-9)
+    with Stopwatch() as watch:
+        sum(range(10**5))
+    once = watch.cpu_seconds
+    watch.count_as(3)
+    assert watch.timing().cpu_seconds == pytest.approx(3 * once)
 
 
 def test_methods_see_the_same_pairs(frame):

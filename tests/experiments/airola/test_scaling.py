@@ -101,7 +101,7 @@ def test_checkerboard_rows_name_their_data():
 def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypatch):
     seconds = {200: 1.0, 400: 8.0}
 
-    def pretend(functions):
+    def pretend(functions, patience):
         results = {key: function() for key, function in functions.items()}
         sizes = {key: len(getattr(result, "X_fit_", ())) for key, result in results.items()}
         return {

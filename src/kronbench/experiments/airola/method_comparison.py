@@ -35,6 +35,9 @@ COLUMNS = TIMING | Columns(
     },
 )
 
+# Inner folds of a selection, on the diagonal of the 3 x 3 blocks: every vertex is tested once.
+_INNER = (0, 4, 8)
+
 # Parameters that ``select`` may name; the selected value stands in a column of this name.
 _SELECTED = ("reg", "n_neighbors")
 
@@ -52,7 +55,9 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
       checkerboard. A grid is a list, or has one for "folds" and one for "checkerboards";
     - ``twin``, a method before or after it that is the same predictor by a cheaper way: it gives
       the scores of this one on the folds that are not in ``timed_folds``, and on checkerboards
-      where this one would pass its cap. Such rows name it in ``scored_by`` and have no times;
+      where this one would pass its cap. Such rows name it in ``scored_by`` and have no times. On
+      the other folds it gives the selected value, and the selection of this one is timed on one
+      of the three inner folds, which counts three times;
     - ``time_cap``, in place of the spec's: a method that two small checkerboards predict to pass
       its cap is not run on a large one.
 
@@ -83,10 +88,13 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
                 at_hand.append(name)
             elif twin in methods and twin not in slow:
                 twins[name] = twin
-        found = {
-            name: methods[name].measure(split, seed)
-            for name in tqdm(at_hand, desc=f"{data.name}, fold {split.fold}", unit="method")
-        }
+        found = {}
+        at_hand.sort(key=lambda name: "twin" in methods[name].entry)  # its twin comes before it
+        for name in tqdm(at_hand, desc=f"{data.name}, fold {split.fold}", unit="method"):
+            method = methods[name]
+            rows_of_twin = None if is_board else found.get(method.entry.get("twin"))
+            value = rows_of_twin[0][method.selected] if rows_of_twin else None
+            found[name] = method.measure(split, seed, value)
         found |= {name: _untimed(found[twin], twin) for name, twin in twins.items()}
         rows += [
             {"method": name, **row} for name in methods if name in found for row in found[name]
@@ -209,10 +217,20 @@ class _Method:
             model.set_params(random_state=seed)
         return model.set_params(**{self.selected: value}) if self.selected else model
 
-    def measure(self, split, seed):
-        """One row for each test set of a split; selection and fit are those of all."""
+    def measure(self, split, seed, value=None):
+        """One row for each test set of a split; selection and fit are those of all.
+
+        Where the selected ``value`` is known, the time to select is that of one inner fold, times
+        the number of these.
+        """
+        known = value is not None
         with Stopwatch() as selection:
-            value = self.select(split.train, split.y_train, seed)
+            if not known:
+                value = self.select(split.train, split.y_train, seed)
+            elif len(self.grid) > 1:
+                self.inner_areas(split.train, split.y_train, seed, _INNER[:1])
+        if known:
+            selection.count_as(len(_INNER))
         model = self.make(seed, value)
         with Stopwatch() as fit:
             model.fit(split.train, split.y_train)
@@ -244,8 +262,13 @@ class _Method:
         """The value of the grid with the best mean AUC over three inner folds."""
         if len(self.grid) == 1:
             return self.grid[0]
+        areas = self.inner_areas(pairs, y, seed, _INNER)
+        return self.grid[int(np.argmax(np.nanmean(areas, axis=0)))]
+
+    def inner_areas(self, pairs, y, seed, inner):
+        """AUC of each value of the grid on these inner folds, (len(inner), len(grid))."""
         parts = list(VertexDisjointKFold(3, 3, random_state=seed).split(pairs, y))
-        blocks = [parts[block] for block in (0, 4, 8)]
+        blocks = [parts[block] for block in inner]
         if hasattr(self.make(seed, self.grid[0]), "decision_path"):
             areas = [self.path_areas(pairs, y, *block, seed) for block in blocks]
         else:
@@ -256,8 +279,7 @@ class _Method:
                     lambda job: self.inner_area(pairs, y, *job[0], seed, job[1]),
                     itertools.product(blocks, self.grid),
                 )
-        areas = np.reshape(list(areas), (len(blocks), len(self.grid)))
-        return self.grid[int(np.argmax(np.nanmean(areas, axis=0)))]
+        return np.reshape(list(areas), (len(blocks), len(self.grid)))
 
     def path_areas(self, pairs, y, train, test, seed):
         """For all numbers of neighbours, from one search."""

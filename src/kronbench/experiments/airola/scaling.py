@@ -20,6 +20,8 @@ from kronbench.errors import InputError
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.pairs import PairData
 
+_PATIENCE = 2.0  # seconds after which a fit or a prediction is long enough to be timed once
+
 COLUMNS = TIMING | Columns(
     key=("fold", "size", "method", "reg", "task"),
     repeats=("fold",),
@@ -44,8 +46,9 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     all of the fold; without, numbers of vertices of checkerboards, tested on one as large with
     vertices drawn afresh. ``solvers`` has for each name: ``solver``, ``parameters``, and
     optionally ``slow_prediction``, the regs whose own decision function is timed where the model
-    also has ``to_vec_trick``, and ``time_cap``, in place of the spec's; ``regs`` has for each name
-    the weights to train with. At each size the solvers take turns.
+    also has ``to_vec_trick``, and ``time_cap``, in place of the spec's, as those that
+    ``time_caps`` has for some names; ``regs`` has for each name the weights to train with. At
+    each size the solvers take turns.
 
     ``task`` is "training" or "prediction"; ``method`` is the solver, or "<solver> by vec trick"
     for a model that predicts through it. Points predicted to pass the time cap are not run: the
@@ -66,7 +69,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     rows = []
     for fold in problems.folds:
         curves = [
-            _Curve(name, entry, reg, spec["time_cap"])
+            _Curve(name, entry, reg, spec.get("time_caps", {}).get(name, spec["time_cap"]))
             for name, entry in entries.items()
             for reg in spec["regs"][name]
         ]
@@ -109,8 +112,9 @@ def _point(curves, problems, place):
     if not at_hand:
         return []
     pairs, y = problems.train(size, fold)
-    models = in_turn({curve: partial(curve.fit, pairs, y) for curve in at_hand})
-    del pairs, y
+    fits = {curve: partial(curve.fit, pairs, y) for curve in at_hand}
+    models = in_turn(fits, patience=_PATIENCE)
+    del pairs, y, fits
     pairs, y = problems.test(fold)
     ways = {}
     for curve, (model, _) in models.items():
@@ -121,7 +125,7 @@ def _point(curves, problems, place):
             # Its time grows with support pairs times test pairs, not with the training pairs.
             if curve.goes_on("prediction", len(model.dual_coef_) * len(pairs)):
                 ways[curve, curve.name] = partial(model.decision_function, pairs)
-    predicted = in_turn(ways)
+    predicted = in_turn(ways, patience=_PATIENCE)
     training, prediction, fast_scores = [], [], {}
     for (curve, method), (scores, timing) in predicted.items():
         row = place | {"method": method, "reg": curve.reg, "task": "prediction"}

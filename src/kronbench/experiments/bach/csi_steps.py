@@ -19,7 +19,7 @@ from kronbench.linalg.side_information import CSI_STEPS
 if TYPE_CHECKING:
     from kronbench.datasets import Dataset
 
-_PATIENCE = 5.0  # seconds after which a decomposition is long enough to be timed once
+_PATIENCE = 2.0  # seconds after which a decomposition is long enough to be timed once
 
 COLUMNS = TIMING | Columns(
     # the columns that are asked for tell the ranks of "total, by rank" apart

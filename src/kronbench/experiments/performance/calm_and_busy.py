@@ -41,7 +41,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     """One row for each of ``lines`` and its ``ways``, of which the first is the plain one.
 
     A line is a process of its own, in which all ways take turns twice: alone, and beside as many
-    ``programs`` that keep a processor busy as this job has threads. Its ``work`` is
+    ``programs`` that keep a processor busy as this job has threads ("import": alone). Its ``work``
+    is
 
     - "product": R (G kron K) R' v with ``pairs`` random pairs of m = q = ``vertices`` and Gaussian
       kernels (gamma 1) of one uniform feature on (0, 100); ways are names of its methods;
@@ -77,23 +78,29 @@ def _measure(name, line, seed, threads):
     with threadpoolctl.threadpool_limits(threads):
         ways = _WORK[line["work"]](line, generator(seed, name))
         # Code is loaded, memory touched; a program of its own does both each time.
-        first = {way: call() for way, call in ways.items()} if line["work"] != "import" else {}
+        imports = line["work"] == "import"
+        first = {} if imports else {way: call() for way, call in ways.items()}
         calm = in_turn(ways)
-        with busy_programs(threads):
-            beside = in_turn(ways)
+        beside = {}
+        if not imports:
+            with busy_programs(threads):
+                beside = in_turn(ways)
     plain = next(iter(ways))
     disturbed = calm[plain][1].busy
     rows = []
     for way in ways:
-        alone, shared = calm[way][1], beside[way][1]
+        alone = calm[way][1]
         row = {"line": name, "work": line["work"], "way": way, **alone.columns()}
         if line["work"] == "threads":
             row["threads"] = line["ways"][way] or threads
-        rows.append(
-            row
-            | {
-                "busy": row["busy"] or disturbed,
-                "times_faster": calm[plain][1].seconds / alone.seconds,
+        row |= {
+            "busy": row["busy"] or disturbed,
+            "times_faster": calm[plain][1].seconds / alone.seconds,
+            "deviation": _deviation(first.get(way), first.get(plain)),
+        }
+        if beside:
+            shared = beside[way][1]
+            row |= {
                 "programs": threads,
                 "beside_seconds": shared.seconds,
                 "beside_low": shared.seconds_low,
@@ -101,9 +108,8 @@ def _measure(name, line, seed, threads):
                 "beside_cpu_seconds": shared.cpu_seconds,
                 "beside_times_faster": beside[plain][1].seconds / shared.seconds,
                 "slow_down": shared.seconds / alone.seconds,
-                "deviation": _deviation(first.get(way), first.get(plain)),
             }
-        )
+        rows.append(row)
     return rows
 
 

@@ -25,9 +25,9 @@ from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
 from kronbench.models import KronRidge, VertexNystroem
 from kronbench.pairs import PairData
 
-# Seconds after which a decomposition is not repeated: long enough for a second call at a million
-# points, since the first of all also waits for the memory that the machine gives it.
-_PATIENCE = 20.0
+# Seconds after which a decomposition is not repeated: at a million points incomplete Cholesky has
+# a second call, since the first of all also waits for the memory that the machine gives it.
+_PATIENCE = 8.0
 
 COLUMNS = TIMING | Columns(
     key=("task", "solver", "n"),

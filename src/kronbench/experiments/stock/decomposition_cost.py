@@ -19,7 +19,7 @@ from kronbench.pairs.leave_one_out import two_step_leave_one_out
 
 PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 
-_PATIENCE = 2.0  # seconds after which a piece of work is long enough to be timed once
+_PATIENCE = 1.0  # seconds after which a piece of work is long enough to be timed once
 
 COLUMNS = TIMING | Columns(
     key=("step", "method", "setting", "reg"),

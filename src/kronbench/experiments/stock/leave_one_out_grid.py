@@ -23,7 +23,7 @@ SETTINGS = ("A", "B", "C", "D")
 
 _BY_SUBMATRICES = "KK by submatrices"
 _SHARED = "KK by submatrices, nothing left out"
-_PATIENCE = 4.0  # seconds after which a grid is long enough to be timed once
+_PATIENCE = 1.5  # seconds after which a grid is long enough to be timed once
 
 COLUMNS = TIMING | Columns(
     key=("setting", "method", "reg", "reg_cols"),

@@ -23,7 +23,7 @@ PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 # 1 - d(H) is known to about the number of vertices times the rounding error.
 _FITTED = 1e-12
 
-_PATIENCE = 3.0  # seconds after which retraining is long enough to be timed once
+_PATIENCE = 1.0  # seconds after which retraining is long enough to be timed once
 
 COLUMNS = TIMING | Columns(
     key=("model", "setting", "reg"),
