@@ -160,6 +160,20 @@ def test_equal_predictions_count_half_whatever_rounding_makes_of_them(data):
     assert line["ties"] == pytest.approx(3 / comparable / 2)
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        {"model": "ridge", "exponents": [[1, 2]]},
+        {"model": "iterations", "max_iter": 10, "second_order": 0},
+    ],
+)
+def test_a_summary_needs_no_other_script(data, script):
+    frame = lines_of(data, setting="A", **script).assign(dataset="small", source="generated")
+    printed = frame[["file", "line", "score", "at"]].assign(printed=frame["value"])
+    item = SimpleNamespace(drawing_options={"what": {"one": "a script"}})
+    assert tabulate(frame, item, printed).iloc[0]["lines that differ"] == 0
+
+
 def test_a_line_comes_out_where_its_last_printed_digit_does():
     frame = pd.DataFrame(
         {

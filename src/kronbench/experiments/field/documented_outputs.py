@@ -20,7 +20,7 @@ from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 
 COLUMNS = Columns(
     key=("file", "reading", "line"),
-    counts=("line", "iteration"),
+    counts=("iteration",),
     numbers=("exponent", "second_exponent", "value", "ties", "other_order"),
     texts=("score", "at"),
     values={
@@ -59,7 +59,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         frames.append(frame)
     if not frames:
         raise InputError(f"no script of {data.name} is to be run: give some in only")
-    return pd.concat(frames, ignore_index=True)
+    # every column, whichever scripts are run
+    return pd.concat(frames, ignore_index=True).reindex(columns=list(COLUMNS))
 
 
 def _line(labels, predictions, score, reading="as described", **at):

@@ -7,7 +7,7 @@ from kronbench.bench.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("part", "file", "reading", "line"),
-    counts=("line", "lines", "lines that differ", "beyond ties", "come out"),
+    counts=("lines", "lines that differ", "beyond ties", "come out"),
     numbers=(
         *("ours", "printed", "difference", "ties", "other order"),
         *("largest difference", "band", "apart over band"),
