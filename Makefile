@@ -8,6 +8,7 @@
 # make docs                          the pages, as docs/_build/html/index.html (a warning ends it)
 # make lint                          style, spelling, the form of YAML files
 # make coverage                      which lines the tests run
+# make peers [RLSCORE=checkout]      the library of the papers' authors into .venv, for the rows that run it (docs/faq.md)
 # make check                         the smoke scale, beside the accepted numbers (results/reference/smoke)
 # make compare [SCALE=...]           what a finished run has not in common with the accepted one
 # make tolerances [SCALE=...]        how far numbers may be apart on other machines, by five whole runs
@@ -24,6 +25,7 @@ SCALE ?= default
 CORES ?= all
 FILES ?= 10000
 KILLS ?= 100
+RLSCORE ?= git+https://github.com/aatapa/RLScore@cc023e66743bd771e2d6efd3ec17f4a231547b43
 VENV := .venv
 BIN := $(abspath $(VENV))/bin
 SCALES := default $(filter-out config,$(patsubst config/%.yaml,%,$(shell grep -l '^scale:' config/*.yaml)))
@@ -47,7 +49,7 @@ ifneq ($(filter-out accepted,$(FROM)),)
 $(error FROM is '$(FROM)'; parts can be taken from the accepted run alone: FROM=accepted)
 endif
 
-.PHONY: figures page test fuzz faults mutants docs lint coverage check compare tolerances archive crate-test cluster audit dist dist-test lock
+.PHONY: figures page test fuzz faults mutants docs lint coverage peers check compare tolerances archive crate-test cluster audit dist dist-test lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config parts=accepted)
@@ -89,6 +91,13 @@ docs: $(VENV)/ready .venv-docs/ready
 # Which lines the tests run (not those of the workflow, which run in processes of their own).
 coverage: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" pytest --ignore=tests/workflow --cov=kronbench --cov-report=term:skip-covered $(ARGS)
+
+# Its version is told by tags of git, which a pinned commit has not. What it is built with stays
+# outside of .venv, and nothing there changes its version.
+peers: $(VENV)/ready
+	@SETUPTOOLS_SCM_PRETEND_VERSION=0.9.0 $(BIN)/python -m pip install --quiet \
+		--disable-pip-version-check --no-deps --force-reinstall "$(RLSCORE)"
+	@$(BIN)/python -c "import importlib.metadata as m; from kronbench.models import pair_rlscore; print('RLScore', m.version('rlscore'))"
 
 fuzz: $(VENV)/ready
 	@KRONBENCH_FUZZ=$(FILES) $(BIN)/pytest tests/fuzz $(ARGS)

@@ -1,0 +1,85 @@
+"""Printed lines of a documentation beside ours, and a summary of each file of them."""
+
+import pandas as pd
+
+from kronbench.bench.columns import SHOWN, Columns, Parameter
+from kronbench.bench.items import Item
+
+COLUMNS = SHOWN | Columns(
+    key=("part", "file", "reading", "line"),
+    counts=("lines", "lines that differ", "beyond ties", "come out"),
+    numbers=(
+        *("ours", "printed", "difference", "ties", "other order"),
+        *("largest difference", "band", "apart over band"),
+        *("best", "best at", "printed best", "printed best at", "last rise"),
+    ),
+    texts=("what", "score", "at"),
+    values={
+        "part": ("file", "line"),
+        "file": (Parameter(("scripts",)),),
+        "reading": ("as described", "as programmed"),
+        "score": ("test", "left out"),
+    },
+)
+
+_DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding of a difference
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+    """One row for each file and reading, then one for each of their lines.
+
+    A line comes out where ours, rounded, has the printed decimals; ``beyond ties`` counts those
+    that differ by more than equal predictions leave open. ``band`` is the largest distance
+    between two orders of sums, ``apart over band`` the largest difference over it, on the same
+    lines. ``best`` is the largest value, of test lines where there are such, and ``best at`` its
+    exponent of two or iteration; ``last rise`` is what the last hundred iterations add.
+    """
+    printed = printed.rename(columns={"score": "printed score", "at": "printed at"})
+    lines = frame.merge(printed, on=["file", "line"], how="left", validate="many_to_one")
+    lines = lines.rename(columns={"value": "ours", "other_order": "other order"})
+    lines["difference"] = (lines["ours"] - lines["printed"]).abs()
+    files = [
+        _summary(part, item.drawing_options["what"])
+        for _, part in lines.groupby(["file", "reading"], sort=False)
+    ]
+    own = ["dataset", "source", "file", "reading", "line", "score", "at"]
+    own += ["ours", "printed", "difference", "ties", "other order"]
+    return pd.concat([pd.DataFrame(files), lines[own].assign(part="line")], ignore_index=True)
+
+
+def _summary(part, what):
+    first = part.iloc[0]
+    differ = part["difference"] > _DIGITS
+    again = part.dropna(subset=["other order"])
+    band = (again["ours"] - again["other order"]).abs().max()
+    tested = part[part["score"] == "test"] if (part["score"] == "test").any() else part
+    by_iteration = part["iteration"].notna().all()
+    at = tested["iteration" if by_iteration else "exponent"]
+    alone = part["second_exponent"].isna().all()
+    ours, printed = tested["ours"].idxmax(), tested["printed"].idxmax()
+    return {
+        "part": "file",
+        "dataset": first["dataset"],
+        "source": first["source"],
+        "file": first["file"],
+        "reading": first["reading"],
+        "what": what[first["file"]],
+        "lines": len(part),
+        "come out": int((~differ).sum()),
+        "lines that differ": int(differ.sum()),
+        "beyond ties": int((part["difference"] > _DIGITS + part["ties"]).sum()),
+        "largest difference": part["difference"].max(),
+        "band": band,
+        "apart over band": again["difference"].max() / band if band > 0 else None,
+        "best": tested["ours"][ours],
+        "printed best": tested["printed"][printed],
+        "best at": at[ours] if alone else None,
+        "printed best at": at[printed] if alone else None,
+        "last rise": _last_rise(part) if by_iteration else None,
+    }
+
+
+def _last_rise(part):
+    values = part.set_index("iteration")["ours"]
+    last = values.index.max()
+    return values[last] - values[last - 100] if last - 100 in values.index else None
