@@ -235,16 +235,16 @@ class Smoother:
         largest_rest = self._rest_weights.max() if self._full else 1.0
         self.by_rest = largest_rest < self._hat_weights.max()
 
-    def hat(self, labels):
+    def hat(self, labels: Expanded) -> np.ndarray:
         """H Y."""
         return self._vectors @ (self._hat_weights[:, None] * labels.coordinates)
 
-    def rest(self, labels):
+    def rest(self, labels: Expanded) -> np.ndarray:
         """(I - H) Y."""
         inside = self._vectors @ (self._rest_weights[:, None] * labels.coordinates)
         return inside if labels.outside is None else inside + labels.outside
 
-    def rest_block(self, index):
+    def rest_block(self, index: np.ndarray) -> np.ndarray:
         """Block (index, index) of I - H."""
         vectors = self._vectors[index]
         if self._full:
@@ -253,7 +253,7 @@ class Smoother:
         np.fill_diagonal(block, self.rest_diagonal[index])
         return block
 
-    def held_out(self, labels):
+    def held_out(self, labels: Expanded) -> np.ndarray:
         """Each row of H Y as if that row of Y had not been seen (Theorem 7)."""
         rest_diagonal = self.rest_diagonal[:, None]
         if self.by_rest:
