@@ -176,6 +176,9 @@ def test_what_runs_elsewhere_is_in_the_makefile():
     assert set(re.findall(r"^# *make ([a-z-]+)", makefile, re.MULTILINE)) <= targets
     for file in files:
         assert "docs/publishing.md" in file.read_text()
+    tests = re.findall(r"\btests/[\w/]+(?:\.py)?", makefile)
+    assert len(tests) > 4
+    assert [path for path in tests if not (ROOT / path).exists()] == []
 
 
 def test_the_list_of_what_was_tried_names_every_job():
