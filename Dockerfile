@@ -1,4 +1,4 @@
-# The README's commands on a bare machine. Unproven: nothing could be built where this was written.
+# The README's commands on a bare machine. What of it was tried, and what was not: docs/publishing.md.
 #
 # docker build -t kronbench .
 # docker run -v "$PWD/results:/kronbench/results" kronbench make figures SCALE=smoke

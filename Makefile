@@ -136,7 +136,7 @@ crate-test: $(VENV)/ready
 	@$(PYTHON) -m venv --clear .venv-crate
 	@.venv-crate/bin/python -m pip install --quiet roc-validator==0.13.0
 	@tools=$$(.venv-crate/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
-		PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/pytest tests/report/test_archive.py -k crate -rs
+		PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/pytest tests/runs/test_archive.py -k crate -rs
 
 # Interrupted, pytest stops the daemons; a Snakemake that waits for its jobs is killed after that.
 cluster: $(VENV)/ready

@@ -45,6 +45,12 @@ def test_a_full_disk_names_the_file_that_was_to_be_written(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_what_has_no_name_is_not_called_none():
+    """As the semaphores of multiprocessing where /dev/shm cannot be written."""
+    said = refusal(PermissionError(errno.EACCES, "Permission denied"))
+    assert said.startswith("shared memory (a semaphore in /dev/shm): Permission denied; ")
+
+
 def test_an_error_about_another_file_stays_as_it_is(tmp_path):
     with pytest.raises(FileNotFoundError) as missing, replacing(tmp_path / "table.csv"):
         open(tmp_path / "input.csv")

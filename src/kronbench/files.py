@@ -103,7 +103,9 @@ def refusal(error: OSError) -> str:
     if error.errno not in _ADVICE:
         return ""
     advice = _ADVICE[error.errno]
-    return f"{error.filename}: {error.strerror}; {advice}, then run the same command again"
+    # what has no name is mostly a semaphore of multiprocessing
+    place = error.filename or "shared memory (a semaphore in /dev/shm)"
+    return f"{place}: {error.strerror}; {advice}, then run the same command again"
 
 
 def temporary_prefix(name: str) -> str:
