@@ -45,7 +45,8 @@ class LogHandler(LogHandlerBase):
         if event == LogEvent.JOB_INFO and self.common_settings.dryrun:
             reason = textwrap.shorten(record.reason, 90, placeholder=" …")
             print(f"due: {record.rule_msg or record.rule_name}  ({reason})", file=sys.stderr)
-            self._due.append(record.rule_name)
+            if record.rule_name != "all":  # which makes nothing
+                self._due.append(record.rule_name)
         elif event == LogEvent.RUN_INFO and self._due:  # told before these lines, and after them
             measuring = sum(name.endswith("experiment") for name in self._due)
             print(f"{len(self._due)} jobs due, {measuring} of them measure", file=sys.stderr)
