@@ -1,3 +1,4 @@
+# make help                          these lines
 # make figures [SCALE=smoke|paper]   set up .venv, run the workflow, end with the report page
 # make figures FROM=accepted ...     the same, accepted parts taken where nothing changed (docs/accepted.md)
 # make page [SCALE=smoke|paper]      everything drawn from the accepted tables, without data (docs/accepted.md)
@@ -49,10 +50,13 @@ ifneq ($(filter-out accepted,$(FROM)),)
 $(error FROM is '$(FROM)'; parts can be taken from the accepted run alone: FROM=accepted)
 endif
 
-.PHONY: figures page test fuzz faults mutants docs lint coverage peers check compare tolerances archive crate-test cluster audit dist dist-test lock
+.PHONY: help figures page test fuzz faults mutants docs lint coverage peers check compare tolerances archive crate-test cluster audit dist dist-test lock
 
 figures: $(VENV)/ready
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config parts=accepted)
+
+help:
+	@sed -n '/^#/!q; s/^# //p' $(firstword $(MAKEFILE_LIST))
 
 page: $(VENV)/ready
 	@$(BIN)/kronbench page --scale $(SCALE)

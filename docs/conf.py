@@ -52,12 +52,13 @@ html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"
 html_title = f"Kronbench {version}"
 html_static_path = ["static"]
-html_css_files = ["formula.css"]
+html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "secondary_sidebar_items": ["page-toc"],
+    # beside wide output there is no room for the headings of the page
+    "secondary_sidebar_items": {"**": ["page-toc"], "own-pairs": [], "field": []},
     "show_prev_next": True,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],

@@ -95,9 +95,11 @@ def _parser():
     page.add_argument("--scale", default="default", help="of the project")
     capacity = add("capacity", _capacity, "estimate the hours of a run on nodes of a cluster")
     capacity.add_argument("--cores", type=positive, default=16, help="of a node")
+    capacity.add_argument("--scale", help="of the project, run or not; in place of --config")
+    capacity.add_argument("--config", type=Path, help="merged configuration of a run")
     compile_ = add("compile", _compile, "compile what timed jobs need into numba's cache")
     compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
-    for command in (run, render, prepare, report, accept, restore, capacity, compile_):
+    for command in (run, render, prepare, report, accept, restore, compile_):
         command.add_argument("--config", required=True, type=Path, help="merged configuration")
 
     compare = add("compare", _compare, "list what moved between two runs; status 1 if results did")
@@ -245,8 +247,12 @@ def _costs(arguments):
 def _capacity(arguments):
     from kronbench.bench.items import load_plan
     from kronbench.runs.costs import capacity_table
+    from kronbench.runs.figures import plan_of_scale
 
-    print(capacity_table(load_plan(arguments.config), arguments.cores))
+    if (arguments.config is None) == (arguments.scale is None):
+        raise InputError("give --scale, of the project, or --config, of a run")
+    plan = load_plan(arguments.config) if arguments.config else plan_of_scale(arguments.scale)
+    print(capacity_table(plan, arguments.cores))
 
 
 def _verify(arguments):

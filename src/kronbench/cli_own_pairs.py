@@ -46,7 +46,8 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
         command.add_argument(
             "--select",
             action="store_true",
-            help="choose reg and kernel widths by inner folds, or by leaving out each pair",
+            help="choose reg and kernel widths that no --set has, by inner folds, or by leaving "
+            "out each pair; a value beyond the grid is given by --set",
         )
         command.add_argument("--seed", type=_seed, default=0, help="of the splits; 0")
     evaluate.add_argument("--setting", choices=[*"ABCD", "all"], default="all", help=_NEW)

@@ -37,6 +37,7 @@ class LogHandler(LogHandlerBase):
         self._bar = None
         self._running = {}
         self._failed = set()
+        self._due = []
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show one of Snakemake's events."""
@@ -44,6 +45,11 @@ class LogHandler(LogHandlerBase):
         if event == LogEvent.JOB_INFO and self.common_settings.dryrun:
             reason = textwrap.shorten(record.reason, 90, placeholder=" …")
             print(f"due: {record.rule_msg or record.rule_name}  ({reason})", file=sys.stderr)
+            if record.rule_name != "all":  # which makes nothing
+                self._due.append(record.rule_name)
+        elif event == LogEvent.RUN_INFO and self._due:  # told before these lines, and after them
+            measuring = sum(name.endswith("experiment") for name in self._due)
+            print(f"{len(self._due)} jobs due, {measuring} of them measure", file=sys.stderr)
         elif event == LogEvent.JOB_INFO:
             self._running[record.jobid] = record.rule_msg or record.rule_name
             self._describe()

@@ -65,6 +65,16 @@ def test_scores_are_those_of_the_predictions_in_the_published_order(tmp_path, ta
     assert floor["mse"] == pytest.approx(0.558, abs=5e-4)
 
 
+def test_a_file_without_names_of_columns_is_told_so(tmp_path, table):
+    frame, *_ = table
+    path = tmp_path / "predictions.csv"
+    frame.to_csv(path, index=False, header=False)
+    first = frame.iloc[0]
+    message = f"begins with the pair '{first['drug']}', '{first['target']}', where a line"
+    with pytest.raises(InputError, match=message):
+        score_file(path, "davis", "deepdta-1")
+
+
 def test_other_spellings_and_what_does_not_match(tmp_path, table, davis, capsys):
     frame, *_ = table
     own = {name: other for other, name in datasets.aliases("davis")["cols"].items()}

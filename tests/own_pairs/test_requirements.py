@@ -113,6 +113,21 @@ def test_long_work_is_announced_by_the_rates_of_the_machine(monkeypatch, capsys)
     assert capsys.readouterr().err == ""
 
 
+def test_many_small_fits_are_timed_beforehand(monkeypatch, capsys):
+    recipe, small = Recipe("KronRidge", {}), Work((14, 11, 120), None, (3, 2))
+    fits, clock = [], iter([100.0, 100.5, 200.0, 200.1])
+    monkeypatch.setattr(requirements.time, "perf_counter", lambda: next(clock))
+    announce(recipe, small, 17_370, lambda: fits.append(1), 2_000)
+    assert fits == [1, 1], "one that compiles, and one that is timed"
+    told = capsys.readouterr().err
+    assert told.startswith("17,370 fits of KronRidge for 120 pairs of 14 rows and 11 columns: ")
+    assert "about 17 minutes and" in told
+    announce(recipe, small, 90, lambda: None)
+    assert capsys.readouterr().err == "", "9 seconds"
+    announce(Recipe("PairKNN", {}), small, 90, lambda: fits.append(1))
+    assert len(fits) == 2, "of other solvers nothing is known, not even that two fits are few"
+
+
 def test_memory_is_what_the_machine_and_its_container_leave(tmp_path):
     free = available_memory([tmp_path])  # says nothing of a container
     assert free > 2**27

@@ -234,6 +234,27 @@ def test_selections_at_an_end_of_their_grid_are_told(plan, column):
         assert (judged.verdict, judged.measured) == ("holds", measured)
 
 
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"kind": "at_least", "bound": 0.65, "by": ["dataset"]},
+        {"kind": "gain", "between": "reg", "low": 1, "high": 2, "by": ["dataset"], "bound": 0.1},
+        {"kind": "led", "among": "reg", "name": 1, "by": ["dataset"]},
+        {"kind": "leads", "among": "reg", "leader": 2, "by": ["dataset"]},
+    ],
+)
+def test_selections_are_counted_over_the_rows_that_decide(check):
+    """Ki decides: it has the smaller AUC, no other leads; three selections of E say nothing."""
+    frame = pd.DataFrame(
+        {
+            "dataset": ["Ki", "Ki", "E", "E"], "reg": [1, 2, 1, 2], "auc": [0.6, 0.6, 0.7, 0.9],
+            "on_edge": [0, 1, 1, 2], "source": "mirror",
+        }
+    )  # fmt: skip
+    judged = claims.judge(claim(value="auc", **check), frame, "smoke")
+    assert judged.measured.endswith("dataset Ki); 1 selection lies at an end of its grid")
+
+
 def test_a_claim_may_compare_items(plan):
     part = plan.item("airola", "figure-4").parts[0]
     results(plan, "figure-4", frame=curves(auc=0.7))

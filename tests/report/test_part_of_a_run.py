@@ -64,8 +64,9 @@ def test_the_page_of_a_part_has_what_is_finished_and_names_the_rest(plan, statem
     part = plan.report / "part.html"
     page = html.unescape(part.read_text())
     assert summary.splitlines()[-1] == f"page of what is there: {part}"
-    assert "1 items rendered at scale 'smoke'" in summary
+    assert "1 item rendered at scale 'smoke'" in summary
     missing = len(plan.items) - 1
+    assert f"  missing: {missing} other items\n" in summary
     assert f"{missing} of {len(plan.items)} items are missing" in page
     assert "airola figure-4" in page
     assert "claim-one" in page

@@ -1,8 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from kronbench.report.style import coinciding, log_ticks, new_figure
+from kronbench.report.style import ALARM, coinciding, log_ticks, new_figure, rests_on, stamp
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,45 @@ def test_curves_that_no_eye_tells_apart_are_named_together():
     assert coinciding(panel, curves) == [["a", "b", "c"], ["d", "e"]]
     panel.set_yscale("log")
     assert coinciding(panel, {"a": curve, "f": curve + 50}) == []
+
+
+ELSEWHERE = (
+    "Not measured here, but taken from an accepted run (all): 2026-01-01 to 2026-01-02, revision "
+    "0123456789ab, Some Processor of a long name 9999 @ 2.50GHz, 2 cores"
+)
+
+
+@pytest.mark.parametrize("width", [2.6, 7.2, 11])
+def test_a_stamp_is_no_wider_than_its_figure_and_covers_nothing(width):
+    figure, axes = new_figure(1, 2, width=width)
+    height = figure.get_figheight()
+    names = [f"collection-{letter}" for letter in "abcdefgh"]
+    stamp(figure, names, ["a: the kernel of the drugs is another one"], elsewhere=[ELSEWHERE])
+    FigureCanvasAgg(figure).draw()
+    (quiet,) = (text for text in figure.texts if text.get_text().startswith("Not measured"))
+    loud, whole = figure._suptitle, figure.bbox
+    for text in (quiet, loud):
+        box = text.get_window_extent()
+        assert 0 <= box.x0 < box.x1 <= whole.width
+        assert box.y1 <= whole.height
+    lines = loud.get_text().split("\n")
+    box = loud.get_window_extent()
+    alarms = sum(map(bool, map(str.strip, lines)))
+    assert quiet.get_window_extent().y0 >= box.y0 + box.height * alarms / len(lines) - 1
+    assert box.y0 >= max(panel.get_tightbbox().y1 for panel in axes.flat)
+    assert axes[0, 0].get_window_extent().height > 0.5 * 100 * height, "the figure has grown"
+    assert loud.get_color() == ALARM
+    assert quiet.get_color() != ALARM
+
+
+def test_surrogate_is_written_across_the_panels_that_show_them():
+    figure, axes = new_figure(1, 2)
+    for panel, name in zip(axes[0], ("drawn", "real"), strict=True):
+        rests_on(panel, name)
+    stamp(figure, ["drawn"])
+    assert [text.get_text() for text in axes[0, 0].texts] == ["surrogate"]
+    assert not axes[0, 1].texts
+    assert "surrogate" not in [text.get_text() for text in figure.texts]
+    figure, _ = new_figure(1, 2)
+    stamp(figure, ["drawn"])
+    assert "surrogate" in [text.get_text() for text in figure.texts], "nothing says which panels"

@@ -113,8 +113,26 @@ def test_parts_of_other_sources_are_drawn_and_named(plan):
     changed = dataclasses.replace(item, parameters={**item.parameters, "iterations": 7})
     accepted_page.draw_accepted(dataclasses.replace(plan, items=(changed, plan.items[1])))
     page = (plan.of_accepted().report / "index.html").read_text()
-    assert f"what this checkout would measure: {len(item.parts)} parts" in page
-    assert f"airola figure-3 {item.parts[0]} (other settings)" in page
+    n_parts = sum(len(item.parts) for item in plan.items)
+    assert f"what this checkout would measure: {len(item.parts)} of {n_parts} parts" in page
+    parts = ", ".join(f"airola figure-3 {part}" for part in item.parts)
+    assert f"{len(item.parts)} of {n_parts}: its settings changed since: {parts}." in page
+
+
+def test_parts_without_sums_are_counted_and_explained(plan):
+    measure(plan, *plan.items)
+    write_report(plan)
+    accept(plan, write=True)
+    item = plan.items[1]
+    (part,) = item.parts
+    record = files_of(plan, item, part)[1]
+    record.write_text(record.read_text().replace('"made_from"', '"of"'))
+    accepted_page.draw_accepted(plan)
+    page = " ".join((plan.of_accepted().report / "index.html").read_text().split())
+    assert (
+        "1 of 5: no record of what it was made from (their records are older than the sums" in page
+    )
+    assert f"changed since): airola figure-4 {part}." in page
 
 
 def test_a_lost_table_makes_its_item_missing_and_its_claims_untested(plan):
@@ -164,7 +182,7 @@ def test_a_part_counts_until_something_that_it_depends_on_changes(plan, monkeypa
 
     item, part = jobs[0]
     other = dataclasses.replace(item, parameters={**item.parameters, "seed": 1})
-    assert why_due(plan, other, part) == "other settings"
+    assert why_due(plan, other, part) == "its settings changed since"
     record = files_of(plan, item, part)[1]
     content = record.read_text()
     record.write_text(content.replace('"made_from"', '"of"'))
@@ -224,7 +242,8 @@ def test_stale_parts_are_not_accepted(plan, capsys):
     sidecar["made_from"]["sources"] = "others"
     file.write_text(json.dumps(sidecar))
     text = accept_parts(plan, verdicts_on, write=True)
-    assert f"stale, not accepted: airola figure-4 {part} (other sources)" in text
+    stale = f"stale, not accepted: airola figure-4 {part} (a source that it imports changed since)"
+    assert stale in text
     assert not files_of(plan, item, part)[0].exists()
     with pytest.raises(InputError, match="has no paper 'stock'; it has: airola"):
         accept_parts(plan, verdicts_on, ["stock"])

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from kronbench.bench.items import load_plan, measurements
+from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.runs import costs
 from kronbench.runs.costs import (
@@ -168,6 +169,14 @@ def test_hours_are_those_of_the_best_order_where_it_is_plain(monkeypatch):
     assert capacity(plan, 100, 2) == 3  # the longest job bounds it
     assert capacity(plan, 1, 2) == 4 + 3
     assert capacity(plan, 1, 1) == sum(hours for _, hours in jobs)
+
+
+def test_a_scale_that_was_never_run_has_hours(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # where nothing was run
+    assert main(["capacity", "--scale", "paper"]) == 0
+    assert capsys.readouterr().out.strip() == capacity_table(PAPER, 16)
+    assert main(["capacity"]) == 2
+    assert "give --scale, of the project, or --config, of a run" in capsys.readouterr().err
 
 
 def test_the_plan_of_the_docs_is_current():

@@ -17,7 +17,7 @@ from kronbench.evaluation import (
 )
 from kronbench.intervals import half_width
 from kronbench.own_pairs.recipe import Recipe
-from kronbench.own_pairs.selection import check_selects, n_fits, select
+from kronbench.own_pairs.selection import check_selects, n_fits, n_solves, select
 from kronbench.own_pairs.tables import OwnPairs
 
 
@@ -32,11 +32,14 @@ class Plan:
     impossible : dict
         Of each other one, the reason.
     n_fits : int
+    n_solves : int
+        Those of the fits that cost anything (:func:`kronbench.own_pairs.selection.n_solves`).
     """
 
     splits: dict[str, list[tuple[np.ndarray, np.ndarray]]]
     impossible: dict[str, str]
     n_fits: int
+    n_solves: int
 
 
 def plan(
@@ -71,11 +74,11 @@ def plan(
             impossible[setting] = "no test set and its training pairs have two labels each"
     if not splits:
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
-    total = sum(
-        len(found) * (1 + (n_fits(recipe, setting) if selects else 0))
-        for setting, found in splits.items()
-    )
-    return Plan(splits, impossible, total)
+    totals = [
+        sum(len(of) * (1 + (count(recipe, key) if selects else 0)) for key, of in splits.items())
+        for count in (n_fits, n_solves)
+    ]
+    return Plan(splits, impossible, *totals)
 
 
 def evaluate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
@@ -54,7 +55,7 @@ def evaluate_files(
     from kronbench.own_pairs.evaluate import evaluate, plan
 
     splits = plan(own, recipe, settings, n_splits, n_repeats, seed, selects)
-    announce(recipe, Work.of(own.data), splits.n_fits)
+    _announce_fits(recipe, own, splits.n_fits, splits.n_solves)
     with _progress(splits.n_fits, "evaluate") as step:
         return evaluate(own, recipe, splits, seed, selects, step)
 
@@ -83,12 +84,13 @@ def fit_files(
     model_file.check_output(out)
     model_file.check_keeps(solver, read_assignments(solver, assignments))
     own, recipe = _read(tables, solver, assignments, scale, selects)
-    from kronbench.own_pairs.selection import check_selects, n_fits, select
+    from kronbench.own_pairs.selection import check_selects, n_fits, n_solves, select
 
     lines = []
     if selects:
         check_selects(recipe)
-    announce(recipe, Work.of(own.data), 1 + (n_fits(recipe, setting) if selects else 0))
+    counts = [1 + (count(recipe, setting) if selects else 0) for count in (n_fits, n_solves)]
+    _announce_fits(recipe, own, *counts)
     if selects:
         with _progress(n_fits(recipe, setting), "select") as step:
             choice = select(recipe, own.data, own.y, setting, seed, step)
@@ -101,7 +103,8 @@ def fit_files(
         )
         lines.append(f"chosen {choice.how}: {chosen} ({metric})")
         lines += [
-            f"{name} lies at an end of its grid: try values beyond" for name in choice.on_edge
+            f"{name} lies at an end of its grid: --set {name}={beyond:.3g} tries the next value"
+            for name, beyond in choice.on_edge.items()
         ]
     with _iterations(recipe) as callback:
         fitted = recipe.fit(own.data, own.y, callback)
@@ -159,6 +162,17 @@ def _read(tables, solver, assignments, scale, selects):
 
     own = read_own_pairs(**tables)
     return own, make_recipe(solver, assignments, own, scale, selects)
+
+
+def _announce_fits(recipe, own, n_fits, n_solves):
+    """Say what they take; a fit to all pairs stands for those to parts of them."""
+
+    def fit():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fits themselves warn
+            recipe.fit(own.data, own.y)
+
+    announce(recipe, Work.of(own.data), n_fits, fit, n_solves)
 
 
 @contextmanager

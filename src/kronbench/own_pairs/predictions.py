@@ -172,6 +172,17 @@ def match(
             "the column"
         )
     missing = len(tested) - len(positions)
+    # the first line names columns; ids of the data set in it are a pair that was taken for names
+    if missing and all(
+        str(name) in {*map(str, data[key]), *aliases[side]}
+        for name, side, key in zip(
+            frame.columns[:2], ("rows", "cols"), ("row_ids", "col_ids"), strict=True
+        )
+    ):
+        raise InputError(
+            f"{path} begins with the pair '{frame.columns[0]}', '{frame.columns[1]}', where a "
+            "line with the names of the columns has to stand: put one above it"
+        )
     if missing and not partial:
         raise InputError(
             f"{path} lacks {missing} of the {len(tested)} test pairs of {data.name}, "

@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ _SAMPLE = 1 << 20  # bytes of a table in which cells are counted
 _FIT_ARRAYS, _ARRAYS = 20, 6
 # A product that no machine makes in less than this is not worth measuring one.
 _OPERATIONS_A_SECOND = 1e11
+_MANY = 30  # fits, from which on two more to time them are few
 _NAMES = {"row": "row", "col": "column"}
 
 
@@ -119,7 +121,13 @@ def seconds_of(recipe: Recipe, work: Work) -> float:
     return products * product + 2 * values / rates.matrix_product
 
 
-def announce(recipe: Recipe, work: Work, n_fits: int = 1) -> None:
+def announce(
+    recipe: Recipe,
+    work: Work,
+    n_fits: int = 1,
+    fit: Callable[[], object] | None = None,
+    n_solves: int | None = None,
+) -> None:
     """Say on standard error what long work takes.
 
     Parameters
@@ -128,6 +136,11 @@ def announce(recipe: Recipe, work: Work, n_fits: int = 1) -> None:
     work : Work
     n_fits : int
         How often it is done.
+    fit : callable, optional
+        Does it once. Many fits whose products take no time to speak of are timed by it, after one
+        that compiles.
+    n_solves : int, optional
+        The fits that cost anything, where some come with others; all without.
 
     Raises
     ------
@@ -143,9 +156,16 @@ def announce(recipe: Recipe, work: Work, n_fits: int = 1) -> None:
             f"{_mib(parts[largest])} of it for {largest}, and {_mib(available)} are available: "
             + _what_fits(recipe, work, available)
         )
-    seconds = n_fits * seconds_of(recipe, work)
+    one = seconds_of(recipe, work)
+    n_solves = n_fits if n_solves is None else n_solves
+    if parts and not one and fit and n_solves >= _MANY:
+        fit()
+        began = time.perf_counter()
+        fit()
+        one = time.perf_counter() - began
+    seconds = n_solves * one
     if seconds > _LONG_SECONDS or needed > _LARGE_BYTES:
-        times = f"{n_fits} fits of " if n_fits > 1 else ""
+        times = f"{n_fits:,} fits of " if n_fits > 1 else ""
         duration = f"about {_duration(seconds)} and " if seconds > 1 else ""
         print(
             f"{times}{recipe.solver} for {_sizes(work)}: {duration}{_mib(needed)} of memory",

@@ -40,8 +40,8 @@ class Choice:
     score : float
         The area under the ROC curve, or minus the mean squared error: the mean over the inner
         folds, or that of all pairs, each left out in turn.
-    on_edge : tuple of str
-        Chosen values at an end of their grid, where the best one may lie beyond.
+    on_edge : dict
+        Of chosen values at an end of their grid the next one beyond, which may be better.
     how : str
         By which predictions, in words.
     """
@@ -49,7 +49,7 @@ class Choice:
     recipe: Recipe
     chosen: dict[str, float]
     score: float
-    on_edge: tuple[str, ...]
+    on_edge: dict[str, float]
     how: str
 
 
@@ -58,6 +58,12 @@ def n_fits(recipe: Recipe, setting: str) -> int:
     n_regs = 1 if "reg" in recipe.parameters else len(_REGS)
     n_widths = len(_WIDTHS) if _open_widths(recipe) else 1
     return n_regs * n_widths * SettingKFold(setting, INNER_FOLDS).get_n_splits()
+
+
+def n_solves(recipe: Recipe, setting: str) -> int:
+    """How many of them cost anything: the weights of one Krylov solve come together."""
+    together = len(_REGS) if "reg" not in recipe.parameters and _has_path(recipe) else 1
+    return n_fits(recipe, setting) // together
 
 
 def check_selects(recipe: Recipe) -> None:
@@ -132,13 +138,13 @@ def select(
     else:
         grids, best_values = {("reg",): regs, **grids}, best
     chosen = _at(grids, best_values)
-    edges = [
-        name
-        for names, position in zip(grids, best_values, strict=True)
-        for name in names
-        if position in (0, len(grids[names]) - 1)
-    ]
-    return Choice(recipe.with_parameters(chosen), chosen, float(scores[best]), tuple(edges), how)
+    edges = {}
+    for names, position in zip(grids, best_values, strict=True):
+        grid, inner = grids[names], {0: 1, len(grids[names]) - 1: -2}
+        if position in inner:  # one step beyond, as wide as the last one
+            edges |= dict(zip(names, grid[position] ** 2 / grid[inner[position]], strict=True))
+    edges = {name: float(beyond) for name, beyond in edges.items()}
+    return Choice(recipe.with_parameters(chosen), chosen, float(scores[best]), edges, how)
 
 
 def _fit_by_fit(trials, X, y, folds, score, progress):

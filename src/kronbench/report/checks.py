@@ -86,8 +86,9 @@ def agrees(
     ``interval`` names the column with half the width of the 95 % interval of ours, ``repeats``
     that with the number of test sets behind it, ``test_over_train`` is that of the interval.
     """
-    margins, texts = {}, {}
+    margins, texts, rows = {}, {}, {}
     for label, row in frame.iterrows():
+        rows[label] = pd.Index([label])
         difference = abs(row[ours] - row[paper])
         half = row[interval] if interval else 0.0
         margins[label] = _margin_of_row(
@@ -98,7 +99,7 @@ def agrees(
             f"largest difference {difference:.4g}{known if interval else ''} of {len(frame)} "
             f"numbers ({place(row)})"
         )
-    return outcome(margins, texts)
+    return outcome(margins, texts, rows=rows)
 
 
 def _margin_of_row(distance, half, count, test_over_train):
@@ -161,14 +162,15 @@ def _bounded(frame, value, bound, by, spread, sign, extreme):
     if by is None and spread is None:
         most = float((sign * frame[value]).min()) * sign
         return number(sign * (most - bound) >= 0, f"{extreme} {most:.4g}, bound {bound:g}")
-    margins, texts = {}, {}
+    margins, texts, rows = {}, {}, {}
     for name, group in groups(frame, by or ()):
+        rows[name] = group.index
         values = by_repeat(group, value, spread)
         margins[name] = Margin.of(values, sign * (values.mean() - bound), spread)
         texts[name] = f"{extreme} {stated(values, spread)}, bound {bound:g}" + (
             f" ({name})" if name else ""
         )
-    return outcome(margins, texts)
+    return outcome(margins, texts, rows=rows)
 
 
 @judges("value", finite=False)
@@ -241,8 +243,9 @@ def ratio(
     ``at_largest``, at the largest value of that column that both have. Where the smallest and
     largest repeats are kept, their quotients are the range that decides.
     """
-    margins, texts = {}, {}
+    margins, texts, rows = {}, {}, {}
     for name, group in groups(frame, by):
+        rows[name] = group.index
         a, b = (group[group[between] == side] for side in (slow, fast))
         mean_a, mean_b = a[value].mean(), b[value].mean()
         quotient = mean_a / mean_b if mean_a > 0 and mean_b > 0 else np.nan
@@ -257,7 +260,7 @@ def ratio(
             text += f" (repeats {low:,.3g} to {high:,.3g})"
         texts[name] = f"{text}, bound {bound:g}" + (f" ({name})" if name else "")
     # a range of repeats is no interval that chance misses at a known rate
-    return dataclasses.replace(outcome(margins, texts), intervals=0)
+    return dataclasses.replace(outcome(margins, texts, rows=rows), intervals=0)
 
 
 def _quotients(a, b, value):

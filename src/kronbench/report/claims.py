@@ -217,7 +217,8 @@ def _checked(claim, frame, scale, other_data):
     if claim.get("timing") and disturbed(read):
         raise NotMeasured(_BUSY)
     found = check(rows, **arguments)
-    return dataclasses.replace(found, measured=found.measured + _on_edge(read))
+    deciding = read if found.deciding is None else read.loc[found.deciding]
+    return dataclasses.replace(found, measured=found.measured + _on_edge(deciding))
 
 
 def _on_edge(rows):
@@ -225,7 +226,9 @@ def _on_edge(rows):
     for column in ("on_edge", "on edge"):
         count = rows[column].sum() if column in rows else 0
         if count > 0:
-            return f"; {count:.0f} selections lie at an end of their grid"
+            one = count == 1
+            lie = "selection lies at an end of its" if one else "selections lie at an end of their"
+            return f"; {count:.0f} {lie} grid"
     return ""
 
 

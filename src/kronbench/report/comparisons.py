@@ -100,7 +100,7 @@ def gain(
     for name, gained in found.items():
         margins[name] = Margin.of(gained, gained.mean() - bound, spread)
         texts[name] = f"smallest gain {stated(gained, spread)} ({name})"
-    return outcome(margins, texts, share)
+    return outcome(margins, texts, share, _rows_of(frame, between, (low, high), by))
 
 
 @judges("value")
@@ -124,7 +124,7 @@ def close(
     for name, apart in found.items():
         margins[name] = Margin.of(apart, tolerance - abs(apart.mean()), spread)
         texts[name] = f"largest difference {stated(apart, spread)} ({name})"
-    return outcome(margins, texts)
+    return outcome(margins, texts, rows=_rows_of(frame, between, (low, high), by))
 
 
 @judges("value")
@@ -144,7 +144,7 @@ def leads(
     Or within ``slack`` of the largest. It is compared with each other one that the rows have, in
     every group (along ``spread``), with ``over`` as in ``gain``.
     """
-    margins, texts = {}, {}
+    margins, texts, rows = {}, {}, {}
     others = [other for other in frame[among].unique() if other != leader]
     if not others:
         raise NotMeasured(f"there is no other beside {leader}")
@@ -155,7 +155,8 @@ def leads(
                 raise without([leader if leader not in set(group[among]) else other], name)
             margins[other, name] = Margin.of(lead, lead.mean() + slack, spread)
             texts[other, name] = f"smallest lead {stated(lead, spread)} (over {other}; {name})"
-    return outcome(margins, texts)
+            rows[other, name] = group.index[group[among].isin([leader, other])]
+    return outcome(margins, texts, rows=rows)
 
 
 @judges("value")
@@ -174,7 +175,7 @@ def led(
     Less ``slack``. The one with the largest mean lead is compared, paired as in ``leads``; where
     none of those that a group has is ahead, it may not lack one that other groups have.
     """
-    margins, texts, lacking = {}, {}, {}
+    margins, texts, lacking, rows = {}, {}, {}, {}
     others = [other for other in frame[among].unique() if other != name]
     if not others:
         raise NotMeasured(f"there is no other beside {name}")
@@ -191,10 +192,11 @@ def led(
         best = max(known, key=lambda other: known[other].mean())
         margins[where] = Margin.of(known[best], known[best].mean() + slack, spread)
         texts[where] = f"smallest lead over it {stated(known[best], spread)} (by {best}; {where})"
+        rows[where] = group.index[group[among].isin([name, best])]
     for where, margin in margins.items():
         if margin.verdict != HOLDS and lacking[where]:
             raise without(lacking[where], where)
-    return outcome(margins, texts)
+    return outcome(margins, texts, rows=rows)
 
 
 @judges("value")
@@ -218,6 +220,11 @@ def level(
             f"{means.idxmax()} and {means.idxmin()} ({name})"
         )
     return outcome(margins, texts)
+
+
+def _rows_of(frame, between, sides, by):
+    """Of each group the labels of the rows of two sides."""
+    return {name: group.index[group[between].isin(sides)] for name, group in groups(frame, by)}
 
 
 def _curves(frame, value, over, by, spread):

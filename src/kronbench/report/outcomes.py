@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -33,11 +33,14 @@ class Outcome:
     intervals : int
         The intervals that it rests on, of which each may miss the truth by chance; 0 where there
         is no chance in the numbers.
+    deciding : Index or None
+        The labels of the rows that decide, where they are not all that were read.
     """
 
     verdict: str
     measured: str
     intervals: int = 0
+    deciding: pd.Index | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,12 @@ def decided(margins: Mapping[str, Margin], share: float = 1.0) -> tuple[str, str
 
 
 def outcome(
-    margins: Mapping[str, Margin], texts: Mapping[str, str], share: float = 1.0
+    margins: Mapping[str, Margin],
+    texts: Mapping[str, str],
+    share: float = 1.0,
+    rows: Mapping[str, pd.Index] | None = None,
 ) -> Outcome:
-    """The outcome of a claim on several groups, with the text of the one that decides it."""
+    """The outcome of a claim on several groups, with text and rows of the one that decides it."""
     verdict, where = decided(margins, share)
     text = texts[where]
     if share < 1:
@@ -123,7 +129,8 @@ def outcome(
     if verdict == UNDECIDED:
         undecided = [margin for margin in margins.values() if margin.verdict == UNDECIDED]
         text += f"; {_needed(undecided)}"
-    return Outcome(verdict, text, sum(margin.has_interval for margin in margins.values()))
+    n_intervals = sum(margin.has_interval for margin in margins.values())
+    return Outcome(verdict, text, n_intervals, None if rows is None else rows[where])
 
 
 def number(holds: bool, measured: str) -> Outcome:

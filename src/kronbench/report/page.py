@@ -13,6 +13,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
+import kronbench
 from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Item, Plan, measurements
 from kronbench.bench.results import not_measured_here, origin, read_numbers, read_sidecars
@@ -23,7 +24,7 @@ from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import Verdict, evaluate, expected_by_chance, headlines
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
-from kronbench.runs.accepted import changed_since
+from kronbench.runs.accepted import UNKNOWN, changed_since
 from kronbench.runs.reference import described, moved_since_accepted
 from kronbench.runs.verdicts import (
     CONTRADICTED,
@@ -117,7 +118,9 @@ def write_report(plan: Plan) -> str:
             surroundings=entries[0]["sidecars"][0]["environment"],
             origins=_origins(entries),
             elsewhere=_elsewhere(entries),
-            changed=_changed(whole) if plan.from_accepted else [],
+            changed=_changed(whole) if plan.from_accepted else {},
+            unknown=UNKNOWN,
+            n_parts=len(measurements(whole)),
             seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
         )
     )
@@ -258,7 +261,13 @@ def sentences(text: str) -> list[str]:
 
 def _citation(item, sidecars):
     """What the numbers of an item rest on: program, scale, seed, revision, machine, data."""
-    places = sorted({origin(sidecar["environment"]) for sidecar in sidecars})
+    parts = collections.defaultdict(list)
+    for sidecar in sidecars:
+        parts[origin(sidecar["environment"])].append(sidecar["part"])
+    places = sorted(
+        place if len(parts) == 1 else f"{', '.join(dict.fromkeys(names))}: {place}"
+        for place, names in parts.items()
+    )
     last = max(str(sidecar["environment"]["time"]) for sidecar in sidecars)
     data = []
     for sidecar in sidecars:
@@ -267,7 +276,7 @@ def _citation(item, sidecars):
         source = sidecar["data"]["source"] if sidecar["data"] else "generated"
         data.append(f"{sidecar['part']} ({', '.join([source, *sums])})")
     return (
-        f"Kronbench, {item.paper} {item.name}, scale {item.scale}, "
+        f"Kronbench {kronbench.__version__}, {item.paper} {item.name}, scale {item.scale}, "
         f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; data: {', '.join(data)}"
     )
 
@@ -295,27 +304,32 @@ def _resting(entries):
 
 
 def _elsewhere(entries):
-    """Sentences on where parts were measured that were not measured here."""
-    parts = {
-        (sidecar["paper"], sidecar.get("item"), sidecar["part"]): sidecar
-        for entry in entries
-        for sidecar in entry["sidecars"]
-    }
+    """Sentences on where parts were measured that were not measured here.
+
+    An item stands for its parts where all are of one place.
+    """
+    parts, places = {}, collections.defaultdict(set)
+    for entry in entries:
+        for sidecar in entry["sidecars"]:
+            name = f"{sidecar['paper']} {sidecar.get('item')}"
+            parts[name, sidecar["part"]] = sidecar
+            places[name].add(origin(sidecar["environment"]))
     return not_measured_here(
-        sidecar | {"part": f"{paper} {item}"} for (paper, item, _), sidecar in parts.items()
+        sidecar | {"part": f"{name} {part}" if len(places[name]) > 1 else name}
+        for (name, part), sidecar in parts.items()
     )
 
 
 def _changed(plan):
-    """Accepted parts that do not count as made in this checkout, and why."""
-    found = []
+    """Accepted parts that do not count as made in this checkout, by the reason."""
+    found = collections.defaultdict(list)
     for item, part in measurements(plan):
         record = item.table(part).with_suffix(".json")
         if record.exists():
             sidecar = json.loads(record.read_text(encoding="utf-8"))
             if changed := changed_since(plan, item, part, sidecar):
-                found.append(f"{item.paper} {item.name} {part} ({changed})")
-    return found
+                found[changed].append(f"{item.paper} {item.name} {part}")
+    return dict(found)
 
 
 def _origins(entries):
@@ -342,12 +356,15 @@ def _skipped(entries):
 
 
 def _summary(plan, entries, verdicts, moved, missing):
-    lines = [f"{len(entries)} items rendered at scale '{plan.scale}'"]
+    items = "item" if len(entries) == 1 else "items"
+    lines = [f"{len(entries)} {items} rendered at scale '{plan.scale}'"]
     if plan.from_accepted:
         lines.append(f"nothing was measured here: all is drawn from {plan.accepted}")
     lines += _elsewhere(entries)
     if missing:
-        lines.append(f"  missing: {', '.join(missing)}")
+        # a run for one item was asked for no other: the page names them
+        names = ", ".join(missing) if plan.from_accepted else f"{len(missing)} other items"
+        lines.append(f"  missing: {names}")
     lines += [
         f"  {title}: " + ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
         for title, _, _, group in _groups(verdicts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +12,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 STYLE = {
@@ -34,6 +36,18 @@ STYLE = {
     ),
 }
 ALARM = "#B00020"
+_LOUD, _QUIET = {"size": 9, "weight": "bold"}, {"size": 6}  # letters of a stamp
+_MARGIN = 0.1  # inches that stay free on both sides of it
+_LINE = 1.2  # height of a line, in sizes of its letters
+_ACROSS = {
+    "s": "surrogate",
+    "color": ALARM,
+    "alpha": 0.16,
+    "rotation": 25,
+    "ha": "center",
+    "va": "center",
+    "zorder": 10,
+}
 # Pairs by what a round does with them.
 ROLES = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 
@@ -101,39 +115,63 @@ def _alike(axes, one, other, share):
     return len(common) > 1 and np.abs(heights[0] - heights[1]).max() <= share
 
 
+def rests_on(panel: Axes, dataset: str) -> None:
+    """Say whose numbers a panel shows, so that a stamp across it is only that of its own data."""
+    panel.set_gid(dataset)
+
+
 def stamp(
     figure: Figure,
-    surrogates: list[str],
+    surrogates: Sequence[str],
     others: Sequence[str] = (),
     across: bool = True,
     elsewhere: Sequence[str] = (),
 ) -> None:
     """Write above the picture on which surrogate data it rests, and what other than the paper's.
 
-    ``others`` are sentences; surrogates are written ``across`` the picture too. ``elsewhere`` says
-    where its numbers were measured, if not here, in small letters where it stands alone.
+    The figure grows by the lines, which are no wider than it. ``others`` are sentences.
+    Surrogates are written ``across`` the picture too: across their own panels where ``rests_on``
+    has said which these are. ``elsewhere`` says where its numbers were measured, if not here, in
+    small grey letters.
     """
-    if elsewhere:
-        own = filter(None, [figure.get_suptitle()])
-        wrapped = [part for line in elsewhere for part in textwrap.wrap(line, 150)]
-        figure.suptitle("\n".join([*own, *wrapped]), color="#555555", fontsize=6)
-    lines = [f"SURROGATE DATA ({', '.join(surrogates)})"] if surrogates else []
-    lines += [f"Other data than the paper's: {text}" for text in others]
-    if lines:
-        lines += elsewhere
-        wrapped = [part for line in lines for part in textwrap.wrap(line, 110)]
-        figure.suptitle("\n".join(wrapped), color=ALARM, weight="bold", fontsize=10)
+    alarms = [f"SURROGATE DATA ({', '.join(surrogates)})"] if surrogates else []
+    alarms += [f"Other data than the paper's: {text}" for text in others]
+    width = figure.get_figwidth() - 2 * _MARGIN
+    loud = [line for text in alarms for line in _wrapped(text, width, _LOUD)]
+    quiet = [line for text in elsewhere for line in _wrapped(text, width, _QUIET)]
+    if loud or quiet:
+        # One title has one colour: blank lines of the loud one keep the room of the quiet one.
+        blank = math.ceil((len(quiet) + 0.5) * _QUIET["size"] / _LOUD["size"]) if quiet else 0
+        lines = [*[" "] * blank, *loud]
+        height = figure.get_figheight() + len(lines) * _LINE * _LOUD["size"] / 72
+        figure.set_figheight(height)
+        figure.suptitle("\n".join(lines), color=ALARM, fontproperties=_font(_LOUD))
+        look = {"color": "#555555", "ha": "center", "va": "top", "fontproperties": _font(_QUIET)}
+        figure.text(0.5, 1 - 0.04 / height, "\n".join(quiet), **look)
     if not (surrogates and across):
         return
-    figure.text(
-        0.5,
-        0.5,
-        "surrogate",
-        color=ALARM,
-        alpha=0.16,
-        fontsize=54,
-        rotation=25,
-        ha="center",
-        va="center",
-        zorder=10,
-    )
+    known = [panel for panel in figure.axes if panel.get_gid()]
+    for panel in known:
+        if panel.get_gid() in surrogates:
+            # in no layout: it may be wider than its panel, and takes no room
+            place = {"transform": panel.transAxes, "in_layout": False}
+            panel.text(0.5, 0.5, fontsize=26, **place, **_ACROSS)
+    if not known:
+        figure.text(0.5, 0.5, fontsize=54, **_ACROSS)
+
+
+def _font(font):
+    return FontProperties(**font)
+
+
+def _wrapped(text, width, font):
+    """Its lines, none wider than ``width`` inches in this font unless a single word is."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        inches = TextPath((0, 0), longer, prop=_font(font)).get_extents().width / 72
+        if lines[-1] and inches > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines

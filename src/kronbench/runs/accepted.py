@@ -27,6 +27,14 @@ ROOM = 12 << 20  # bytes of all files of a scale
 # Numbers that are result tables one below the other, which are not kept twice: item to tables.
 _SAME = "tables.json"
 
+# Why a part is not what the checkout would measure: by what its sidecar has the sum of, if it has.
+UNKNOWN = "no record of what it was made from"
+_CHANGES = {
+    "sources": "a source that it imports changed since",
+    "settings": "its settings changed since",
+    "data": "the registry entry or the parser of its data changed since",
+}
+
 
 def packed(text: str) -> bytes:
     """A CSV file in compact form: its columns as lines, compressed by xz.
@@ -158,16 +166,17 @@ def why_due(plan: Plan, item: Item, part: str) -> str:
 
 
 def changed_since(plan: Plan, item: Item, part: str, sidecar: dict) -> str:
-    """What of sources, settings and data is not what a table was made from; "" if it is all."""
+    """What of sources, settings and data changed since a table was made, in words; "" if none."""
     if "made_from" not in sidecar:
-        return "no record of what it was made from"
+        return UNKNOWN
     # Here, because it loads all that data sets need, which pages and comparisons do not.
     from kronbench.bench.provenance import data_digest, table_digests
 
     now = table_digests(item)
     now["data"] = data_digest(part, plan.config["mirror"]) if item.datasets else ""
-    changed = [key for key, digest in now.items() if sidecar["made_from"].get(key) != digest]
-    return f"other {' and '.join(changed)}" if changed else ""
+    return "; ".join(
+        _CHANGES[key] for key, digest in now.items() if sidecar["made_from"].get(key) != digest
+    )
 
 
 def restorable(plan: Plan) -> list[tuple[Item, str]]:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from kronbench.bench.items import Plan, load_scales
+from kronbench.bench.items import Item, Plan, load_scales
 from kronbench.errors import InputError
 
 
@@ -44,7 +44,19 @@ def make_figures(
         No such scale, paper or item; the current folder is no checkout; no such number of cores.
     """
     check_checkout(cores)
-    return run_commands(_commands(plan_of_scale(scale), paper, item, cores), only_shown)
+    plan = plan_of_scale(scale)
+    status = run_commands(_commands(plan, paper, item, cores), only_shown)
+    if item is not None and not only_shown and not status:
+        print("\n" + told(plan.item(paper, item)))
+    return status
+
+
+def told(item: Item) -> str:
+    """The tables of an item as text, and where they or its figure are."""
+    if not item.layout:
+        return f"{item.paper} {item.name}: {item.output('pdf')}"
+    table = item.output("md").read_text(encoding="utf-8").strip()
+    return f"{table}\n\n{item.paper} {item.name}: {item.output('html')}"
 
 
 def check_checkout(cores: str) -> None:

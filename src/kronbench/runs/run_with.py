@@ -16,7 +16,7 @@ from kronbench.bench.items import Item, Plan, load_plan
 from kronbench.bench.outside import commit_of, use_outside
 from kronbench.bench.source_imports import read_module
 from kronbench.errors import InputError
-from kronbench.runs.figures import check_checkout, plan_of_scale, run_commands
+from kronbench.runs.figures import check_checkout, plan_of_scale, run_commands, told
 from kronbench.settings import read_yaml, validate
 
 
@@ -155,7 +155,7 @@ def run_with(
         plan.save()
     status = run_commands(commands, only_shown)
     if not only_shown and not status:
-        print("".join(f"\n{text}\n" for text in map(_told, drawn)), end="")
+        print("".join(f"\n{text}\n" for text in map(told, drawn)), end="")
     return status
 
 
@@ -225,13 +225,6 @@ def _changes(item: Item, outside: Outside) -> dict:
     if outside.datasets:
         changes["datasets"] = list(outside.datasets)
     return changes
-
-
-def _told(item: Item) -> str:
-    """The tables of an item as text, or where its figure is."""
-    if item.layout:
-        return item.output("md").read_text(encoding="utf-8").strip()
-    return f"{item.paper} {item.name}: {item.output('pdf')}"
 
 
 def _user(path, registry):

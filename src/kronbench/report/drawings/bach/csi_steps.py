@@ -47,5 +47,6 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     axes[0, 1].xaxis.set_minor_formatter(NullFormatter())  # small ranges: labels would overlap
     axes[0, 1].set_xlabel("points n")
     axes[0, 1].set_ylabel("seconds")
-    axes[0, 1].legend()
+    # Below the axes, since curves run through every corner.
+    figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower right", ncols=2)
     return figure

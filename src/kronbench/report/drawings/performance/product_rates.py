@@ -37,6 +37,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     for side in axes[0]:
         side.set_xlabel("pairs n")
     remark = ", some of it on a busy machine" if disturbed(chosen) else ""
-    figure.suptitle(f"{dtype}, {threads} threads{remark}", fontsize=8)
+    for side in axes[0]:
+        side.set_title(f"{dtype}, {threads} threads{remark}", fontsize=8)
     shared_legend(figure, axes, loc="outside right center")
     return figure
