@@ -147,7 +147,7 @@ def test_a_verdict_on_times_is_no_move_and_another_is(tmp_path, before, now, cap
     assert differences(a, b) == ([] if before == now else moved)
     assert main(["compare", str(a), str(b)]) == (before != now)
     told = (
-        "### Verdicts on times, and rows that a time cap takes, which are not compared: 1"
+        "### Not compared: verdicts on times, rows past a cap or of solvers not installed: 1"
         in capsys.readouterr().out
     )
     assert told == (before != now)
@@ -287,18 +287,19 @@ def test_a_folder_without_results_is_named(tmp_path):
     assert main(["compare", str(tmp_path), str(tmp_path)]) == 2
 
 
-def test_rows_that_a_time_cap_takes_are_no_move_nor_what_rests_on_them(tmp_path):
-    """Both of a run that says so; the verdict on other rows still is one."""
+@pytest.mark.parametrize(
+    "reason", ["B ended: 9 s, over the cap of 5 s", "B was skipped: rlscore is not installed"]
+)
+def test_rows_that_a_run_says_it_lacks_are_no_move_nor_what_rests_on_them(tmp_path, reason):
+    """In both directions; the verdict on other rows still is one."""
     less = {key: values[:3] for key, values in FRAME.items()}
     a = folder(tmp_path / "a", verdicts=("holds", "holds"))
     b = folder(tmp_path / "b", frame=less, verdicts=("not tested", "contradicted"))
     moves = [("verdict", "claim-1"), ("verdict", "claim-0"), ("rows", "airola/t")]
     assert differences(a, b) == moves
     record = tmp_path / "b" / "airola" / "t.json"
-    said = json.loads(record.read_text()) | {"skipped": ["B ended: 9 s, over the cap of 5 s"]}
+    said = json.loads(record.read_text()) | {"skipped": [reason]}
     record.write_text(json.dumps(said))
-    assert differences(a, b) == [
-        ("verdict", "claim-1"),
-        ("clock", "claim-0"),
-        ("clock", "airola/t"),
-    ]
+    expected = [("verdict", "claim-1"), ("clock", "claim-0"), ("clock", "airola/t")]
+    assert differences(a, b) == expected
+    assert differences(b, a) == expected

@@ -80,6 +80,17 @@ def test_what_is_accepted_is_small_and_says_its_machine(plan):
     assert all(file.exists() for part in item.parts for file in files_of(plan, item, part))
 
 
+def test_tables_that_lack_rows_are_named_by_a_run_and_once_it_is_accepted(plan):
+    (item,) = plan.items
+    for reason in ("ended at 9 s, over the cap of 5 s", "A was skipped: a is not installed"):
+        write_results(item, curves(auc=0.6).head(20), skipped=[reason])
+        render.render(item)
+        write_report(plan)
+        accept(plan, write=True)
+        runs = read_run(plan.report.parent), read_run(plan.accepted)
+        assert [run.cut_short for run in runs] == [{"airola/figure-3"}] * 2
+
+
 def test_a_run_beside_the_accepted_one_tells_what_else_changed(plan):
     measured(plan, auc=0.6)
     accept(plan, write=True)

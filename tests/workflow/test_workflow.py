@@ -138,7 +138,7 @@ def test_verdicts_are_those_of_the_accepted_run(real):
     if not (ROOT / plan.accepted / "verdicts.csv").exists():
         pytest.skip(f"no verdicts were accepted at scale '{plan.scale}'")
     accepted, run = read_run(ROOT / plan.accepted), read_run(real / "results" / plan.scale)
-    found = moves(accepted.verdicts, run.verdicts, accepted.capped | run.capped)
+    found = moves(accepted.verdicts, run.verdicts, accepted.cut_short | run.cut_short)
     # Seconds are for the performance page, not for a test on a slow day.
     found = [move for move in found if not move.timed]
     assert not found, "\n".join(map(described, found))

@@ -13,7 +13,7 @@ from kronbench.bench.columns import Columns
 from kronbench.bench.results import read_table
 from kronbench.errors import InputError
 from kronbench.runs.accepted import kept_numbers
-from kronbench.runs.reference import capped_of, columns_of, moves, surroundings
+from kronbench.runs.reference import columns_of, cut_short_of, moves, surroundings
 from kronbench.runs.verdicts import CONTRADICTED, read_verdicts
 from kronbench.settings import read_yaml, validate
 
@@ -28,8 +28,9 @@ class Difference:
     Attributes
     ----------
     kind : {"verdict", "number", "rows", "table", "clock", "surroundings"}
-        "clock" is what a machine may change from run to run: another verdict on times, rows that a
-        time cap takes, and a claim that is not tested without them.
+        "clock" is what a machine may change from run to run: another verdict on times;
+        and rows that a time cap takes, or a solver would make that is not installed, with claims
+        that are not tested without them.
     place : str
         A claim, a table and column, or a part of the surroundings.
     text : str
@@ -52,7 +53,7 @@ class Run:
     numbers: dict[str, pd.DataFrame]
     columns: dict[str, Columns]  # of the tables of which the run says it
     surroundings: dict
-    capped: frozenset[str] = frozenset()  # tables that a time cap has cut short
+    cut_short: frozenset[str] = frozenset()  # tables that say that they lack rows
 
 
 def read_run(folder: str | Path) -> Run:
@@ -75,7 +76,8 @@ def read_run(folder: str | Path) -> Run:
         )
     tables = numbers_in(folder)
     columns = columns_of(folder, tables)
-    return Run(folder, verdicts, tables, columns, surroundings(folder), capped_of(folder, tables))
+    short = cut_short_of(folder, tables)
+    return Run(folder, verdicts, tables, columns, surroundings(folder), short)
 
 
 def numbers_in(folder: Path) -> dict[str, pd.DataFrame]:
@@ -136,7 +138,7 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
         "table": "Tables on one side only",
         "rows": "Rows on one side only",
         "number": "Numbers and texts that moved beyond their tolerance",
-        "clock": "Verdicts on times, and rows that a time cap takes, which are not compared",
+        "clock": "Not compared: verdicts on times, rows past a cap or of solvers not installed",
         "surroundings": "What else differs",
     }
     for kind, title in titles.items():
@@ -168,7 +170,7 @@ def _listed(value):
 
 
 def _verdicts(a, b):
-    for move in moves(a.verdicts, b.verdicts, a.capped | b.capped):
+    for move in moves(a.verdicts, b.verdicts, a.cut_short | b.cut_short):
         text = f"{move.before or 'no such claim'} -> {move.now or 'no such claim'}"
         if move.now:
             text += f" ({move.measured_now})"
@@ -249,9 +251,9 @@ def _numbers(name, a, b, tolerances):
     left, right, lost = rows_of_both(a.numbers[name], b.numbers[name], columns)
     for side, rows, of, place in lost:
         text = f"{rows} of {of} rows of {side} have no counterpart ({place})"
-        # a time cap ends the rows sooner on a slower machine
-        capped = name in a.capped | b.capped
-        yield Difference("clock" if capped else "rows", name, text, rows / of)
+        # a time cap ends the rows sooner on a slower machine, and not all have each solver
+        short = name in a.cut_short | b.cut_short
+        yield Difference("clock" if short else "rows", name, text, rows / of)
     for column in left:
         if column in columns.texts:
             found = _moved_texts(name, column, left[column], right[column])

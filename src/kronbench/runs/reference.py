@@ -34,13 +34,17 @@ _SURROUNDINGS = (
     *("revision", "blas", "cpu", "instructions", "threads", "cores", "python", "system"),
 )
 
+# Why a table may lack rows that another run has: the key of ``machine.json`` that lists such
+# tables, and what its jobs say (the second as bench.solvers has it).
+_SHORT = {"capped": OVER_CAP, "without": "is not installed"}
+
 
 @dataclass(frozen=True)
 class Move:
     """A claim whose verdict differs from the accepted run; empty texts where it had none.
 
-    ``timed``: it rests on a clock, or is untested without rows that a time cap took, so that
-    another machine or hour may judge otherwise.
+    ``timed``: it rests on a clock, or is untested without rows that a time cap took or that a
+    solver would make that is not installed: another machine or hour may judge otherwise.
     """
 
     id: str
@@ -73,26 +77,30 @@ def columns_of(folder: Path, tables: Iterable[str]) -> dict[str, Columns]:
     return {name: recorded(record) for name, record in records.items() if record}
 
 
-def capped_of(folder: Path, tables: Iterable[str]) -> frozenset[str]:
-    """The tables, ``<paper>/<item>``, of which a run says that a time cap has cut them short."""
+def cut_short_of(folder: Path, tables: Iterable[str]) -> frozenset[str]:
+    """The tables, ``<paper>/<item>``, of which a run says that they lack rows.
+
+    A time cap took them, or a solver would make them that is not installed.
+    """
     if (folder / "machine.json").exists():
-        return frozenset(read_machine(folder).get("capped", ()))
-    return frozenset(name for name in tables if _capped(folder / f"{name}.json"))
+        machine = read_machine(folder)
+        return frozenset(name for key in _SHORT for name in machine.get(key, ()))
+    return frozenset(name for name in tables if _cut_short(folder / f"{name}.json"))
 
 
-def _capped(record):
+def _cut_short(record):
     if not record.exists():
         return False
     skipped = json.loads(record.read_text(encoding="utf-8")).get("skipped", ())
-    return any(OVER_CAP in line for line in skipped)
+    return any(words in line for line in skipped for words in _SHORT.values())
 
 
-def _capped_in_either(plan):
-    return capped_of(plan.accepted, ()) | _capped_items(plan)
+def _cut_short_in_either(plan):
+    return cut_short_of(plan.accepted, ()) | _cut_short_items(plan)
 
 
-def _capped_items(plan):
-    items = (item for item in plan.items if _capped(item.output("json")))
+def _cut_short_items(plan):
+    items = (item for item in plan.items if _cut_short(item.output("json")))
     return frozenset(f"{item.paper}/{item.name}" for item in items)
 
 
@@ -154,11 +162,11 @@ def distinct(values: Iterable) -> object:
 
 
 def moves(
-    accepted: pd.DataFrame, verdicts: pd.DataFrame, capped: Collection[str] = ()
+    accepted: pd.DataFrame, verdicts: pd.DataFrame, cut_short: Collection[str] = ()
 ) -> list[Move]:
     """Claims that are new, gone, or have another verdict, in the order of the run.
 
-    ``capped`` are the tables, ``<paper>/<item>``, that a time cap has cut short in either run.
+    ``cut_short`` are the tables, ``<paper>/<item>``, that lack rows in either run.
     """
     found, frames = [], (accepted, verdicts)
     for name in [*verdicts.index, *accepted.index.difference(verdicts.index, sort=False)]:
@@ -172,7 +180,7 @@ def moves(
                 all(map(timed, rows))
                 or (
                     UNTESTED in (before[0], now[0])
-                    and f"{rows[1]['paper']}/{rows[1]['item']}" in capped
+                    and f"{rows[1]['paper']}/{rows[1]['item']}" in cut_short
                 )
             )
             found.append(Move(name, before[0], now[0], before[1], now[1], clock))
@@ -189,7 +197,7 @@ def moved_since_accepted(plan: Plan, verdicts: pd.DataFrame) -> list[Move] | Non
         return None
     accepted = read_verdicts(path)
     accepted = accepted[accepted["paper"].isin(list(plan.papers))]
-    return moves(accepted, verdicts, _capped_in_either(plan))
+    return moves(accepted, verdicts, _cut_short_in_either(plan))
 
 
 def described(move: Move) -> str:
@@ -229,7 +237,7 @@ def accept(plan: Plan, write: bool = False) -> str:
                 f"this run has no {', '.join(lost)}, which the accepted run has; "
                 "accept a run of all papers"
             )
-        moved = moves(accepted, verdicts, _capped_in_either(plan))
+        moved = moves(accepted, verdicts, _cut_short_in_either(plan))
         clock = sum(move.timed for move in moved)
         lines = [
             f"{len(moved) - clock} of {len(verdicts)} verdicts move against {target}, beside "
@@ -359,7 +367,8 @@ def _write(plan, verdicts, jobs, items):
     sidecars = sidecars_of(plan)
     times = sorted(str(sidecar["environment"].get("time")) for sidecar in sidecars)
     machine = _described(sidecars) | {"first": times[0], "last": times[-1]}
-    machine |= {"capped": _capped_accepted(plan), "left_out": _left_out(target, left_out)}
+    machine |= {key: _saying(plan, words) for key, words in _SHORT.items()}
+    machine |= {"left_out": _left_out(target, left_out)}
     write_text(target / "machine.json", json.dumps(machine, indent=1) + "\n")
     if plan.scale == README_SCALE:
         update_readme(Path("README.md"), target)
@@ -377,15 +386,15 @@ def _left_out(target, left_out):
     return {name: left_out[name] for name in sorted(left_out) if not (target / name).exists()}
 
 
-def _capped_accepted(plan):
-    """The items, ``<paper>/<item>``, of which a time cap has cut an accepted part short."""
-    capped = {
+def _saying(plan, words):
+    """The items, ``<paper>/<item>``, of which an accepted part says these words."""
+    saying = {
         (sidecar["paper"], sidecar["item"])
         for sidecar in sidecars_of(plan)
-        if any(OVER_CAP in line for line in sidecar["skipped"])
+        if any(words in line for line in sidecar["skipped"])
     }
     return sorted(
         f"{item.paper}/{item.name}"
         for item in plan.items
-        if item.parts and (item.paper, item.tables_of) in capped
+        if item.parts and (item.paper, item.tables_of) in saying
     )

@@ -16,9 +16,16 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, aupr, margin_scores
+from kronbench.experiments.field.fold_leaks import Leaks
+from kronbench.experiments.field.fold_libsvm import (
+    OverCap,
+    check_seconds,
+    matrix_gigabytes,
+    spread_rows,
+)
 from kronbench.experiments.field.fold_ridges import FoldRidges
 from kronbench.experiments.field.inputs import published, unit_kernel
-from kronbench.models import KronRidgeCV, KronSVM, TwoStepRidge
+from kronbench.models import KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
 from kronbench.pairs import PairData
 
 COLUMNS = Columns(
@@ -28,7 +35,7 @@ COLUMNS = Columns(
     counts=("n", "n_train", "on_edge", "new_vertices", "with_twin", "with_near"),
     numbers=(
         *("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction"),
-        *("reg", "reg_rows", "reg_cols", "row_effect", "col_effect", "validation_mse"),
+        *("reg", "gamma", "reg_rows", "reg_cols", "row_effect", "col_effect", "validation_mse"),
     ),
     texts=("drug_kernel", "target_kernel"),
     values={
@@ -40,7 +47,6 @@ COLUMNS = Columns(
 )
 
 _SCORES = ("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction")
-_NEAR = 0.9  # similarity from which vertices are nearly identical
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
@@ -48,8 +54,11 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
 
     The test fold of each of ``folds`` is predicted by ``methods``. What a method has to choose it
     chooses by the mean squared error on the first training part, with the others to train on: of
-    ``kernels`` of its data set, of ``effects`` of both sides and of ``regs``. Then it is trained
-    on all parts, and for ``repeated`` methods on all but each one, as publications do.
+    ``kernels`` of its data set, of ``effects`` of both sides and of ``regs``; machines that
+    separate the positives take their weight (KronSVM: of ``svm_regs`` of the data set, or of
+    ``regs``) by the AUPR there. Then it is trained on all parts, and for ``repeated`` methods on
+    all but each one, as publications do. Methods of ``left_out`` of the data set are said to be
+    so, and LibSVM where its training would pass ``training_caps``.
 
     ``pairs`` are "all" test pairs, or, for methods ``by_leak``, those of which a training pair has
     ``twin`` vertices (equal rows of the similarity matrices) on both sides, those of which one has
@@ -58,14 +67,19 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     the training vertices.
     """
     problem = _Problem(data, spec)
-    frames, skipped = [], []
+    frames = []
+    skipped = [
+        f"{data.name}: {method} takes minutes, and is left out at this scale"
+        for method in spec["left_out"].get(data.name.lower(), ())
+    ]
     for name in tqdm(spec["folds"], desc=data.name, unit="fold"):
         try:
             fold = published(data, name)
         except InputError as error:
             skipped.append(f"{data.name}, {name}: {error}")
             continue
-        frames += _of_fold(problem, fold, f"setting {name.rpartition('-')[2]}", spec)
+        setting = f"setting {name.rpartition('-')[2]}"
+        frames += _of_fold(problem, fold, setting, spec, skipped)
     if not frames:
         raise InputError(f"no fold of {data.name} is at hand: {skipped[0]}")
     frame = pd.DataFrame(frames)
@@ -99,18 +113,24 @@ def _kernel(data, of):
     return unit_kernel(data[name], bool(squared))
 
 
-def _of_fold(problem, fold, setting, spec):
+def _of_fold(problem, fold, setting, spec, skipped):
     y = problem.Y[fold.rows, fold.cols]
-    leak = _Leaks(problem, fold)
+    leak = Leaks(problem.similarities, fold)
     ridges = FoldRidges(problem, fold, y, spec)
     for method, entry in spec["methods"].items():
         if fold.dataset.lower() not in entry.get("datasets", [fold.dataset.lower()]):
             continue
         if setting not in entry.get("settings", setting):
             continue
+        if method in spec["left_out"].get(fold.dataset.lower(), ()):
+            continue
         model = _MODELS[entry["model"]](ridges, entry)
         start = ridges.clock()
-        chosen = model.choose(fold.parts[0], np.concatenate(fold.parts[1:]))
+        try:
+            chosen = model.choose(fold.parts[0], np.concatenate(fold.parts[1:]))
+        except OverCap as reason:
+            skipped.append(f"{fold.dataset}, {setting}: {method}: {reason}")
+            continue
         choice_seconds = ridges.clock() - start
         trainings = {"all parts": fold.train}
         if method in spec["repeated"]:
@@ -145,53 +165,9 @@ def _scored(y, scores, fold, part, entry):
         y[test], scores[part], fold.rows[test], fold.cols[test], fold.positive_above, _SCORES
     )
     found = {name: found[name] for name in _SCORES}
-    if entry["model"] == "svm":  # its scores rank, and are no affinities
+    if entry["model"] in ("svm", "libsvm"):  # their scores rank, and are no affinities
         found |= {"mse": np.nan, "rm2": np.nan}
     return {"n": len(test), **found}
-
-
-class _Leaks:
-    """Which test pairs have twins, or nearly identical pairs, in training."""
-
-    def __init__(self, problem, fold):
-        self.fold = fold
-        near = [_nearly_identical(S) for S in problem.similarities]
-        known = np.zeros(problem.Y.shape, np.float32)
-        known[fold.rows[fold.train], fold.cols[fold.train]] = 1
-        reach = near[0].astype(np.float32) @ known @ near[1].astype(np.float32)
-        related = reach[fold.rows[fold.test], fold.cols[fold.test]] > 0
-        found = fold.leak(*problem.similarities)
-        self.parts = {
-            "all": np.ones(len(fold.test), bool),
-            "twin": found.pairs,
-            "near": related & ~found.pairs,
-            "other": ~related & ~found.pairs,
-        }
-        self.new = fold.new_rows, fold.new_cols
-        # vertices that are nearly those that are new in the test set
-        self.close = [N[:, new].any(axis=1) for N, new in zip(near, self.new, strict=True)]
-        trained = [np.unique(side[fold.train]) for side in (fold.rows, fold.cols)]
-        has_near = [
-            N[np.ix_(new, old)].any(axis=1)
-            for N, new, old in zip(near, self.new, trained, strict=True)
-        ]
-        self.counts = {
-            "new_vertices": sum(map(len, self.new)),
-            "with_twin": int(found.rows.sum() + found.cols.sum()),
-            "with_near": int(sum(side.sum() for side in has_near)),
-        }
-
-    def unrelated(self, train):
-        """Training pairs without the vertices that are nearly new ones of the test set."""
-        rows, cols = self.fold.rows[train], self.fold.cols[train]
-        return train[~(self.close[0][rows] | self.close[1][cols])]
-
-
-def _nearly_identical(similarity):
-    diagonal = np.sqrt(np.diag(similarity))
-    near = similarity / np.outer(diagonal, diagonal) >= _NEAR
-    np.fill_diagonal(near, True)
-    return near | near.T
 
 
 class _Model:
@@ -322,12 +298,12 @@ class _Svm(_Ridge):
         super().choose(validation, train)
         best = -np.inf
         positive = self.y[validation] > self.fold.positive_above
-        for reg in self.spec["regs"]:
+        regs = self.spec["svm_regs"].get(self.fold.dataset.lower(), self.spec["regs"])
+        for reg in regs:
             self.chosen["reg"] = reg
             found = aupr(positive, self.predict(train, validation))
             if found > best:
                 best, chosen = found, reg
-        regs = self.spec["regs"]
         self.chosen |= {"reg": chosen, "on_edge": int(chosen in (min(regs), max(regs)))}
         self.chosen["validation_mse"] = np.nan
         return self.chosen
@@ -347,6 +323,42 @@ class _Svm(_Ridge):
         )
         labels = np.where(self.y > self.fold.positive_above, 1.0, -1.0)
         return model.fit(X[train], labels[train]).decision_function(X[test])
+
+
+class _LibSvm(_Ridge):
+    """LibSVM of the positives: a Gaussian kernel on rows of the kernels that ridge chooses."""
+
+    def choose(self, validation, train):
+        super().choose(validation, train)
+        names = [self.chosen[f"{side}_kernel"] for side in ("drug", "target")]
+        features = (spread_rows(self.problem.kernel[name]) for name in names)
+        self.X = PairData(*features, self.fold.rows, self.fold.cols)
+        regs, gammas = self.entry["regs"], self.entry["gammas"]  # increasing
+        self.chosen = dict(zip(("drug_kernel", "target_kernel"), names, strict=True))
+        self.chosen |= {"validation_mse": np.nan, "reg": regs[0], "gamma": gammas[-1]}
+        draw = generator(self.spec["seed"], "parts of training pairs", self.fold.dataset)
+        pairs = draw.permutation(np.concatenate([validation, train]))
+        caps = self.spec["training_caps"]
+        self.from_matrix = matrix_gigabytes(len(pairs)) <= caps["gigabytes"]
+        check_seconds(self._fitted, pairs, self.entry["parts"], caps)
+        best, chosen = -np.inf, {}
+        positive = self.y[validation] > self.fold.positive_above
+        for gamma, reg in itertools.product(gammas, regs):
+            self.chosen |= {"reg": reg, "gamma": gamma}
+            found = aupr(positive, self.predict(train, validation))
+            if found > best:
+                best, chosen = found, dict(self.chosen)
+        at_ends = chosen["reg"] in (regs[0], regs[-1]), chosen["gamma"] in (gammas[0], gammas[-1])
+        self.chosen = chosen | {"on_edge": int(any(at_ends))}
+        return self.chosen
+
+    def predict(self, train, test):
+        return self._fitted(train).to_vec_trick().decision_function(self.X[test])
+
+    def _fitted(self, train):
+        labels = np.where(self.y[train] > self.fold.positive_above, 1.0, -1.0)
+        point = {name: self.chosen[name] for name in ("reg", "gamma")}
+        return PairLibSVM(**point, precompute=self.from_matrix).fit(self.X[train], labels)
 
 
 class _TwoStep(_Ridge):
@@ -396,5 +408,6 @@ _MODELS = {
     "cv": _Cv,
     "stored": _Stored,
     "svm": _Svm,
+    "libsvm": _LibSvm,
     "two-step": _TwoStep,
 }
