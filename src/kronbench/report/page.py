@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
-import kronbench
+from kronbench import __version__
 from kronbench.bench.columns import columns_shown
 from kronbench.bench.items import Item, Plan, measurements
 from kronbench.bench.results import not_measured_here, origin, read_numbers, read_sidecars
@@ -276,7 +276,7 @@ def _citation(item, sidecars):
         source = sidecar["data"]["source"] if sidecar["data"] else "generated"
         data.append(f"{sidecar['part']} ({', '.join([source, *sums])})")
     return (
-        f"Kronbench {kronbench.__version__}, {item.paper} {item.name}, scale {item.scale}, "
+        f"Kronbench {__version__}, {item.paper} {item.name}, scale {item.scale}, "
         f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; data: {', '.join(data)}"
     )
 
