@@ -198,9 +198,7 @@ def test_a_number_of_landmarks_is_a_number_of_at_least_one(folder, capsys, numbe
     assert f"--row-landmarks: '{number}' is no number of at least 1" in last
 
 
-def test_what_memory_does_not_hold_can_be_fitted_as_its_sentence_says(
-    folder, capsys, monkeypatch
-):
+def test_what_memory_does_not_hold_can_be_fitted_as_its_sentence_says(folder, capsys, monkeypatch):
     monkeypatch.setattr(requirements, "available_memory", lambda: 21_500)
     monkeypatch.setattr("kronbench.own_pairs.jobs.check_tables", lambda tables: None)
     argv = ["fit", *arguments(folder, rows=folder / "bits.csv"), "--solver", "KronRidge"]
