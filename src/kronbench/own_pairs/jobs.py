@@ -190,7 +190,7 @@ def _announce_fits(recipe, own, n_fits, n_solves):
     def fit():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fits themselves warn
-            recipe.fit(own.data, own.y)
+            recipe.fit(recipe.compact(own.data), own.y)
 
     announce(recipe, Work.of(own.data), n_fits, fit, n_solves)
 
