@@ -49,7 +49,11 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
             help="choose reg and kernel widths that no --set has, by inner folds, or by leaving "
             "out each pair; a value beyond the grid is given by --set",
         )
-        command.add_argument("--seed", type=_seed, default=0, help="of the splits; 0")
+        for side, name in (("row", "row"), ("col", "column")):
+            text = f"kernel of rank N from N of the {name} vertices, where these are very many"
+            command.add_argument(f"--{side}-landmarks", type=positive, metavar="N", help=text)
+        text = "of the splits and the landmarks; 0"
+        command.add_argument("--seed", type=_seed, default=0, help=text)
     evaluate.add_argument("--setting", choices=[*"ABCD", "all"], default="all", help=_NEW)
     evaluate.add_argument(
         "--splits", type=positive, default=3, help="parts of pairs or vertices; 3"
@@ -102,6 +106,7 @@ def _evaluate(arguments):
         seed=arguments.seed,
         scale=arguments.scale,
         selects=arguments.select,
+        landmarks=(arguments.row_landmarks, arguments.col_landmarks),
     )
     from kronbench.own_pairs.evaluate import as_text
 
@@ -121,6 +126,7 @@ def _fit(arguments):
             seed=arguments.seed,
             scale=arguments.scale,
             selects=arguments.select,
+            landmarks=(arguments.row_landmarks, arguments.col_landmarks),
         )
     )
 

@@ -199,7 +199,6 @@ def test_more_columns_than_three_need_a_named_label(folder, capsys):
     ("options", "sentence"),
     [
         (["--solver", "PairKNN"], "PairKNN cannot be kept in a file"),
-        (["--solver", "KronRidge", "--set", "form=primal"], "dual form"),
         (["--solver", "KronRidge", "-o", "nowhere/m.kron"], "cannot be written: No such file"),
         (
             ["--solver", "KronRidge", "-o", "pairs.csv/m.kron"],

@@ -2,9 +2,11 @@
 
 import os
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from kronbench import InputError, PairData
 from kronbench.own_pairs import jobs, requirements
@@ -57,7 +59,7 @@ def test_what_is_said_to_fit_fits_and_one_more_does_not(monkeypatch):
     told = str(caught.value)
     assert "1,000,000 pairs of 300,000 rows and 2,000 columns needs about 69" in told
     assert "for the row kernel, and 8,192 MiB are available" in told
-    assert told.endswith("or take landmarks in Python (kronbench.models.VertexNystroem)")
+    assert told.endswith("or fit on landmarks: --row-landmarks 500")
     vertices = int(told.rpartition("about ")[2].partition(" ")[0].replace(",", ""))
     assert vertices > 10_000
     for more, fits in ((0, True), (1, False)):
@@ -65,7 +67,36 @@ def test_what_is_said_to_fit_fits_and_one_more_does_not(monkeypatch):
         assert (needed <= 8 * 2**30) is fits
     primal = Recipe("KronRidge", {"form": "primal"})  # forms no kernel matrix
     assert "row kernel" not in memory_of(primal, MILLION)
+    low_rank = replace(recipe.with_parameters({"form": "primal"}), landmarks=(500, None))
+    assert sum(memory_of(low_rank, MILLION).values()) < 4 * 2**30  # as told, it fits
     assert memory_of(Recipe("PairKNN", {}), MILLION) == {}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_memory_told_of_landmarks_is_that_of_a_fit_and_of_its_predictions(dtype):
+    rng = np.random.default_rng(0)
+    bits = sparse.csr_array((rng.random((60_000, 256)) < 0.05).astype(float))
+    i, j = rng.integers(60_000, size=90_000), rng.integers(40, size=90_000)
+    pairs = PairData(bits, rng.standard_normal((40, 6)), i, j)
+    given = {"row_kernel": "tanimoto", "form": "primal", "dtype": dtype, "max_iter": 2}
+    recipe = Recipe("KronRidge", given, landmarks=(100, None))
+    pairs, y = recipe.compact(pairs), rng.standard_normal(len(pairs))
+    recipe.fit(recipe.compact(pairs[:100]), y[:100])  # what is compiled and loaded is no part
+    work = Work.of(pairs), Work.of(pairs, pairs)
+    told = [sum(memory_of(recipe, entry).values()) for entry in work]
+    peaks = []
+    tracemalloc.start()
+    try:
+        fitted = recipe.fit(pairs, y)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        fitted.scores(recipe.compact(pairs[: len(pairs) // 2]))
+        peaks.append(tracemalloc.get_traced_memory()[1] - before)
+    finally:
+        tracemalloc.stop()
+    assert 0.5 < told[0] / peaks[0] < 2.5, (told, peaks)
+    assert 0.5 < told[1] / peaks[1] < 3, (told, peaks)  # half of the pairs
 
 
 @pytest.mark.parametrize("what", ["tables", "work"])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
 
 from kronbench.linalg import (
     KernelColumns,
@@ -59,6 +63,33 @@ class VertexFeatures:
         self._factor = LowRankFactor(
             factor.factor[factor.pivots], np.arange(factor.rank), factor.gains
         )
+
+    def arrays(self) -> dict[str, np.ndarray | sparse.csr_array]:
+        """All that is not in the kernel and in the shape of the training features, by name."""
+        if self._is("linear"):
+            return {}
+        return {"pivots": self._pivots, "triangle": self._factor.factor}
+
+    @classmethod
+    def restored(
+        cls,
+        side: str,
+        kernel: str,
+        gamma: float | None,
+        dtype: DTypeLike,
+        shape: tuple[int, int],
+        arrays: Mapping[str, np.ndarray | sparse.csr_array],
+    ) -> VertexFeatures:
+        """The map whose :meth:`arrays` these are, of training features of a shape."""
+        found = cls.__new__(cls)
+        found._side, found._kernel, found._gamma = side, kernel, gamma
+        found._shape, found._dtype = shape, np.dtype(dtype)
+        if not found._is("linear"):
+            triangle = arrays["triangle"]
+            rank = len(triangle)
+            found._pivots = arrays["pivots"]
+            found._factor = LowRankFactor(triangle, np.arange(rank), np.zeros(rank))
+        return found
 
     def __call__(self, features):
         """Features (p, k) of p vertices, given as those of the training set are; O(p k^2)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -110,11 +110,11 @@ def evaluate(
         ``setting``, ``scores`` (a list by metric), ``test_sets``, ``not_scored`` (with one label
         in the training or the test pairs) and ``reason`` (why there are no scores).
     """
-    found = []
+    found, used = [], replace(own, data=recipe.compact(own.data))
     for setting in [*plan.splits, *plan.impossible]:
         entry = {"setting": setting, "test": SETTINGS[setting], "reason": None}
         if setting in plan.splits:
-            entry |= _scores(own, recipe, setting, plan, seed, selects, progress)
+            entry |= _scores(used, recipe, setting, plan, seed, selects, progress)
         else:
             entry |= {"scores": [], "test_sets": 0, "not_scored": 0}
             entry["reason"] = plan.impossible[setting]
@@ -123,6 +123,7 @@ def evaluate(
         "solver": recipe.solver,
         "parameters": dict(recipe.parameters),
         "scaled": list(recipe.scaled),
+        "landmarks": list(recipe.landmarks),
         "selected": selects,
         "seed": seed,
         "pairs": len(own.data),

@@ -15,7 +15,12 @@ from kronbench.errors import InputError
 from kronbench.files import refusal, replacing
 from kronbench.own_pairs import model_file
 from kronbench.own_pairs.model_file import Model
-from kronbench.own_pairs.recipe import Recipe, make_recipe, read_assignments
+from kronbench.own_pairs.recipe import (
+    Recipe,
+    check_landmarks,
+    make_recipe,
+    read_assignments,
+)
 from kronbench.own_pairs.requirements import Work, announce, check_tables
 
 # What imports scikit-learn, numba or pandas is imported once what needs none of them is checked:
@@ -33,6 +38,7 @@ def evaluate_files(
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
+    landmarks: tuple[int | None, int | None] = (None, None),
 ) -> dict:
     """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`.
 
@@ -40,7 +46,7 @@ def evaluate_files(
     ----------
     tables : dict
         Arguments of :func:`kronbench.own_pairs.tables.read_own_pairs`.
-    solver, assignments, scale, selects
+    solver, assignments, scale, selects, landmarks
         As in :func:`kronbench.own_pairs.recipe.make_recipe`.
     settings : of "A", "B", "C", "D"
     n_splits, n_repeats, seed : int
@@ -51,7 +57,7 @@ def evaluate_files(
     InputError
         Something given is wrong; all but what single folds show is told before the first fit.
     """
-    own, recipe = _read(tables, solver, assignments, scale, selects)
+    own, recipe = _read(tables, solver, assignments, scale, selects, landmarks, seed)
     from kronbench.own_pairs.evaluate import evaluate, plan
 
     splits = plan(own, recipe, settings, n_splits, n_repeats, seed, selects)
@@ -70,6 +76,7 @@ def fit_files(
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
+    landmarks: tuple[int | None, int | None] = (None, None),
 ) -> str:
     """Fit to all pairs and write the model; sentences on what was chosen and written.
 
@@ -82,8 +89,9 @@ def fit_files(
         As in :func:`evaluate_files`.
     """
     model_file.check_output(out)
-    model_file.check_keeps(solver, read_assignments(solver, assignments))
-    own, recipe = _read(tables, solver, assignments, scale, selects)
+    model_file.check_keeps(solver)
+    own, recipe = _read(tables, solver, assignments, scale, selects, landmarks, seed)
+    data = recipe.compact(own.data)
     from kronbench.own_pairs.selection import check_selects, n_fits, n_solves, select
 
     lines = []
@@ -93,7 +101,7 @@ def fit_files(
     _announce_fits(recipe, own, *counts)
     if selects:
         with _progress(n_fits(recipe, setting), "select") as step:
-            choice = select(recipe, own.data, own.y, setting, seed, step)
+            choice = select(recipe, data, own.y, setting, seed, step)
         recipe = choice.recipe
         chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
         metric = (
@@ -107,7 +115,8 @@ def fit_files(
             for name, beyond in choice.on_edge.items()
         ]
     with _iterations(recipe) as callback:
-        fitted = recipe.fit(own.data, own.y, callback)
+        fitted = recipe.fit(data, own.y, callback)
+    lines += _missed(recipe, fitted)
     with _refused_writing():
         digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
@@ -143,16 +152,27 @@ def predict_files(
     for _, data in new.groups:
         announce(known.recipe, Work.of(known.data, data))
     for part, data in new.groups:
-        scores[part] = known.fitted.scores(data)
+        scores[part] = known.fitted.scores(known.recipe.compact(data))
     frame = new.ids.assign(prediction=scores)
     with _refused_writing(), replacing(out) as temporary:
         frame.to_csv(temporary, sep=separator, index=False)
     return f"{out}: {len(frame)} predictions by {known.recipe}"
 
 
-def _read(tables, solver, assignments, scale, selects):
+def _missed(recipe, fitted):
+    """What landmarks leave of a kernel, as a sentence for each side that has some."""
+    nystroem, lines = fitted.before.landmarks, []
+    for rank, side, name in zip(recipe.landmarks, ("row", "col"), ("row", "column"), strict=True):
+        if rank is not None:
+            found = getattr(nystroem, f"{side}_landmarks_").shape[0]
+            missed = getattr(nystroem, f"{side}_trace_error_")
+            lines.append(f"{found} {name} landmarks miss {missed:.3f} of the kernel's trace")
+    return lines
+
+
+def _read(tables, solver, assignments, scale, selects, landmarks, seed):
     """The pairs, and the recipe for them, with all that can be checked before long work."""
-    read_assignments(solver, assignments)
+    check_landmarks(solver, read_assignments(solver, assignments), landmarks)
     check_tables(tables)
     if "." in solver:
         from kronbench.own_pairs.contract import check_takes_pairs
@@ -161,7 +181,7 @@ def _read(tables, solver, assignments, scale, selects):
     from kronbench.own_pairs.tables import read_own_pairs
 
     own = read_own_pairs(**tables)
-    return own, make_recipe(solver, assignments, own, scale, selects)
+    return own, make_recipe(solver, assignments, own, scale, selects, landmarks, seed)
 
 
 def _announce_fits(recipe, own, n_fits, n_solves):
@@ -170,7 +190,7 @@ def _announce_fits(recipe, own, n_fits, n_solves):
     def fit():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fits themselves warn
-            recipe.fit(own.data, own.y)
+            recipe.fit(recipe.compact(own.data), own.y)
 
     announce(recipe, Work.of(own.data), n_fits, fit, n_solves)
 

@@ -14,17 +14,16 @@ import os
 import re
 import tempfile
 import zipfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kronbench import __version__, models
+from kronbench import __version__
 from kronbench.errors import InputError
 from kronbench.files import replacing
-from kronbench.own_pairs.recipe import Fitted, Recipe
+from kronbench.own_pairs.recipe import Before, Fitted, Recipe
 
 if TYPE_CHECKING:
     from kronbench.pairs import PairData
@@ -38,11 +37,11 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the same model makes the same bytes
 _SPARSE = ("data", "indices", "indptr")
 _SCALES = ("row_mean_", "row_scale_", "col_mean_", "col_scale_")
 
-# The fitted attributes that predictions come of; models of pairs are in their dual form.
+# The fitted attributes that predictions come of, beside the maps of a primal form.
 _FITTED = {
-    "KronNewton": ("dual_coef_", "classes_"),
-    "KronRidge": ("dual_coef_",),
-    "KronSVM": ("dual_coef_", "classes_"),
+    "KronNewton": ("dual_coef_", "coef_", "classes_"),
+    "KronRidge": ("dual_coef_", "coef_"),
+    "KronSVM": ("dual_coef_", "coef_", "classes_"),
     "PairSGD": ("row_coef_", "col_coef_", "intercept_", "classes_"),
 }
 
@@ -69,12 +68,10 @@ class Model:
     names: tuple[str, str, str]
 
 
-def check_keeps(solver: str, parameters: Mapping[str, object]) -> None:
-    """InputError unless a fit of a solver with these parameters can be kept in a file."""
+def check_keeps(solver: str) -> None:
+    """InputError unless a fit of a solver can be kept in a file."""
     if solver not in _FITTED:
         raise InputError(f"a {solver} cannot be kept in a file: give one of {', '.join(_FITTED)}")
-    if "dual_coef_" in _FITTED[solver] and parameters.get("form", "dual") != "dual":
-        raise InputError("a model is kept in its dual form: leave form as it is")
 
 
 def check_output(path: str | Path) -> None:
@@ -102,14 +99,24 @@ def save(model: Model, path: str | Path) -> str:
     for name in _FITTED[model.recipe.solver]:
         if hasattr(model.fitted.estimator, name):
             arrays[name] = np.asarray(getattr(model.fitted.estimator, name))
+    maps = getattr(model.fitted.estimator, "feature_maps_", ())
+    for side, map_ in zip(("row", "col"), maps, strict=False):  # none in the dual form
+        for name, values in map_.arrays().items():
+            arrays |= _features_as_arrays(f"{side}_map_{name}", values)
+    before = model.fitted.before
     for name in _SCALES:
-        if getattr(model.fitted.scaler, name, None) is not None:
-            arrays[name] = getattr(model.fitted.scaler, name)
+        if getattr(before.scaler, name, None) is not None:
+            arrays[name] = getattr(before.scaler, name)
+    if before.landmarks is not None:
+        for name, values in before.landmarks._arrays().items():
+            arrays |= _features_as_arrays(name, values)
     record = {
         "kronbench": __version__,
         "solver": model.recipe.solver,
         "parameters": dict(model.recipe.parameters),
         "scaled": list(model.recipe.scaled),
+        "landmarks": list(model.recipe.landmarks),
+        "seed": model.recipe.seed,
         "offset": model.fitted.offset,
         "names": list(model.names),
         "sides": [
@@ -231,13 +238,19 @@ def _assembled(members):
             raise ValueError(f"{name} is not finite")
     if record["solver"] not in _FITTED:
         raise ValueError(f"its solver is {record['solver']!r}")
-    recipe = Recipe(record["solver"], dict(record["parameters"]), tuple(record["scaled"]))
+    recipe = Recipe(
+        record["solver"],
+        dict(record["parameters"]),
+        tuple(record["scaled"]),
+        tuple(record.get("landmarks", (None, None))),  # files of before there were any
+        record.get("seed", 0),
+    )
     sides = tuple(
         VertexTable(
             str(side["name"]),
             tuple(map(str, side["ids"])),
             tuple(map(str, side["columns"])),
-            _features_of(arrays, f"{name}_features", side),
+            _features_of(arrays, f"{name}_features", len(side["ids"]), len(side["columns"])),
             bool(side["similarity"]),
             str(side["fingerprint"]),
         )
@@ -249,17 +262,12 @@ def _assembled(members):
         if len(set(side.ids)) != len(side.ids):
             raise ValueError(f"{side.name} has an id twice")
     data = PairData(*(side.features for side in sides), arrays["rows"], arrays["cols"])
-    scaler, X = None, data
-    if any(recipe.scaled):
-        scaler = models.VertexScaler(rows=recipe.scaled[0], cols=recipe.scaled[1])
-        for name in _SCALES:
-            setattr(scaler, name, arrays.get(name))
-        scaler._done = {}
-        X = scaler.transform(data)
-    fitted = Fitted(_restored(recipe, arrays, X), scaler, float(record["offset"]))
+    before = _before(recipe, arrays, data)
+    estimator = _restored(recipe, arrays, data, before)
+    fitted = Fitted(estimator, before, float(record["offset"]))
     if not np.isfinite(fitted.offset):
         raise ValueError("its offset is not finite")
-    fitted.scores(data[:1])  # arrays that do not fit each other are refused here
+    fitted.scores(recipe.compact(data[:1]))  # arrays that do not fit each other are refused here
     row, col, label = map(str, record["names"])
     return Model(recipe, fitted, data, sides, (row, col, label))
 
@@ -271,24 +279,54 @@ def _features_as_arrays(name, features):
     return {f"{name}_{part}": getattr(features, part) for part in _SPARSE}
 
 
-def _features_of(arrays, name, side):
+def _features_of(arrays, name, height, width):
     """The features again; ValueError where the arrays of a sparse matrix do not fit each other."""
     if name in arrays:
         return arrays[name]
     from scipy import sparse
 
     parts = [arrays[f"{name}_{part}"] for part in _SPARSE]
-    matrix = sparse.csr_array(tuple(parts), (len(side["ids"]), len(side["columns"])))
+    matrix = sparse.csr_array(tuple(parts), (height, width))
     matrix.check_format(full_check=True)
     return matrix
 
 
-def _restored(recipe, arrays, X):
+def _before(recipe, arrays, data):
+    """What is before the solver, as fitted."""
+    scaler = landmarks = None
+    if any(recipe.scaled):
+        scaler = recipe.scaler()
+        for name in _SCALES:
+            setattr(scaler, name, arrays.get(name))
+        scaler._done = {}
+    if any(recipe.landmarks):
+        found = {}
+        for side, rank in zip(("row", "col"), recipe.landmarks, strict=True):
+            if rank is not None:
+                found[f"{side}_triangle"] = triangle = arrays[f"{side}_triangle"]
+                found[f"{side}_landmarks"] = _features_of(
+                    arrays, f"{side}_landmarks", len(triangle), _width(data, side)
+                )
+        landmarks = recipe.nystroem()._restore(found)
+    return Before(scaler, landmarks)
+
+
+def _width(data, side):
+    return getattr(data, f"{side}_features").shape[1]
+
+
+def _restored(recipe, arrays, data, before):
     estimator = recipe.estimator()
     for name in _FITTED[recipe.solver]:
         if name in arrays:
             value = arrays[name]
             setattr(estimator, name, float(value) if value.ndim == 0 else value)
+    if hasattr(estimator, "coef_"):
+        estimator.feature_maps_ = tuple(
+            _feature_map(recipe, estimator, arrays, data, side) for side in ("row", "col")
+        )
+        return estimator
+    X = before.transform(data)
     if hasattr(estimator, "dual_coef_"):
         if estimator.dual_coef_.shape != (len(X),):
             raise ValueError(f"dual_coef_ has shape {estimator.dual_coef_.shape}")
@@ -296,3 +334,23 @@ def _restored(recipe, arrays, X):
     else:
         estimator._widths = X.row_features.shape[1], X.col_features.shape[1]
     return estimator
+
+
+def _feature_map(recipe, estimator, arrays, data, side):
+    """The map of one side of a primal form, from the features that come out of ``before``."""
+    from kronbench.models._vertex_features import VertexFeatures
+
+    kernel = getattr(estimator, f"{side}_kernel")
+    height, width = getattr(data, f"{side}_features").shape
+    if f"{side}_triangle" in arrays:  # of landmarks, whose features are as many
+        width = len(arrays[f"{side}_triangle"])
+    found = {}
+    if kernel != "linear":
+        found["triangle"] = triangle = arrays[f"{side}_map_triangle"]
+        found["pivots"] = _features_of(arrays, f"{side}_map_pivots", len(triangle), width)
+        if kernel == "precomputed" and found["pivots"].dtype.kind not in "iu":
+            raise ValueError(f"{side}_map_pivots is of dtype {found['pivots'].dtype}")
+    return VertexFeatures.restored(
+        side, kernel, getattr(estimator, f"{side}_gamma"), estimator.coef_.dtype, (height, width),
+        found,
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from kronbench.io import did_you_mean
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from kronbench.models import VertexScaler
+    from kronbench.models import VertexNystroem, VertexScaler
     from kronbench.own_pairs.tables import OwnPairs
     from kronbench.pairs import PairData
 
@@ -38,6 +39,9 @@ PAIR_SOLVERS = (
     "TwoStepRidge",
 )
 _WORDS = {"true": True, "false": False, "none": None}
+_SIDES = {"row": "rows", "col": "cols"}
+_NAMES = {"row": "row", "col": "column"}
+_TRIED = 20  # pairs of a fit that only shows whether parameters are in range
 
 
 @dataclass(frozen=True)
@@ -49,43 +53,104 @@ class Recipe:
     solver : str
         Its name in ``kronbench.models``, or an import path.
     parameters : dict
-        Those that are not the solver's own defaults.
+        Those that are not the solver's own defaults. On a side with landmarks the kernel is that
+        of the landmarks, and the solver is linear in their features.
     scaled : (bool, bool)
         Whether the features of rows and of columns are standardized.
+    landmarks : (int or None, int or None)
+        Rank of the kernel of rows and of columns; None where the kernel is as it is.
+    seed : int
+        Of the landmarks.
     """
 
     solver: str
     parameters: Mapping[str, object]
     scaled: tuple[bool, bool] = (False, False)
+    landmarks: tuple[int | None, int | None] = (None, None)
+    seed: int = 0
 
     def estimator(self) -> BaseEstimator:
-        """A new solver with these parameters."""
-        return find_solver(self.solver)(**self.parameters)
+        """A new solver with these parameters, as it stands behind scaling and landmarks."""
+        given = dict(self.parameters)
+        for side in self._sides_with_landmarks():
+            given[f"{side}_kernel"] = "linear"
+            given.pop(f"{side}_gamma", None)
+        return find_solver(self.solver)(**given)
 
     def parameter(self, name: str) -> object:
         """A parameter's value, or None where the solver has none of this name."""
+        if name in self.parameters:
+            return self.parameters[name]
         return self.estimator().get_params().get(name)
 
     def with_parameters(self, parameters: Mapping[str, object]) -> Recipe:
         """The same with other values of some parameters."""
         return replace(self, parameters={**self.parameters, **parameters})
 
+    def before(self, X: PairData) -> Before:
+        """What comes before the solver, fitted to the vertices of the training pairs."""
+        scaler = None
+        if any(self.scaled):
+            scaler = self.scaler().fit(X)
+            X = scaler.transform(X)
+        return Before(scaler, self.nystroem().fit(X) if any(self.landmarks) else None)
+
+    def scaler(self) -> VertexScaler:
+        """A new one, of the sides that are scaled."""
+        return models.VertexScaler(rows=self.scaled[0], cols=self.scaled[1])
+
+    def nystroem(self) -> VertexNystroem:
+        """A new one, of the sides with landmarks; in the precision of the solver."""
+        given = {}
+        for side in self._sides_with_landmarks():
+            given[f"{side}_kernel"] = self.parameters[f"{side}_kernel"]
+            given[f"{side}_gamma"] = self.parameters.get(f"{side}_gamma")
+            given[f"{side}_rank"] = self.landmarks[list(_SIDES).index(side)]
+        single = self.parameters.get("dtype") == "float32"
+        dtype = "float32" if single else "float64"
+        return models.VertexNystroem(**given, dtype=dtype, random_state=self.seed)
+
+    def compact(self, X: PairData) -> PairData:
+        """The same pairs; a side with landmarks has no vertex that is in none of them.
+
+        Landmarks give features to every vertex that there is, also where few are asked for.
+        """
+        if not any(self.landmarks):
+            return X
+        from kronbench.pairs import PairData
+        from kronbench.pairs.data import used_vertices
+
+        parts = {}
+        for side, vertices in _SIDES.items():
+            features, index = getattr(X, f"{side}_features"), getattr(X, vertices)
+            if side in self._sides_with_landmarks():
+                used, index = used_vertices(index, features.shape[0])
+                features = features[used] if isinstance(used, np.ndarray) else features
+            parts |= {f"{side}_features": features, vertices: index}
+        return PairData(**parts)
+
     def fit(
-        self, X: PairData, y: np.ndarray, callback: Callable[[object], object] | None = None
+        self,
+        X: PairData,
+        y: np.ndarray,
+        callback: Callable[[object], object] | None = None,
+        before: Before | None = None,
     ) -> Fitted:
         """Scale by the training vertices, centre the labels of a regression, fit.
 
         The models of pairs have no intercept, and a mean far from zero would be its whole work.
         ``callback`` is called after each iteration, by a solver whose ``fit`` has that argument.
+        ``before`` is what :meth:`before` gave for the same pairs, of recipes that share it.
         """
         from sklearn.base import is_classifier
 
-        scaler, X = self._scaled(X)
         estimator = self.estimator()
         offset = 0.0 if is_classifier(estimator) else float(np.mean(y))
         try:
+            before = before or self.before(X)
+            X = before.transform(X)
             more = {} if callback is None else {"callback": callback}
-            return Fitted(estimator.fit(X, y - offset, **more), scaler, offset)
+            return Fitted(estimator.fit(X, y - offset, **more), before, offset)
         except InputError:
             raise
         except (TypeError, ValueError) as error:  # of a parameter that only an algorithm meets
@@ -95,10 +160,9 @@ class Recipe:
         self, X: PairData, y: np.ndarray, regs: Sequence[float], X_test: PairData
     ) -> np.ndarray:
         """Scores (s, t) of X_test by a KronRidge fitted for each of ``regs``, from one path."""
-        scaler, X = self._scaled(X)
-        X_test = X_test if scaler is None else scaler.transform(X_test)
-        estimator, offset = self.estimator(), float(np.mean(y))
-        path = estimator.path(X, y - offset, regs, X_test)
+        before, offset = self.before(X), float(np.mean(y))
+        estimator = self.estimator()
+        path = estimator.path(before.transform(X), y - offset, regs, before.transform(X_test))
         return path.final_test_scores(estimator.tol) + offset
 
     def left_out_scores(
@@ -110,41 +174,62 @@ class Recipe:
         """
         names = ("row_kernel", "col_kernel", "row_gamma", "col_gamma")
         kernels = {name: self.parameter(name) for name in names}
-        _, X = self._scaled(X)
-        model = models.CompleteKronRidge(**kernels).fit(X, y)
+        model = models.CompleteKronRidge(**kernels).fit(self.before(X).transform(X), y)
         cells = tuple(np.unique(side, return_inverse=True)[1] for side in (X.rows, X.cols))
         return [left_out[cells] for _, left_out in model.loo_grid("A", regs)]
 
-    def _scaled(self, X):
-        if not any(self.scaled):
-            return None, X
-        scaler = models.VertexScaler(rows=self.scaled[0], cols=self.scaled[1])
-        return scaler, scaler.fit_transform(X)
+    def _sides_with_landmarks(self):
+        return [side for side, n in zip(_SIDES, self.landmarks, strict=True) if n is not None]
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={_shown(value)}" for name, value in self.parameters.items())
         sides = [side for side, on in zip(("rows", "columns"), self.scaled, strict=True) if on]
-        return f"{self.solver}({given})" + (f", {' and '.join(sides)} scaled" if sides else "")
+        landmarks = [
+            f", {n} {_NAMES[side]} landmarks"
+            for side, n in zip(_SIDES, self.landmarks, strict=True)
+            if n is not None
+        ]
+        scaled = f", {' and '.join(sides)} scaled" if sides else ""
+        return f"{self.solver}({given}){scaled}{''.join(landmarks)}"
+
+
+@dataclass(frozen=True)
+class Before:
+    """What features go through before the solver, fitted; None for a step that there is not."""
+
+    scaler: VertexScaler | None = None
+    landmarks: VertexNystroem | None = None
+
+    def transform(self, X: PairData) -> PairData:
+        """The same pairs over features as the solver gets them."""
+        for step in (self.scaler, self.landmarks):
+            X = X if step is None else step.transform(X)
+        return X
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted solver with the scaling before it and the mean label behind it."""
+    """A fitted solver with what is before it and the mean label behind it."""
 
     estimator: BaseEstimator
-    scaler: VertexScaler | None
+    before: Before
     offset: float
 
     def scores(self, X: PairData) -> np.ndarray:
         """Predictions (t,): of numbers, or scores that are larger for the larger label."""
-        if self.scaler is not None:
-            X = self.scaler.transform(X)
+        X = self.before.transform(X)
         predict = getattr(self.estimator, "decision_function", self.estimator.predict)
         return np.asarray(predict(X), dtype=np.float64) + self.offset
 
 
 def make_recipe(
-    solver: str, assignments: Sequence[str], own: OwnPairs, scale: bool, selects: bool
+    solver: str,
+    assignments: Sequence[str],
+    own: OwnPairs,
+    scale: bool,
+    selects: bool,
+    landmarks: tuple[int | None, int | None] = (None, None),
+    seed: int = 0,
 ) -> Recipe:
     """The recipe that a command line asks for, checked against the pairs before long work.
 
@@ -159,29 +244,53 @@ def make_recipe(
         Standardize the features of each side that are neither.
     selects : bool
         Whether widths may be left open.
+    landmarks : (int or None, int or None)
+        Rank of the kernel of each side; the solver is then in its primal form.
+    seed : int
+        Of the landmarks.
 
     Raises
     ------
     InputError
-        The solver or a parameter is unknown or out of range, or the labels are not its kind.
+        The solver or a parameter is unknown or out of range, or the labels are not its kind; or a
+        side has no features to take landmarks of, or fewer vertices in the pairs.
     """
     from sklearn.base import is_classifier
 
     known, given = _parameters(solver), read_assignments(solver, assignments)
+    check_landmarks(solver, given, landmarks)
     scaled = []
-    for side, table in zip(("row", "col"), own.sides, strict=True):
+    for side, table in zip(_SIDES, own.sides, strict=True):
         kernel = f"{side}_kernel"
         if kernel in known:
             given.setdefault(kernel, _kernel_of(table))
             _check_kernel(given, side, table, scale, selects)
         scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
-    recipe = Recipe(solver, given, tuple(scaled))
+    recipe = Recipe(solver, given, tuple(scaled), landmarks, seed)
+    if any(landmarks):
+        given["form"] = "primal"
+        _check_sides(recipe, own)
     if is_classifier(recipe.estimator()) and not own.two_classes:
         raise InputError(
             f"the pairs have {len(own.labels)} different labels, and {solver} tells two apart: "
             "give KronRidge"
         )
+    if any(landmarks):
+        _try(recipe, own)
     return recipe
+
+
+def check_landmarks(
+    solver: str, given: Mapping[str, object], landmarks: tuple[int | None, int | None]
+) -> None:
+    """InputError where landmarks are asked for and a solver cannot go on from their features."""
+    if not any(landmarks):
+        return
+    primal = [name for name in PAIR_SOLVERS if {"form", "row_kernel"} <= set(_parameters(name))]
+    if solver not in primal:
+        raise InputError(f"{solver} cannot go on from landmarks: give one of {', '.join(primal)}")
+    if given.get("form", "primal") != "primal":
+        raise InputError(f"form={given['form']}: landmarks need the primal form, so leave it out")
 
 
 def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, object]:
@@ -236,6 +345,41 @@ def _parameters(solver):
         return list(inspect.signature(find_solver(solver)).parameters)
     _check_named(solver)
     return parameters_of("kronbench.models", solver)
+
+
+def _check_sides(recipe, own):
+    """InputError where landmarks cannot be had of the features and the pairs of a side."""
+    found = zip(_SIDES.items(), recipe.landmarks, own.sides, strict=True)
+    for (side, vertices), rank, table in found:
+        if rank is None:
+            continue
+        if recipe.parameters[f"{side}_kernel"] == "precomputed":
+            raise InputError(
+                f"{table.name} is a similarity, and landmarks need features: leave "
+                f"--{side}-landmarks out"
+            )
+        n_used = len(np.unique(getattr(own.data, vertices)))
+        if rank > n_used:
+            raise InputError(
+                f"--{side}-landmarks is {rank}, and the pairs have {n_used} "
+                f"{_NAMES[side]} vertices: give at most {n_used}"
+            )
+
+
+def _try(recipe, own):
+    """Fit to a few pairs with labels of no meaning: what only a fit refuses is told at once.
+
+    Landmarks of many vertices take their time before the solver sees a parameter.
+    """
+    some, widths = recipe.compact(own.data[:_TRIED]), {}
+    for side in _SIDES:
+        gaussian = recipe.parameter(f"{side}_kernel") == "gaussian"
+        if gaussian and recipe.parameter(f"{side}_gamma") is None:  # it is to be selected
+            widths[f"{side}_gamma"] = 1.0
+    trial = recipe.with_parameters(widths)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trial.fit(some, np.where(np.arange(len(some)) % 2, 1.0, -1.0))
 
 
 def _kernel_of(table):

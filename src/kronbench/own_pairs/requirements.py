@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import psutil
@@ -36,6 +36,9 @@ _FIT_ARRAYS, _ARRAYS = 20, 6
 _OPERATIONS_A_SECOND = 1e11
 _MANY = 30  # fits, from which on two more to time them are few
 _NAMES = {"row": "row", "col": "column"}
+# Of landmarks: copies of their features in a fit, where folds leave out vertices; candidates for
+# each of them; vertices whose kernel values a thread holds, twice.
+_COPIES, _CANDIDATES, _BLOCK = 2, 20, 4096
 
 
 @dataclass(frozen=True)
@@ -83,15 +86,18 @@ def memory_of(recipe: Recipe, work: Work) -> dict[str, float]:
     """
     if recipe.parameter("row_kernel") is None or recipe.parameter("product") is None:
         return {}
-    primal, parts = recipe.parameter("form") == "primal", {}
-    for side, new, old, width in _sides(work):
-        if primal and recipe.parameter(f"{side}_kernel") == "linear":
-            parts[f"the {_NAMES[side]} features"] = 8.0 * new * width
-        else:
-            parts[f"the {_NAMES[side]} kernel"] = 8.0 * new * old
-    (rows, cols, n), (new_rows, new_cols, new_n) = work.train, work.scored
-    parts["products"] = 8.0 * max(rows * new_cols, cols * new_rows)
-    parts["vectors"] = 8.0 * (_ARRAYS * (n + new_n) if work.asked else _FIT_ARRAYS * n)
+    parts = {}
+    for side in _sides(recipe, work):
+        size = 8.0 * side.vertices * side.features
+        if side.rank:
+            size *= (1 if work.asked else _COPIES) * (0.5 if _is_single(recipe) else 1)
+            size += 16.0 * _BLOCK * side.rank * (os.cpu_count() or 1)
+            size += 0 if work.asked else 8.0 * _CANDIDATES * side.rank**2
+        parts[f"the {side.matrix}"] = size
+    a, b, c, d, e, f = _shape(recipe, work)
+    parts["products"] = 8.0 * max(b * c, d * a)
+    arrays = _ARRAYS * (e + f) if work.asked else _FIT_ARRAYS * max(e, f)
+    parts["vectors"] = 8.0 * arrays
     return parts
 
 
@@ -107,12 +113,8 @@ def seconds_of(recipe: Recipe, work: Work) -> float:
     from kronbench.pairs._cost_model import Sizes, machine_rates
 
     products = 1 if work.asked else _products(recipe)
-    (rows, cols, n), (new_rows, new_cols, new_n) = work.train, work.scored
-    sizes = Sizes(new_rows, rows, new_cols, cols, n, new_n)
-    values = sum(
-        new * old * (0 if recipe.parameter(f"{side}_kernel") == "precomputed" else width)
-        for side, new, old, width in _sides(work)
-    )
+    sizes = Sizes(*_shape(recipe, work))
+    values = sum(side.values for side in _sides(recipe, work))
     operations = products * min(sizes.sparse()[0], sizes.dense()) + 2 * values
     if operations < _OPERATIONS_A_SECOND:
         return 0.0
@@ -221,10 +223,46 @@ def available_memory(cgroups: Iterable[str | os.PathLike] = ("/sys/fs/cgroup",))
     return available
 
 
-def _sides(work):
-    """Of each side its name, vertices of the scores, vertices that train, and features."""
-    for side, name in enumerate(("row", "col")):
-        yield name, work.scored[side], work.train[side], work.widths[side]
+class _Side(NamedTuple):
+    """The matrix of one side: its name, shape, multiplications to fill it, and landmarks."""
+
+    matrix: str
+    vertices: int
+    features: int
+    values: float
+    rank: int | None
+
+
+def _sides(recipe, work):
+    """The row and the column side: kernels between vertices, or features of a primal form."""
+    found = []
+    for k, side in enumerate(("row", "col")):
+        new, old, width, rank = work.scored[k], work.train[k], work.widths[k], recipe.landmarks[k]
+        kernel, name = recipe.parameter(f"{side}_kernel"), _NAMES[side]
+        if rank:
+            values = new * rank * (width + rank / 2)
+            found.append(_Side(f"features of {name} landmarks", new, rank, values, rank))
+        elif kernel == "linear" and _is_primal(recipe):
+            found.append(_Side(f"{name} features", new, width, 0, None))
+        else:
+            values = 0 if kernel == "precomputed" else new * old * width
+            found.append(_Side(f"{name} kernel", new, old, values, None))
+    return found
+
+
+def _shape(recipe, work):
+    """A product: (a, b) row matrix, (c, d) column matrix, e coefficients, f outputs."""
+    row, col = _sides(recipe, work)
+    e = row.features * col.features if _is_primal(recipe) else work.train[2]
+    return row.vertices, row.features, col.vertices, col.features, e, work.scored[2]
+
+
+def _is_primal(recipe):
+    return recipe.parameter("form") == "primal"
+
+
+def _is_single(recipe):
+    return recipe.parameter("dtype") == "float32"
 
 
 def _used(data):
@@ -235,10 +273,11 @@ def _used(data):
 
 
 def _products(recipe):
-    """Products of a fit that makes all of its iterations."""
+    """Products of a fit that makes all of its iterations; two each, of X and X', in the primal."""
     outer, inner = recipe.parameter("max_iter"), recipe.parameter("max_inner")
     outer = outer if isinstance(outer, int) else 1  # what is no number, fit refuses
-    return outer * (inner + 1 if isinstance(inner, int) else 1)
+    products = outer * (inner + 1 if isinstance(inner, int) else 1)
+    return 2 * products if _is_primal(recipe) else products
 
 
 def _what_fits(recipe, work, available):
@@ -250,12 +289,21 @@ def _what_fits(recipe, work, available):
     rows, cols, n = work.scored
     vertices = _largest(lambda v: fits(v, n), max(rows, cols))
     if vertices > 1:
-        kernels = {recipe.parameter(f"{side}_kernel") for side in ("row", "col")}
-        landmarks = recipe.solver == "KronRidge" and kernels & {"gaussian", "tanimoto"}
-        more = ", or take landmarks in Python (kronbench.models.VertexNystroem)" * bool(landmarks)
-        return f"about {vertices:,} vertices on a side would fit{more}"
+        return f"about {vertices:,} vertices on a side would fit{_landmarks(recipe, work)}"
     pairs = _largest(lambda n: fits(1, n), n)
     return f"about {pairs:,} pairs would fit" if pairs else "none of it would fit"
+
+
+def _landmarks(recipe, work):
+    """The option that needs no kernel matrix of the side with more vertices, where it has one."""
+    k = int(work.scored[0] < work.scored[1])
+    side = ("row", "col")[k]
+    if recipe.landmarks[k]:
+        return ", or fewer landmarks"
+    kernel = recipe.parameter(f"{side}_kernel")
+    if kernel not in ("gaussian", "tanimoto") or recipe.parameter("form") is None:
+        return ""
+    return f", or fit on landmarks: --{side}-landmarks {min(500, work.train[k])}"
 
 
 def _largest(fits, most):

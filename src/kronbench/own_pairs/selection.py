@@ -13,7 +13,6 @@ from kronbench.errors import InputError
 from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.linalg import dense
 from kronbench.linalg.gram_matrix import squared_distances
-from kronbench.models import VertexScaler
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
@@ -152,9 +151,11 @@ def _fit_by_fit(trials, X, y, folds, score, progress):
     found = np.full((len(folds), len(trials)), np.nan)
     for fold, (train, test) in enumerate(folds):
         two = len(np.unique(y[train])) > 1
+        before = trials[0].before(X[train]) if two else None  # they differ in reg alone
         for k, trial in enumerate(trials):
             if two:
-                found[fold, k] = score(y[test], trial.fit(X[train], y[train]).scores(X[test]))
+                fitted = trial.fit(X[train], y[train], before=before)
+                found[fold, k] = score(y[test], fitted.scores(X[test]))
             progress()
     return _means(found)
 
@@ -212,6 +213,8 @@ def _is_ridge_of_complete_data(recipe, X, setting):
     """Whether the shortcut leaves out pairs as new as those to predict, and of this model."""
     if setting != "A" or recipe.solver not in ("KronRidge", "CompleteKronRidge"):
         return False
+    if any(recipe.landmarks):  # of all vertices, also of those that a fold leaves out
+        return False
     plain = {"pairwise": "kronecker", "row_effect": 0, "col_effect": 0, "filter": "tikhonov"}
     if any(recipe.parameter(name) not in (value, None) for name, value in plain.items()):
         return False
@@ -230,7 +233,7 @@ def _at(grids, position):
 def _grids(recipe, X):
     """Grids (k, p) by the tuple of the p parameters that move together."""
     if any(recipe.scaled):
-        X = VertexScaler(rows=recipe.scaled[0], cols=recipe.scaled[1]).fit_transform(X)
+        X = recipe.scaler().fit_transform(X)
     grids, level = {}, 1.0
     sides = {}
     for side, given, index in (

@@ -201,7 +201,8 @@ def used_vertices(index: np.ndarray, size: int) -> tuple[np.ndarray | slice, np.
 
 def _as_features(features, name):
     if sparse.issparse(features):
-        features = sparse.csr_array(features)
+        if not isinstance(features, sparse.csr_array):  # the same object is the same vertices
+            features = sparse.csr_array(features)
         values = features.data
     else:
         features = np.asarray(features)
