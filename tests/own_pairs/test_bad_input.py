@@ -346,6 +346,21 @@ def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, mod
             model_file.load(file)
 
 
+def test_a_file_of_before_landmarks_and_fingerprints_is_read(tmp_path, model):
+    def older(members):
+        found = json.loads(members["model.json"])
+        del found["landmarks"], found["seed"]
+        for side in found["sides"]:
+            del side["fingerprint"]
+        members["model.json"] = json.dumps(found).encode()
+
+    new, old = tmp_path / "new.kron", tmp_path / "old.kron"
+    new.write_bytes(model)
+    old.write_bytes(rewritten(model, older))
+    new, old = model_file.load(new), model_file.load(old)
+    assert np.array_equal(old.fitted.scores(old.data), new.fitted.scores(new.data))
+
+
 def test_the_damages_start_from_a_model_that_is_read(folder, capsys, model):
     (folder / "m.kron").write_bytes(rewritten(model, lambda members: None))
     assert run(capsys, *predict(folder))[0] == 0

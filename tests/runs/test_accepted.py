@@ -73,6 +73,12 @@ def measure(plan, *items, auc=0.6):
         render.render(item)
 
 
+def measure_and_accept(plan):
+    measure(plan, *plan.items)
+    write_report(plan)
+    accept(plan, write=True)
+
+
 def files(folder, *suffixes):
     return {
         path.relative_to(folder): path.read_bytes()
@@ -82,9 +88,7 @@ def files(folder, *suffixes):
 
 
 def test_the_accepted_tables_are_those_of_the_run_and_make_its_page_without_it(plan):
-    measure(plan, *plan.items)
-    write_report(plan)
-    accept(plan, write=True)
+    measure_and_accept(plan)
     before = read_run(plan.results)
     tables = files(plan.results / "airola", ".csv", ".md")
     shutil.rmtree(plan.results)
@@ -106,9 +110,7 @@ def test_the_accepted_tables_are_those_of_the_run_and_make_its_page_without_it(p
 
 
 def test_parts_of_other_sources_are_drawn_and_named(plan):
-    measure(plan, *plan.items)
-    write_report(plan)
-    accept(plan, write=True)
+    measure_and_accept(plan)
     item = plan.items[0]
     changed = dataclasses.replace(item, parameters={**item.parameters, "iterations": 7})
     accepted_page.draw_accepted(dataclasses.replace(plan, items=(changed, plan.items[1])))
@@ -120,9 +122,7 @@ def test_parts_of_other_sources_are_drawn_and_named(plan):
 
 
 def test_parts_without_sums_are_counted_and_explained(plan):
-    measure(plan, *plan.items)
-    write_report(plan)
-    accept(plan, write=True)
+    measure_and_accept(plan)
     item = plan.items[1]
     (part,) = item.parts
     record = files_of(plan, item, part)[1]
@@ -136,9 +136,7 @@ def test_parts_without_sums_are_counted_and_explained(plan):
 
 
 def test_a_lost_table_makes_its_item_missing_and_its_claims_untested(plan):
-    measure(plan, *plan.items)
-    write_report(plan)
-    accept(plan, write=True)
+    measure_and_accept(plan)
     item = plan.items[0]
     files_of(plan, item, item.parts[0])[0].unlink()
     summary = accepted_page.draw_accepted(plan)

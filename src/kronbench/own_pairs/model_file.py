@@ -242,7 +242,8 @@ def _assembled(members):
         record["solver"],
         dict(record["parameters"]),
         tuple(record["scaled"]),
-        tuple(record.get("landmarks", (None, None))),  # files of before there were any
+        # files of before there were landmarks and fingerprints
+        tuple(record.get("landmarks", (None, None))),
         record.get("seed", 0),
     )
     sides = tuple(
@@ -252,7 +253,7 @@ def _assembled(members):
             tuple(map(str, side["columns"])),
             _features_of(arrays, f"{name}_features", len(side["ids"]), len(side["columns"])),
             bool(side["similarity"]),
-            str(side["fingerprint"]),
+            str(side.get("fingerprint", "")),
         )
         for name, side in zip(("row", "col"), record["sides"], strict=True)
     )
