@@ -43,6 +43,9 @@ _NOISE = 4 * np.finfo(float).eps
 # norm and that of its projection; where less than this is left of it, it is computed by itself.
 _CANCELLED = 1e-2
 
+# A correction of Q^T g, squared, beside g: R has lost too many digits where one is larger.
+_LOST = 1e-6
+
 
 def csi(
     kernel: np.ndarray | KernelColumns,
@@ -212,14 +215,32 @@ class _CholeskyQR(CholeskySteps):
     def add(self, pivot):
         """One step of Cholesky and of QR with this pivot."""
         self._reserve()
-        t, n, d = self.t, self.n, len(self.targets)
-        R, dead, means = self.R[:t, :t], self.dead[:t], self.means[:t]
+        t = self.t
         products, left, mean = self._cholesky(pivot, t, self.targets)
         mean *= self.center
+        found = self._outside(products, left, mean)
+        if found is None:
+            self._factor_anew()
+            found = self._outside(products, left, mean, last=True)
+        parts, norm, left, noise = found
+        self.R[:t, t], self.means[t] = parts, mean
+        self.dead[t] = norm <= noise
+        if not self.dead[t]:
+            self.R[t, t] = norm
+            self.projections[t] = left / norm
+        self.t += 1
+
+    def _outside(self, products, left, mean, last=False):
+        """Of the new column g: Q^T g, the norm of what Q leaves, Y^T of that, its rounding error.
+
+        None where R has lost so many digits that the corrections do not shrink, unless ``last``.
+        """
+        t, n, d = self.t, self.n, len(self.targets)
+        R, dead, means = self.R[:t, :t], self.dead[:t], self.means[:t]
         square = self.squares[-1]
-        parts = solve_transposed(R, dead, products - n * mean * means)  # Q^T g
+        parts = solve_transposed(R, dead, products - n * mean * means)
         norm = math.sqrt(max(square - n * mean**2 - parts @ parts, 0.0))
-        left -= parts @ self.projections[:t]  # Y^T (g - Q Q^T g)
+        left = left - parts @ self.projections[:t]
         noise = DEPENDENT * math.sqrt(square)
         for _ in range(3):
             if norm**2 > _CANCELLED * square:
@@ -232,17 +253,27 @@ class _CholeskyQR(CholeskySteps):
             sums = sums.sum(axis=0)
             rest = sums[-2] / n * self.center
             more = solve_transposed(R, dead, sums[:t] - n * rest * means)
+            if more @ more > _LOST * square and not last:
+                return None
             parts += more
             norm = math.sqrt(max(sums[-1] - n * rest**2 - more @ more, 0.0))
             left = sums[t : t + d] - more @ self.projections[:t]
             if norm <= noise or np.linalg.norm(more) <= 0.1 * norm:
                 break
-        self.R[:t, t], self.means[t] = parts, mean
-        self.dead[t] = norm <= noise
-        if not self.dead[t]:
-            self.R[t, t] = norm
-            self.projections[t] = left / norm
-        self.t += 1
+        return parts, norm, left, noise
+
+    def _factor_anew(self):
+        """R, Q^T Y and the dead columns of Q from the columns of G themselves, by reflections."""
+        t = self.t
+        columns = (self.G[:t] - self.means[:t, None]).T
+        diagonal = np.linalg.qr(columns, mode="r").diagonal()
+        self.dead[:t] = abs(diagonal) <= DEPENDENT * np.linalg.norm(columns, axis=0)
+        live = np.flatnonzero(~self.dead[:t])
+        Q, R = np.linalg.qr(columns[:, live])
+        Q *= np.where(R.diagonal() < 0.0, -1.0, 1.0)
+        self.R[:t, :t], self.projections[:t] = 0.0, 0.0
+        self.R[live, :t] = np.where(live[:, None] <= np.arange(t), Q.T @ columns, 0.0)
+        self.projections[live] = Q.T @ self.targets.T
 
     def first_candidate(self):
         """The point with the largest estimated gain, None when none is left."""
