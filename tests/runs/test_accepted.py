@@ -240,7 +240,7 @@ def test_stale_parts_are_not_accepted(plan, capsys):
     sidecar["made_from"]["sources"] = "others"
     file.write_text(json.dumps(sidecar))
     text = accept_parts(plan, verdicts_on, write=True)
-    stale = f"stale, not accepted: airola figure-4 {part} (a source that it imports changed since)"
+    stale = f"stale, not accepted: airola figure-4 {part} (code that it can reach changed since)"
     assert stale in text
     assert not files_of(plan, item, part)[0].exists()
     with pytest.raises(InputError, match="has no paper 'stock'; it has: airola"):

@@ -17,6 +17,7 @@ from pathlib import Path
 from kronbench import datasets
 from kronbench.bench.items import Item, Plan
 from kronbench.bench.solvers import find_module, import_paths
+from kronbench.bench.source_definitions import definitions_of
 from kronbench.bench.source_imports import defining_module, file_of, imported_modules
 from kronbench.resources import claim_files, config_path, package_path
 
@@ -24,7 +25,7 @@ from kronbench.resources import claim_files, config_path, package_path
 _CARRIERS = frozenset(
     f"kronbench.{name}"
     for name in (
-        *("bench.items", "bench.provenance", "bench.source_imports"),
+        *("bench.items", "bench.provenance", "bench.source_definitions", "bench.source_imports"),
         *("errors", "files", "resources", "settings"),
     )
 )
@@ -42,15 +43,22 @@ def table_sources(item: Item) -> list[str]:
     settings of threads in ``kronbench/__init__.py``. A solver of another package counts with the
     file of its module.
     """
+    modules, solvers, foreign = _starts(item)
+    modules += [defining_module(*solver) for solver in solvers]
+    return sorted({*sources_of(*modules, but=_CARRIERS | _BEFORE_THE_CLOCK), *foreign})
+
+
+def _starts(item):
+    """What a measurement begins with: modules, solvers of this package, files of others."""
     modules = ["kronbench", "kronbench.bench.job", item.experiment_module]
-    foreign = set()
+    solvers, foreign = [], set()
     for path in import_paths(item.parameters):
         module, _, name = path.rpartition(".")
         if file_of(module):
-            modules.append(defining_module(module, name))
+            solvers.append((module, name))
         elif file := find_module(module):
             foreign.add(_shown(file))
-    return sorted({*sources_of(*modules, but=_CARRIERS | _BEFORE_THE_CLOCK), *foreign})
+    return modules, solvers, foreign
 
 
 def table_settings(item: Item) -> dict:
@@ -90,10 +98,14 @@ def data_settings(name: str, mirror: str | None = None) -> dict:
 def table_digests(item: Item) -> dict[str, str]:
     """One sha256 of the ``sources`` and one of the ``settings`` of an item's result tables.
 
-    They are the same on every machine and wherever the checkout lies.
+    They are the same on every machine and wherever the checkout lies. Of the files that Snakemake
+    watches, only the definitions count that the measurement can reach.
     """
+    modules, solvers, foreign = _starts(item)
+    starts = [*((module, None) for module in modules), *solvers]
+    reached = definitions_of(*starts, but=_CARRIERS | _BEFORE_THE_CLOCK)
     return {
-        "sources": _digest(_contents(table_sources(item))),
+        "sources": _digest([reached, _contents(sorted(foreign))]),
         "settings": _digest(table_settings(item)),
     }
 

@@ -30,7 +30,7 @@ _SAME = "tables.json"
 # Why a part is not what the checkout would measure: by what its sidecar has the sum of, if it has.
 UNKNOWN = "no record of what it was made from"
 _CHANGES = {
-    "sources": "a source that it imports changed since",
+    "sources": "code that it can reach changed since",
     "settings": "its settings changed since",
     "data": "the registry entry or the parser of its data changed since",
 }
