@@ -19,7 +19,7 @@ PLAN = load_plan(merged("smoke"))
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A folder with the sources of the package, whose text is read, and of which nothing is run."""
+    """A folder with the sources of the package: they are read, none is run."""
     folder = tmp_path / "kronbench"
     shutil.copytree(package_path(), folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(source_imports, "package_path", lambda *parts: folder.joinpath(*parts))
