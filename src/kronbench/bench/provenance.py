@@ -71,14 +71,14 @@ def data_sources(name: str) -> list[str]:
 
     Not those of other formats, nor the runner, which only hands on what the configuration says.
     """
-    modules = [
-        "kronbench.datasets.dataset",
-        "kronbench.datasets.fetch",
-        *datasets.modules_of(name),
-    ]
     # It imports every format.
     package = _shown(file_of("kronbench.datasets"))
-    return sorted({package, *sources_of(*modules, but=_CARRIERS)})
+    return sorted({package, *sources_of(*_data_modules(name), but=_CARRIERS)})
+
+
+def _data_modules(name):
+    fixed = ("kronbench.datasets.dataset", "kronbench.datasets.fetch")
+    return [*fixed, *datasets.modules_of(name)]
 
 
 def data_settings(name: str, mirror: str | None = None) -> dict:
@@ -112,7 +112,9 @@ def table_digests(item: Item) -> dict[str, str]:
 
 def data_digest(name: str, mirror: str | None = None) -> str:
     """One sha256 of all that a prepared data set depends on: registry entry, files, parser."""
-    return _digest([data_settings(name, mirror), _contents(data_sources(name))])
+    reached = definitions_of(*((module, None) for module in _data_modules(name)), but=_CARRIERS)
+    package = _contents([file_of("kronbench.datasets")])
+    return _digest([data_settings(name, mirror), package, reached])
 
 
 def _contents(paths):
