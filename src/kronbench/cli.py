@@ -84,6 +84,11 @@ def _parser():
     report = add("report", _report, "check the claims and write the page, or that of a part")
     accept = add("accept", _accept, "make a run the reference for later runs")
     accept.add_argument("--yes", action="store_true", help="write it; without, only what moves")
+    accept.add_argument(
+        "--surrogates",
+        action="store_true",
+        help="with --yes, also random data in place of files that could not be had",
+    )
     accept.add_argument("--parts", action="store_true", help="what an unfinished run has")
     accept.add_argument(
         "--paper", action="append", default=[], help="only parts of this paper; repeatable"
@@ -191,12 +196,13 @@ def _accept(arguments):
     from kronbench.runs.reference import accept, accept_parts
 
     plan = load_plan(arguments.config)
+    how = {"write": arguments.yes, "surrogates": arguments.surrogates}
     if arguments.parts or arguments.paper:
         from kronbench.report.page import verdicts_on
 
-        print(accept_parts(plan, verdicts_on, arguments.paper, write=arguments.yes))
+        print(accept_parts(plan, verdicts_on, arguments.paper, **how))
     else:
-        print(accept(plan, write=arguments.yes))
+        print(accept(plan, **how))
 
 
 def _restore(arguments):

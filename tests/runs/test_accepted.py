@@ -231,6 +231,41 @@ def test_parts_are_accepted_as_they_are_finished(plan):
     assert "2 items rendered" in accepted_page.draw_accepted(plan)
 
 
+@pytest.mark.parametrize("parts", [False, True])
+def test_surrogates_take_the_place_of_real_data_only_where_they_are_asked_for(plan, parts):
+    def accepted_as(**how):
+        return accept_parts(plan, verdicts_on, **how) if parts else accept(plan, **how)
+
+    def on_surrogate(item, *names):
+        for name in names:
+            file = item.table(name).with_suffix(".json")
+            sidecar = json.loads(file.read_text())
+            sidecar["data"]["source"] = "surrogate"
+            file.write_text(json.dumps(sidecar))
+
+    measure_and_accept(plan)
+    before = files(plan.accepted, ".xz", ".json", ".csv")
+    item = plan.items[0]
+    on_surrogate(item, *item.parts[:2])
+    found = "surrogate data, where the accepted run has real data or none: "
+    found += ", ".join(f"{name} (1 part)" for name in item.parts[:2])
+    text = accepted_as()
+    assert text.startswith(f"{found}\n")
+    assert "add --yes --surrogates to accept" in text
+    with pytest.raises(InputError, match=r"nothing was written; add --surrogates"):
+        accepted_as(write=True)
+    assert files(plan.accepted, ".xz", ".json", ".csv") == before
+    accepted_as(write=True, surrogates=True)
+    assert json.loads(files_of(plan, item, item.parts[0])[1].read_text())["data"]["source"] == (
+        "surrogate"
+    )
+    # once accepted as such they need no word, others do
+    assert "surrogate" not in accepted_as(write=True)
+    on_surrogate(item, item.parts[2])
+    with pytest.raises(InputError, match=rf"or none: {item.parts[2]} \(1 part\);"):
+        accepted_as(write=True)
+
+
 def test_stale_parts_are_not_accepted(plan, capsys):
     measure(plan, *plan.items)
     item = plan.items[1]

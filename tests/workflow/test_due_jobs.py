@@ -197,6 +197,21 @@ def test_an_edit_makes_due_what_it_can_change_and_nothing_else(finished, what):
         assert due(finished) == jobs
 
 
+def test_a_lost_table_is_made_again_before_a_page_that_reads_it(finished):
+    lost = PLAN.item("airola", "figure-3")
+    table = finished / lost.table(lost.parts[0])
+    claims = finished / "config/claims/bach.yaml"
+    status = table.stat()
+    table.unlink()
+    try:
+        with edited(claims, comment):
+            jobs = {f"airola figure-3: {lost.parts[0]}"} | drawn(lambda item: item == lost)
+            assert due(finished) == jobs
+    finally:
+        table.touch()
+        os.utime(table, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
 def test_another_mirror_of_the_same_files_makes_nothing_due(finished, tmp_path):
     for name in ("one", "other"):
         place = tmp_path / name / "yamanishi" / "nr_admat_dgc.txt"

@@ -11,7 +11,7 @@ from kronbench.errors import InputError
 from kronbench.files import refusal
 from kronbench.runs.accepted import files_of, restorable
 from kronbench.runs.costs import cost, memory_mb, minutes
-from kronbench.bench.items import check_scale, load_plan
+from kronbench.bench.items import check_scale, load_plan, measurements
 from kronbench.bench.end_with_workflow import lead_jobs
 from kronbench.bench.provenance import (
     data_settings,

@@ -58,6 +58,13 @@ use rule render as render_table with:
 rule report:
     input:
         rendered=rendered(PLAN.items),
+        # It judges claims by them. Without them here a table that is lost, and whose picture is
+        # there, would not be made again.
+        tables=[
+            file
+            for item, part in measurements(PLAN)
+            for file in (item.table(part), item.table(part).with_suffix(".json"))
+        ],
         sources=page_sources(PLAN),
     output:
         report(

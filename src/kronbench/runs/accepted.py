@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import lzma
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -74,6 +75,20 @@ def sidecars_of(plan: Plan) -> list[dict]:
     """The sidecars of all accepted parts, in the order of the plan."""
     records = (files_of(plan, item, part)[1] for item, part in measurements(plan))
     return [_read(record) for record in records if record.exists()]
+
+
+def surrogates_among(plan: Plan, jobs: Iterable[tuple[Item, str]]) -> dict[str, int]:
+    """Surrogate data sets of a run, each with the number of parts that were not accepted on it."""
+    return Counter(
+        part
+        for item, part in jobs
+        if _on_surrogate(item.table(part).with_suffix(".json"))
+        and not _on_surrogate(files_of(plan, item, part)[1])
+    )
+
+
+def _on_surrogate(record):
+    return record.exists() and (_read(record)["data"] or {}).get("source") == "surrogate"
 
 
 def keep_parts(plan: Plan, jobs: Iterable[tuple[Item, str]]) -> dict[str, int]:

@@ -22,7 +22,13 @@ from kronbench.bench.items import Item, Plan, measurements
 from kronbench.bench.results import OVER_CAP, read_numbers
 from kronbench.errors import InputError
 from kronbench.files import replacing, write_text
-from kronbench.runs.accepted import changed_since, keep_numbers, keep_parts, sidecars_of
+from kronbench.runs.accepted import (
+    changed_since,
+    keep_numbers,
+    keep_parts,
+    sidecars_of,
+    surrogates_among,
+)
 from kronbench.runs.verdicts import NOT_RUN, UNTESTED, columns_kept, matrix, read_verdicts, timed
 
 # The scale whose verdicts stand in README.md, between these two lines.
@@ -212,18 +218,24 @@ def described(move: Move) -> str:
     )
 
 
-def accept(plan: Plan, write: bool = False) -> str:
+def accept(plan: Plan, write: bool = False, surrogates: bool = False) -> str:
     """Compare the verdicts of a finished run with the accepted ones, which ``write`` replaces.
+
+    Parameters
+    ----------
+    surrogates : bool
+        Also where surrogate data step in for those of the accepted run, or are new.
 
     Returns
     -------
     str
-        Every verdict that moves, and whether it was written.
+        Such data, every verdict that moves, and whether it was written.
 
     Raises
     ------
     InputError
-        The run has no page yet, or lacks papers that the accepted run has.
+        The run has no page yet, or lacks papers that the accepted run has; it has surrogate data
+        and ``surrogates`` does not allow them.
     """
     source = plan.report / "claims.csv"
     if not source.exists():
@@ -246,13 +258,15 @@ def accept(plan: Plan, write: bool = False) -> str:
         lines += [f"  {described(move)}" for move in sorted(moved, key=lambda move: move.timed)]
     else:
         lines = [f"{len(verdicts)} verdicts; nothing was accepted at scale '{plan.scale}' before"]
+    jobs = measurements(plan)
+    lines, flags = _asked(plan, jobs, lines, write, surrogates)
     if not write:
-        return "\n".join([*lines, "nothing was written; add --yes to accept this run"])
+        return "\n".join([*lines, f"nothing was written; add {flags} to accept this run"])
     for paper in plan.papers:
         shutil.rmtree(target / paper, ignore_errors=True)
     for name in ("columns.json", "machine.json", "tables.json"):
         (target / name).unlink(missing_ok=True)
-    return "\n".join([*lines, *_write(plan, verdicts, measurements(plan), plan.items)])
+    return "\n".join([*lines, *_write(plan, verdicts, jobs, plan.items)])
 
 
 def accept_parts(
@@ -260,6 +274,7 @@ def accept_parts(
     judged: Callable[[Plan, Collection[Item]], pd.DataFrame],
     papers: Collection[str] = (),
     write: bool = False,
+    surrogates: bool = False,
 ) -> str:
     """Accept what is measured of a run that is not finished.
 
@@ -273,16 +288,20 @@ def accept_parts(
         A verdict on each claim of a plan from some of its items, as ``report.page.verdicts_on``.
     papers : collection of str
         Only of these papers; of all, if empty.
+    surrogates : bool
+        As :func:`accept` has it.
 
     Returns
     -------
     str
-        What is accepted, what is stale, every verdict that moves, and whether it was written.
+        Surrogate data, what is accepted, what is stale, every verdict that moves, and whether it
+        was written.
 
     Raises
     ------
     InputError
-        There is no such paper, no such part, or nothing finished to judge.
+        There is no such paper, no such part, or nothing finished to judge; there is surrogate
+        data that ``surrogates`` does not allow.
     """
     if unknown := sorted(set(papers) - set(plan.papers)):
         raise InputError(f"this run has no paper '{unknown[0]}'; it has: {', '.join(plan.papers)}")
@@ -321,9 +340,22 @@ def accept_parts(
         f"are finished; {waiting} of {len(verdicts)} claims are not tested, since {NOT_RUN}",
         *(f"  {described(move)}" for move in moved if move.measured_now != NOT_RUN),
     ]
+    lines, flags = _asked(plan, jobs, lines, write, surrogates)
     if not write:
-        return "\n".join([*lines, "nothing was written; add --yes to accept these parts"])
+        return "\n".join([*lines, f"nothing was written; add {flags} to accept these parts"])
     return "\n".join([*lines, *_write(plan, verdicts, jobs, items)])
+
+
+def _asked(plan, jobs, lines, write, allowed):
+    """The lines, after one on new surrogates, and the options that accept all; or a refusal."""
+    if not (parts := surrogates_among(plan, jobs)):
+        return lines, "--yes"
+    found = "surrogate data, where the accepted run has real data or none: " + ", ".join(
+        f"{name} ({count} part{'s' * (count > 1)})" for name, count in parts.items()
+    )
+    if write and not allowed:
+        raise InputError(f"{found}; nothing was written; add --surrogates to accept them too")
+    return [found, *lines], "--yes --surrogates"
 
 
 def verdict_matrix(target: Path) -> str:
