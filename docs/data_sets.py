@@ -13,7 +13,7 @@ HEAD = """\
 Written by `python docs/data_sets.py` from `config/datasets.yaml`. None of the data is part of this
 repository or of an archive of results. Whoever fetches a file accepts its terms, as far as they
 are known.
-`kronbench data describe NAME` has addresses, sums and sizes.
+`kronbench data describe NAME` has addresses, checksums and sizes.
 """
 
 
@@ -28,7 +28,7 @@ def page() -> str:
         if len(entries) > 5:
             names = f"{entries[0][0]} and {len(entries) - 1} more"
         parts.append(f"\n## {names}\n\n")
-        parts.append(f"Terms: {_line(licence)}\n\nCite: {_line(citation)}\n\n")
+        parts.append(f"Licence: {_line(licence)}\n\nCite: {_line(citation)}\n\n")
         parts.append("| name | what it is | beside the paper's |\n|---|---|---|\n")
         for name, entry in entries:
             parts.append(f"| `{name}` | {_line(entry['title'])} | {_beside(entry)} |\n")

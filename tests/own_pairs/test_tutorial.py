@@ -77,7 +77,7 @@ def test_the_same_in_python(folder):
 def test_what_else_is_told_in_python(folder):
     block = r"((?:(?!```).)*)```"
     shown = re.findall(rf"```python\n{block}\n\n```text\n{block}", TEXT, re.DOTALL)
-    assert len(shown) == 3
+    assert len(shown) == 4
     for program, expected in shown:
         printed = run(folder, [sys.executable, "-c", program]).splitlines()
         for got, line in zip(printed, expected.splitlines(), strict=True):
