@@ -66,8 +66,8 @@ def _parser():
     add = _adder(parser, "COMMAND")
 
     figures = add("figures", _figures, "make the figures and tables: all, of a paper, or one")
-    figures.add_argument("paper", nargs="?")
-    figures.add_argument("item", nargs="?")
+    figures.add_argument("paper", nargs="?", help="its key, such as stock; all without")
+    figures.add_argument("item", nargs="?", help="such as table-6.1; all of the paper without")
     figures.add_argument("--scale", default="default", help="smoke: minutes; paper: hours")
     figures.add_argument("--cores", default="all", help="a number, or all of them")
     figures.add_argument("--dry-run", action="store_true", help="print the commands alone")
