@@ -81,17 +81,17 @@ def test_a_contradiction_without_reason_has_an_unknown_cause(plan):
     ],
 )
 def test_a_reason_is_said_with_the_numbers_that_show_it(plan, where, values):
-    text = f"{MEASURED}; It stops. (figure-3, risk: {values})"
+    text = f"{MEASURED}; It stops. (figure-3, risk where {where}: {values})"
     assert found(plan, because(where=where)) == ("contradicted", "setting", text)
 
 
 def test_a_reason_may_be_shown_by_another_item_and_by_measurements(plan):
     results(plan, "figure-4", frame=curves(auc=0.75))
     shown_by = {"item": "figure-4", "where": "iteration == 1", "value": "auc"}
-    text = f"{MEASURED}; It stops. (figure-4, auc: 0.75)"
+    text = f"{MEASURED}; It stops. (figure-4, auc where iteration == 1: 0.75)"
     assert found(plan, because(**shown_by)) == ("contradicted", "setting", text)
     shown_by |= {"reads": "measurements", "value": "peak_mib"}
-    text = f"{MEASURED}; It stops. (figure-4, peak_mib: 1)"
+    text = f"{MEASURED}; It stops. (figure-4, peak_mib where iteration == 1: 1)"
     assert found(plan, because(**shown_by)) == ("contradicted", "setting", text)
 
 

@@ -141,7 +141,8 @@ def _reason(claim, plan):
         return "unknown", f"; cause unknown: no row of {shown_by['item']} shows it at this scale"
     numbers = _values(rows[shown_by["value"]])
     return because["cause"], (
-        f"; {because['text']} ({shown_by['item']}, {shown_by['value']}: {numbers})"
+        f"; {because['text']} ({shown_by['item']}, {shown_by['value']} where {shown_by['where']}: "
+        f"{numbers})"
     )
 
 
