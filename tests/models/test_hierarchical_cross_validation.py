@@ -158,6 +158,16 @@ def covariance_of(X, gamma=0.15):
     return DualCovariance(GaussianKernels(X, [gamma]), Tree.flat(5), np.full(5, 8.0), 0.5)
 
 
+def test_rows_of_no_fold_train_in_each(problem):
+    X, y = problem
+    first, second = (
+        model().cv_log_likelihood(X, y, np.where(FOLDS == fold, fold, -1)) for fold in (0, 1)
+    )
+    both = model().cv_log_likelihood(X, y, np.where(FOLDS < 2, FOLDS, -1))
+    assert first[0] + second[0] == pytest.approx(both[0], rel=1e-12)
+    np.testing.assert_allclose(first[1] + second[1], both[1], rtol=1e-9)
+
+
 def test_the_correction_is_of_second_order_and_independent_of_the_start(problem):
     X, y = problem
     exact = CrossValidation(y, 5, FOLDS, tol=1e-13, adjoint_tol=1e-8).evaluate(covariance_of(X))

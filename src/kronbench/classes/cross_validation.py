@@ -86,7 +86,8 @@ class CrossValidation:
     targets : (n,) integer array, or (n, C) array
     n_classes : int
     folds : (n,) integer array
-        The fold of each row; at least two.
+        The fold of each row. At least two; one will do beside rows of none (a negative number),
+        which train in every fold.
     tol : float
         Relative duality gap of the fits; for the printed iteration the relative fall of Phi in a
         Newton step at which it stops.
@@ -242,7 +243,7 @@ class CrossValidation:
 
 
 def checked_folds(folds: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The distinct folds of an (n,) array of them."""
+    """The distinct folds of an (n,) array of them; negative numbers are none."""
     folds = np.asarray(folds)
     if folds.shape != (len(targets),) or folds.dtype.kind not in "iu":
         raise InputError(
@@ -250,6 +251,6 @@ def checked_folds(folds: np.ndarray, targets: np.ndarray) -> np.ndarray:
             f"{len(targets)} rows as an integer"
         )
     distinct = np.unique(folds)
-    if len(distinct) < 2:
+    if len(distinct) < 2 or distinct[-1] < 0:
         raise InputError("folds holds one fold: give at least two")
-    return distinct
+    return distinct[distinct >= 0]

@@ -55,9 +55,12 @@ class SparseProducts:
         panel, between = (
             aligned_zeros((rows, width), block.dtype) for rows in (n, self._by_word.n_rows)
         )
-        alone = self._alone.astype(block.dtype, copy=False)[:, None]
+        alone = self._alone.astype(block.dtype, copy=False)
         many = n * width > PASS_WORTH_A_THREAD
         with at_most_threads(4 * self._by_word.nnz * n_columns / WORTH_A_THREAD):
+            words, documents = (
+                order.entries(block.dtype) for order in (self._by_word, self._by_document)
+            )
             for first in range(0, n_columns, width):
                 columns = slice(first, min(first + width, n_columns))
                 used = columns.stop - first
@@ -66,9 +69,9 @@ class SparseProducts:
                 else:
                     panel[:, :used], panel[:, used:] = block[:, columns], 0
                 between[:] = 0
-                self._by_word.add(panel, between)
-                panel *= alone
-                self._by_document.add(between, panel)
+                add_products(*words, width, panel.reshape(-1), between.reshape(-1), PLAIN)
+                _times(alone, panel)
+                add_products(*documents, width, between.reshape(-1), panel.reshape(-1), PLAIN)
                 if many:
                     _store(panel, first, used, out)
                 else:
@@ -88,12 +91,10 @@ class _Order:
         self._starts = np.empty((self.n_rows, n_blocks + 1), np.int64)
         block_starts(self._columns, self._bounds, _BLOCK_ROWS, self._starts)
 
-    def add(self, source, out):
-        """Out += X source, panels of the width of the registers."""
-        values = self._values.astype(out.dtype, copy=False)
-        tasks, width = even_tasks(self._bounds), source.shape[1]
-        flat, out = source.reshape(-1), out.reshape(-1)
-        add_products(self._starts, self._columns, values, tasks, width, flat, out, PLAIN)
+    def entries(self, dtype):
+        """What ``add_products`` asks for, with a part of the rows for each thread there is now."""
+        values = self._values.astype(dtype, copy=False)
+        return self._starts, self._columns, values, even_tasks(self._bounds)
 
 
 @njit(parallel=True, cache=True)
@@ -104,6 +105,14 @@ def _load(block, first, used, panel):
             panel[i, c] = block[i, first + c]
         for c in range(used, panel.shape[1]):
             panel[i, c] = 0
+
+
+@njit(parallel=True, cache=True)
+def _times(factors, panel):
+    """Each row of a panel times its factor; numpy is slow on rows that are this short."""
+    for i in prange(len(panel)):
+        for c in range(panel.shape[1]):
+            panel[i, c] *= factors[i]
 
 
 @njit(parallel=True, cache=True)

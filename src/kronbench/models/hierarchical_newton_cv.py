@@ -123,7 +123,8 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         X : (n, d) array or sparse matrix; (n, n) kernel matrix when kernel is "precomputed"
         y : (n,) array
         folds : (n,) integer array, optional
-            The fold of each row; those of ``cv`` when None.
+            The fold of each row; those of ``cv`` when None. Rows of a negative number train in
+            every fold.
         start : HierarchicalNewtonCV, optional
             A fitted one of the same nodes, say to some of the rows: the search begins at its
             hyperparameters instead of those of ``estimator``, and with its ``inverse_hessian_``

@@ -1,5 +1,7 @@
 """Table 1: methods, splits, baselines, and whole subclasses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from tests.small_classes import COMMON, PARENTS, documents
 
 TEXTS = COMMON | {
     "methods": ["F1", "H1", "F2", "H2"],
-    "splits": 2,
+    "splits": {"others": 2},
     "folds": 3,
     "start": 5,
     "bias_variances": [0.1, 1],
@@ -18,6 +20,7 @@ TEXTS = COMMON | {
     "noise": 1e-3,
     "max_evaluations": 10,
     "most_documents": {"others": 1000},
+    "drawn": {},
     "further_splits": {"others": 1},
     "steps": {
         "F1": {"learning": [8, 4, 15], "final": [25, 12]},
@@ -46,6 +49,24 @@ def test_every_method_is_scored_on_the_same_splits(texts):
         assert texts[column].between(0, 1).all()
     assert texts["taxo"].between(0, 3).all()
     assert (learned[learned["method"] != "top-down"]["acc"] > 0.3).all()
+
+
+def test_drawn_words_have_sizes_of_their_own():
+    spec = TEXTS | {
+        "methods": ["F1"],
+        "splits": {"ipc": 2, "others": 4},
+        "further_splits": {"others": 0},
+        "drawn": {"splits": 1, "most_documents": 130},
+    }
+    real, drawn = documents(), replace(documents(), source="surrogate")
+    sizes = {
+        data.source: run_experiment("seeger.text_classification", spec, data, "ipc-d")
+        for data in (real, drawn)
+    }
+    assert sizes["mirror"]["split"].nunique() == 2
+    assert (sizes["mirror"]["training"] == 160).all()
+    assert set(sizes["surrogate"]["split"]) == {0}
+    assert (sizes["surrogate"]["training"] <= 2 * 130 / 3).all()
 
 
 def test_another_library_has_the_same_flat_model(texts):

@@ -67,28 +67,37 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     "one". Two more methods: "LogisticRegression", the model F1 by scikit-learn, with the largest
     ``deviation`` of a probability, and "top-down", a logistic regression at each inner node, of
     the ``weight`` C of the largest likelihood of one fold. These and "in few steps" are made for
-    the first splits, as many as ``spec["further_splits"]`` has for the data set.
+    the first splits, as many as ``spec["further_splits"]`` has.
+
+    ``splits``, ``further_splits`` and ``most_documents`` are given by data set, or by the first
+    word of its name, else by "others". Where words are drawn because the texts are not at hand,
+    ``spec["drawn"]`` replaces them: such rows decide nothing.
 
     The ``bias_variance`` of a data set is that of the largest cross-validation likelihood of F1 at
     the start, on the first split, among ``spec["bias_variances"]``; one for all methods.
     ``on_edge`` counts the selections of a row that ended at the end of their grid. A
-    collection of more than its number of ``spec["most_documents"]`` is cut down to whole
-    subclasses, drawn at random. ``psi`` and ``nll`` are per document; ``products`` those with the
+    collection of more than its ``most_documents`` is cut down to whole subclasses, drawn at
+    random. ``psi`` and ``nll`` are per document; ``products`` those with the
     kernel, of all classes. ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected
     loss gain over the most probable class; ``variance_factor`` is the largest factor between a
     variance learned in few steps and with fits that converge.
     """
-    X, y, parents = some_subclasses(data, _of_data_set(spec["most_documents"], data))
-    n_further = _of_data_set(spec["further_splits"], data)
+    size = {
+        name: _of_data_set(spec[name], data)
+        for name in ("splits", "further_splits", "most_documents")
+    }
+    if data.source == "surrogate":
+        size |= spec["drawn"]
+    X, y, parents = some_subclasses(data, size["most_documents"])
     tree = Tree(parents)
     rows, bias = [], None
-    for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
+    for split in tqdm(range(size["splits"]), desc=data.name, unit="split"):
         draws = generator(spec["seed"], "thirds", data.name, split)
         train, test = two_thirds(len(y), draws)
         folds = even_folds(len(train), spec["folds"], draws)
         problem = _Problem(spec, tree, X[train], y[train], X[test], y[test], folds)
         bias = problem.likeliest_bias() if bias is None else bias
-        for row in problem.rows(bias, further=split < n_further):
+        for row in problem.rows(bias, further=split < size["further_splits"]):
             rows.append({"split": split, "on_edge": 0, **row})
     frame = pd.DataFrame(rows)
     frame["classes"], frame["nodes"], frame["training"] = tree.n_classes, tree.n_nodes, len(train)
@@ -102,7 +111,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
 
 
 def _of_data_set(numbers, data):
-    return numbers.get(data.name, numbers["others"])
+    collection = data.name.partition("-")[0]
+    return numbers.get(data.name, numbers.get(collection, numbers["others"]))
 
 
 def some_subclasses(
