@@ -21,6 +21,7 @@ TEXTS = COMMON | {
     "max_evaluations": 10,
     "most_documents": {"others": 1000},
     "drawn": {},
+    "solver": {"others": "cg"},
     "further_splits": {"others": 1},
     "steps": {
         "F1": {"learning": [8, 4, 15], "final": [25, 12]},
@@ -51,11 +52,12 @@ def test_every_method_is_scored_on_the_same_splits(texts):
     assert (learned[learned["method"] != "top-down"]["acc"] > 0.3).all()
 
 
-def test_drawn_words_have_sizes_of_their_own():
+def test_data_sets_and_drawn_words_have_settings_of_their_own(texts):
     spec = TEXTS | {
         "methods": ["F1"],
         "splits": {"ipc": 2, "others": 4},
         "further_splits": {"others": 0},
+        "solver": {"ipc": "pcg", "others": "cg"},
         "drawn": {"splits": 1, "most_documents": 130},
     }
     real, drawn = documents(), replace(documents(), source="surrogate")
@@ -65,6 +67,11 @@ def test_drawn_words_have_sizes_of_their_own():
     }
     assert sizes["mirror"]["split"].nunique() == 2
     assert (sizes["mirror"]["training"] == 160).all()
+    # the same model, by another solver
+    F1 = sizes["mirror"][sizes["mirror"]["variances"] == "learned"].set_index("split")
+    by_cg = texts[(texts["method"] == "F1") & (texts["variances"] == "learned")].set_index("split")
+    np.testing.assert_allclose(F1["psi"], by_cg["psi"], rtol=1e-4)
+    assert (F1["products"] != by_cg["products"]).all()
     assert set(sizes["surrogate"]["split"]) == {0}
     assert (sizes["surrogate"]["training"] <= 2 * 130 / 3).all()
 

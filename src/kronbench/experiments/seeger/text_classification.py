@@ -37,6 +37,9 @@ _REFERENCE_TOL = 1e-8
 # Relative duality gap of ours beside it.
 _MODE_TOL = 1e-12
 
+# Parameters that say what each data set has.
+_BY_DATA_SET = ("splits", "further_splits", "most_documents", "solver")
+
 COLUMNS = Columns(
     key=("split", "method", "variances"),
     repeats=("split",),
@@ -69,7 +72,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     the ``weight`` C of the largest likelihood of one fold. These and "in few steps" are made for
     the first splits, as many as ``spec["further_splits"]`` has.
 
-    ``splits``, ``further_splits`` and ``most_documents`` are given by data set, or by the first
+    ``splits``, ``further_splits``, ``most_documents`` and ``solver`` (of
+    :class:`~kronbench.models.HierarchicalNewtonClassifier`) are given by data set, or by the first
     word of its name, else by "others". Where words are drawn because the texts are not at hand,
     ``spec["drawn"]`` replaces them: such rows decide nothing.
 
@@ -82,22 +86,19 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     loss gain over the most probable class; ``variance_factor`` is the largest factor between a
     variance learned in few steps and with fits that converge.
     """
-    size = {
-        name: _of_data_set(spec[name], data)
-        for name in ("splits", "further_splits", "most_documents")
-    }
+    spec = {**spec, **{name: _of_data_set(spec[name], data) for name in _BY_DATA_SET}}
     if data.source == "surrogate":
-        size |= spec["drawn"]
-    X, y, parents = some_subclasses(data, size["most_documents"])
+        spec |= spec["drawn"]
+    X, y, parents = some_subclasses(data, spec["most_documents"])
     tree = Tree(parents)
     rows, bias = [], None
-    for split in tqdm(range(size["splits"]), desc=data.name, unit="split"):
+    for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
         draws = generator(spec["seed"], "thirds", data.name, split)
         train, test = two_thirds(len(y), draws)
         folds = even_folds(len(train), spec["folds"], draws)
         problem = _Problem(spec, tree, X[train], y[train], X[test], y[test], folds)
         bias = problem.likeliest_bias() if bias is None else bias
-        for row in problem.rows(bias, further=split < size["further_splits"]):
+        for row in problem.rows(bias, further=split < spec["further_splits"]):
             rows.append({"split": split, "on_edge": 0, **row})
     frame = pd.DataFrame(rows)
     frame["classes"], frame["nodes"], frame["training"] = tree.n_classes, tree.n_nodes, len(train)
@@ -240,6 +241,7 @@ class _Problem:
             variance=self._spec["start"],
             bias_variance=bias,
             dtype=self._spec["dtype"],
+            solver=self._spec["solver"],
         )
 
     def _scores(self, model):
