@@ -97,27 +97,33 @@ class _Order:
         return self._starts, self._columns, values, even_tasks(self._bounds)
 
 
+# Rows are sliced before their entries are passed: with an offset in the index, of which numba does
+# not know that it is not negative, the loops take six times as long.
+
+
 @njit(parallel=True, cache=True)
 def _load(block, first, used, panel):
     """Columns of a block into a panel, the rest of it zero."""
     for i in prange(len(block)):
+        source, row = block[i, first : first + used], panel[i]
         for c in range(used):
-            panel[i, c] = block[i, first + c]
-        for c in range(used, panel.shape[1]):
-            panel[i, c] = 0
+            row[c] = source[c]
+        row[used:] = 0
 
 
 @njit(parallel=True, cache=True)
 def _times(factors, panel):
     """Each row of a panel times its factor; numpy is slow on rows that are this short."""
     for i in prange(len(panel)):
-        for c in range(panel.shape[1]):
-            panel[i, c] *= factors[i]
+        row, factor = panel[i], factors[i]
+        for c in range(len(row)):
+            row[c] *= factor
 
 
 @njit(parallel=True, cache=True)
 def _store(panel, first, used, out):
     """The used columns of a panel into a block."""
     for i in prange(len(out)):
+        source, row = panel[i], out[i, first : first + used]
         for c in range(used):
-            out[i, first + c] = panel[i, c]
+            row[c] = source[c]
