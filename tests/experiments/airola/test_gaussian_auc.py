@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kronbench.bench.job import run_experiment
@@ -38,6 +39,18 @@ def test_auc_is_that_of_the_solver_itself(data, frame):
     pairs, y = problems.test(5)
     (row,) = frame.query("method == 'LibSVM' and reg == 8 and fold == 5").to_dict("records")
     assert row["auc"] == pytest.approx(roc_auc(y, model.decision_function(pairs)))
+
+
+def test_kernel_values_that_are_made_once_give_the_same_rows(data):
+    """With subsets of several sizes, of which each takes its part of them."""
+    tables = []
+    for precompute in (False, True):
+        parameters = {"gamma": 1.0, "precompute": precompute}
+        libsvm = {"solver": "kronbench.models.PairLibSVM", "parameters": parameters}
+        spec = SPEC | {"solvers": {"LibSVM": libsvm}, "sizes": {"LibSVM": [100, 201, 300]}}
+        tables.append(run_experiment("airola.gaussian_auc", spec, data, "GPCR"))
+    anew, shared = (table.drop(columns="peak_mib") for table in tables)
+    pd.testing.assert_frame_equal(anew, shared, check_exact=True)
 
 
 def test_what_the_weight_changes_is_the_range_of_a_fold(frame):

@@ -7,10 +7,11 @@ import pytest
 
 from kronbench.bench.clock import Timing
 from kronbench.bench.job import run_experiment
+from kronbench.bench.processes import one_process
 from kronbench.bench.seeds import generator
 from kronbench.evaluation import roc_auc
 from kronbench.experiments.airola import scaling
-from kronbench.experiments.airola.scaling import Folds, _Checkerboards
+from kronbench.experiments.airola.scaling import Folds, _Checkerboards, _frame, _Solvers
 from kronbench.models import KronSVM
 from kronbench.report.drawings.airola.scaling import draw
 
@@ -110,9 +111,12 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
         }
 
     monkeypatch.setattr(scaling, "in_turn", pretend)
-    spec = SPEC | {"solvers": {"KronSVM": SPEC["solvers"]["KronSVM"]}, "folds": [0]}
-    spec |= {"sizes": [200, 400, 2000, 100_000]}
-    frame = run_experiment("airola.scaling", spec, data, "GPCR")
+    spec = SPEC | {"sizes": [200, 400, 2000, 100_000], "folds": [0]}
+    problems = Folds(spec, data, generator(7, "scaling", data.name))
+    solvers = _Solvers(spec, ["KronSVM"], problems)
+    for size in spec["sizes"]:
+        solvers.measure(["KronSVM"], 0, size)
+    frame = _frame([(solvers.rows, solvers.ends)], [])
     assert set(frame["size"]) == {200, 400}
     (sentence,) = frame.attrs["skipped"]
     assert sentence == (
@@ -132,7 +136,43 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
     assert [len(found) for found in crosses] == [1, 1]
 
 
-def test_a_solver_may_have_a_cap_of_its_own(data):
+@pytest.mark.parametrize("cap", [{"time_cap": 0.0}, {"time_caps": {"KronSVM": 0.0}}])
+def test_a_solver_may_have_a_cap_of_its_own(data, cap):
     entry = SPEC["solvers"]["KronSVM"]
-    spec = SPEC | {"solvers": {"KronSVM": entry | {"time_cap": 0.0}}, "folds": [0]}
+    spec = SPEC | {"solvers": {"KronSVM": entry}, "folds": [0]} | cap
     assert set(run_experiment("airola.scaling", spec, data, "GPCR")["size"]) == {200}
+
+
+def test_a_program_with_other_numbers_than_those_it_should_have_is_not_timed():
+    kron = SPEC["solvers"]["KronSVM"]
+    solvers = {
+        "KronSVM": kron,
+        "the same": kron | {"same_as": "KronSVM"},
+        "another": kron | {"same_as": "KronSVM"},
+        "LibSVM": SPEC["solvers"]["LibSVM"] | {"same_as": "another"},
+    }
+    regs = {"KronSVM": [0.5], "the same": [0.5], "another": [5.0], "LibSVM": [0.5]}
+    spec = BOARDS | {"sizes": [20], "solvers": solvers, "regs": regs}
+    frame = run_experiment("airola.scaling", spec, None, "all")
+    assert set(frame["method"]) == {"KronSVM", "the same"}
+    first, second = frame.attrs["skipped"]
+    assert first.startswith("another was not timed: on the smallest problem its decision values")
+    assert second.startswith("LibSVM was not timed")
+    areas = frame[frame["task"] == "training"].set_index("method")["auc"]
+    assert areas["KronSVM"] == areas["the same"]
+
+
+def test_each_library_has_a_process_of_its_own(monkeypatch):
+    begun = []
+
+    def recorded(module, *, initializer, initargs):
+        begun.append(initargs[1])
+        return one_process(module, initializer=initializer, initargs=initargs)
+
+    monkeypatch.setattr(scaling, "one_process", recorded)
+    ours = SPEC["solvers"] | {"KronSVM, ours": SPEC["solvers"]["KronSVM"]}
+    spec = BOARDS | {"sizes": [20], "solvers": ours, "regs": {key: [0.5] for key in ours}}
+    frame = run_experiment("airola.scaling", spec, None, "all")
+    assert begun == [["KronSVM", "KronSVM, ours"], ["LibSVM"]]
+    peaks = frame.groupby("method")["peak_mib"].max()
+    assert peaks["KronSVM"] == peaks["KronSVM, ours"] != peaks["LibSVM by vec trick"]

@@ -1,0 +1,90 @@
+"""LibSVM on many subsets of some pairs, with kernel values that are made once for all of them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+
+import numpy as np
+from libsvm.svm import kernel_names, svm_node, svm_parameter, svm_problem
+from libsvm.svmutil import svm_train
+
+from kronbench.linalg import gram
+from kronbench.models import PairLibSVM
+from kronbench.models._vec_trick_predictor import VecTrickPredictor
+from kronbench.pairs import PairData
+
+# LibSVM keeps kernel rows that it may need again, without a change to any number. A row that was
+# dropped is gathered from as many places of memory as there are pairs.
+_CACHE_MIB = 2000.0
+
+
+class LibSVMKernel:
+    """Gaussian product kernel of n pairs, on which LibSVM trains with any subset of them.
+
+    The models are those of ``PairLibSVM`` with ``precompute``, which makes the kernel values anew
+    for each subset and weight and has 16 bytes for each. Here they take 8 n^2 bytes: LibSVM's row
+    of kernel values has a number beside each, which training does not read, and so the rows of
+    two pairs lie in one another, the values of one where the other has its numbers.
+
+    Parameters
+    ----------
+    pairs : PairData of n < 2^21 pairs
+    parameters : mapping
+        Those of ``PairLibSVM``, without ``reg``.
+    """
+
+    def __init__(self, pairs: PairData, parameters: Mapping):
+        self._pairs, self._model = pairs, PairLibSVM(**parameters)
+        n = len(pairs)
+        kernels, positions = [], []
+        for features, index in (
+            (pairs.row_features, pairs.rows),
+            (pairs.col_features, pairs.cols),
+        ):
+            vertices, position = np.unique(index, return_inverse=True)
+            kernels.append(gram(features[vertices], kernel="gaussian", gamma=self._model.gamma))
+            positions.append(position)
+        (K, G), (rows, cols) = kernels, positions
+        # Of two rows: the number of the first entry of the even one, then entries of both in turn.
+        # LibSVM wants this number to be 0, and so is that of the odd one: half of the bytes of the
+        # even one's first entry, its place counted from one.
+        self._numbers = np.zeros(((n + 1) // 2, 2 * (n + 2)))
+        for h in range(n):
+            entries = self._numbers[h // 2, 1 + h % 2 : 2 * (n + 1) + h % 2 : 2]
+            entries[0] = h + 1
+            np.multiply(K[rows[h]][rows], G[cols[h]][cols], out=entries[1:])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the kernel values."""
+        return self._numbers.nbytes
+
+    def train(self, subset: np.ndarray, signs: np.ndarray, reg: float) -> VecTrickPredictor:
+        """The model of the pairs at these positions, in their order, with labels -1 and 1."""
+        problem = _Subset(self._numbers, subset, signs, len(self._pairs))
+        parameter = svm_parameter("-q")
+        parameter.kernel_type = kernel_names.PRECOMPUTED
+        parameter.C, parameter.eps = 1.0 / reg, self._model.tol
+        parameter.cache_size = max(self._model.cache_mib, _CACHE_MIB)
+        model = svm_train(problem, parameter)
+        # LibSVM counts a class as positive by the order of the labels that it met
+        orientation, count = model.get_labels()[0], (model.l,)
+        support = np.ctypeslib.as_array(model.sv_indices, count) - 1
+        coef = orientation * np.ctypeslib.as_array(model.sv_coef[0], count)
+        return VecTrickPredictor(
+            self._pairs[subset[support]], coef, -orientation * model.rho[0], self._model.gamma
+        )
+
+
+class _Subset(svm_problem):
+    """LibSVM's training set: pointers to rows, each of which tells its place in the others."""
+
+    def __init__(self, numbers, subset, signs, n):
+        self.l, self.n, self.x_space = len(subset), n, numbers
+        self.y = (ctypes.c_double * self.l).from_buffer(np.array(signs, dtype=float))
+        pointers = (ctypes.POINTER(svm_node) * self.l)()
+        starts = subset // 2 * numbers.shape[1] + subset % 2
+        addresses = np.frombuffer(pointers, dtype=np.uintp)
+        addresses[:] = numbers.ctypes.data + starts * numbers.itemsize
+        self.x = pointers

@@ -1,0 +1,36 @@
+"""LibSVM with kernel values that are made once for many subsets."""
+
+import numpy as np
+import pytest
+
+from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.experiments.airola.libsvm_kernel import LibSVMKernel
+from kronbench.models import PairLibSVM
+
+
+@pytest.mark.parametrize("n", [300, 301])
+def test_models_are_those_of_libsvm_itself(data, n):
+    """To the bit, for subsets that begin with either class, at each weight."""
+    rng = np.random.default_rng(n)
+    pairs, y = labelled_pairs(data, rng, 0.25)
+    some = np.sort(np.append(np.flatnonzero(y > 0), rng.choice(np.flatnonzero(y < 0), n)))[:n]
+    pairs, y = pairs[some], y[some]
+    parameters = {"gamma": 0.5, "precompute": True}
+    kernel = LibSVMKernel(pairs, parameters)
+    everything = np.arange(n)
+    for subset in (everything, everything[y.argmax() :], everything[y.argmin() :][::3]):
+        for reg in (0.1, 10.0):
+            model = PairLibSVM(reg=reg, **parameters).fit(pairs[subset], y[subset])
+            found = kernel.train(subset, y[subset], reg)
+            expected = model.to_vec_trick()
+            np.testing.assert_array_equal(found.dual_coef, expected.dual_coef)
+            assert found.intercept == expected.intercept
+            np.testing.assert_array_equal(
+                found.decision_function(pairs), expected.decision_function(pairs)
+            )
+
+
+def test_eight_bytes_for_each_kernel_value(data):
+    pairs, _ = labelled_pairs(data, np.random.default_rng(0), 0.25)
+    kernel = LibSVMKernel(pairs[:400], {"gamma": 0.5})
+    assert kernel.nbytes < 8.1 * 400**2
