@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -39,13 +40,20 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     and solver.
     """
     problems = Folds(spec, data, rng)
+    kernels = {
+        name: LibSVMKernel(entry["parameters"], max(spec["sizes"][name]))
+        for name, entry in spec["solvers"].items()
+        if entry["parameters"].get("precompute")
+    }
     rows = []
     for fold in tqdm(problems.folds, desc=data.name, unit="fold"):
         test, y_test = problems.test(fold)
         for name, entry in spec["solvers"].items():
             sizes = spec["sizes"][name]
-            shared = entry["parameters"].get("precompute", False)
-            train = (_on_kernel if shared else _anew)(entry, problems, fold, max(sizes))
+            if name in kernels:
+                train = _on_kernel(kernels[name], problems, fold, max(sizes))
+            else:
+                train = partial(_train, entry, problems, fold)
             for size in sizes:
                 areas = [
                     roc_auc(y_test, train(size, reg).decision_function(test))
@@ -57,23 +65,19 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
                     place | {"reg": float(reg), "auc": area}
                     for reg, area in zip(spec["regs"], areas, strict=True)
                 ]
-            del train  # the kernel values of the next fold may not fit beside these
     return pd.DataFrame(rows)
 
 
-def _anew(entry, problems, fold, _):
-    def train(size, reg):
-        pairs, y = problems.train(size, fold)
-        model = make_solver(entry["solver"], reg=reg, **entry["parameters"]).fit(pairs, y)
-        # the same predictor, sooner
-        return model.to_vec_trick() if hasattr(model, "to_vec_trick") else model
-
-    return train
+def _train(entry, problems, fold, size, reg):
+    pairs, y = problems.train(size, fold)
+    model = make_solver(entry["solver"], reg=reg, **entry["parameters"]).fit(pairs, y)
+    # the same predictor, sooner
+    return model.to_vec_trick() if hasattr(model, "to_vec_trick") else model
 
 
-def _on_kernel(entry, problems, fold, largest):
+def _on_kernel(kernel, problems, fold, largest):
     index = problems.train_index(largest, fold)
-    kernel = LibSVMKernel(problems.pairs[index], entry["parameters"])
+    kernel.take(problems.pairs[index])
 
     def train(size, reg):
         subset = problems.train_index(size, fold)

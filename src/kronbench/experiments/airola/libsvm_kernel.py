@@ -29,14 +29,25 @@ class LibSVMKernel:
 
     Parameters
     ----------
-    pairs : PairData of n < 2^21 pairs
     parameters : mapping
         Those of ``PairLibSVM``, without ``reg``.
+    most : int
+        As many pairs as :meth:`take` will be given, less than 2^21. The memory is kept from one
+        to the next: the first use of it takes ten times as long as to fill it.
     """
 
-    def __init__(self, pairs: PairData, parameters: Mapping):
-        self._pairs, self._model = pairs, PairLibSVM(**parameters)
-        n = len(pairs)
+    def __init__(self, parameters: Mapping, most: int):
+        self._model = PairLibSVM(**parameters)
+        self._memory = np.empty(_size(most))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the kernel values."""
+        return self._memory.nbytes
+
+    def take(self, pairs: PairData) -> None:
+        """Make the kernel values of these pairs, O(n^2), in place of others."""
+        self._pairs, n = pairs, len(pairs)
         kernels, positions = [], []
         for features, index in (
             (pairs.row_features, pairs.rows),
@@ -49,16 +60,12 @@ class LibSVMKernel:
         # Of two rows: the number of the first entry of the even one, then entries of both in turn.
         # LibSVM wants this number to be 0, and so is that of the odd one: half of the bytes of the
         # even one's first entry, its place counted from one.
-        self._numbers = np.zeros(((n + 1) // 2, 2 * (n + 2)))
+        self._numbers = self._memory[: _size(n)].reshape(-1, 2 * (n + 2))
+        self._numbers[:, 0] = 0
         for h in range(n):
             entries = self._numbers[h // 2, 1 + h % 2 : 2 * (n + 1) + h % 2 : 2]
             entries[0] = h + 1
             np.multiply(K[rows[h]][rows], G[cols[h]][cols], out=entries[1:])
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the kernel values."""
-        return self._numbers.nbytes
 
     def train(self, subset: np.ndarray, signs: np.ndarray, reg: float) -> VecTrickPredictor:
         """The model of the pairs at these positions, in their order, with labels -1 and 1."""
@@ -75,6 +82,10 @@ class LibSVMKernel:
         return VecTrickPredictor(
             self._pairs[subset[support]], coef, -orientation * model.rho[0], self._model.gamma
         )
+
+
+def _size(n):
+    return (n + 1) // 2 * 2 * (n + 2)
 
 
 class _Subset(svm_problem):
