@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse.linalg import minres
 
+from kronbench.bench.items import load_plan
 from kronbench.datasets import Dataset
 from kronbench.evaluation import concordance_index
 from kronbench.experiments.field.documented_outputs import (
@@ -15,7 +16,9 @@ from kronbench.experiments.field.documented_outputs import (
     vertex_left_out,
 )
 from kronbench.models import CompleteKronRidge, TwoStepRidge
+from kronbench.report import claim_files, claims
 from kronbench.report.drawings.field.documented_outputs import tabulate
+from tests.helpers import merged
 
 KERNELS = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 
@@ -189,3 +192,39 @@ def test_a_line_comes_out_where_its_last_printed_digit_does():
     first = tabulate(frame, item, printed).iloc[0]
     assert (first["lines"], first["come out"], first["beyond ties"]) == (3, 1, 1)
     assert (first["best at"], first["printed best at"]) == (3, 3)
+    assert first["lines that differ"] == 2
+    # nor does one without a number of ours, or one that ours lack
+    frame.loc[0, "value"] = np.nan
+    assert tabulate(frame, item, printed).iloc[0]["lines that differ"] == 3
+    assert tabulate(frame[1:2], item, printed).iloc[0]["lines that differ"] == 3
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"),
+    [
+        (np.linspace(0, 1e-3, 11), "holds"),
+        (np.zeros(11), "contradicted"),  # flat
+        (np.minimum(np.arange(11), 9) * 1e-4, "contradicted"),  # the last line adds nothing
+        (np.append(np.arange(10), 5) * 1e-4, "contradicted"),  # past its peak
+        (np.append(np.arange(10) * 1e-4, np.nan), "contradicted"),
+    ],
+)
+def test_still_increasing_is_no_flat_line(last, verdict):
+    iterations = np.arange(10, 1010, 10)
+    frame = pd.DataFrame(
+        {
+            "dataset": "Ki", "source": "mirror", "file": "cg_kron_rls1",
+            "reading": "as described", "line": np.arange(100) + 1, "score": "test",
+            "at": iterations.astype(str), "exponent": np.nan, "second_exponent": np.nan,
+            "iteration": iterations, "other_order": np.nan, "ties": 0.0,
+            "value": 0.7 + np.concatenate([np.zeros(89), last]),
+        }
+    )  # fmt: skip
+    item = load_plan(merged()).item("field", "table-6")
+    printed = frame[["file", "line", "score", "at"]].assign(printed=0.7)
+    (claim,) = (
+        claim
+        for claim in claim_files.load_statements(load_plan(merged())).claims
+        if claim["id"] == "field-rlscore-still-increasing-a"
+    )
+    assert claims.judge(claim, tabulate(frame, item, printed), "default").verdict == verdict

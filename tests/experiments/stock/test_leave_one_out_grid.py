@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 from kronbench.bench.clock import Timing
 from kronbench.bench.items import load_plan
 from kronbench.bench.job import run_experiment
+from kronbench.bench.results import OVER_CAP
 from kronbench.datasets import load
 from kronbench.datasets.drug_target import kernels
 from kronbench.experiments.stock import leave_one_out_grid
@@ -19,6 +20,7 @@ from kronbench.report.drawings.stock import (
     regularization_maps,
 )
 from kronbench.report.render import read_printed
+from tests.experiments.stock import peer
 from tests.helpers import merged
 
 GRID = {
@@ -278,3 +280,68 @@ def test_the_table_has_the_middle_of_the_best_weights_and_says_where_they_end(gr
         # a grid of two values has nothing but ends
         assert row["on edge"] == (1 if method == "KK" else 2)
     assert areas.loc[("B", "KK"), "middle reg cols"] != areas.loc[("B", "TS"), "middle reg cols"]
+
+
+PEER = {
+    "name": "RLScore",
+    "solver": "tests.experiments.stock.peer.Peer",
+    "of": "TS",
+    "install": "make peers",
+    "seconds": 60,
+    "gigabytes": 1,
+}
+
+
+def with_peer(nr, **changes):
+    spec = GRID | {"methods": GRID["methods"][1:], "peer": PEER | changes}
+    return run_experiment("stock.leave_one_out_grid", spec, nr, "nr")
+
+
+@pytest.fixture(scope="module")
+def beside(nr):
+    return with_peer(nr)
+
+
+def test_predictions_of_a_library_are_compared_at_each_point_of_the_grid(beside):
+    theirs = beside[beside["method"] == "RLScore"]
+    assert (theirs.groupby("setting").size() == 4).all()
+    off = theirs["reg"] == peer.LARGE
+    np.testing.assert_allclose(theirs["deviation"][off], peer.OFF)
+    assert (theirs["deviation"][~off] == 0).all()
+    ours = beside[beside["method"] == "TS"].set_index(["setting", "reg", "reg_cols"])["auc"]
+    micro = theirs["setting"].isin(["A", "D"])  # what all pairs have more moves no such curve
+    same = theirs[micro | ~off].set_index(["setting", "reg", "reg_cols"])["auc"]
+    np.testing.assert_allclose(same, ours[same.index], atol=1e-12)
+
+
+def test_the_table_has_a_row_for_each_setting_of_the_library(beside):
+    item = load_plan(merged()).item("stock", "table-6.1")
+    table = leave_one_out_table.tabulate(beside.assign(dataset="nr"), item, read_printed(item))
+    rows = table[table["quantity"] == "AUC by RLScore"].set_index("setting")
+    assert list(rows.index) == ["A", "B", "C", "D"]
+    assert (rows[["apart from ours, weights from 0.01", "apart at any weights"]] > 0.2).all(
+        axis=None
+    )
+    assert rows["paper"].isna().all()
+    seconds = beside.groupby(["setting", "method"])["seconds"].first()
+    ratio = seconds["B", "RLScore"] / seconds["B", "TS"]
+    assert rows.loc["B", "seconds over ours"] == pytest.approx(ratio)
+    without = beside[beside["method"] != "RLScore"].assign(dataset="nr")
+    rest = leave_one_out_table.tabulate(without, item, read_printed(item))
+    assert rest.equals(table[table["quantity"] != "AUC by RLScore"].astype(rest.dtypes))
+
+
+@pytest.mark.parametrize("cap", [{"seconds": 0}, {"gigabytes": 1e-6}])
+def test_a_setting_past_the_cap_of_the_library_is_left_out_with_a_reason(nr, cap):
+    frame = with_peer(nr, **cap)
+    assert "RLScore" not in set(frame["method"])
+    reasons = frame.attrs["skipped"]
+    assert len(reasons) == 4
+    assert all("RLScore, setting" in reason and OVER_CAP in reason for reason in reasons)
+
+
+def test_a_library_that_is_not_installed_is_left_out_with_the_command_that_installs_it(nr):
+    frame = with_peer(nr, solver="elsewhere.Solver")
+    assert "RLScore" not in set(frame["method"])
+    (reason,) = frame.attrs["skipped"]
+    assert reason.endswith("elsewhere is not installed; `make peers` installs it")

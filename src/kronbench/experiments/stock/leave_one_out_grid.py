@@ -13,10 +13,11 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch, in_turn, measure
 from kronbench.bench.columns import TIMING, Columns, Parameter
-from kronbench.bench.solvers import SolverMissing, make_solver
+from kronbench.bench.solvers import SolverMissing, import_solver, make_solver
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
+from kronbench.experiments.stock.peer_grid import peer_grid
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
 
 SETTINGS = ("A", "B", "C", "D")
@@ -36,7 +37,10 @@ COLUMNS = TIMING | Columns(
     conditions=("extrapolated_from",),
     values={
         "setting": ("A", "B", "C", "D"),
-        "method": (Parameter(("methods", "*", "name")), "KK by submatrices", "TS*"),
+        "method": (
+            *(Parameter(("methods", "*", "name")), "KK by submatrices", "TS*"),
+            Parameter(("peer", "name")),
+        ),
         "reg": (Parameter(("regs",)),),
         "reg_cols": (Parameter(("regs",)),),
     },
@@ -58,6 +62,12 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     to all, and there is no AUC. ``deviation`` is the largest difference from the shortcut of "KK",
     relative to the largest prediction. The method "TS*" is no leave-one-out prediction: see
     ``_printed_setting_d``.
+
+    ``peer`` is a library of others, for the method that it has under ``of``: its name and the
+    import path of its ``solver``, which runs in a process of its own with the threads of this one.
+    ``deviation`` is its largest difference from that method, relative to the largest prediction.
+    A setting is left out with a reason where all points of the grid would take more than its
+    ``seconds`` of a processor, or their predictions more than its ``gigabytes``.
     """
     problem = kernels(data)
     interacts = problem[2] > 0
@@ -74,6 +84,10 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         _load_compiled_code(model, method["weights"])
         methods[method["name"]] = model, [regs] * method["weights"]
     rows = []
+    peer_rows = []
+    if "peer" in spec:
+        peer_rows, reasons = _by_peer(spec["peer"], methods, problem)
+        skipped += [f"{data.name}, {reason}" for reason in reasons]
     for setting in tqdm(SETTINGS, desc=data.name, unit="setting"):
         ways = {name: partial(_exhaust, setting, problem, *way) for name, way in methods.items()}
         own_way = None
@@ -95,7 +109,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         {"setting": "D", "method": "TS*", "reg": reg, "reg_cols": reg_cols, "auc": auc}
         for reg, reg_cols, auc in _printed_setting_d(data, problem[2], regs)
     ]
-    frame = pd.DataFrame(rows).assign(**_characteristics(interacts))
+    frame = pd.DataFrame(rows + peer_rows).assign(**_characteristics(interacts))
     frame.attrs["skipped"] = skipped
     return frame
 
@@ -120,6 +134,40 @@ def _scored(setting, problem, model, grids):
         regs = [grid[at] for grid, at in zip(grids, np.atleast_1d(index), strict=True)]
         points.append(dict(zip(("reg", "reg_cols"), regs, strict=False)) | {"auc": auc})
     return [point | {"scoring_seconds": watch.seconds} for point in points]
+
+
+def _by_peer(peer, methods, problem):
+    """The rows of a library of others, and why some or all of them are missing."""
+    try:
+        import_solver(peer["solver"])
+    except SolverMissing as reason:
+        return [], [f"{peer['name']}: {reason}; `{peer['install']}` installs it"]
+    model, grids = methods[peer["of"]]
+    rows, skipped = [], []
+    with peer_grid(peer["solver"], problem) as process:
+        for setting in SETTINGS:
+            needs = process.needs(setting, grids)
+            if needs[0] > peer["seconds"] or needs[1] > peer["gigabytes"]:
+                skipped.append(
+                    f"{peer['name']}, setting {setting}: its grid would take about "
+                    f"{needs[0]:.0f} s of a processor and {needs[1]:.2g} GB, over the cap of "
+                    f"{peer['seconds']:g} s and {peer['gigabytes']:g} GB"
+                )
+                continue
+            timing = process.measured(setting, grids)
+            labels = {"setting": setting, "method": peer["name"]}
+            for index, F in model.fit_matrix(*problem).loo_grid(setting, *grids):
+                theirs = process.predictions(index)
+                point = {
+                    "reg": grids[0][index[0]],
+                    "reg_cols": grids[1][index[1]],
+                    "deviation": np.abs(theirs - F).max() / np.abs(F).max(),
+                    "auc": np.nan,
+                }
+                if np.isfinite(theirs).all():
+                    point["auc"] = _setting_auc(setting, problem[2] > 0, theirs)
+                rows.append(labels | point | timing.columns())
+    return rows, skipped
 
 
 class _OwnWay:

@@ -11,7 +11,8 @@ COLUMNS = SHOWN | Columns(
     numbers=(
         *("ours", "printed", "difference", "ties", "other order"),
         *("largest difference", "band", "apart over band"),
-        *("best", "best at", "printed best", "printed best at", "last rise"),
+        *("best", "best at", "printed best", "printed best at"),
+        *("last rise", "smallest last step"),
     ),
     texts=("what", "score", "at"),
     values={
@@ -28,28 +29,31 @@ _DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding o
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each file and reading, then one for each of their lines.
 
-    A line comes out where ours, rounded, has the printed decimals; ``beyond ties`` counts those
+    A line comes out where ours, rounded, has the printed decimals; all others differ, printed
+    ones that ours lack among them. ``beyond ties`` counts those
     that differ by more than equal predictions leave open. ``band`` is the largest distance
     between two orders of sums, ``apart over band`` the largest difference over it, on the same
     lines. ``best`` is the largest value, of test lines where there are such, and ``best at`` its
-    exponent of two or iteration; ``last rise`` is what the last hundred iterations add.
+    exponent of two or iteration; ``last rise`` is what the last hundred iterations add, and
+    ``smallest last step`` the least that one of their lines adds to the one before.
     """
     printed = printed.rename(columns={"score": "printed score", "at": "printed at"})
     lines = frame.merge(printed, on=["file", "line"], how="left", validate="many_to_one")
     lines = lines.rename(columns={"value": "ours", "other_order": "other order"})
     lines["difference"] = (lines["ours"] - lines["printed"]).abs()
+    of_file = printed.groupby("file")["line"].nunique()
     files = [
-        _summary(part, item.drawing_options["what"])
-        for _, part in lines.groupby(["file", "reading"], sort=False)
+        _summary(part, item.drawing_options["what"], of_file[file])
+        for (file, _), part in lines.groupby(["file", "reading"], sort=False)
     ]
     own = ["dataset", "source", "file", "reading", "line", "score", "at"]
     own += ["ours", "printed", "difference", "ties", "other order"]
     return pd.concat([pd.DataFrame(files), lines[own].assign(part="line")], ignore_index=True)
 
 
-def _summary(part, what):
+def _summary(part, what, n_printed):
     first = part.iloc[0]
-    differ = part["difference"] > _DIGITS
+    out = part["difference"] <= _DIGITS  # not without a number of ours, nor of theirs
     again = part.dropna(subset=["other order"])
     band = (again["ours"] - again["other order"]).abs().max()
     tested = part[part["score"] == "test"] if (part["score"] == "test").any() else part
@@ -57,6 +61,7 @@ def _summary(part, what):
     at = tested["iteration" if by_iteration else "exponent"]
     alone = part["second_exponent"].isna().all()
     ours, printed = tested["ours"].idxmax(), tested["printed"].idxmax()
+    rises = _last_rises(part) if by_iteration else ()
     return {
         "part": "file",
         "dataset": first["dataset"],
@@ -65,8 +70,8 @@ def _summary(part, what):
         "reading": first["reading"],
         "what": what[first["file"]],
         "lines": len(part),
-        "come out": int((~differ).sum()),
-        "lines that differ": int(differ.sum()),
+        "come out": int(out.sum()),
+        "lines that differ": max(len(part), n_printed) - int(out.sum()),
         "beyond ties": int((part["difference"] > _DIGITS + part["ties"]).sum()),
         "largest difference": part["difference"].max(),
         "band": band,
@@ -75,11 +80,13 @@ def _summary(part, what):
         "printed best": tested["printed"][printed],
         "best at": at[ours] if alone else None,
         "printed best at": at[printed] if alone else None,
-        "last rise": _last_rise(part) if by_iteration else None,
+        "last rise": rises.sum(skipna=False) if len(rises) else None,
+        "smallest last step": rises.min(skipna=False) if len(rises) else None,
     }
 
 
-def _last_rise(part):
-    values = part.set_index("iteration")["ours"]
+def _last_rises(part):
+    """What each line of the last hundred iterations adds to the one before; none without."""
+    values = part.set_index("iteration")["ours"].sort_index()
     last = values.index.max()
-    return values[last] - values[last - 100] if last - 100 in values.index else None
+    return values.loc[last - 100 :].diff().iloc[1:] if last - 100 in values.index else values[:0]

@@ -1,0 +1,31 @@
+import importlib.util
+
+import numpy as np
+import pytest
+
+from kronbench.bench.solvers import SolverMissing, make_solver
+from kronbench.models import TwoStepRidge
+
+PATH = "kronbench.models.two_step_rlscore.TwoStepRLScore"
+installed = importlib.util.find_spec("rlscore") is not None
+
+
+@pytest.mark.skipif(installed, reason="rlscore is installed")
+def test_without_rlscore_the_reason_is_said():
+    with pytest.raises(SolverMissing, match="TwoStepRLScore was skipped: rlscore is not inst"):
+        make_solver(PATH)
+
+
+@pytest.mark.skipif(not installed, reason="rlscore is not installed")
+@pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
+def test_the_reference_implementation_makes_the_same_predictions(setting):
+    rng = np.random.default_rng(0)
+    K, G = (X @ X.T for X in (rng.random((12, 15)), rng.random((9, 4))))  # G is singular
+    Y = rng.standard_normal((12, 9))
+    grids = [0.1, 5.0], [0.3, 1.0, 20.0]
+    reference = dict(make_solver(PATH).fit_matrix(K, G, Y).loo_grid(setting, *grids))
+    ours = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed").fit_matrix(K, G, Y)
+    found = dict(ours.loo_grid(setting, *grids))
+    assert reference.keys() == found.keys()
+    for point, F in found.items():
+        np.testing.assert_allclose(reference[point], F, atol=1e-10)
