@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 COLUMNS = Columns(
     key=("file", "reading", "line"),
     counts=("iteration",),
-    numbers=("exponent", "second_exponent", "value", "ties", "other_order"),
+    numbers=("exponent", "second_exponent", "value", "ties", "lowest", "highest"),
     texts=("score", "at"),
     values={
         "file": (Parameter(("scripts",)),),
@@ -45,8 +46,9 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     ``as described`` leaves out what the documentation says; ``as programmed`` repeats departures
     of the program from that, where it has any. ``ties`` is half the share of comparable pairs
     with equal predictions (targets of one sequence): rounding decides what a program that does
-    not count them half makes of these. ``other_order`` is the value with all sums in the reverse
-    order, for the first ``second_order`` iterations.
+    not count them half makes of these. ``lowest`` and ``highest`` are the least and the largest
+    value that this one and ``spec["orders"]`` others had, with their sums in orders that are
+    drawn, for the first ``reordered`` iterations of a script.
     """
     frames = []
     names = [name for name, script in spec["scripts"].items() if script["data"] == data.name]
@@ -325,19 +327,23 @@ def _iterations(data, script, spec) -> Iterator[dict]:
     y = data["values"][rows, cols]
     train, test = _known_split(script["setting"], data, spec, rows, cols)
     X = data["drug_similarity"], data["target_similarity"]
-    pairs = rows, cols, y
-    values = _iterates(*X, pairs, train, test, script["max_iter"])
-    other = _iterates(
-        *(side[::-1, ::-1] for side in X),
-        (X[0].shape[0] - 1 - rows[::-1], X[1].shape[0] - 1 - cols[::-1], y[::-1]),
-        len(y) - 1 - train[::-1],
-        len(y) - 1 - test[::-1],
-        script["second_order"],
-    )
-    others = [line["value"] for line in other]
-    others += [np.nan] * (len(values) - len(others))
-    for line, reverse in zip(values, others, strict=True):
-        yield line | {"other_order": reverse}
+    lines = _iterates(*X, (rows, cols, y), train, test, script["max_iter"])
+    of_orders = [[line["value"] for line in lines[: script["reordered"] // 10]]]
+    for seed in range(spec["orders"]):
+        drawn = np.random.RandomState(seed)
+        drugs, targets, order = map(drawn.permutation, (*data["values"].shape, len(y)))
+        place = np.argsort(order)
+        again = _iterates(
+            *(side[np.ix_(new, new)] for side, new in zip(X, (drugs, targets), strict=True)),
+            (np.argsort(drugs)[rows[order]], np.argsort(targets)[cols[order]], y[order]),
+            np.sort(place[train]),
+            np.sort(place[test]),
+            script["reordered"],
+        )
+        of_orders.append([line["value"] for line in again])
+    several = zip_longest(lines, *of_orders, fillvalue=np.nan)
+    for line, *values in several:
+        yield line | {"lowest": min(values), "highest": max(values)}
 
 
 def _known_split(setting, data, spec, rows, cols):

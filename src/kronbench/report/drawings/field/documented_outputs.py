@@ -1,5 +1,6 @@
 """Printed lines of a documentation beside ours, and a summary of each file of them."""
 
+import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import SHOWN, Columns, Parameter
@@ -9,8 +10,8 @@ COLUMNS = SHOWN | Columns(
     key=("part", "file", "reading", "line"),
     counts=("lines", "lines that differ", "beyond ties", "come out"),
     numbers=(
-        *("ours", "printed", "difference", "ties", "other order"),
-        *("largest difference", "band", "apart over band"),
+        *("ours", "printed", "difference", "ties", "lowest", "highest"),
+        *("largest difference", "band", "outside", "outside over band"),
         *("best", "best at", "printed best", "printed best at"),
         *("last rise", "smallest last step"),
     ),
@@ -32,14 +33,14 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     A line comes out where ours, rounded, has the printed decimals; all others differ, printed
     ones that ours lack among them. ``beyond ties`` counts those
     that differ by more than equal predictions leave open. ``band`` is the largest distance
-    between two orders of sums, ``apart over band`` the largest difference over it, on the same
-    lines. ``best`` is the largest value, of test lines where there are such, and ``best at`` its
+    between orders of sums, ``outside`` how far a printed line is from all of them at most, on the
+    lines that were made in several. ``best`` is the largest value, of test lines where there are such, and ``best at`` its
     exponent of two or iteration; ``last rise`` is what the last hundred iterations add, and
     ``smallest last step`` the least that one of their lines adds to the one before.
     """
     printed = printed.rename(columns={"score": "printed score", "at": "printed at"})
     lines = frame.merge(printed, on=["file", "line"], how="left", validate="many_to_one")
-    lines = lines.rename(columns={"value": "ours", "other_order": "other order"})
+    lines = lines.rename(columns={"value": "ours"})
     lines["difference"] = (lines["ours"] - lines["printed"]).abs()
     of_file = printed.groupby("file")["line"].nunique()
     files = [
@@ -47,15 +48,19 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
         for (file, _), part in lines.groupby(["file", "reading"], sort=False)
     ]
     own = ["dataset", "source", "file", "reading", "line", "score", "at"]
-    own += ["ours", "printed", "difference", "ties", "other order"]
+    own += ["ours", "printed", "difference", "ties", "lowest", "highest"]
     return pd.concat([pd.DataFrame(files), lines[own].assign(part="line")], ignore_index=True)
 
 
 def _summary(part, what, n_printed):
     first = part.iloc[0]
     out = part["difference"] <= _DIGITS  # not without a number of ours, nor of theirs
-    again = part.dropna(subset=["other order"])
-    band = (again["ours"] - again["other order"]).abs().max()
+    several = part.dropna(subset=["lowest"])
+    band = (several["highest"] - several["lowest"]).max()
+    beyond = np.maximum(
+        several["lowest"] - several["printed"], several["printed"] - several["highest"]
+    )
+    outside = beyond.clip(lower=0.0).max(skipna=False)
     tested = part[part["score"] == "test"] if (part["score"] == "test").any() else part
     by_iteration = part["iteration"].notna().all()
     at = tested["iteration" if by_iteration else "exponent"]
@@ -75,7 +80,8 @@ def _summary(part, what, n_printed):
         "beyond ties": int((part["difference"] > _DIGITS + part["ties"]).sum()),
         "largest difference": part["difference"].max(),
         "band": band,
-        "apart over band": again["difference"].max() / band if band > 0 else None,
+        "outside": outside,
+        "outside over band": outside / band if band > 0 else None,
         "best": tested["ours"][ours],
         "printed best": tested["printed"][printed],
         "best at": at[ours] if alone else None,
