@@ -159,7 +159,8 @@ def test_iterates_are_those_on_all_features(data, setting):
     w = minres(F[train].T @ F[train], F[train].T @ Y.ravel()[train], rtol=0, maxiter=10)[0]
     assert frame["value"].tolist() == [concordance_index(Y.ravel()[test], F[test] @ w)]
     # which no order of sums changes in ten iterations, whatever is made of the pairs
-    assert frame["lowest"].tolist() == frame["highest"].tolist() == frame["value"].tolist()
+    assert frame["order_mean"].tolist() == pytest.approx(frame["value"].tolist(), abs=1e-14)
+    assert frame["order_deviation"].tolist() == pytest.approx([0.0], abs=1e-14)
 
 
 def test_equal_predictions_count_half_whatever_rounding_makes_of_them(data):
@@ -179,7 +180,7 @@ def test_equal_predictions_count_half_whatever_rounding_makes_of_them(data):
 def test_a_summary_needs_no_other_script(data, script):
     frame = lines_of(data, setting="A", **script).assign(dataset="small", source="generated")
     printed = frame[["file", "line", "score", "at"]].assign(printed=frame["value"])
-    item = SimpleNamespace(drawing_options={"what": {"one": "a script"}})
+    item = SimpleNamespace(parameters={"orders": 2}, drawing_options={"what": {"one": "a script"}})
     assert tabulate(frame, item, printed).iloc[0]["lines that differ"] == 0
 
 
@@ -190,11 +191,11 @@ def test_a_line_comes_out_where_its_last_printed_digit_does():
             "line": [1, 2, 3], "score": "test", "at": ["2^1", "2^2", "2^3"],
             "exponent": [1, 2, 3], "second_exponent": np.nan, "iteration": np.nan,
             "value": [0.5000004, 0.6000006, 0.7000006], "ties": [0, 0, 1e-6],
-            "lowest": np.nan, "highest": np.nan,
+            "order_mean": np.nan, "order_deviation": np.nan,
         }
     )  # fmt: skip
     printed = frame[["file", "line", "score", "at"]].assign(printed=[0.5, 0.6, 0.7])
-    item = SimpleNamespace(drawing_options={"what": {"one": "a script"}})
+    item = SimpleNamespace(parameters={"orders": 2}, drawing_options={"what": {"one": "a script"}})
     first = tabulate(frame, item, printed).iloc[0]
     assert (first["lines"], first["come out"], first["beyond ties"]) == (3, 1, 1)
     assert (first["best at"], first["printed best at"]) == (3, 3)
@@ -222,7 +223,7 @@ def test_still_increasing_is_no_flat_line(last, verdict):
             "dataset": "Ki", "source": "mirror", "file": "cg_kron_rls1",
             "reading": "as described", "line": np.arange(100) + 1, "score": "test",
             "at": iterations.astype(str), "exponent": np.nan, "second_exponent": np.nan,
-            "iteration": iterations, "lowest": np.nan, "highest": np.nan, "ties": 0.0,
+            "iteration": iterations, "order_mean": np.nan, "order_deviation": np.nan, "ties": 0.0,
             "value": 0.7 + np.concatenate([np.zeros(89), last]),
         }
     )  # fmt: skip
@@ -234,3 +235,26 @@ def test_still_increasing_is_no_flat_line(last, verdict):
         if claim["id"] == "field-rlscore-still-increasing-a"
     )
     assert claims.judge(claim, tabulate(frame, item, printed), "default").verdict == verdict
+
+
+def test_printed_lines_are_judged_by_the_interval_of_one_more_order():
+    """Five values of one normal law and a sixth: 95 % of the sixths lie in the interval."""
+    draws = np.random.default_rng(0).normal(0.7, 0.01, (4000, 6))
+    frame = pd.DataFrame(
+        {
+            "dataset": "Ki", "source": "mirror", "file": "one", "reading": "as described",
+            "line": np.arange(4000) + 1, "score": "test", "at": "1", "exponent": np.nan,
+            "second_exponent": np.nan, "iteration": np.arange(4000) + 1, "value": draws[:, 0],
+            "ties": 0.0, "order_mean": draws[:, :5].mean(axis=1),
+            "order_deviation": draws[:, :5].std(axis=1, ddof=1),
+        }
+    )  # fmt: skip
+    item = SimpleNamespace(parameters={"orders": 4}, drawing_options={"what": {"one": "a script"}})
+    key = frame[["file", "line", "score", "at"]]
+    assert (
+        0.94
+        < tabulate(frame, item, key.assign(printed=draws[:, 5])).iloc[0]["share within"]
+        < 0.96
+    )
+    shifted = key.assign(printed=draws[:, 5] + 0.05)
+    assert tabulate(frame, item, shifted).iloc[0]["share within"] < 0.2

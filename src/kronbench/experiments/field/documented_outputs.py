@@ -22,7 +22,7 @@ from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 COLUMNS = Columns(
     key=("file", "reading", "line"),
     counts=("iteration",),
-    numbers=("exponent", "second_exponent", "value", "ties", "lowest", "highest"),
+    numbers=("exponent", "second_exponent", "value", "ties", "order_mean", "order_deviation"),
     texts=("score", "at"),
     values={
         "file": (Parameter(("scripts",)),),
@@ -46,9 +46,9 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     ``as described`` leaves out what the documentation says; ``as programmed`` repeats departures
     of the program from that, where it has any. ``ties`` is half the share of comparable pairs
     with equal predictions (targets of one sequence): rounding decides what a program that does
-    not count them half makes of these. ``lowest`` and ``highest`` are the least and the largest
-    value that this one and ``spec["orders"]`` others had, with their sums in orders that are
-    drawn, for the first ``reordered`` iterations of a script.
+    not count them half makes of these. ``order_mean`` and ``order_deviation`` are of this value
+    and ``spec["orders"]`` others, with their sums in orders that are drawn, for the first
+    ``reordered`` iterations of a script.
     """
     frames = []
     names = [name for name, script in spec["scripts"].items() if script["data"] == data.name]
@@ -343,7 +343,7 @@ def _iterations(data, script, spec) -> Iterator[dict]:
         of_orders.append([line["value"] for line in again])
     several = zip_longest(lines, *of_orders, fillvalue=np.nan)
     for line, *values in several:
-        yield line | {"lowest": min(values), "highest": max(values)}
+        yield line | {"order_mean": np.mean(values), "order_deviation": np.std(values, ddof=1)}
 
 
 def _known_split(setting, data, spec, rows, cols):

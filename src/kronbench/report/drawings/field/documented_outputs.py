@@ -1,17 +1,17 @@
 """Printed lines of a documentation beside ours, and a summary of each file of them."""
 
-import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import SHOWN, Columns, Parameter
 from kronbench.bench.items import Item
+from kronbench.intervals import interval_factor
 
 COLUMNS = SHOWN | Columns(
     key=("part", "file", "reading", "line"),
     counts=("lines", "lines that differ", "beyond ties", "come out"),
     numbers=(
-        *("ours", "printed", "difference", "ties", "lowest", "highest"),
-        *("largest difference", "band", "outside", "outside over band"),
+        *("ours", "printed", "difference", "ties", "mean of orders", "deviation of orders"),
+        *("largest difference", "band", "share within"),
         *("best", "best at", "printed best", "printed best at"),
         *("last rise", "smallest last step"),
     ),
@@ -31,36 +31,40 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     """One row for each file and reading, then one for each of their lines.
 
     A line comes out where ours, rounded, has the printed decimals; all others differ, printed
-    ones that ours lack among them. ``beyond ties`` counts those
-    that differ by more than equal predictions leave open. ``band`` is the largest distance
-    between orders of sums, ``outside`` how far a printed line is from all of them at most, on the
-    lines that were made in several. ``best`` is the largest value, of test lines where there are such, and ``best at`` its
-    exponent of two or iteration; ``last rise`` is what the last hundred iterations add, and
-    ``smallest last step`` the least that one of their lines adds to the one before.
+    ones that ours lack among them. ``beyond ties`` counts those that differ by more than equal
+    predictions leave open. Of the lines that were made in several orders of sums, ``band`` is half
+    the widest interval in which 95 % of all orders lie, by the t distribution, and ``share
+    within`` that of the printed lines in theirs. ``best`` is the largest value, of test lines
+    where there are such, and ``best at`` its exponent of two or iteration; ``last rise`` is what
+    the last hundred iterations add, and ``smallest last step`` the least that one of their lines
+    adds to the one before.
     """
     printed = printed.rename(columns={"score": "printed score", "at": "printed at"})
     lines = frame.merge(printed, on=["file", "line"], how="left", validate="many_to_one")
-    lines = lines.rename(columns={"value": "ours"})
+    lines = lines.rename(
+        columns={
+            "value": "ours",
+            "order_mean": "mean of orders",
+            "order_deviation": "deviation of orders",
+        }
+    )
     lines["difference"] = (lines["ours"] - lines["printed"]).abs()
     of_file = printed.groupby("file")["line"].nunique()
     files = [
-        _summary(part, item.drawing_options["what"], of_file[file])
+        _summary(part, item, of_file[file])
         for (file, _), part in lines.groupby(["file", "reading"], sort=False)
     ]
     own = ["dataset", "source", "file", "reading", "line", "score", "at"]
-    own += ["ours", "printed", "difference", "ties", "lowest", "highest"]
+    own += ["ours", "printed", "difference", "ties", "mean of orders", "deviation of orders"]
     return pd.concat([pd.DataFrame(files), lines[own].assign(part="line")], ignore_index=True)
 
 
-def _summary(part, what, n_printed):
+def _summary(part, item, n_printed):
     first = part.iloc[0]
     out = part["difference"] <= _DIGITS  # not without a number of ours, nor of theirs
-    several = part.dropna(subset=["lowest"])
-    band = (several["highest"] - several["lowest"]).max()
-    beyond = np.maximum(
-        several["lowest"] - several["printed"], several["printed"] - several["highest"]
-    )
-    outside = beyond.clip(lower=0.0).max(skipna=False)
+    several = part.dropna(subset=["mean of orders"])
+    half = several["deviation of orders"] * interval_factor(item.parameters["orders"] + 1, 1.0)
+    apart = (several["printed"] - several["mean of orders"]).abs()
     tested = part[part["score"] == "test"] if (part["score"] == "test").any() else part
     by_iteration = part["iteration"].notna().all()
     at = tested["iteration" if by_iteration else "exponent"]
@@ -73,15 +77,14 @@ def _summary(part, what, n_printed):
         "source": first["source"],
         "file": first["file"],
         "reading": first["reading"],
-        "what": what[first["file"]],
+        "what": item.drawing_options["what"][first["file"]],
         "lines": len(part),
         "come out": int(out.sum()),
         "lines that differ": max(len(part), n_printed) - int(out.sum()),
         "beyond ties": int((part["difference"] > _DIGITS + part["ties"]).sum()),
         "largest difference": part["difference"].max(),
-        "band": band,
-        "outside": outside,
-        "outside over band": outside / band if band > 0 else None,
+        "band": half.max(),
+        "share within": (apart <= half + _DIGITS).mean() if len(several) else None,
         "best": tested["ours"][ours],
         "printed best": tested["printed"][printed],
         "best at": at[ours] if alone else None,
