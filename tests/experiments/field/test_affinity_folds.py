@@ -23,13 +23,14 @@ SPEC = {
     },
     "dtypes": {},
     "regs": [0.01, 0.1, 1.0],
-    "svm_regs": {"small": [0.05, 0.5, 5.0]},
+    "class_regs": {"small": [0.05, 0.5, 5.0]},
     "training_caps": {"seconds": 60, "gigabytes": 1},
     "left_out": {"small": ["KronRidge"]},
     "max_iter": 50,
     "methods": {
         "KronRidge": {"model": "ridge"},
         "KronSVM": {"model": "svm"},
+        "KronRidge on classes": {"model": "ridge of classes"},
         "LibSVM": {
             "model": "libsvm",
             "parts": [60, 90],
@@ -95,11 +96,37 @@ def test_libsvm_is_that_of_another_library_at_what_it_chose(small):
 
 def test_each_data_set_has_weights_of_its_svm_and_methods_that_are_left_out(small):
     frame = affinity_folds.run(SPEC, small[0], None)
-    assert of_method(frame, "KronSVM")["reg"] in SPEC["svm_regs"]["small"]
-    assert set(frame["method"]) == {"KronSVM", "LibSVM"}
+    for method in ("KronSVM", "KronRidge on classes"):
+        assert of_method(frame, method)["reg"] in SPEC["class_regs"]["small"]
+    assert set(frame["method"]) == {"KronSVM", "KronRidge on classes", "LibSVM"}
     assert frame.attrs["skipped"] == [
         "small: KronRidge takes minutes, and is left out at this scale"
     ]
+
+
+def test_ridge_on_classes_is_the_dense_machine_at_the_best_weight(small):
+    data, fold = small
+    row = of_method(affinity_folds.run(SPEC, data, None), "KronRidge on classes")
+    D, T = (
+        S / np.diag(S).mean() + effect * np.eye(len(S))
+        for S, effect in (
+            (data["drug_similarity"], row["row_effect"]),
+            (data["target_similarity"], row["col_effect"]),
+        )
+    )
+    K = D[np.ix_(fold.rows, fold.rows)] * T[np.ix_(fold.cols, fold.cols)]
+    positive = data["values"][fold.rows, fold.cols] > fold.positive_above
+    labels = np.where(positive, 1.0, -1.0)
+
+    def found(reg, train, test):
+        dual = np.linalg.solve(K[np.ix_(train, train)] + reg * np.eye(len(train)), labels[train])
+        return average_precision_score(positive[test], K[np.ix_(test, train)] @ dual)
+
+    assert row["aupr"] == pytest.approx(found(row["reg"], fold.train, fold.test), abs=0.005)
+    train, validation = np.concatenate(fold.parts[1:]), fold.parts[0]
+    of_regs = {reg: found(reg, train, validation) for reg in SPEC["class_regs"]["small"]}
+    assert of_regs[row["reg"]] == pytest.approx(max(of_regs.values()), abs=0.005)
+    assert np.isnan(row["mse"])
 
 
 def test_libsvm_from_features_is_that_from_the_kernel_matrix(small):
@@ -114,7 +141,7 @@ def test_libsvm_from_features_is_that_from_the_kernel_matrix(small):
 def test_a_machine_past_its_cap_is_left_out_with_the_reason(small):
     spec = SPEC | {"training_caps": {"seconds": 0, "gigabytes": 1}}
     frame = affinity_folds.run(spec, small[0], None)
-    assert set(frame["method"]) == {"KronSVM"}
+    assert set(frame["method"]) == {"KronSVM", "KronRidge on classes"}
     _, reason = frame.attrs["skipped"]
     assert reason.startswith("small, setting 1: LibSVM: a training on 210 pairs would take about")
 

@@ -25,7 +25,7 @@ from kronbench.experiments.field.fold_libsvm import (
 )
 from kronbench.experiments.field.fold_ridges import FoldRidges
 from kronbench.experiments.field.inputs import published, unit_kernel
-from kronbench.models import KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
+from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
 from kronbench.pairs import PairData
 
 COLUMNS = Columns(
@@ -55,8 +55,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     The test fold of each of ``folds`` is predicted by ``methods``. What a method has to choose it
     chooses by the mean squared error on the first training part, with the others to train on: of
     ``kernels`` of its data set, of ``effects`` of both sides and of ``regs``; machines that
-    separate the positives take their weight (KronSVM: of ``svm_regs`` of the data set, or of
-    ``regs``) by the AUPR there. Then it is trained on all parts, and for ``repeated`` methods on
+    separate the positives take their weight (of ``class_regs`` of the data set, or of ``regs``) by
+    the AUPR there. Then it is trained on all parts, and for ``repeated`` methods on
     all but each one, as publications do. Methods of ``left_out`` of the data set are said to be
     so, and LibSVM where its training would pass ``training_caps``.
 
@@ -165,7 +165,7 @@ def _scored(y, scores, fold, part, entry):
         y[test], scores[part], fold.rows[test], fold.cols[test], fold.positive_above, _SCORES
     )
     found = {name: found[name] for name in _SCORES}
-    if entry["model"] in ("svm", "libsvm"):  # their scores rank, and are no affinities
+    if entry["model"] in ("svm", "ridge of classes", "libsvm"):  # their scores are no affinities
         found |= {"mse": np.nan, "rm2": np.nan}
     return {"n": len(test), **found}
 
@@ -291,14 +291,14 @@ class _Stored(_Model):
         return model.predict(self.X[test])
 
 
-class _Svm(_Ridge):
-    """KronSVM of the positives, with the kernels that ridge regression chooses."""
+class _OfClasses(_Ridge):
+    """A machine of the positives, with the kernels that ridge regression on affinities chooses."""
 
     def choose(self, validation, train):
         super().choose(validation, train)
         best = -np.inf
         positive = self.y[validation] > self.fold.positive_above
-        regs = self.spec["svm_regs"].get(self.fold.dataset.lower(), self.spec["regs"])
+        regs = self.spec["class_regs"].get(self.fold.dataset.lower(), self.spec["regs"])
         for reg in regs:
             self.chosen["reg"] = reg
             found = aupr(positive, self.predict(train, validation))
@@ -311,18 +311,37 @@ class _Svm(_Ridge):
     def predict(self, train, test):
         chosen = self.chosen
         X = self.ridges.pairs(*self._chosen_kernels())
-        model = KronSVM(
+        model = self._machine(
             reg=chosen["reg"],
             row_kernel="precomputed",
             col_kernel="precomputed",
             row_effect=chosen["row_effect"],
             col_effect=chosen["col_effect"],
-            solver="cg",
             product="dense",
             dtype=self.problem.dtype,
         )
         labels = np.where(self.y > self.fold.positive_above, 1.0, -1.0)
-        return model.fit(X[train], labels[train]).decision_function(X[test])
+        return self._scores(model.fit(X[train], labels[train]), X[test])
+
+
+class _Svm(_OfClasses):
+    """KronSVM: the squared hinge loss."""
+
+    def _machine(self, **parameters):
+        return KronSVM(**parameters, solver="cg")
+
+    def _scores(self, model, X):
+        return model.decision_function(X)
+
+
+class _RidgeOfClasses(_OfClasses):
+    """KronRidge on the same labels: the squared loss."""
+
+    def _machine(self, **parameters):
+        return KronRidge(**parameters, max_iter=self.spec["max_iter"], tol=1e-5)
+
+    def _scores(self, model, X):
+        return model.predict(X)
 
 
 class _LibSvm(_Ridge):
@@ -408,6 +427,7 @@ _MODELS = {
     "cv": _Cv,
     "stored": _Stored,
     "svm": _Svm,
+    "ridge of classes": _RidgeOfClasses,
     "libsvm": _LibSvm,
     "two-step": _TwoStep,
 }
