@@ -13,9 +13,11 @@ installed = importlib.util.find_spec("rlscore") is not None
 
 
 @pytest.mark.skipif(installed, reason="rlscore is installed")
-def test_without_rlscore_the_reason_is_said():
-    with pytest.raises(SolverMissing, match="PairRLScore was skipped: rlscore is not installed"):
-        make_solver(PATH)
+@pytest.mark.parametrize("path", [PATH, "kronbench.models.two_step_rlscore.TwoStepRLScore"])
+def test_without_rlscore_the_reason_is_said(path):
+    name = path.rpartition(".")[2]
+    with pytest.raises(SolverMissing, match=f"{name} was skipped: rlscore is not installed"):
+        make_solver(path)
 
 
 @pytest.mark.skipif(not installed, reason="rlscore is not installed")

@@ -155,11 +155,11 @@ def _code(node, walked, lines):
             kept -= set(range(part.body[0].lineno, part.body[0].end_lineno + 1))
         elif isinstance(part, ast.Constant | ast.JoinedStr) and part.end_lineno > part.lineno:
             strings |= set(range(part.lineno + 1, part.end_lineno + 1))
-    for number in kept - strings:
-        line = lines[number - 1].strip()
-        if not line or line.startswith("#"):
-            kept = kept - {number}
-    return "\n".join(lines[number - 1] for number in sorted(kept))
+    return "\n".join(
+        lines[number - 1]
+        for number in sorted(kept)
+        if number in strings or lines[number - 1].strip().partition("#")[0]
+    )
 
 
 def _is_text(node):
