@@ -11,7 +11,10 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sklearn.base import BaseEstimator
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+sys.path.insert(0, str(Path(__file__).parent))
 os.environ["COLUMNS"] = "90"  # usage lines of the commands wrap alike everywhere
+
+import results
 
 import kronbench
 
@@ -28,7 +31,7 @@ extensions = [
     "sphinx_argparse_cli",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "templates"]
+exclude_patterns = ["_build", "templates", "reference/generated/results.md"]
 templates_path = ["templates"]
 nitpicky = False  # types in docstrings are words for readers, such as "(n,) array"
 
@@ -111,8 +114,15 @@ def _point_to_pages(app, docname, source):
     source[0] = source[0].replace(f"({up}../config/README.md)", page)
 
 
+def _write_results(app):
+    """What the page of results includes, before pages are read."""
+    results.PAGE.parent.mkdir(exist_ok=True)
+    results.PAGE.write_text(results.page(), encoding="utf-8")
+
+
 def setup(app):
     """Called by Sphinx."""
+    app.connect("builder-inited", _write_results)
     app.connect("source-read", _point_to_pages)
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_formula, None))
     app.connect("autodoc-process-signature", _signature)

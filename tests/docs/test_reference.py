@@ -5,6 +5,7 @@ import json
 import re
 import runpy
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -34,6 +35,19 @@ def test_the_list_of_data_sets_is_that_of_the_registry():
     assert written == script["page"](), "write it with: python docs/data_sets.py"
     registry = yaml.safe_load((ROOT / "config" / "datasets.yaml").read_text(encoding="utf-8"))
     assert all(f"`{name}`" in written for name in registry)
+
+
+def test_the_results_tell_every_claim_that_the_accepted_run_leaves_open_or_contradicts(
+    monkeypatch,
+):
+    monkeypatch.chdir(ROOT)
+    written = runpy.run_path(str(DOCS / "results.py"))["page"]()
+    accepted = pd.read_csv(ROOT / "results/reference/paper/verdicts.csv", keep_default_na=False)
+    evidence = accepted[accepted["kind"] == "evidence"]
+    for verdict in ("contradicted", "undecided"):
+        sections = re.findall(rf"^### {verdict.capitalize()}.*?(?=^##|\Z)", written, re.M | re.S)
+        told = sum(len(re.findall("^- ", section, re.M)) for section in sections)
+        assert told == (evidence["verdict"] == verdict).sum()
 
 
 def test_the_terms_name_each_repository_that_a_data_set_comes_from():

@@ -517,8 +517,8 @@ def test_least_squares_side_warns_when_ill_conditioned():
 
 @pytest.mark.parametrize("reg", [1e-7, 1e-4, 1e-2])
 def test_leaving_out_a_pair_against_exact_arithmetic(reg):
-    # At small weights 1 - H_ii J_jj is a difference that loses digits: taken as it stands the error
-    # is 7e-8 for the smallest.
+    # At small weights 1 - H_ii J_jj is a difference that loses digits: as it stands it leaves
+    # an error of 7e-8 at the smallest.
     rng = np.random.default_rng(4)
     K, G = (X @ X.T for X in (rng.integers(-3, 4, (6, 6)), rng.integers(-3, 4, (5, 3))))
     Y = rng.integers(-2, 3, (6, 5))
