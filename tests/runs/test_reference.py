@@ -147,6 +147,22 @@ def test_a_run_of_fewer_papers_is_not_accepted(plan):
         accept(plan)
 
 
+@pytest.mark.parametrize("lost", ["table", "sidecar", "numbers"])
+def test_a_run_that_lost_a_file_leaves_what_was_accepted(plan, lost):
+    measured(plan, auc=0.6)
+    accept(plan, write=True)
+    before = {file: file.read_bytes() for file in plan.accepted.rglob("*") if file.is_file()}
+    (item,) = plan.items
+    table = item.table(item.parts[0])
+    file = {"table": table, "sidecar": table.with_suffix(".json"), "numbers": item.output("csv")}
+    file[lost].unlink()
+    with pytest.raises(InputError, match=f"{file[lost]} of this run is lost"):
+        accept(plan, write=True)
+    assert before == {
+        file: file.read_bytes() for file in plan.accepted.rglob("*") if file.is_file()
+    }
+
+
 def test_the_command_needs_a_finished_run(plan, capsys):
     config = plan.save()
     assert main(["accept", "--config", str(config)]) == 2

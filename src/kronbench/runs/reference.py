@@ -234,8 +234,8 @@ def accept(plan: Plan, write: bool = False, surrogates: bool = False) -> str:
     Raises
     ------
     InputError
-        The run has no page yet, or lacks papers that the accepted run has; it has surrogate data
-        and ``surrogates`` does not allow them.
+        The run has no page yet, has lost a file, or lacks papers that the accepted run has; it has
+        surrogate data and ``surrogates`` does not allow them.
     """
     source = plan.report / "claims.csv"
     if not source.exists():
@@ -259,6 +259,12 @@ def accept(plan: Plan, write: bool = False, surrogates: bool = False) -> str:
     else:
         lines = [f"{len(verdicts)} verdicts; nothing was accepted at scale '{plan.scale}' before"]
     jobs = measurements(plan)
+    files = [
+        item.table(part).with_suffix(kind) for item, part in jobs for kind in (".csv", ".json")
+    ]
+    for file in (*files, *(item.output("csv") for item in plan.items)):
+        if not file.exists():
+            raise InputError(f"{file} of this run is lost: make it again (snakemake {file})")
     lines, flags = _asked(plan, jobs, lines, write, surrogates)
     if not write:
         return "\n".join([*lines, f"nothing was written; add {flags} to accept this run"])
