@@ -7,19 +7,17 @@ import pandas as pd
 
 from kronbench.bench.items import measurements
 from kronbench.report.claim_files import load_statements
-from kronbench.runs.accepted import files_of
+from kronbench.runs.accepted import accepted_jobs
 from kronbench.runs.figures import plan_of_scale
+from kronbench.runs.reference import verdict_matrix
 from kronbench.runs.verdicts import (
     CONTRADICTED,
     EVIDENCE,
-    HOLDS,
     OURS,
     UNDECIDED,
     UNTESTED,
-    VERDICTS,
     read_verdicts,
 )
-from kronbench.settings import read_yaml
 
 PAGE = Path(__file__).parent / "reference" / "generated" / "results.md"
 
@@ -29,32 +27,26 @@ _HEAD = """\
 
 
 def page() -> str:
-    """Counts for each paper; what is contradicted or undecided; why the rest is not tested."""
+    """The matrix; for each paper what is contradicted or undecided; why the rest is not tested."""
     plan = plan_of_scale("paper")
-    jobs = measurements(plan)
-    accepted = sum(all(file.exists() for file in files_of(plan, *job)) for job in jobs)
+    parts = [
+        _HEAD.format(accepted=len(accepted_jobs(plan)), parts=len(measurements(plan))),
+        f"{verdict_matrix(plan.accepted)}\n",
+    ]
     verdicts = read_verdicts(plan.accepted / "verdicts.csv")
     claims = {claim["id"]: claim for claim in load_statements(plan).claims}
     verdicts = verdicts[verdicts["kind"] == EVIDENCE].loc[lambda rows: rows.index.isin(claims)]
-    parts = [_HEAD.format(accepted=accepted, parts=len(jobs))]
-    for paper in plan.papers:
-        parts += _of_paper(paper, verdicts[verdicts["paper"] == paper], claims)
+    for paper, content in plan.papers.items():
+        parts.append(f"## `{paper}`: {content['title']}\n")
+        parts += _of_paper(verdicts[verdicts["paper"] == paper], claims)
     return "\n".join(parts) + "\n"
 
 
-def _of_paper(paper: str, verdicts: pd.DataFrame, claims: dict) -> Iterator[str]:
-    title = read_yaml(Path(__file__).parents[1] / "config" / "papers" / f"{paper}.yaml")["title"]
-    yield f"## `{paper}`: {title}\n"
-    theirs = verdicts[verdicts["whose"] != OURS]
-    own = verdicts[verdicts["whose"] == OURS]
-    counts = [f"{verdict} {(theirs['verdict'] == verdict).sum()}" for verdict in VERDICTS]
-    if len(theirs):
-        yield f"Claims: {', '.join(counts)}.\n"
-    if len(own):
-        yield f"Of our own claims {(own['verdict'] == HOLDS).sum()} of {len(own)} hold.\n"
+def _of_paper(verdicts: pd.DataFrame, claims: dict) -> Iterator[str]:
+    own = verdicts["whose"] == OURS
     for verdict in (CONTRADICTED, UNDECIDED):
-        for rows, whose in ((theirs, ""), (own, ", our own")):
-            found = rows[rows["verdict"] == verdict]
+        for whose, chosen in (("", ~own), (", our own", own)):
+            found = verdicts[chosen & (verdicts["verdict"] == verdict)]
             if len(found):
                 yield f"### {verdict.capitalize()}{whose}\n"
                 yield from (_line(claims[name], row) for name, row in found.iterrows())

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from concurrent.futures import ProcessPoolExecutor
 
-from kronbench.bench.items import Item, Plan, measurements
+from kronbench.bench.items import Item, Plan
 from kronbench.errors import InputError
 from kronbench.report.page import write_report
 from kronbench.report.render import render
-from kronbench.runs.accepted import files_of, restore
+from kronbench.runs.accepted import accepted_jobs, restore
 
 
 def draw_accepted(plan: Plan) -> str:
@@ -29,7 +28,7 @@ def draw_accepted(plan: Plan) -> str:
         Nothing was accepted at this scale.
     """
     plan = plan.of_accepted()
-    jobs = [job for job in measurements(plan) if all(map(os.path.exists, files_of(plan, *job)))]
+    jobs = accepted_jobs(plan)
     if not jobs:
         raise InputError(f"{plan.accepted} has no result tables: no such run was accepted yet")
     shutil.rmtree(plan.results, ignore_errors=True)

@@ -71,6 +71,13 @@ def files_of(plan: Plan, item: Item, part: str) -> tuple[Path, Path]:
     return folder / f"{part}.csv.xz", folder / f"{part}.json"
 
 
+def accepted_jobs(plan: Plan) -> list[tuple[Item, str]]:
+    """The measurements of a plan whose accepted table and sidecar are both there."""
+    return [
+        job for job in measurements(plan) if all(file.exists() for file in files_of(plan, *job))
+    ]
+
+
 def sidecars_of(plan: Plan) -> list[dict]:
     """The sidecars of all accepted parts, in the order of the plan."""
     records = (files_of(plan, item, part)[1] for item, part in measurements(plan))
