@@ -7,7 +7,7 @@ import pandas as pd
 
 from kronbench.bench.items import measurements
 from kronbench.report.claim_files import load_statements
-from kronbench.runs.accepted import accepted_jobs
+from kronbench.runs.accepted import accepted_jobs, sidecars_of
 from kronbench.runs.figures import plan_of_scale
 from kronbench.runs.reference import verdict_matrix
 from kronbench.runs.verdicts import (
@@ -27,11 +27,12 @@ _HEAD = """\
 
 
 def page() -> str:
-    """The matrix; for each paper what is contradicted or undecided; why the rest is not tested."""
+    """The matrix; what the run left out; for each paper the verdicts that do not hold, and why."""
     plan = plan_of_scale("paper")
     parts = [
         _HEAD.format(accepted=len(accepted_jobs(plan)), parts=len(measurements(plan))),
         f"{verdict_matrix(plan.accepted)}\n",
+        *_left_out(plan),
     ]
     verdicts = read_verdicts(plan.accepted / "verdicts.csv")
     claims = {claim["id"]: claim for claim in load_statements(plan).claims}
@@ -40,6 +41,19 @@ def page() -> str:
         parts.append(f"## `{paper}`: {content['title']}\n")
         parts += _of_paper(verdicts[verdicts["paper"] == paper], claims)
     return "\n".join(parts) + "\n"
+
+
+def _left_out(plan) -> Iterator[str]:
+    """What jobs say that they did not run, such as a training beyond its cap."""
+    said: dict[str, list[str]] = {}
+    for sidecar in sidecars_of(plan):
+        for sentence in dict.fromkeys(sidecar["skipped"]):
+            said.setdefault(sentence, []).append(f"`{sidecar['paper']} {sidecar['item']}`")
+    if said:
+        yield "## What was left out\n"
+        for sentence, items in said.items():
+            yield f"- {_plain(sentence)} ({', '.join(dict.fromkeys(items))})."
+        yield ""
 
 
 def _of_paper(verdicts: pd.DataFrame, claims: dict) -> Iterator[str]:

@@ -48,6 +48,10 @@ def test_the_results_tell_every_claim_that_the_accepted_run_leaves_open_or_contr
         sections = re.findall(rf"^### {verdict.capitalize()}.*?(?=^##|\Z)", written, re.M | re.S)
         told = sum(len(re.findall("^- ", section, re.M)) for section in sections)
         assert told == (evidence["verdict"] == verdict).sum()
+    records = (ROOT / "results/reference/paper").glob("*/tables/**/*.json")
+    skipped = {line for file in records for line in json.loads(file.read_text())["skipped"]}
+    section = re.search(r"^## What was left out\n\n((?:- .*\n)+)", written, re.M)
+    assert len(re.findall("^- ", section[1], re.M)) == len(skipped) > 0
 
 
 def test_the_terms_name_each_repository_that_a_data_set_comes_from():
