@@ -7,6 +7,7 @@ import pandas as pd
 
 from kronbench.bench.items import measurements
 from kronbench.report.claim_files import load_statements
+from kronbench.report.page import where_skipped
 from kronbench.runs.accepted import accepted_jobs, sidecars_of
 from kronbench.runs.figures import plan_of_scale
 from kronbench.runs.reference import verdict_matrix
@@ -45,14 +46,14 @@ def page() -> str:
 
 def _left_out(plan) -> Iterator[str]:
     """What jobs say that they did not run, such as a training beyond its cap."""
-    said: dict[str, list[str]] = {}
-    for sidecar in sidecars_of(plan):
-        for sentence in dict.fromkeys(sidecar["skipped"]):
-            said.setdefault(sentence, []).append(f"`{sidecar['paper']} {sidecar['item']}`")
+    said = where_skipped(
+        (f"`{sidecar['paper']} {sidecar['item']}`", sidecar["skipped"])
+        for sidecar in sidecars_of(plan)
+    )
     if said:
         yield "## What was left out\n"
         for sentence, items in said.items():
-            yield f"- {_plain(sentence)} ({', '.join(dict.fromkeys(items))})."
+            yield f"- {_plain(sentence)} ({', '.join(items)})."
         yield ""
 
 

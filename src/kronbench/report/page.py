@@ -9,7 +9,7 @@ import itertools
 import json
 import re
 import struct
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import pandas as pd
 
@@ -346,13 +346,23 @@ def _origins(entries):
     }
 
 
+def where_skipped(said: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:
+    """Sentences about what was not run, each with the items that say it, once.
+
+    ``said`` has the names of items, each with its sentences.
+    """
+    where: dict[str, dict[str, None]] = collections.defaultdict(dict)
+    for name, sentences in said:
+        for sentence in sentences:
+            where[sentence][name] = None
+    return {sentence: list(names) for sentence, names in where.items()}
+
+
 def _skipped(entries):
-    """Sentences about what was not run, each with the items that say it."""
-    where = collections.defaultdict(list)
-    for entry in entries:
-        for sentence in dict.fromkeys(entry["record"]["skipped"]):
-            where[sentence].append(f"{entry['item'].paper} {entry['item'].name}")
-    return dict(where)
+    return where_skipped(
+        (f"{entry['item'].paper} {entry['item'].name}", entry["record"]["skipped"])
+        for entry in entries
+    )
 
 
 def _summary(plan, entries, verdicts, moved, missing):
