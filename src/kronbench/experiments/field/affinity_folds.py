@@ -12,6 +12,7 @@ from tqdm import tqdm
 from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.field_best import best_of, candidates
 from kronbench.bench.seeds import generator
+from kronbench.bench.solvers import scores_of
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
@@ -25,7 +26,7 @@ from kronbench.experiments.field.fold_libsvm import (
 )
 from kronbench.experiments.field.fold_ridges import FoldRidges
 from kronbench.experiments.field.inputs import published, unit_kernel
-from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
+from kronbench.models import KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
 from kronbench.pairs import PairData
 
 COLUMNS = Columns(
@@ -57,8 +58,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     ``kernels`` of its data set, of ``effects`` of both sides and of ``regs``; machines that
     separate the positives take their weight (of ``class_regs`` of the data set, or of ``regs``) by
     the AUPR there. Then it is trained on all parts, and for ``repeated`` methods on
-    all but each one, as publications do. Methods of ``left_out`` of the data set are said to be
-    so, and LibSVM where its training would pass ``training_caps``.
+    all but each one, as publications do. LibSVM is left out where its training would pass
+    ``training_caps``.
 
     ``pairs`` are "all" test pairs, or, for methods ``by_leak``, those of which a training pair has
     ``twin`` vertices (equal rows of the similarity matrices) on both sides, those of which one has
@@ -68,10 +69,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     """
     problem = _Problem(data, spec)
     frames = []
-    skipped = [
-        f"{data.name}: {method} takes minutes, and is left out at this scale"
-        for method in spec["left_out"].get(data.name.lower(), ())
-    ]
+    skipped = []
     for name in tqdm(spec["folds"], desc=data.name, unit="fold"):
         try:
             fold = published(data, name)
@@ -121,8 +119,6 @@ def _of_fold(problem, fold, setting, spec, skipped):
         if fold.dataset.lower() not in entry.get("datasets", [fold.dataset.lower()]):
             continue
         if setting not in entry.get("settings", setting):
-            continue
-        if method in spec["left_out"].get(fold.dataset.lower(), ()):
             continue
         model = _MODELS[entry["model"]](ridges, entry)
         start = ridges.clock()
@@ -309,39 +305,25 @@ class _OfClasses(_Ridge):
         return self.chosen
 
     def predict(self, train, test):
-        chosen = self.chosen
+        effects = self.chosen["row_effect"], self.chosen["col_effect"]
         X = self.ridges.pairs(*self._chosen_kernels())
-        model = self._machine(
-            reg=chosen["reg"],
-            row_kernel="precomputed",
-            col_kernel="precomputed",
-            row_effect=chosen["row_effect"],
-            col_effect=chosen["col_effect"],
-            product="dense",
-            dtype=self.problem.dtype,
-        )
         labels = np.where(self.y > self.fold.positive_above, 1.0, -1.0)
-        return self._scores(model.fit(X[train], labels[train]), X[test])
+        model = self.machine(effects, self.chosen["reg"])
+        return scores_of(model.fit(X[train], labels[train]), X[test])
 
 
 class _Svm(_OfClasses):
     """KronSVM: the squared hinge loss."""
 
-    def _machine(self, **parameters):
-        return KronSVM(**parameters, solver="cg")
-
-    def _scores(self, model, X):
-        return model.decision_function(X)
+    def machine(self, effects, reg):
+        return KronSVM(**self.ridges.parameters(effects, reg), solver="cg")
 
 
 class _RidgeOfClasses(_OfClasses):
     """KronRidge on the same labels: the squared loss."""
 
-    def _machine(self, **parameters):
-        return KronRidge(**parameters, max_iter=self.spec["max_iter"], tol=1e-5)
-
-    def _scores(self, model, X):
-        return model.predict(X)
+    def machine(self, effects, reg):
+        return self.ridges.model(effects, reg)
 
 
 class _LibSvm(_Ridge):

@@ -47,7 +47,7 @@ class FoldRidges:
 
         def made():
             X, mean = self.pairs(*kernels), self.y[train].mean()
-            path = self._model(effects, regs[0]).path(
+            path = self.model(effects, regs[0]).path(
                 X[train], self.y[train] - mean, regs, X[validation]
             )
             off = self.y[validation] - mean
@@ -67,10 +67,26 @@ class FoldRidges:
 
         def made():
             X, mean = self.pairs(*kernels), self.y[train].mean()
-            model = self._model(effects, reg).fit(X[train], self.y[train] - mean)
+            model = self.model(effects, reg).fit(X[train], self.y[train] - mean)
             return model.predict(X[test]) + mean
 
         return self._once(made, kernels, tuple(effects), reg, train.tobytes(), test.tobytes())
+
+    def model(self, effects: Sequence[float], reg: float) -> KronRidge:
+        """Kronecker ridge regression with this weight, not fitted."""
+        return KronRidge(**self.parameters(effects, reg), max_iter=self.spec["max_iter"], tol=1e-5)
+
+    def parameters(self, effects: Sequence[float], reg: float) -> dict:
+        """What all machines on the kernels of the fold have in common."""
+        return {
+            "reg": reg,
+            "row_kernel": "precomputed",
+            "col_kernel": "precomputed",
+            "row_effect": effects[0],
+            "col_effect": effects[1],
+            "product": "dense",
+            "dtype": self.problem.dtype,
+        }
 
     def clock(self) -> float:
         """Seconds since some start, as if nothing had been made before: what a method takes."""
@@ -89,16 +105,3 @@ class FoldRidges:
                 made = make()
             self._made[key] = made, watch.seconds
         return self._made[key][0]
-
-    def _model(self, effects, reg):
-        return KronRidge(
-            reg=reg,
-            row_kernel="precomputed",
-            col_kernel="precomputed",
-            row_effect=effects[0],
-            col_effect=effects[1],
-            max_iter=self.spec["max_iter"],
-            tol=1e-5,
-            product="dense",
-            dtype=self.problem.dtype,
-        )
