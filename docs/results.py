@@ -22,16 +22,14 @@ from kronbench.runs.verdicts import (
 
 PAGE = Path(__file__).parent / "reference" / "generated" / "results.md"
 
-_HEAD = """\
-{accepted} of the {parts} measurements are accepted; claims on the others are not tested yet.
-"""
-
 
 def page() -> str:
     """The matrix; what the run left out; for each paper the verdicts that do not hold, and why."""
     plan = plan_of_scale("paper")
+    accepted, count = len(accepted_jobs(plan)), len(measurements(plan))
+    others = "" if accepted == count else " Claims on the others are not tested yet."
     parts = [
-        _HEAD.format(accepted=len(accepted_jobs(plan)), parts=len(measurements(plan))),
+        f"{accepted} of the {count} measurements are accepted.{others}\n",
         f"{verdict_matrix(plan.accepted)}\n",
         *_left_out(plan),
     ]

@@ -1,6 +1,5 @@
 """What jobs cost, and what is asked of a scheduler for them."""
 
-import itertools
 import json
 from pathlib import Path
 
@@ -28,13 +27,13 @@ ROOT = Path(__file__).parents[2]
 PAPER = load_plan(merged("paper"))
 
 
-def small_run(folder, seconds, peaks):
-    """A finished run of one job, with these figures."""
+def small_run(folder, seconds, peaks, threads=2):
+    """A finished run of one job, with these figures, which had the processors for 5 seconds."""
     table = folder / "bach" / "tables" / "figure-1" / "all.csv"
     table.parent.mkdir(parents=True)
     pd.DataFrame({"peak_mib": peaks}).to_csv(table, index=False)
     record = {"paper": "bach", "item": "figure-1", "part": "all", "seconds": seconds}
-    record["environment"] = {"threads": 2}
+    record |= {"cpu_seconds": 5.02, "environment": {"threads": threads}}
     table.with_suffix(".json").write_text(json.dumps(record))
     return folder
 
@@ -93,54 +92,31 @@ def test_the_largest_row_of_a_table_is_the_peak(tmp_path):
     assert (found["seconds"], found["peak_mib"], found["threads"]) == (7.0, 812, 2)
 
 
+def test_a_job_of_one_thread_costs_what_it_had_the_processor_for(tmp_path):
+    (found,) = measured_costs(small_run(tmp_path / "run", 7.04, [300.0], threads=1))["seconds"]
+    assert found == 5.0
+
+
 def test_a_folder_without_results_is_named(tmp_path):
     with pytest.raises(InputError, match="give the folder of a finished run"):
         measured_costs(tmp_path)
 
 
-@pytest.mark.parametrize("scale", ["default", "smoke"])
+@pytest.mark.parametrize("scale", ["default", "smoke", "paper"])
 def test_an_item_is_measured_with_all_its_parts(scale):
-    """An item that is newer than the last accepted run asks for the default, none for a part."""
+    """An item that is newer than the last accepted run costs a fixed amount, none for a part."""
     plan = load_plan(merged(None if scale == "default" else scale))
     table = pd.read_csv(ROOT / "config" / "costs.csv")
     measured = set(map(tuple, table.loc[table["scale"] == scale, ["paper", "item"]].to_numpy()))
     for item, part in measurements(plan):
         known = (item.paper, item.name) in measured
-        assert cost(item, part).basis == ("measured" if known else "unmeasured"), (item.name, part)
-        if scale == "default":
-            follows = cost(PAPER.item(item.paper, item.name), part).basis
-            assert follows == ("extrapolated" if known else "unmeasured"), (item.name, part)
-
-
-def test_items_with_other_work_at_the_paper_scale_are_listed():
-    """Those whose parameters or data sets are others; the cap alone makes none."""
-    default = load_plan(merged())
-    listed = costs._extrapolations()["paper"]
-    for item, _ in measurements(PAPER):
-        here, there = (
-            {**plan_item.parameters, "time_cap": None, "datasets": plan_item.datasets}
-            for plan_item in (item, default.item(item.paper, item.name))
-        )
-        assert (here != there) == (item.name in listed.get(item.paper, {})), item.name
-    names = {(item.paper, item.name) for item in PAPER.items}
-    assert {(paper, name) for paper in listed for name in listed[paper]} <= names
-    for entries in itertools.chain(*(listed[paper].values() for paper in listed)):
-        for entry in entries:
-            assert set(entry.get("parts", [])) <= {part for i in PAPER.items for part in i.parts}
-
-
-def test_a_factor_multiplies_what_the_default_scale_measured():
-    paper = PAPER.item("airola", "figure-3")
-    default = load_plan(merged()).item("airola", "figure-3")
-    (entry,) = costs._extrapolations()["paper"]["airola"]["figure-3"]
-    base = cost(default, "Ki")
-    assert cost(paper, "Ki") == Cost(base.seconds * entry["seconds"], base.mib, "extrapolated")
+        assert cost(item, part).measured == known, (item.name, part)
 
 
 def test_a_scale_that_nothing_is_known_of_asks_for_the_default():
     plan = load_plan({**merged("smoke"), "scale": "mine"})
     found = cost(plan.item("airola", "table-2"), "all")
-    assert found == Cost(costs.UNMEASURED_SECONDS, costs.UNMEASURED_MIB, "unmeasured")
+    assert found == Cost(costs.UNMEASURED_SECONDS, costs.UNMEASURED_MIB, measured=False)
 
 
 def test_each_attempt_asks_for_twice_as_much_and_the_first_for_more_than_was_measured():
@@ -164,14 +140,14 @@ def test_hours_are_those_of_the_best_order_where_it_is_plain(monkeypatch):
     other = plan.item("airola", "table-2")
     jobs = [(timed, 3), (timed, 1), (other, 2), (other, 2), (other, 1), (other, 1)]
     monkeypatch.setattr(costs, "measurements", lambda plan: jobs)
-    monkeypatch.setattr(costs, "cost", lambda item, hours: Cost(3600 * hours, 100, "measured"))
+    monkeypatch.setattr(costs, "cost", lambda item, hours: Cost(3600 * hours, 100, True))
     assert capacity(plan, 2, 2) == 4
     assert capacity(plan, 100, 2) == 3  # the longest job bounds it
     assert capacity(plan, 1, 2) == 4 + 3
     assert capacity(plan, 1, 1) == sum(hours for _, hours in jobs)
 
 
-def test_a_scale_that_was_never_run_has_hours(tmp_path, monkeypatch, capsys):
+def test_a_shipped_scale_has_hours_where_nothing_was_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)  # where nothing was run
     assert main(["capacity", "--scale", "paper"]) == 0
     assert capsys.readouterr().out.strip() == capacity_table(PAPER, 16)

@@ -1,7 +1,7 @@
 """What jobs cost: seconds and memory that runs measured, and what to ask a scheduler for.
 
-``config/costs.csv`` holds what finished runs measured, scale by scale; ``config/costs.yaml`` says
-how the jobs of a scale that has not been run follow from those of the default scale.
+``config/costs.csv`` holds what finished runs measured, scale by scale. A job that no run has
+measured is taken to cost a fixed amount.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from kronbench.bench.items import RESULTS, Item, Plan, load_plan, measurements
 from kronbench.errors import InputError
 from kronbench.files import replacing
 from kronbench.resources import config_path
-from kronbench.settings import read_yaml, validate
 
 # The cost assumed for a job that was never measured.
 UNMEASURED_SECONDS = 3600.0
@@ -37,15 +36,18 @@ _COLUMNS = [*_KEY, "threads", "seconds", "peak_mib"]
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds and peak memory (MiB) of one job, with ``basis``: how they are known."""
+    """Seconds and peak memory (MiB) of one job, and whether a run measured them."""
 
     seconds: float
     mib: float
-    basis: str  # "measured", "extrapolated" or "unmeasured"
+    measured: bool
 
 
 def measured_costs(results: str | Path) -> pd.DataFrame:
     """Seconds, threads and peak memory of each job of a finished run, from its sidecars.
+
+    Seconds of jobs of one thread are those of the processor: such jobs run beside others, and what
+    they waited there is not their cost.
 
     Raises
     ------
@@ -55,13 +57,15 @@ def measured_costs(results: str | Path) -> pd.DataFrame:
     rows = []
     for sidecar in sorted(Path(results).glob("*/tables/**/*.json")):
         record = json.loads(sidecar.read_text(encoding="utf-8"))
+        threads = record["environment"]["threads"]
+        seconds = record["cpu_seconds" if threads == 1 else "seconds"]
         peaks = pd.read_csv(sidecar.with_suffix(".csv"), usecols=["peak_mib"])["peak_mib"]
         rows.append(
             {
                 "scale": Path(results).resolve().name,
                 **{key: record[key] for key in ("paper", "item", "part")},
-                "threads": record["environment"]["threads"],
-                "seconds": round(record["seconds"], 1),
+                "threads": threads,
+                "seconds": round(seconds, 1),
                 "peak_mib": round(peaks.max()),
             }
         )
@@ -107,23 +111,9 @@ def _table(results, item, part):
 
 
 def cost(item: Item, part: str) -> Cost:
-    """The assumed cost of one job: measured, or else extrapolated, or else a fixed one.
-
-    A job is extrapolated where ``config/costs.yaml`` knows its scale: an item that it lists has a
-    factor over its cost at the default scale, any other costs as much as there.
-    """
-    measured = _measured()
-    at = measured.get((item.scale, item.paper, item.tables_of, part))
-    if at:
-        return Cost(*at, "measured")
-    scales = _extrapolations()
-    if item.scale in scales:
-        entry = _entry(scales[item.scale].get(item.paper, {}).get(item.tables_of, []), part)
-        base = measured.get(("default", item.paper, item.tables_of, entry.get("like", part)))
-        if base:
-            factors = entry.get("seconds", 1), entry.get("memory", 1)
-            return Cost(base[0] * factors[0], base[1] * factors[1], "extrapolated")
-    return Cost(UNMEASURED_SECONDS, UNMEASURED_MIB, "unmeasured")
+    """What a finished run of its scale measured of one job, or else a fixed cost."""
+    at = _measured().get((item.scale, item.paper, item.tables_of, part))
+    return Cost(*at, True) if at else Cost(UNMEASURED_SECONDS, UNMEASURED_MIB, False)
 
 
 def memory_mb(item: Item, part: str, attempt: int) -> int:
@@ -165,10 +155,9 @@ def capacity_table(plan: Plan, cores: int) -> str:
     )
     alone = sum(job[0].seconds for job in jobs if job[1].timed) / 3600
     beside = sum(job[0].seconds for job in jobs if not job[1].timed) / 3600
-    known = pd.Series([job[0].basis for job in jobs]).value_counts()
+    measured = sum(job[0].measured for job in jobs)
     lines = [
-        f"{len(jobs)} jobs at scale `{plan.scale}`"
-        f" ({', '.join(f'{count} {basis}' for basis, count in known.items())}):"
+        f"{len(jobs)} jobs at scale `{plan.scale}`, {measured} of them measured:"
         f" {alone:.1f} node hours of timed jobs, {beside:.1f} core hours of others.",
         "",
         f"| nodes of {cores} cores | hours |",
@@ -186,21 +175,9 @@ def capacity_table(plan: Plan, cores: int) -> str:
     return "\n".join(lines)
 
 
-def _entry(entries, part):
-    return next((entry for entry in entries if part in entry.get("parts", [part])), {})
-
-
 @functools.cache
 def _measured():
     file = config_path("costs.csv")
     frame = pd.read_csv(file) if file.exists() else pd.DataFrame(columns=_COLUMNS)
     values = zip(frame["seconds"], frame["peak_mib"], strict=True)
     return dict(zip(map(tuple, frame[_KEY].to_numpy()), values, strict=True))
-
-
-@functools.cache
-def _extrapolations():
-    file = config_path("costs.yaml")
-    content = read_yaml(file)
-    validate(content, "costs", "config/costs.yaml")
-    return content["scales"]

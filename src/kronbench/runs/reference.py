@@ -32,7 +32,7 @@ from kronbench.runs.accepted import (
 from kronbench.runs.verdicts import NOT_RUN, UNTESTED, columns_kept, matrix, read_verdicts, timed
 
 # The scale whose verdicts stand in README.md, between these two lines.
-README_SCALE = "default"
+README_SCALE = "paper"
 BEGIN, END = "<!-- verdicts: written by kronbench accept -->", "<!-- end of the verdicts -->"
 
 # What is recorded of a run, beside its data and packages.
