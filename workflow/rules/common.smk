@@ -94,7 +94,7 @@ FIRST = 1_000_000
 
 wildcard_constraints:
     paper="[a-z]+",
-    item=r"(2016/)?(figure|table|section)-[0-9]+(\.[0-9]+)?",
+    item=r"(2016/|repeated/)?(figure|table|section)-[0-9]+(\.[0-9]+)?",
     part="[^/]+",
     name="[^/]+",
 

@@ -80,21 +80,32 @@ def agrees(
     interval: str | None = None,
     repeats: str | None = None,
     test_over_train: float = 0.0,
+    printed_repeats: int | None = None,
 ) -> Outcome:
     """Every printed number is met up to ``tolerance``; rows without one do not count.
 
     ``interval`` names the column with half the width of the 95 % interval of ours, ``repeats``
-    that with the number of test sets behind it, ``test_over_train`` is that of the interval.
+    that with the number of repeats behind it, ``test_over_train`` is that of the interval.
+    ``printed_repeats`` says of how many such repeats the printed numbers are means: one is
+    contradicted only where it lies beyond the tolerance of what so many more repeats may give,
+    the prediction interval t s sqrt(1/k + 1/``printed_repeats``).
     """
     margins, texts, rows = {}, {}, {}
     for label, row in frame.iterrows():
         rows[label] = pd.Index([label])
         difference = abs(row[ours] - row[paper])
         half = row[interval] if interval else 0.0
-        margins[label] = _margin_of_row(
-            tolerance - difference, half, row[repeats] if repeats else np.nan, test_over_train
+        margin = _margin_of_row(
+            tolerance - difference,
+            half,
+            row[repeats] if repeats else np.nan,
+            test_over_train,
+            1 / printed_repeats if printed_repeats else 0.0,
         )
+        margins[label] = margin
         known = f" \u00b1 {half:.2g}" if np.isfinite(half) else " (one split: no spread)"
+        if printed_repeats and np.isfinite(half):
+            known += f", or {margin.high - margin.middle:.2g} with the chance of the printed ones,"
         texts[label] = (
             f"largest difference {difference:.4g}{known if interval else ''} of {len(frame)} "
             f"numbers ({place(row)})"
@@ -102,16 +113,18 @@ def agrees(
     return outcome(margins, texts, rows=rows)
 
 
-def _margin_of_row(distance, half, count, test_over_train):
+def _margin_of_row(distance, half, count, test_over_train, of_printed):
     if half == 0:
         return Margin(distance, distance, distance)
     if np.isnan(half):
         return Margin(distance, -np.inf, np.inf)
-    needed = np.nan
-    if count >= 2:
-        deviation = half / interval_factor(int(count), test_over_train)
-        needed = repeats_needed(deviation, distance, test_over_train)
-    return Margin(distance, distance - half, distance + half, needed)
+    if not count >= 2:
+        return Margin(distance, distance - half, distance + half)
+    deviation = half / interval_factor(int(count), test_over_train)
+    predicted = deviation * interval_factor(int(count), test_over_train + of_printed)
+    correction = test_over_train + (of_printed if distance < 0 else 0)
+    needed = repeats_needed(deviation, distance, correction)
+    return Margin(distance, distance - half, distance + predicted, needed)
 
 
 @judges("value")
