@@ -76,7 +76,7 @@ def test_one_group_that_is_contradicted_or_open_is_enough():
     assert verdict(checks.at_least, frame, **bound, bound=0.5) == HOLDS
     assert verdict(checks.at_most, frame, **bound, bound=0.7) == UNDECIDED
     result = checks.at_most(frame, **bound, bound=0.7)
-    assert "4 test sets), bound 0.7 (dataset Ki); no number of repeats" in result.measured
+    assert "4 folds), bound 0.7 (dataset Ki); no number of repeats" in result.measured
     assert result.intervals == 1  # the other group has no scatter
 
 
@@ -158,6 +158,28 @@ def test_agrees_says_how_many_test_sets_would_decide():
     assert measured.endswith("; no number of repeats of such splits would decide it")
     del arguments["repeats"]
     assert checks.agrees(frame, **arguments).measured.endswith("reach to both sides")
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "half", "expected"),
+    [
+        (2.5, 0.4, HOLDS),  # all of our mean's interval within the tolerance
+        (2.5, 0.6, UNDECIDED),
+        (1.5, 0.1, CONTRADICTED),  # 0.5 beyond it: more than sqrt(1 + 9) times 0.1
+        (1.5, 0.2, UNDECIDED),  # one more draw may give the printed number, though our mean is off
+    ],
+)
+def test_agrees_leaves_a_printed_number_that_a_further_draw_may_give(tolerance, half, expected):
+    frame = printed(**{"±": [0.0, half, np.nan], "draws": [9, 9, 9]})
+    arguments = {"tolerance": tolerance, "interval": "±", "repeats": "draws"}
+    result = checks.agrees(frame, **arguments, printed_repeats=1)
+    assert result.verdict == expected
+    predicted = half * np.sqrt(10)
+    beside = f" ± {half}, or {predicted:.2g} with the chance of the printed ones,"
+    if (tolerance, half) != (2.5, 0.4):  # there another row is nearer to the bound
+        assert result.measured.startswith(f"largest difference 2{beside} of 2 numbers (IC)")
+    if (tolerance, half) == (1.5, 0.2):  # which no number of our own draws takes away
+        assert result.measured.endswith("no number of repeats of such splits would decide it")
 
 
 def test_a_row_outside_is_not_made_up_for_by_one_that_is_open():

@@ -122,7 +122,7 @@ HALF = half_width(GAINS, 0.25)
 )
 def test_the_interval_of_a_gain_is_that_of_paired_differences(bound, expected):
     result = comparisons.gain(methods(GAINS), **PAIRED, bound=bound, spread=FOLDS)
-    interval = f"0.02 (95 % interval {0.02 - HALF:.4g} to {0.02 + HALF:.4g}, 4 test sets)"
+    interval = f"0.02 (95 % interval {0.02 - HALF:.4g} to {0.02 + HALF:.4g}, 4 folds)"
     assert result.verdict == expected
     assert result.measured.startswith(f"smallest gain {interval} (dataset Ki)")
     assert result.intervals == 1

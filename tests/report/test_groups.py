@@ -78,4 +78,4 @@ def test_a_mean_is_stated_with_its_interval_or_says_that_it_has_none():
     assert stated(values, None) == "0.5"
     assert stated(values[:1], FOLDS) == "0.25 (one split: no spread)"
     # Student's factor for two values is tan(0.475 pi) = 12.706, times 0.25
-    assert stated(values, FOLDS) == "0.5 (95 % interval -2.677 to 3.677, 2 test sets)"
+    assert stated(values, FOLDS) == "0.5 (95 % interval -2.677 to 3.677, 2 folds)"

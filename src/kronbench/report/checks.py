@@ -9,11 +9,11 @@ A check takes the rows that the claim selects, and the arguments of its entry in
 - A number that is not finite never holds: a check that reads one is contradicted and says where
   it stands. Only ``reaches`` and ``mostly_at_least`` accept a missing value: its row misses the
   bound.
-- ``spread: {over: [fold], test_over_train: 0.25}`` names the columns that tell test sets or
-  repeats apart. Differences are paired along them, and the whole 95 % interval of
-  ``intervals.half_width`` decides: wholly on the claimed side the claim holds, wholly on the
-  other it is contradicted, else it is undecided, as with a single split. Without ``spread`` there
-  is no chance in the numbers, and they decide by themselves.
+- ``spread: {over: [fold], test_over_train: 0.25}`` names the columns that tell test sets apart,
+  ``spread: {over: [draw]}`` those of independent repeats. Differences are paired along them, and
+  the whole 95 % interval of ``intervals.half_width`` decides: wholly on the claimed side the
+  claim holds, wholly on the other it is contradicted, else it is undecided, as with a single
+  split. Without ``spread`` there is no chance in the numbers, and they decide by themselves.
 """
 
 from __future__ import annotations

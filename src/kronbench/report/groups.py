@@ -112,5 +112,11 @@ def stated(values: pd.Series, spread: Mapping | None) -> str:
         return f"{mean:.4g} (one split: no spread)"
     return (
         f"{mean:.4g} (95 % interval {mean - half:.4g} to {mean + half:.4g}, "
-        f"{len(values)} test sets)"
+        f"{len(values)} {_repeats(spread)})"
     )
+
+
+def _repeats(spread):
+    """What is counted: folds, draws; repeats where several columns tell them apart."""
+    over = along(spread)
+    return f"{over[0]}s" if len(over) == 1 else "repeats"
