@@ -103,16 +103,24 @@ def along(spread: Mapping | None) -> list[str]:
 
 
 def stated(values: pd.Series, spread: Mapping | None) -> str:
-    """A mean with its interval; what should have one and has not says so."""
+    """A mean with its interval; what should have one and has not says so.
+
+    With ``other_data`` in ``spread``, the test points for each training point of a split, the
+    wider interval that splits of other data would have is told beside it.
+    """
     mean = values.mean()
     if spread is None:
         return f"{mean:.4g}"
     half = half_width(values, spread.get("test_over_train", 0.0))
     if np.isnan(half):
         return f"{mean:.4g} (one split: no spread)"
+    elsewhere = ""
+    if "other_data" in spread:
+        wide = half_width(values, spread["other_data"])
+        elsewhere = f"; for other data {mean - wide:.4g} to {mean + wide:.4g}"
     return (
         f"{mean:.4g} (95 % interval {mean - half:.4g} to {mean + half:.4g}, "
-        f"{len(values)} {_repeats(spread)})"
+        f"{len(values)} {_repeats(spread)}{elsewhere})"
     )
 
 
