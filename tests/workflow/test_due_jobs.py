@@ -156,7 +156,7 @@ EDITS = {
         drawn(
             lambda item: (
                 # they read print as it does
-                item.drawing in ("method_auc", "method_seconds", "gaussian_auc")
+                item.drawing in ("method_auc", "method_seconds", "gaussian_auc", "repeated_auc")
                 or "airola-2018-table6-auc.csv" in (item.printed or ())
             )
         ),
