@@ -1,4 +1,5 @@
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ PLAN = load_plan(merged("smoke"))
 
 def tails(files):
     """Files as paths below the package or the configuration."""
-    return {path.partition("kronbench/")[2] or path.partition("config/")[2] for path in files}
+    return {re.split(r"(?:^|/)(?:src/kronbench|config)/", path)[-1] for path in files}
 
 
 MEASURED = [item for item in PLAN.items if item.parts]

@@ -61,9 +61,7 @@ def _flat(block):
 
 
 def _flat_output(block):
-    flat = block.view()
-    flat.shape = (-1,)  # refused where it would be a copy
-    return flat
+    return block.reshape(-1, copy=False)  # refused where it would be a copy
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
