@@ -28,7 +28,9 @@ FILES ?= 10000
 KILLS ?= 100
 RLSCORE ?= git+https://github.com/aatapa/RLScore@cc023e66743bd771e2d6efd3ec17f4a231547b43
 VENV := .venv
-BIN := $(abspath $(VENV))/bin
+BIN := $(VENV)/bin
+# make splits a path at its blanks: this one is for the shell alone, in quotes
+IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 SCALES := default $(filter-out config,$(patsubst config/%.yaml,%,$(shell grep -l '^scale:' config/*.yaml)))
 ifeq ($(filter $(SCALE),$(SCALES)),)
 $(error there is no scale '$(SCALE)'; give one of: $(SCALES))
@@ -53,7 +55,7 @@ endif
 .PHONY: help figures page test fuzz faults mutants docs lint coverage peers check compare tolerances archive crate-test cluster audit dist dist-test lock
 
 figures: $(VENV)/ready
-	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config parts=accepted)
+	@$(IN_VENV) snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config parts=accepted)
 
 help:
 	@sed -n '/^#/!q; s/^# //p' $(firstword $(MAKEFILE_LIST))
@@ -65,9 +67,9 @@ page: $(VENV)/ready
 # more than half the time. With ARGS (-k, a file) it is one run of pytest.
 test: $(VENV)/ready
 ifdef ARGS
-	@PATH="$(BIN):$$PATH" pytest $(ARGS)
+	@$(IN_VENV) pytest $(ARGS)
 else
-	@PATH="$(BIN):$$PATH"; log=$$(mktemp); \
+	@$(IN_VENV); log=$$(mktemp); \
 	pytest tests/workflow > $$log 2>&1 & beside=$$!; \
 	trap 'kill $$beside; rm -f $$log; exit 130' INT TERM; \
 	pytest --ignore=tests/workflow; others=$$?; \
@@ -94,7 +96,7 @@ docs: $(VENV)/ready .venv-docs/ready
 
 # Which lines the tests run (not those of the workflow, which run in processes of their own).
 coverage: $(VENV)/ready
-	@PATH="$(BIN):$$PATH" pytest --ignore=tests/workflow --cov=kronbench --cov-report=term:skip-covered $(ARGS)
+	@$(IN_VENV) pytest --ignore=tests/workflow --cov=kronbench --cov-report=term:skip-covered $(ARGS)
 
 # Its version is told by tags of git, which a pinned commit has not. What it is built with stays
 # outside of .venv, and nothing there changes its version.
@@ -107,8 +109,8 @@ fuzz: $(VENV)/ready
 	@KRONBENCH_FUZZ=$(FILES) $(BIN)/pytest tests/fuzz $(ARGS)
 
 faults: $(VENV)/ready
-	@KRONBENCH_FAULTS=all PATH="$(BIN):$$PATH" pytest tests/faults $(ARGS)
-	@PATH="$(BIN):$$PATH" python -m tests.faults.kills --kills $(KILLS) \
+	@KRONBENCH_FAULTS=all $(IN_VENV) pytest tests/faults $(ARGS)
+	@$(IN_VENV) python -m tests.faults.kills --kills $(KILLS) \
 		$(addprefix --mirror ,$(wildcard $(KRONBENCH_MIRROR)))
 
 check:
@@ -124,7 +126,7 @@ tolerances: $(addprefix evidence-,$(EVIDENCE))
 
 # A folder for each, beside the results; a run that was broken off goes on.
 evidence-%: $(VENV)/ready
-	@PATH="$(BIN):$$PATH" $(LIKE_$(firstword $(subst -, ,$*))) snakemake \
+	@$(IN_VENV) $(LIKE_$(firstword $(subst -, ,$*))) snakemake \
 		--cores $(lastword $(subst -, ,$*)) --directory results/evidence/$* \
 		--configfile config/config.yaml $(filter-out --configfile,$(CONFIGFILE))
 
@@ -133,7 +135,7 @@ archive: $(VENV)/ready
 	@$(BIN)/kronbench verify results/kronbench-$(SCALE).zip
 
 mutants: $(VENV)/ready
-	@PATH="$(BIN):$$PATH" python -m tests.mutants.survey $(if $(ONLY),--only $(ONLY),--docs)
+	@$(IN_VENV) python -m tests.mutants.survey $(if $(ONLY),--only $(ONLY),--docs)
 
 # Tools that are not in the lock have an environment of their own, so that they move no version.
 crate-test: $(VENV)/ready
@@ -148,7 +150,7 @@ cluster: $(VENV)/ready
 	@.venv-cluster/bin/python -m pip install --quiet --no-deps \
 		snakemake-executor-plugin-slurm==2.8.0 snakemake-executor-plugin-slurm-jobstep==0.6.1
 	@tools=$$(.venv-cluster/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
-		PATH="$(BIN):$$PATH" PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} \
+		$(IN_VENV) PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} \
 		timeout --signal=INT -k 120 3600 $(BIN)/pytest tests/cluster -rs $(ARGS)
 
 audit:
