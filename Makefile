@@ -5,20 +5,14 @@
 # make test                          all tests, the workflow at smoke scale included
 # make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
 # make faults [KILLS=100]            kills and other faults (docs/faults.md), few in make test
-# make mutants [ONLY="NAME ..."]     what a run says of wrong places in the program (docs/mutants.md)
 # make docs                          the pages, as docs/_build/html/index.html (a warning ends it)
 # make lint                          style, spelling, the form of YAML files
-# make coverage                      which lines the tests run
 # make peers [RLSCORE=checkout]      the library of the papers' authors into .venv, for the rows that run it (docs/faq.md)
 # make check                         the smoke scale, beside the accepted numbers (results/reference/smoke)
 # make compare [SCALE=...]           what a finished run has not in common with the accepted one
 # make tolerances [SCALE=...]        how far numbers may be apart on other machines, by five whole runs
 # make archive [SCALE=...]           a finished run as one file: results/kronbench-<scale>.zip
-# make crate-test                    whether an archive's description is valid (installs roc-validator)
-# make cluster                       the slurm profile on a SLURM of its own (root; installs the executor plugin)
-# make audit                         known weaknesses of the locked versions (installs pip-audit)
-# make dist [TAG=v0.1.0]             wheel, source archive and sums; with a tag, only if it is that of the version
-# make dist-test                     whether both run outside the checkout, in an environment of their own
+# make dist [TAG=v0.1.0]             wheel, source archive and sums, tried outside the checkout; a tag must be the version's
 # make lock                          resolve the dependencies anew (needs uv)
 
 PYTHON ?= python3
@@ -52,7 +46,7 @@ ifneq ($(filter-out accepted,$(FROM)),)
 $(error FROM is '$(FROM)'; parts can be taken from the accepted run alone: FROM=accepted)
 endif
 
-.PHONY: help figures page test fuzz faults mutants docs lint coverage peers check compare tolerances archive crate-test cluster audit dist dist-test lock
+.PHONY: help figures page test docs lint check compare tolerances fuzz faults peers archive dist lock
 
 figures: $(VENV)/ready
 	@$(IN_VENV) snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config parts=accepted)
@@ -94,10 +88,6 @@ docs: $(VENV)/ready .venv-docs/ready
 	@.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-# Which lines the tests run (not those of the workflow, which run in processes of their own).
-coverage: $(VENV)/ready
-	@$(IN_VENV) pytest --ignore=tests/workflow --cov=kronbench --cov-report=term:skip-covered $(ARGS)
-
 # Its version is told by tags of git, which a pinned commit has not. What it is built with stays
 # outside of .venv, and nothing there changes its version.
 peers: $(VENV)/ready
@@ -134,50 +124,24 @@ archive: $(VENV)/ready
 	@$(BIN)/kronbench archive results/$(SCALE) -o results/kronbench-$(SCALE).zip
 	@$(BIN)/kronbench verify results/kronbench-$(SCALE).zip
 
-mutants: $(VENV)/ready
-	@$(IN_VENV) python -m tests.mutants.survey $(if $(ONLY),--only $(ONLY),--docs)
-
-# Tools that are not in the lock have an environment of their own, so that they move no version.
-crate-test: $(VENV)/ready
-	@$(PYTHON) -m venv --clear .venv-crate
-	@.venv-crate/bin/python -m pip install --quiet roc-validator==0.13.0
-	@tools=$$(.venv-crate/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
-		PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/pytest tests/runs/test_archive.py -k crate -rs
-
-# Interrupted, pytest stops the daemons; a Snakemake that waits for its jobs is killed after that.
-cluster: $(VENV)/ready
-	@$(PYTHON) -m venv --clear .venv-cluster
-	@.venv-cluster/bin/python -m pip install --quiet --no-deps \
-		snakemake-executor-plugin-slurm==2.8.0 snakemake-executor-plugin-slurm-jobstep==0.6.1
-	@tools=$$(.venv-cluster/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
-		$(IN_VENV) PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} \
-		timeout --signal=INT -k 120 3600 $(BIN)/pytest tests/cluster -rs $(ARGS)
-
-audit:
-	@$(PYTHON) -m venv --clear .venv-audit
-	@.venv-audit/bin/python -m pip install --quiet pip-audit==2.10.1
-	@.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.lock
-
+# The wheel made of the source archive is the wheel; installed alone, with the packages of .venv but
+# without the checkout, it runs in another folder.
 dist: $(VENV)/ready
 	@version=v$$($(BIN)/python -c 'import importlib.metadata as m; print(m.version("kronbench"))'); \
 		test "$(or $(TAG),$$version)" = "$$version" || { echo "the tag $(TAG) is not the version $$version"; exit 1; }
 	@$(PYTHON) -m venv --clear .venv-dist
 	@.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check hatchling==1.33.0
 	@rm -rf dist && .venv-dist/bin/hatchling build -d dist
-	@cd dist && sha256sum kronbench-* > SHA256SUMS && cat SHA256SUMS
-
-# The wheel made of the source archive is the wheel; installed alone, with the packages of .venv but
-# without the checkout, it runs in another folder.
-dist-test: dist
 	@.venv-dist/bin/python -m pip wheel --quiet --no-deps --no-index --no-build-isolation \
 		--wheel-dir dist/again dist/kronbench-*.tar.gz
 	@cmp dist/again/*.whl dist/*.whl && rm -r dist/again
 	@$(PYTHON) -m venv --clear .venv-dist
 	@.venv-dist/bin/python -m pip install --quiet --no-deps --no-index dist/*.whl
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
-		> $$(.venv-dist/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/locked.pth
+		> "$$(.venv-dist/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/locked.pth"
 	@folder=$$(mktemp -d) && cp tests/installed.py $$folder && cd $$folder && \
-		env -u PYTHONPATH $(CURDIR)/.venv-dist/bin/python installed.py $(CURDIR)/src && rm -r $$folder
+		env -u PYTHONPATH "$(CURDIR)/.venv-dist/bin/python" installed.py "$(CURDIR)/src" && rm -r $$folder
+	@cd dist && sha256sum kronbench-* > SHA256SUMS && cat SHA256SUMS
 
 $(VENV)/ready: requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer (python.org, or your package manager)"; exit 1; }
