@@ -23,7 +23,7 @@ KILLS ?= 100
 RLSCORE ?= git+https://github.com/aatapa/RLScore@cc023e66743bd771e2d6efd3ec17f4a231547b43
 VENV := .venv
 BIN := $(VENV)/bin
-# make splits a path at its blanks: this one is for the shell alone, in quotes
+# For the shell alone, in quotes: functions of make split a path at its blanks
 IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 SCALES := default $(filter-out config,$(patsubst config/%.yaml,%,$(shell grep -l '^scale:' config/*.yaml)))
 ifeq ($(filter $(SCALE),$(SCALES)),)

@@ -5,13 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from kronbench.bench.items import measurements
-from kronbench.report.claim_files import load_statements
-from kronbench.report.page import where_skipped
-from kronbench.runs.accepted import accepted_jobs, sidecars_of
-from kronbench.runs.figures import plan_of_scale
-from kronbench.runs.reference import verdict_matrix
-from kronbench.runs.verdicts import (
+from kronbench.reference.accepted import accepted_jobs, sidecars_of
+from kronbench.reference.figures import plan_of_scale
+from kronbench.reference.reference import verdict_matrix
+from kronbench.reference.verdicts import (
     CONTRADICTED,
     EVIDENCE,
     OURS,
@@ -19,6 +16,9 @@ from kronbench.runs.verdicts import (
     UNTESTED,
     read_verdicts,
 )
+from kronbench.report.claim_files import load_statements
+from kronbench.report.page import where_skipped
+from kronbench.runner.items import measurements
 
 PAGE = Path(__file__).parent / "reference" / "generated" / "results.md"
 

@@ -14,11 +14,11 @@ import sys
 from pathlib import Path
 
 import kronbench
-from kronbench.bench.end_with_workflow import follow_workflow
 from kronbench.cli_outside import add_commands as add_outside
 from kronbench.cli_own_pairs import add_commands as add_own_pairs, positive
 from kronbench.errors import InputError
 from kronbench.files import refusal
+from kronbench.runner.end_with_workflow import follow_workflow
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -157,7 +157,7 @@ def _adder(parser, metavar):
 
 
 def _figures(arguments):
-    from kronbench.runs.figures import make_figures
+    from kronbench.reference.figures import make_figures
 
     return make_figures(
         arguments.paper,
@@ -169,31 +169,31 @@ def _figures(arguments):
 
 
 def _run(arguments):
-    from kronbench.bench.items import load_plan
-    from kronbench.bench.job import run_job
+    from kronbench.runner.items import load_plan
+    from kronbench.runner.job import run_job
 
     plan = load_plan(arguments.config)
     run_job(plan, plan.item(arguments.paper, arguments.item), arguments.part, arguments.threads)
 
 
 def _render(arguments):
-    from kronbench.bench.items import load_plan
     from kronbench.report.render import render
+    from kronbench.runner.items import load_plan
 
     plan = load_plan(arguments.config)
     render(plan.item(arguments.paper, arguments.item))
 
 
 def _report(arguments):
-    from kronbench.bench.items import load_plan
     from kronbench.report.page import write_report
+    from kronbench.runner.items import load_plan
 
     print(write_report(load_plan(arguments.config)))
 
 
 def _accept(arguments):
-    from kronbench.bench.items import load_plan
-    from kronbench.runs.reference import accept, accept_parts
+    from kronbench.reference.reference import accept, accept_parts
+    from kronbench.runner.items import load_plan
 
     plan = load_plan(arguments.config)
     how = {"write": arguments.yes, "surrogates": arguments.surrogates}
@@ -206,22 +206,22 @@ def _accept(arguments):
 
 
 def _restore(arguments):
-    from kronbench.bench.items import load_plan
-    from kronbench.runs.accepted import restore
+    from kronbench.reference.accepted import restore
+    from kronbench.runner.items import load_plan
 
     plan = load_plan(arguments.config)
     restore(plan, plan.item(arguments.paper, arguments.item), arguments.part)
 
 
 def _page(arguments):
+    from kronbench.reference.figures import plan_of_scale
     from kronbench.report.accepted_page import draw_accepted
-    from kronbench.runs.figures import plan_of_scale
 
     print(draw_accepted(plan_of_scale(arguments.scale)))
 
 
 def _compare(arguments):
-    from kronbench.runs.compare import compare, markdown, moved, read_run, read_tolerances
+    from kronbench.reference.compare import compare, markdown, moved, read_run, read_tolerances
 
     a, b = read_run(arguments.a), read_run(arguments.b)
     differences = compare(a, b, read_tolerances(arguments.tolerances))
@@ -230,7 +230,7 @@ def _compare(arguments):
 
 
 def _tolerances(arguments):
-    from kronbench.runs.tolerances import write_tolerances
+    from kronbench.reference.tolerances import write_tolerances
 
     complaints = write_tolerances(arguments.runs, arguments.out)
     for complaint in complaints:
@@ -239,21 +239,21 @@ def _tolerances(arguments):
 
 
 def _archive(arguments):
-    from kronbench.runs.archive import archive
+    from kronbench.reference.archive import archive
 
     print(archive(arguments.results, arguments.out, arguments.limit, arguments.author))
 
 
 def _costs(arguments):
-    from kronbench.runs.costs import update_costs
+    from kronbench.reference.costs import update_costs
 
     print(update_costs(arguments.results, write=arguments.yes))
 
 
 def _capacity(arguments):
-    from kronbench.bench.items import load_plan
-    from kronbench.runs.costs import capacity_table
-    from kronbench.runs.figures import plan_of_scale
+    from kronbench.reference.costs import capacity_table
+    from kronbench.reference.figures import plan_of_scale
+    from kronbench.runner.items import load_plan
 
     if (arguments.config is None) == (arguments.scale is None):
         raise InputError("give --scale, of the project, or --config, of a run")
@@ -262,7 +262,7 @@ def _capacity(arguments):
 
 
 def _verify(arguments):
-    from kronbench.runs.archive import verify
+    from kronbench.reference.archive import verify
 
     found = verify(arguments.archive)
     for complaint in found.complaints:
@@ -273,8 +273,8 @@ def _verify(arguments):
 
 
 def _prepare(arguments):
-    from kronbench.bench.items import load_plan
-    from kronbench.bench.prepared_data import prepare
+    from kronbench.runner.items import load_plan
+    from kronbench.runner.prepared_data import prepare
 
     prepare(load_plan(arguments.config), arguments.name)
 
@@ -288,10 +288,10 @@ def _manual(arguments):
 
 
 def _compile(arguments):
-    from kronbench.bench import environment
-    from kronbench.bench.items import load_plan
-    from kronbench.bench.warm_up import warm_up
     from kronbench.files import write_text
+    from kronbench.runner import environment
+    from kronbench.runner.items import load_plan
+    from kronbench.runner.warm_up import warm_up
 
     warm_up([item.parameters for item in load_plan(arguments.config).items if item.timed])
     write_text(arguments.out, json.dumps(environment.describe(os.cpu_count()), indent=1))

@@ -53,9 +53,9 @@ def _check(arguments):
 
 
 def _run_with(arguments):
-    from kronbench.bench.outside import use_outside
     from kronbench.own_pairs.recipe import read_assignments
-    from kronbench.runs.run_with import outside_of_file, outside_of_options, run_with
+    from kronbench.reference.run_with import outside_of_file, outside_of_options, run_with
+    from kronbench.runner.outside import use_outside
 
     given = vars(arguments)
     if Path(arguments.solver).suffix in (".yaml", ".yml"):

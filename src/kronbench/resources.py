@@ -31,12 +31,25 @@ def config_path(*parts: str) -> Path:
     return _find("config", _CHECKOUT / "config").joinpath(*parts)
 
 
+def shipped_papers() -> list[str]:
+    """The papers that have a folder here, by name."""
+    return sorted(file.parent.name for file in package_path("papers").glob("*/paper.yaml"))
+
+
+def paper_path(paper: str, *parts: str) -> Path:
+    """Path of a file in the folder of a paper."""
+    return package_path("papers", paper, *parts)
+
+
 def claim_files(paper: str) -> list[Path]:
-    """The claims on a paper: one file, or all of its folder in the order of their names."""
-    folder, file = config_path("claims", paper), config_path("claims", f"{paper}.yaml")
-    if folder.is_dir():
-        return sorted(folder.glob("*.yaml"))
-    return [file] if file.exists() else []
+    """The files of claims on a paper, in the order of their names."""
+    return sorted(paper_path(paper, "claims").glob("*.yaml"))
+
+
+def printed_path(paper: str, name: str) -> Path:
+    """Path of a paper's printed numbers; ``name`` may begin with another paper: "airola/..."."""
+    other, _, file = name.rpartition("/")
+    return paper_path(other or paper, "printed", file)
 
 
 def package_path(*parts: str) -> Path:

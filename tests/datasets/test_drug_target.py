@@ -10,7 +10,7 @@ from kronbench import InputError, datasets
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels, labelled_pairs
 from kronbench.datasets.drug_target_files import parse_affinities, parse_interactions
-from kronbench.resources import config_path
+from kronbench.resources import printed_path
 
 NAMES = ("NR", "GPCR", "IC", "E", "Davis", "Ki")
 YAMANISHI = NAMES[:4]
@@ -22,7 +22,7 @@ def surrogates():
 
 
 def printed(file):
-    with config_path("paper_values", file).open() as stream:
+    with printed_path("airola", file).open() as stream:
         return {row["dataset"]: row for row in csv.DictReader(stream)}
 
 
@@ -72,7 +72,7 @@ def test_davis_is_complete(real):
 @pytest.mark.parametrize("name", ["Ki", "GPCR", "IC", "E"])
 def test_table_5_of_airola(real, name):
     pairs, y = labelled_pairs(real(name), rng=np.random.default_rng(0), fraction=0.25)
-    row = printed("airola-2018-table5-datasets.csv")[name]
+    row = printed("table5-datasets.csv")[name]
     assert len(pairs) == int(row["edges"])
     assert pairs.n_rows == int(row["start_vertices"])
     assert pairs.n_cols == int(row["end_vertices"])

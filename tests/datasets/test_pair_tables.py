@@ -5,9 +5,9 @@ import pytest
 import yaml
 
 from kronbench import InputError, datasets
-from kronbench.bench.provenance import data_settings, data_sources
 from kronbench.cli import main
 from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.runner.provenance import data_settings, data_sources
 from tests.own_pairs.problem import run, tables
 
 ENTRY = {

@@ -6,9 +6,9 @@ import yaml
 from scipy import sparse
 
 from kronbench import InputError, datasets
-from kronbench.bench.provenance import data_settings
 from kronbench.datasets import registry
 from kronbench.resources import config_path
+from kronbench.runner.provenance import data_settings
 
 ENTRY = {
     "title": "One",

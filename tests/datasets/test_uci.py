@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from kronbench import InputError, datasets
 from kronbench.datasets import registry, uci
 from kronbench.datasets.uci import LAYOUTS, Layout, parse_table, surrogate_table
-from kronbench.resources import config_path
+from kronbench.resources import printed_path
 from tests.helpers import in_memory
 
 TABLES = [name for name, entry in registry.entries().items() if entry.loader == "table"]
@@ -21,7 +21,7 @@ def layout(monkeypatch):
 
 
 def paper_rows():
-    with config_path("paper_values", "bach-2005-figure2-ranks.csv").open() as stream:
+    with printed_path("bach", "figure2-ranks.csv").open() as stream:
         for row in csv.DictReader(stream):
             yield row["key"], row
 

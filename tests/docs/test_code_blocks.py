@@ -11,8 +11,8 @@ import sys
 import pytest
 import yaml
 
-from kronbench.bench.items import load_plan
 from kronbench.cli import _parser
+from kronbench.runner.items import load_plan
 from kronbench.settings import validate
 from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.helpers import lay_over, merged

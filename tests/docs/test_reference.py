@@ -115,7 +115,7 @@ def test_the_papers_are_cited_alike():
             assert entry["pages"] == f"{paper['start']}--{paper['end']}"
     cited = {plain(paper["title"]) for paper in citation["references"]}
     for paper in ("airola", "stock", "seeger", "bach"):
-        item = yaml.safe_load((ROOT / "config" / "papers" / f"{paper}.yaml").read_text())
+        item = yaml.safe_load((ROOT / "src/kronbench/papers" / paper / "paper.yaml").read_text())
         assert plain(item["title"]) in cited
 
 

@@ -12,9 +12,9 @@ import pandas as pd
 import psutil
 import yaml
 
-from kronbench.bench.results import read_table
-from kronbench.runs.compare import Run, compare
-from kronbench.runs.reference import columns_of
+from kronbench.reference.compare import Run, compare
+from kronbench.reference.reference import columns_of
+from kronbench.runner.results import read_table
 
 ROOT = Path(__file__).parents[2]
 SCALE = Path("results/faults")

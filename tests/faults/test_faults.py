@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from kronbench import datasets
-from kronbench.bench.results import read_table
+from kronbench.runner.results import read_table
 from tests.datasets.conftest import serving
 from tests.faults import kills
 from tests.faults.checkout import COMPILED, LOCKED, ROOT, SCALE, Checkout
@@ -230,7 +230,7 @@ def test_a_run_of_another_scale_in_the_folder_is_no_obstacle(calm, make):
 def test_an_edited_source_reruns_exactly_its_jobs_even_after_a_kill(calm, root, tmp_path):
     checkout = Checkout(tmp_path / "checkout", ITEMS, OFFLINE, root=root)
     checkout.take(calm, ".snakemake", "results")
-    source = root / "src/kronbench/experiments/stock/left_out_pairs.py"
+    source = root / "src/kronbench/papers/stock/measure/left_out_pairs.py"
     text, status = source.read_text(), source.stat()
     more = text.replace('"role": role,', '"role": role, "edited": 1,')
     source.write_text(more.replace('numbers=("influence",)', 'numbers=("influence", "edited")'))

@@ -100,7 +100,7 @@ import sys
 sys.modules["kronbench.linalg.vector_instructions"] = None
 import numpy as np
 from scipy import sparse
-from kronbench.bench.provenance import sources_of
+from kronbench.runner.provenance import sources_of
 from kronbench.classes.sparse_features import SparseProducts
 from kronbench.linalg import panel_loops
 from kronbench.pairs import SampledKroneckerOperator

@@ -15,10 +15,10 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cros
 from sklearn.utils import estimator_checks
 
 from kronbench import InputError, PairData
-from kronbench.bench.solvers import make_solver
 from kronbench.evaluation import VertexDisjointKFold
 from kronbench.linalg import psd_part
 from kronbench.models import KronNewton, KronRidge, KronSVM
+from kronbench.runner.solvers import make_solver
 from tests.models.kron_problems import random_labels, random_pairs
 
 MODELS = [

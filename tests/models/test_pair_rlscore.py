@@ -3,10 +3,10 @@ import importlib.util
 import numpy as np
 import pytest
 
-from kronbench.bench.solvers import SolverMissing, make_solver
 from kronbench.errors import InputError
 from kronbench.models import KronSVM
 from kronbench.pairs import PairData
+from kronbench.runner.solvers import SolverMissing, make_solver
 
 PATH = "kronbench.models.pair_rlscore.PairRLScore"
 installed = importlib.util.find_spec("rlscore") is not None

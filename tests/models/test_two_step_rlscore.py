@@ -3,8 +3,8 @@ import importlib.util
 import numpy as np
 import pytest
 
-from kronbench.bench.solvers import make_solver
 from kronbench.models import TwoStepRidge
+from kronbench.runner.solvers import make_solver
 
 PATH = "kronbench.models.two_step_rlscore.TwoStepRLScore"
 installed = importlib.util.find_spec("rlscore") is not None

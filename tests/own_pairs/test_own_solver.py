@@ -11,7 +11,7 @@ import yaml
 
 from kronbench import datasets
 from kronbench.cli import main
-from kronbench.runs.run_with import outside_of_file
+from kronbench.reference.run_with import outside_of_file
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "own-solver.md").read_text(encoding="utf-8")

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 from kronbench import InputError, PairData, datasets
-from kronbench.bench.field_best import best_of, candidates
 from kronbench.cli import main
 from kronbench.datasets.drug_target import affinities
 from kronbench.evaluation import AFFINITY_SCORES, affinity_scores
 from kronbench.models import KronRidgeCV
 from kronbench.own_pairs.predictions import as_text, score_file
+from kronbench.runner.field_best import best_of, candidates
 from tests.own_pairs.test_tutorial import ROOT, run, same
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kronbench.bench.items import load_plan
+from kronbench.runner.items import load_plan
 from tests.helpers import merged
 
 

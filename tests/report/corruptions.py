@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from kronbench.reference.verdicts import UNTESTED
 from kronbench.report import claims
 from kronbench.report.claim_files import find_check
-from kronbench.runs.verdicts import UNTESTED
 
 
 def corrupted(frame, column, rows=slice(None)):

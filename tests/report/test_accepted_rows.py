@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from kronbench.bench.columns import columns_shown
-from kronbench.bench.items import load_plan
+from kronbench.reference.compare import numbers_in
 from kronbench.report.claim_files import load_statements
 from kronbench.report.queries import columns_compared
-from kronbench.runs.compare import numbers_in
+from kronbench.runner.columns import columns_shown
+from kronbench.runner.items import load_plan
 from tests.helpers import merged
 
 ROOT = Path(__file__).parents[2]

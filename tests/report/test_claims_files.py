@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from kronbench import resources
-from kronbench.bench.items import load_plan
 from kronbench.errors import InputError
+from kronbench.reference.verdicts import UNTESTED
 from kronbench.report import claim_files, claims
-from kronbench.runs.verdicts import UNTESTED
+from kronbench.runner.items import load_plan
 from tests.helpers import merged
 
 
@@ -44,14 +44,13 @@ GAIN = {
 @pytest.fixture
 def loaded(plan, monkeypatch, tmp_path):
     """Load claims from files of their own, by name, instead of those of the project."""
-    monkeypatch.setattr(resources, "config_path", tmp_path.joinpath)
-    monkeypatch.setattr(claim_files, "config_path", tmp_path.joinpath)
+    monkeypatch.setattr(resources, "package_path", tmp_path.joinpath)
     entries = plan.papers["airola"]["items"]
     without = {name: {**entry, "identities": {}} for name, entry in entries.items()}
     airola = {**plan.papers["airola"], "items": without}
 
-    def load(*entries, name="airola.yaml", identities=None, **more):
-        file = tmp_path / "claims" / name
+    def load(*entries, name="claims.yaml", identities=None, **more):
+        file = tmp_path / "papers/airola/claims" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(yaml.safe_dump({"claims": list(entries), **more}, sort_keys=False))
         without["section-2"]["identities"] = identities or {}
@@ -113,7 +112,7 @@ def test_a_sentence_without_check_gives_its_reason(loaded, plan):
     ],
 )
 def test_a_claim_that_cannot_be_judged_is_refused(loaded, change, sentence):
-    with pytest.raises(InputError, match=r"^config/claims/airola\.yaml: ") as refused:
+    with pytest.raises(InputError, match=r"^papers/airola/claims/claims\.yaml: ") as refused:
         loaded(entry(**change))
     assert sentence in str(refused.value)
 
@@ -137,7 +136,7 @@ def test_a_claim_that_cannot_be_judged_is_refused(loaded, change, sentence):
 )
 def test_what_no_scale_has_is_refused(loaded, check, sentence):
     with pytest.raises(
-        InputError, match=r"^config/claims/airola\.yaml: claim 'a-claim' "
+        InputError, match=r"^papers/airola/claims/claims\.yaml: claim 'a-claim' "
     ) as refused:
         loaded(entry(check=check))
     assert sentence in str(refused.value)
@@ -218,8 +217,8 @@ def test_a_value_without_fields_has_an_id(loaded):
 
 
 def test_printed_numbers_are_cells_of_their_table(loaded, tmp_path):
-    (tmp_path / "paper_values").mkdir()
-    (tmp_path / "paper_values" / "t.csv").write_text("set,n,auc\nki,12,0.5\ne,,x\n")
+    (tmp_path / "papers/airola/printed").mkdir(parents=True)
+    (tmp_path / "papers/airola/printed/t.csv").write_text("set,n,auc\nki,12,0.5\ne,,x\n")
     found = loaded(
         entry(
             id="a-{set}",
@@ -303,7 +302,7 @@ def because(**shown_by):
     ],
 )  # fmt: skip
 def test_a_reason_that_shows_nothing_is_refused(loaded, reason, sentence):
-    with pytest.raises(InputError, match=r"^config/claims/airola\.yaml: ") as refused:
+    with pytest.raises(InputError, match=r"^papers/airola/claims/claims\.yaml: ") as refused:
         loaded(entry(because=reason))
     assert sentence in str(refused.value)
 
@@ -316,8 +315,8 @@ def test_digits_of_names_are_no_measured_numbers(loaded, text):
 def test_keys_are_shared_by_a_file_and_folders_are_read_in_order(loaded):
     words = {key: entry()[key] for key in ("sentence", "check", "place")}
     shared = {"item": "figure-6", "strictness": "loose", "place": "section 9"}
-    loaded({"id": "b", **words}, name="airola/section-2.yaml", shared=shared)
-    found = loaded({"id": "a", **words}, name="airola/section-1.yaml", shared=shared)
+    loaded({"id": "b", **words}, name="section-2.yaml", shared=shared)
+    found = loaded({"id": "a", **words}, name="section-1.yaml", shared=shared)
     assert [(claim["id"], claim["strictness"]) for claim in found] == [
         ("a", "loose"),
         ("b", "loose"),
@@ -371,7 +370,7 @@ def test_an_identity_is_a_claim_where_a_file_names_it(loaded):
         ([matrix(but=[{"id": "auc-e-svm", "bound": 1}])], "'bound'"),
         (
             [matrix(**{"for": {"dataset": "no.csv"}})],
-            "there is no file config/paper_values/no.csv",
+            "there is no file printed/no.csv",
         ),
         ([matrix(**{"for": {"dataset": []}})], "claims.0.for.dataset"),
         ([{"sentence": "It is so."}], "a claim (It is so.) lacks the key 'id'"),
@@ -383,13 +382,13 @@ def test_an_identity_is_a_claim_where_a_file_names_it(loaded):
     ],
 )
 def test_an_entry_that_cannot_be_expanded_is_refused(loaded, entries, sentence):
-    with pytest.raises(InputError, match=r"^config/claims/airola\.yaml: ") as refused:
+    with pytest.raises(InputError, match=r"^papers/airola/claims/claims\.yaml: ") as refused:
         loaded(*entries)
     assert sentence in str(refused.value)
 
 
 def test_an_identity_that_no_file_names_is_refused(loaded):
-    with pytest.raises(InputError, match=r"^config/papers/airola\.yaml: .*'lemma-1'"):
+    with pytest.raises(InputError, match=r"^papers/airola/paper\.yaml: .*'lemma-1'"):
         loaded(entry(), identities={"lemma-1": IDENTITY})
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench.bench.items import load_plan
-from kronbench.bench.results import read_numbers
 from kronbench.errors import InputError
+from kronbench.papers.performance.draw import headlines
 from kronbench.report import render
-from kronbench.report.drawings.performance import headlines
 from kronbench.report.style import STYLE
+from kronbench.runner.items import load_plan
+from kronbench.runner.results import read_numbers
 from tests.helpers import merged
 
 ITEM = load_plan(merged("smoke")).item("performance", "figure-3")

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench.bench.items import load_plan
-from kronbench.bench.results import read_table
 from kronbench.errors import InputError
 from kronbench.report.layout import VALUE, arrange
 from kronbench.report.numbers import format_number
 from kronbench.report.render import grids_of
 from kronbench.resources import checkout_path
+from kronbench.runner.items import load_plan
+from kronbench.runner.results import read_table
 from tests.helpers import merged
 
 PLAN = load_plan(merged("smoke"))

@@ -6,10 +6,10 @@ import json
 import pandas as pd
 import pytest
 
-from kronbench.bench.items import load_plan
 from kronbench.errors import InputError
 from kronbench.report import claim_files, render
 from kronbench.report.page import write_report
+from kronbench.runner.items import load_plan
 from tests.helpers import merged
 from tests.report.test_report import curves, write_results
 

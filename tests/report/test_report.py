@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from kronbench.bench.results import read_numbers
 from kronbench.errors import InputError
 from kronbench.report import claim_files, render
 from kronbench.report.page import _CAUSES, write_report
 from kronbench.resources import schema_path
+from kronbench.runner.results import read_numbers
 from kronbench.settings import read_yaml
 
 

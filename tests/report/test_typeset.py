@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from kronbench.papers.airola.draw import complexity, losses
+from kronbench.papers.stock.draw import shortcut_accuracy, system_residuals
 from kronbench.report import typeset
 from kronbench.report.cells import Cell
-from kronbench.report.drawings.airola import complexity, losses
-from kronbench.report.drawings.stock import shortcut_accuracy, system_residuals
 from kronbench.report.layout import Grid
 
 GRID = Grid(

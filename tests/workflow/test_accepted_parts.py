@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kronbench.bench.items import load_plan, measurements
-from kronbench.bench.provenance import data_digest, table_digests
-from kronbench.runs.accepted import files_of, packed
+from kronbench.reference.accepted import files_of, packed
+from kronbench.runner.items import load_plan, measurements
+from kronbench.runner.provenance import data_digest, table_digests
 from tests import helpers
 from tests.helpers import merged
 
@@ -63,7 +63,7 @@ def test_all_parts_count_in_a_fresh_checkout_and_need_no_data(fresh):
 def test_a_deleted_table_and_an_edited_source_make_exactly_their_parts_due(fresh):
     gone = PLAN.item("airola", "figure-3")
     table = fresh / files_of(PLAN, gone, gone.parts[0])[0]
-    source = fresh / "src/kronbench/experiments/airola/scaling.py"
+    source = fresh / "src/kronbench/papers/airola/measure/scaling.py"
     content, text = table.read_bytes(), source.read_text()
     table.unlink()
     source.write_text(text + "\nassert True  # what every import runs\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kronbench.bench.items import load_plan
+from kronbench.runner.items import load_plan
 from tests import helpers
 from tests.helpers import merged
 

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from kronbench.bench.items import load_plan
+from kronbench.runner.items import load_plan
 from tests import helpers
 from tests.helpers import merged
 
@@ -113,29 +113,29 @@ def same(text):
 
 
 PAGE = {"claims and page"}
-AIROLA = "config/papers/airola.yaml"
+AIROLA = "src/kronbench/papers/airola/paper.yaml"
 # What is edited, file by file, and the jobs that are then due.
 EDITS = {
     "nothing, and a new date of an experiment": (
-        {"src/kronbench/experiments/airola/scaling.py": same},
+        {"src/kronbench/papers/airola/measure/scaling.py": same},
         set(),
     ),
     "one experiment, and a solver that another one takes": (
         {
-            "src/kronbench/experiments/airola/scaling.py": comment,
+            "src/kronbench/papers/airola/measure/scaling.py": comment,
             "src/kronbench/models/lssvm.py": comment,
         },
         measured(lambda item: item.experiment in ("scaling", "gaussian_auc", "minimal_rank")),
     ),
     "the runner": (
-        {"src/kronbench/bench/job.py": comment},
+        {"src/kronbench/runner/job.py": comment},
         measured(lambda item: True),
     ),
     "arguments, what runs before the clock, and what jobs are taken to cost": (
         {
             "src/kronbench/cli.py": comment,
-            "src/kronbench/bench/warm_up.py": comment,
-            "src/kronbench/runs/costs.py": comment,
+            "src/kronbench/runner/warm_up.py": comment,
+            "src/kronbench/reference/costs.py": comment,
             "config/costs.csv": lambda text: text.replace(",1,", ",2,"),
         },
         set(),
@@ -150,14 +150,14 @@ EDITS = {
     ),
     "a drawing, and printed numbers": (
         {
-            "src/kronbench/report/drawings/airola/method_auc.py": comment,
-            "config/paper_values/airola-2018-table6-auc.csv": lambda text: text + "\n",
+            "src/kronbench/papers/airola/draw/method_auc.py": comment,
+            "src/kronbench/papers/airola/printed/table6-auc.csv": lambda text: text + "\n",
         },
         drawn(
             lambda item: (
                 # they read print as it does
                 item.drawing in ("method_auc", "method_seconds", "gaussian_auc", "repeated_auc")
-                or "airola-2018-table6-auc.csv" in (item.printed or ())
+                or "table6-auc.csv" in (item.printed or ())
             )
         ),
     ),
@@ -177,11 +177,11 @@ EDITS = {
                     "items", "section-2", "identities", "lemma-1", "sentence", value="Other words."
                 )(text)
             ),
-            "config/claims/bach.yaml": comment,
-            "config/claims/airola/section-2.yaml": comment,
+            "src/kronbench/papers/bach/claims/claims.yaml": comment,
+            "src/kronbench/papers/airola/claims/section-2.yaml": comment,
             "src/kronbench/report/checks.py": comment,
             "src/kronbench/report/templates/page.html.j2": comment,
-            "src/kronbench/bench/items.py": comment,
+            "src/kronbench/runner/items.py": comment,
         },
         PAGE,
     ),
@@ -200,7 +200,7 @@ def test_an_edit_makes_due_what_it_can_change_and_nothing_else(finished, what):
 def test_a_lost_table_is_made_again_before_a_page_that_reads_it(finished):
     lost = PLAN.item("airola", "figure-3")
     table = finished / lost.table(lost.parts[0])
-    claims = finished / "config/claims/bach.yaml"
+    claims = finished / "src/kronbench/papers/bach/claims/claims.yaml"
     status = table.stat()
     table.unlink()
     try:

@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from kronbench.bench.items import load_plan
 from kronbench.datasets import Dataset
 from kronbench.evaluation import roc_auc
-from kronbench.experiments.airola.method_comparison import splits
-from tests.runs.test_run_with import SOLVER
+from kronbench.papers.airola.measure.method_comparison import splits
+from kronbench.runner.items import load_plan
+from tests.reference.test_run_with import SOLVER
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]

@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from kronbench.bench.items import load_plan
+from kronbench.reference.compare import compare, markdown, moved, read_run, read_tolerances
+from kronbench.reference.costs import cost
+from kronbench.reference.reference import described, moves
 from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import rows_of
 from kronbench.report.page import sentences
-from kronbench.runs.compare import compare, markdown, moved, read_run, read_tolerances
-from kronbench.runs.costs import cost
-from kronbench.runs.reference import described, moves
+from kronbench.runner.items import load_plan
 from tests.helpers import merged
 from tests.report.corruptions import NOT_FINITE, SOME, moved_by
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.files import refusal
-from kronbench.runs.accepted import files_of, restorable
-from kronbench.runs.costs import cost, memory_mb, minutes
-from kronbench.bench.items import check_scale, load_plan, measurements
-from kronbench.bench.end_with_workflow import lead_jobs
-from kronbench.bench.provenance import (
+from kronbench.reference.accepted import files_of, restorable
+from kronbench.reference.costs import cost, memory_mb, minutes
+from kronbench.runner.items import check_scale, load_plan, measurements
+from kronbench.runner.end_with_workflow import lead_jobs
+from kronbench.runner.provenance import (
     data_settings,
     data_sources,
     drawing_settings,

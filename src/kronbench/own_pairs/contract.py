@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 
-from kronbench.bench.solvers import scores_of
 from kronbench.errors import InputError
 from kronbench.own_pairs.recipe import find_solver
 from kronbench.pairs import PairData
+from kronbench.runner.solvers import scores_of
 
 _ROUNDING = 1e-6  # of scores, relative to the largest
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from kronbench import datasets
-from kronbench.bench.field_best import best_of
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.io import read_table
 from kronbench.pairs import PairData
+from kronbench.runner.field_best import best_of
 
 _SHOWN = 5  # ids named in a message
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kronbench import models
-from kronbench.bench.solvers import check_import_path, import_object
-from kronbench.bench.source_imports import parameters_of
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean
+from kronbench.runner.solvers import check_import_path, import_object
+from kronbench.runner.source_imports import parameters_of
 
 # scikit-learn and numba take two seconds of processor time, and a misspelt name needs neither:
 # they are imported by what uses them.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from concurrent.futures import ProcessPoolExecutor
 
-from kronbench.bench.items import Item, Plan
 from kronbench.errors import InputError
+from kronbench.reference.accepted import accepted_jobs, restore
 from kronbench.report.page import write_report
 from kronbench.report.render import render
-from kronbench.runs.accepted import accepted_jobs, restore
+from kronbench.runner.items import Item, Plan
 
 
 def draw_accepted(plan: Plan) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kronbench.bench.columns import Columns, columns_measured, columns_shown
-from kronbench.bench.items import Plan, load_scales
 from kronbench.errors import InputError
 from kronbench.report.queries import columns_compared
+from kronbench.runner.columns import Columns, columns_measured, columns_shown
+from kronbench.runner.items import Plan, load_scales
 
 # Arguments of a check that name one column, and those that name values of one.
 _COLUMNS = ("value", "ours", "paper", "interval", "over", "between", "among", "at_largest")

@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from kronbench.bench.items import Plan
 from kronbench.errors import InputError
+from kronbench.reference.verdicts import EVIDENCE, IDENTITY, PAPER
 from kronbench.report import checks, comparisons
 from kronbench.report.claim_columns import check_claim, check_headline
 from kronbench.report.outcomes import Outcome
-from kronbench.resources import claim_files, config_path
-from kronbench.runs.verdicts import EVIDENCE, IDENTITY, PAPER
+from kronbench.resources import claim_files
+from kronbench.runner.items import Plan
 from kronbench.settings import number_or_text, read_yaml, validate
 
 # A measured number in a text: a decimal fraction, a percentage, a multiple, seconds.
@@ -61,7 +61,7 @@ def load_statements(plan: Plan) -> Statements:
     for paper in plan.papers:
         waiting = _identities(plan, paper)
         for path in claim_files(paper):
-            file = f"config/{path.relative_to(config_path()).as_posix()}"
+            file = _named(path)
             content = read_yaml(path)
             validate(content, "claims", file)
             for part in ("headlines", "inconsistencies"):
@@ -71,7 +71,7 @@ def load_statements(plan: Plan) -> Statements:
                 place = f"{file}: headline '{entry['sentence']}'"
                 check_headline(place, {"paper": paper, **entry}, plan)
             for entry in content.get("claims", []):
-                for claim in _claims(entry, content.get("shared", {}), waiting, file):
+                for claim in _claims(entry, content.get("shared", {}), waiting, path):
                     place, claim = (
                         f"{file}: claim '{claim['id']}'",
                         {**_DEFAULTS, "paper": paper, **claim},
@@ -81,10 +81,15 @@ def load_statements(plan: Plan) -> Statements:
                     statements.claims.append(claim)
         for item, name in waiting:
             raise InputError(
-                f"config/papers/{paper}.yaml: {item} has the identity '{name}', which no entry "
-                f"'identities' of config/claims names"
+                f"papers/{paper}/paper.yaml: {item} has the identity '{name}', which no entry "
+                "'identities' of its claims names"
             )
     return statements
+
+
+def _named(path):
+    """A file of claims in messages: ``papers/<paper>/claims/<name>``."""
+    return "/".join(("papers", *path.parts[-3:]))
 
 
 def _identities(plan, paper):
@@ -109,8 +114,9 @@ def _identities(plan, paper):
     }
 
 
-def _claims(entry, shared, waiting, file):
+def _claims(entry, shared, waiting, path):
     """What an entry stands for; identities that it names are taken out of ``waiting``."""
+    file = _named(path)
     if "identities" in entry:
         item = entry.get("item", shared.get("item"))
         for key in entry["identities"]:
@@ -126,7 +132,7 @@ def _claims(entry, shared, waiting, file):
     entry = dict(entry)
     changes = entry.pop("but", [])
     claims = {}
-    for claim in _each(_overlaid(shared, entry), file):
+    for claim in _each(_overlaid(shared, entry), path):
         if claim["id"] in claims:
             raise InputError(
                 f"{file}: claim '{entry['id']}' makes '{claim['id']}' twice; "
@@ -134,7 +140,7 @@ def _claims(entry, shared, waiting, file):
             )
         claims[claim["id"]] = claim
     for change in changes:
-        for part in _each(change, file):
+        for part in _each(change, path):
             if part["id"] not in claims:
                 raise InputError(
                     f"{file}: claim '{entry['id']}' does not make '{part['id']}', which its entry "
@@ -151,32 +157,31 @@ def _overlaid(claim, change):
     return {**claim, **change}
 
 
-def _each(entry, file):
+def _each(entry, path):
     """The entry once for each combination of what it is ``for``, the last name fastest."""
     entry = dict(entry)
-    where = f"{file}: claim '{entry['id']}'"
-    axes = [_cells(name, cells, where) for name, cells in entry.pop("for", {}).items()]
+    where = f"{_named(path)}: claim '{entry['id']}'"
+    printed = path.parents[1] / "printed"
+    axes = [_cells(name, cells, printed, where) for name, cells in entry.pop("for", {}).items()]
     for combination in itertools.product(*axes):
         yield _filled(
             entry, {key: text for part in combination for key, text in part.items()}, where
         )
 
 
-def _cells(name, cells, where):
+def _cells(name, cells, printed, where):
     """What ``{name}`` and ``{name.field}`` stand for, one mapping for each value of a name."""
     if isinstance(cells, str):
-        file = config_path("paper_values", cells)
+        file = printed / cells
         if not file.exists():
-            raise InputError(f"{where}: there is no file config/paper_values/{cells}")
+            raise InputError(f"{where}: there is no file printed/{cells}")
         with file.open(encoding="utf-8", newline="") as stream:
             lines = [list(line.items()) for line in csv.DictReader(stream)]
         cells = {
             line[0][1]: {field: number_or_text(text) for field, text in line} for line in lines
         }
         if len(cells) < len(lines):
-            raise InputError(
-                f"{where}: the first column of config/paper_values/{cells} names two lines alike"
-            )
+            raise InputError(f"{where}: the first column of printed/{cells} names two lines alike")
     if not isinstance(cells, Mapping):
         cells = {value: {} for value in cells}
     for value, fields in cells.items():

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kronbench.bench.columns import columns_shown
-from kronbench.bench.items import Plan
-from kronbench.bench.results import other_data_of, read_numbers, read_results
+from kronbench.reference.verdicts import CONTRADICTED, OURS, UNTESTED
 from kronbench.report.claim_files import find_check
 from kronbench.report.estimates import disturbed, doubts
 from kronbench.report.numbers import format_entry, format_number
 from kronbench.report.outcomes import NotMeasured, Outcome
 from kronbench.report.queries import columns_compared
-from kronbench.runs.verdicts import CONTRADICTED, OURS, UNTESTED
+from kronbench.runner.columns import columns_shown
+from kronbench.runner.items import Plan
+from kronbench.runner.results import other_data_of, read_numbers, read_results
 
 _SURROGATE = "surrogate data: "
 _BUSY = "the machine was busy"  # why a claim on time is not tested

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from kronbench.reference.verdicts import HOLDS
 from kronbench.report.groups import differences, groups, paired, stated, table, without
 from kronbench.report.outcomes import Margin, NotMeasured, Outcome, judges, outcome
-from kronbench.runs.verdicts import HOLDS
 
 
 @judges("value")

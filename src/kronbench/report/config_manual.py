@@ -13,8 +13,8 @@ _HEAD = """\
 # The files of this folder
 
 Written by `kronbench manual` from the descriptions in `workflow/schemas/`, which check these files
-before any work; a key that is not listed is refused. `paper_values/` holds the printed numbers as
-CSV files, under the names that the items' key `printed` gives.
+before any work; a key that is not listed is refused. The files of a paper lie in its folder,
+`src/kronbench/papers/<paper>/`: `paper.yaml`, `claims/`, and its numbers in `printed/`.
 """
 
 

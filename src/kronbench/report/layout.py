@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from kronbench.bench.columns import columns_shown
-from kronbench.bench.items import Item
 from kronbench.errors import InputError
 from kronbench.report.cells import APART, FAR, Cell, distance, printed_columns
 from kronbench.report.numbers import (
@@ -24,6 +22,8 @@ from kronbench.report.numbers import (
     is_missing,
     is_number,
 )
+from kronbench.runner.columns import columns_shown
+from kronbench.runner.items import Item
 
 # What an entry of ``values`` may name a column for.
 _COLUMNS = ("ours", "spread", "printed", "at_least", "repeats")

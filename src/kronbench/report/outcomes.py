@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.intervals import half_width, repeats_needed
-from kronbench.runs.verdicts import CONTRADICTED, HOLDS, UNDECIDED
+from kronbench.reference.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 
 
 class NotMeasured(Exception):

@@ -14,19 +14,11 @@ from collections.abc import Collection, Iterable
 import pandas as pd
 
 from kronbench import __version__
-from kronbench.bench.columns import columns_shown
-from kronbench.bench.items import Item, Plan, measurements
-from kronbench.bench.results import not_measured_here, origin, read_numbers, read_sidecars
 from kronbench.errors import InputError
 from kronbench.files import replacing_all, write_text
-from kronbench.report.cells import long_table
-from kronbench.report.claim_files import load_statements
-from kronbench.report.claims import Verdict, evaluate, expected_by_chance, headlines
-from kronbench.report.render import grids_of
-from kronbench.report.typeset import templates
-from kronbench.runs.accepted import UNKNOWN, changed_since
-from kronbench.runs.reference import described, moved_since_accepted
-from kronbench.runs.verdicts import (
+from kronbench.reference.accepted import UNKNOWN, changed_since
+from kronbench.reference.reference import described, moved_since_accepted
+from kronbench.reference.verdicts import (
     CONTRADICTED,
     EVIDENCE,
     FIELD,
@@ -39,6 +31,14 @@ from kronbench.runs.verdicts import (
     UNTESTED,
     VERDICTS,
 )
+from kronbench.report.cells import long_table
+from kronbench.report.claim_files import load_statements
+from kronbench.report.claims import Verdict, evaluate, expected_by_chance, headlines
+from kronbench.report.render import grids_of
+from kronbench.report.typeset import templates
+from kronbench.runner.columns import columns_shown
+from kronbench.runner.items import Item, Plan, measurements
+from kronbench.runner.results import not_measured_here, origin, read_numbers, read_sidecars
 
 _FIRST = (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS)  # what a reader of the claims looks for
 _CAUSES = {

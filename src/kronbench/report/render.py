@@ -9,27 +9,28 @@ from collections.abc import Sequence
 import matplotlib
 import pandas as pd
 
-from kronbench.bench.columns import columns_shown
-from kronbench.bench.items import Item
-from kronbench.bench.results import (
+from kronbench.errors import InputError
+from kronbench.files import replacing_all
+from kronbench.report import typeset
+from kronbench.report.layout import Grid, arrange
+from kronbench.report.printed import read_printed
+from kronbench.report.style import STYLE, stamp
+from kronbench.resources import printed_path
+from kronbench.runner.columns import columns_shown
+from kronbench.runner.items import Item
+from kronbench.runner.results import (
     not_measured_here,
     other_data_of,
     read_results,
     read_table,
     surrogates_of,
 )
-from kronbench.errors import InputError
-from kronbench.files import replacing_all
-from kronbench.report import typeset
-from kronbench.report.layout import Grid, arrange
-from kronbench.report.style import STYLE, stamp
-from kronbench.resources import config_path
 
 
 def render(item: Item) -> None:
     """Draw or set one item, and write the numbers that it shows.
 
-    The module ``report/drawings/<paper>/<drawing>.py`` has ``draw(frame, item) -> Figure`` for a
+    The module ``papers/<paper>/draw/<drawing>.py`` has ``draw(frame, item) -> Figure`` for a
     figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table, ``printed`` being the
     paper's numbers (a list where the item names several files) or None. What the paper's own
     table shows of these numbers is in the item's ``layout``. With both functions
@@ -41,7 +42,7 @@ def render(item: Item) -> None:
     is_table = not hasattr(drawing, "draw")
     if is_table != bool(item.layout):
         raise InputError(
-            f"config/papers/{item.paper}.yaml: {item.name} is a "
+            f"papers/{item.paper}/paper.yaml: {item.name} is a "
             + ("table: give it a layout" if is_table else "figure: it has no layout")
         )
     numbers, columns = results.frame, columns_shown(item)
@@ -100,14 +101,5 @@ def _table_texts(item, grids, *stamps):
 def grids_of(item: Item, numbers: pd.DataFrame, skipped: Sequence[str] = ()) -> list[Grid]:
     """The tables of an item in its paper's layout, from its numbers as read from its CSV."""
     names = [item.printed] if isinstance(item.printed, str) else item.printed or []
-    texts = [pd.read_csv(config_path("paper_values", name), dtype=str) for name in names]
+    texts = [pd.read_csv(printed_path(item.paper, name), dtype=str) for name in names]
     return arrange(item, numbers, texts, skipped)
-
-
-def read_printed(item: Item) -> pd.DataFrame | list[pd.DataFrame] | None:
-    """The paper's numbers for an item, from the file or files of ``config/paper_values``."""
-    if item.printed is None:
-        return None
-    if isinstance(item.printed, str):
-        return pd.read_csv(config_path("paper_values", item.printed))
-    return [pd.read_csv(config_path("paper_values", name)) for name in item.printed]

@@ -1,1 +1,0 @@
-"""Experiments of Airola & Pahikkala (2016, 2018)."""

@@ -1,1 +1,0 @@
-"""Experiments of Bach & Jordan (2005)."""

@@ -1,1 +1,0 @@
-"""Experiments of the field: numbers that others print, made again from their protocols."""

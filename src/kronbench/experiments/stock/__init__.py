@@ -1,1 +1,0 @@
-"""Experiments of Stock et al. (2016)."""

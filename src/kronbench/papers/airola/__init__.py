@@ -1,0 +1,1 @@
+"""Airola & Pahikkala (2016, 2018): the generalized vec trick."""

@@ -1,0 +1,79 @@
+"""Complexities as printed, with exponents fitted to counted operations and measured seconds."""
+
+import pandas as pd
+
+from kronbench.report.estimates import disturbed, exponent
+from kronbench.runner.columns import SHOWN, Columns
+from kronbench.runner.items import Item
+
+# Airola & Pahikkala, tables 3 (dual) and 4 (primal).
+PRINTED = {
+    ("dual", "independent", "baseline"): "n²",
+    ("dual", "independent", "proposed"): "n²",
+    ("dual", "dependent", "baseline"): "n²",
+    ("dual", "dependent", "proposed"): "q n + m n",
+    ("dual", "complete", "baseline"): "m² q²",
+    ("dual", "complete", "proposed"): "m² q + m q²",
+    ("primal", "independent", "baseline"): "n d r",
+    ("primal", "independent", "proposed"): "n d r",
+    ("primal", "dependent", "baseline"): "n d r",
+    ("primal", "dependent", "proposed"): "min(q d r + d n, m d r + r n)",
+    ("primal", "complete", "baseline"): "m q d r",
+    ("primal", "complete", "proposed"): "min(m d r + m q r, d r q + d m q)",
+}
+
+COLUMNS = SHOWN | Columns(
+    key=("setting", "method"),
+    clock=("ms",),
+    ratios_of_clock=("of seconds", "speed-up"),
+    counts=("n from", "n to", "at n"),
+    numbers=(
+        *("operations / O(), least", "most", "exponent of O()", "of operations"),
+        "deviation",
+    ),
+    texts=("O()", "way"),
+    values={
+        "dataset": ("random",),
+        "setting": ("independent", "dependent", "complete"),
+        "method": ("baseline", "proposed"),
+        "way": ("stored matrix", "Algorithm 1", "double sum"),
+    },
+)
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+    """One row for each setting and method; exponents are those of n along the sizes measured.
+
+    ``speed-up`` compares the seconds of both methods at the largest n that both have; the largest
+    deviation is over all n that both have.
+    """
+    rows = []
+    for setting, part in frame.groupby("setting", sort=False):
+        seconds = part.pivot(index="n", columns="method", values="seconds")
+        common = seconds.dropna().index.max()
+        for method in ("baseline", "proposed"):
+            points = part[part["method"] == method].sort_values("n")
+            n, ratio = points["n"], points["operations"] / points["cost"]
+            rows.append(
+                {
+                    "setting": setting,
+                    "method": method,
+                    "way": points["way"].iloc[0],
+                    "O()": f"O({PRINTED[item.parameters['form'], setting, method]})",
+                    "n from": n.min(),
+                    "n to": n.max(),
+                    "operations / O(), least": ratio.min(),
+                    "most": ratio.max(),
+                    "exponent of O()": exponent(n, points["cost"]),
+                    "of operations": exponent(n, points["operations"]),
+                    "of seconds": exponent(n, points["seconds"]),
+                    "at n": common,
+                    "ms": 1e3 * seconds.loc[common, method],
+                    "speed-up": seconds.loc[common, "baseline"] / seconds.loc[common, method],
+                    "busy": disturbed(part),
+                }
+            )
+    compared = frame.groupby(["setting", "n"])["method"].transform("nunique") == 2
+    deviations = frame.loc[compared & (frame["method"] == "proposed"), "deviation"]
+    worst = deviations.max(skipna=False)
+    return pd.DataFrame(rows).assign(deviation=worst, dataset="random", source="generated")

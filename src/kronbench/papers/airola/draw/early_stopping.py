@@ -1,0 +1,121 @@
+"""Regularized risk and test AUC against iterations, a row of panels for each data set."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.report.printed import read_printed
+from kronbench.report.style import coinciding, log_ticks, new_figure, shared_legend
+from kronbench.runner.items import Item
+
+LOOKS = {"dual": "-", "primal": "--"}
+
+
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
+    """Means over folds, a line for each of ``regs``: the risk left, the AUC right of it.
+
+    Airola & Pahikkala, figures 3 to 5. A pair of columns for each method where there are several;
+    primal forms are dashed. Bars at the end go from the lowest to the highest fold. ``printed_at``
+    says of which method and iteration the printed AUC, drawn as a star, is.
+    """
+    frame = frame.assign(
+        **{name: frame.get(name, default) for name, default in (("method", ""), ("form", "dual"))}
+    )
+    datasets = [name for name in item.datasets if name in set(frame["dataset"])]
+    methods = list(frame["method"].unique())
+    regs = sorted(set(frame["reg"]) & set(item.drawing_options["regs"]))
+    figure, axes = new_figure(
+        len(datasets), 2 * len(methods), width=7.2 if len(methods) == 1 else 9.6, height=1.75
+    )
+    for row, dataset in enumerate(datasets):
+        for column, method in enumerate(methods):
+            part = frame[(frame["dataset"] == dataset) & (frame["method"] == method)]
+            pair = axes[row, 2 * column : 2 * column + 2]
+            _draw_pair(pair, part, regs)
+            n_folds = part["fold"].nunique()
+            folds = f"{n_folds} folds" if n_folds > 1 else "1 fold"
+            title = ", ".join(filter(None, [method, dataset, folds]))
+            for panel in pair:
+                # above the line that says which curves coincide, where there is room for one only
+                panel.set_title(title, fontsize=8, loc="left", pad=6 if len(methods) == 1 else 14)
+            if row == len(datasets) - 1:
+                for panel in pair:
+                    panel.set_xlabel(_steps(item.parameters, method))
+            _star(pair[1], item, dataset)
+    form, *others = frame["form"].unique()
+    last = axes[-1, -1]
+    for name in [form, *others] if others else []:
+        last.plot([], [], color="0.3", ls=LOOKS[name], lw=1.2, label=name)
+    if frame["fold"].nunique() > 1:
+        last.plot([], [], "|", color="0.3", ms=10, mew=2.2, label="lowest to\nhighest fold")
+    shared_legend(figure, axes, loc="outside right center")
+    return figure
+
+
+def _draw_pair(pair, part, regs):
+    length = part["iteration"].max()
+    widest = 2.6 if part["form"].nunique() == 1 else 2.0  # dashes show only where lines are thin
+    for panel, value in zip(pair, ("risk", "auc"), strict=True):
+        curves = {}
+        for order, reg in enumerate(regs):
+            name = f"2^{{{np.log2(reg):g}}}"
+            for form, of_form in part[part["reg"] == reg].groupby("form"):
+                by_fold = of_form.pivot_table(index="iteration", columns="fold", values=value)
+                mean = by_fold.mean(axis=1)
+                curves[name, form] = mean
+                # Thinner lines on top: curves that coincide still show
+                panel.plot(
+                    mean.index, mean, color=f"C{order}", ls=LOOKS[form], lw=widest - 0.4 * order,
+                    label=f"$\\lambda={name}$" if form == "dual" else None,
+                )  # fmt: skip
+                end = by_fold.iloc[-1]
+                if len(end) > 1 and form == "dual":
+                    place = length * (1.04 + 0.03 * order)
+                    panel.plot([place, place], [end.min(), end.max()], color=f"C{order}", lw=2.2)
+                    panel.plot(place, end.mean(), "_", color="black", ms=3.5, mew=0.8)
+        panel.set_xticks(np.linspace(0, length, 6))
+        panel.set_ylabel("regularized risk" if value == "risk" else "test AUC")
+        if value == "risk":
+            panel.set_yscale("log")
+            log_ticks(panel.yaxis)
+        _say_coinciding(panel, curves)
+
+
+def _say_coinciding(panel, curves):
+    names = list(dict.fromkeys(name for name, _ in curves))
+    if {form for _, form in curves} == {"dual"}:
+        groups = coinciding(panel, {name: curves[name, "dual"] for name in names})
+        text = "; ".join(_span(group) for group in groups)
+    else:
+        alike = [
+            name
+            for name in names
+            if coinciding(panel, {form: curves[name, form] for form in ("dual", "primal")})
+        ]
+        text = f"both forms: {', '.join(f'${name}$' for name in alike)}" if alike else ""
+    if text:
+        panel.annotate(
+            f"coincide: {text}", (1, 1.03), xycoords="axes fraction", ha="right", fontsize=6,
+            color="0.3",
+        )  # fmt: skip
+
+
+def _span(names):
+    return f"${names[0]}$ to ${names[-1]}$" if len(names) > 2 else f"${names[0]}$, ${names[-1]}$"
+
+
+def _steps(parameters, method):
+    entry = parameters["methods"][method] if method else parameters
+    return "outer iterations" if "max_inner" in entry["solver_parameters"] else "iterations"
+
+
+def _star(panel, item, dataset):
+    """The AUC that the paper prints, at the iterations that it is for."""
+    place = item.drawing_options.get("printed_at")
+    if place is None:
+        return
+    printed = read_printed(item).set_index("method")
+    panel.plot(
+        place["iteration"], printed.loc[place["method"], dataset], "*", ms=10, mfc="white",
+        mec="black", mew=0.9, ls="", zorder=5, label="printed in\ntable 6",
+    )  # fmt: skip

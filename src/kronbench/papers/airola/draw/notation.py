@@ -1,0 +1,33 @@
+"""The dimensions of training sets, and whether they are in the setting that the paper assumes."""
+
+import numpy as np
+import pandas as pd
+
+from kronbench.runner.columns import SHOWN, Columns
+from kronbench.runner.items import Item
+
+COLUMNS = SHOWN | Columns(
+    counts=(
+        *("n: labelled edges", "m: start vertices", "q: end vertices"),
+        *("d: start features", "r: end features"),
+    ),
+    numbers=("n / max(m, q)", "n / (m q)"),
+)
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+    """One row for each data set; the last two numbers tell the setting of section 3.4."""
+    n, m, q = frame["n"], frame["m"], frame["q"]
+    return pd.DataFrame(
+        {
+            "dataset": frame["dataset"],
+            "n: labelled edges": n,
+            "m: start vertices": m,
+            "q: end vertices": q,
+            "d: start features": frame["d"],
+            "r: end features": frame["r"],
+            "n / max(m, q)": n / np.maximum(m, q),
+            "n / (m q)": n / (m * q),
+            "source": frame["source"],
+        }
+    )

@@ -1,0 +1,1 @@
+"""Measurements of Airola & Pahikkala (2016, 2018)."""

@@ -1,0 +1,64 @@
+"""Test AUC of the baselines by the parameter that they select."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.datasets import Dataset
+from kronbench.evaluation import roc_auc
+from kronbench.papers.airola.measure.method_comparison import splits
+from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.seeds import generator
+from kronbench.runner.solvers import make_solver
+
+COLUMNS = Columns(
+    key=("method", "fold", "n_neighbors", "reg"),
+    repeats=("fold",),
+    numbers=("auc",),
+    values={
+        "method": (Parameter(("methods",)),),
+        "fold": (Parameter(("folds",)),),
+        "n_neighbors": (Parameter(("grids", "n_neighbors")),),
+        "reg": (Parameter(("grids", "reg")),),
+    },
+)
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each fold, method and value of its parameter (Airola & Pahikkala, section 5.6).
+
+    Splits and seeds are those of ``method_comparison``; models are trained on all training pairs
+    of a fold and tested on its test pairs, without a selection. ``methods`` has for each name
+    ``solver``, ``parameters`` and ``over``, the parameter that takes the values of ``grids``; the
+    other column of a parameter is empty.
+    """
+    rows = []
+    for split in tqdm(splits(spec, data), desc=data.name, unit="fold"):
+        seed = int(generator(spec["seed"], data.name, split.fold).integers(2**31))
+        test, y_test = split.tests[0][1]()
+        for name, entry in spec["methods"].items():
+            over = entry["over"]
+            for value, scores in _scores(entry, spec["grids"][over], split, test, seed):
+                empty = dict.fromkeys(spec["grids"], np.nan)
+                place = {"method": name, "fold": split.fold, **empty, over: value}
+                rows.append(place | {"auc": roc_auc(y_test, scores)})
+    return pd.DataFrame(rows)
+
+
+def _scores(entry, grid, split, test, seed):
+    """Each value of the grid with the decision values on the test pairs."""
+    models = [make_solver(entry["solver"], **entry["parameters"]) for _ in grid]
+    if hasattr(models[0], "decision_path"):  # one search for all numbers of neighbours
+        yield from zip(
+            grid,
+            models[0].fit(split.train, split.y_train).decision_path(test, grid).T,
+            strict=True,
+        )
+        return
+    for value, model in zip(grid, models, strict=True):
+        model.set_params(**{entry["over"]: value}, random_state=seed)
+        yield value, model.fit(split.train, split.y_train).decision_function(test)

@@ -1,0 +1,123 @@
+"""Regularized risk and test AUC after each iteration, over folds and regularization weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.datasets import Dataset
+from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.evaluation import VertexDisjointKFold, roc_auc
+from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.seeds import generator
+from kronbench.runner.solvers import make_solver
+
+COLUMNS = Columns(
+    key=("method", "form", "fold", "reg", "iteration"),
+    repeats=("fold",),
+    counts=("n",),
+    numbers=("risk", "risk_left", "auc"),
+    texts=("stretch",),
+    values={
+        "method": (Parameter(("methods",)),),
+        "form": (Parameter(("forms",)),),
+        "fold": (Parameter(("folds", "*")), Parameter(("folds", "*", "*"))),
+        "stretch": ("first ten", "later"),
+        "reg": (Parameter(("regs",)),),
+    },
+)
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each fold, reg and iteration (Airola & Pahikkala, figures 3 to 5).
+
+    With ``methods``, a mapping of names to ``solver`` and ``solver_parameters``, also for each of
+    them, in the column ``method``, and for each of ``forms``, "dual" or "primal", in the column
+    ``form``. ``iterations`` is the solvers' ``max_iter``.
+
+    The dual of a solver with a method ``path`` gives all weights from one Krylov space; any other
+    is fitted once a weight, with ``callback`` and ``prediction_operator`` as ``KronSVM`` has them.
+    The splits depend on the seed and the data set alone. ``folds`` is a list, or has one for each
+    data set, or one for each method of a data set.
+
+    ``risk_left`` is what is left of the risk after an iteration: the part above that of the last
+    one, as a share of the part that all iterations take off. ``n`` counts the training pairs.
+    ``stretch`` tells the first ten
+    iterations from later ones.
+    """
+    pairs, y = labelled_pairs(
+        data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
+    )
+    splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
+    splits = list(splitter.split(pairs, y))
+    frames = []
+    folds = spec["folds"]
+    folds = folds[data.name] if isinstance(folds, Mapping) else folds
+    each = folds.values() if isinstance(folds, Mapping) else [folds]
+    for fold in tqdm(sorted(set().union(*each)), desc=data.name, unit="fold"):
+        train, test = splits[fold]
+        parts = (pairs[train], y[train], pairs[test], y[test])
+        # both losses, (1 - 0)^2 / 2 and max(0, 1 - 0)^2 / 2, begin with a half for each pair
+        start = len(train) / 2
+        for names, solver, parameters in _variants(spec):
+            if isinstance(folds, Mapping) and fold not in folds[names["method"]]:
+                continue
+            dual = parameters.get("form", "dual") == "dual"
+            path = dual and hasattr(make_solver(solver), "path")
+            curves = _path_curves if path else _fitted_curves
+            for reg, risks, aucs in curves(solver, parameters, spec["regs"], *parts):
+                curve = _curve(reg, start, risks, aucs, spec["iterations"])
+                frames.append(curve.assign(fold=fold, n=len(train), **names))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _variants(spec):
+    """Columns that name it, solver and parameters of each curve of a weight."""
+    iterations = {"max_iter": spec["iterations"]}
+    if "methods" not in spec:
+        yield {}, spec["solver"], spec["solver_parameters"] | iterations
+        return
+    for method, entry in spec["methods"].items():
+        parameters = entry["solver_parameters"] | iterations
+        for form in spec["forms"]:
+            yield {"method": method, "form": form}, entry["solver"], parameters | {"form": form}
+
+
+def _path_curves(solver, parameters, regs, train, y_train, test, y_test):
+    path = make_solver(solver, **parameters).path(train, y_train, regs, X_test=test)
+    for j, reg in enumerate(regs):
+        yield reg, path.objective[j], [roc_auc(y_test, scores) for scores in path.test_scores(j)]
+
+
+def _fitted_curves(solver, parameters, regs, train, y_train, test, y_test):
+    for reg in regs:
+        model = make_solver(solver, reg=reg, **parameters)
+        predict = model.prediction_operator(train, test)
+        risks, aucs = [], []
+
+        def observe(state, predict=predict, risks=risks, aucs=aucs):
+            risks.append(state.objective)
+            aucs.append(roc_auc(y_test, predict.matvec(state.coef)))
+
+        model.fit(train, y_train, callback=observe)
+        yield reg, risks, aucs
+
+
+def _curve(reg, start, risks, aucs, length):
+    # A solver that has converged stays where it is; means over folds need all of them to go on.
+    made = np.minimum(np.arange(length), len(risks) - 1)
+    risks = np.asarray(risks)[made]
+    iterations = np.arange(1, length + 1)
+    return pd.DataFrame(
+        {
+            "reg": float(reg),
+            "iteration": iterations,
+            "risk": risks,
+            "risk_left": (risks - risks[-1]) / (start - risks[-1]),
+            "auc": np.asarray(aucs)[made],
+            "stretch": np.where(iterations <= 10, "first ten", "later"),
+        }
+    )

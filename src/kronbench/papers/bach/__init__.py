@@ -1,0 +1,1 @@
+"""Bach & Jordan (2005): Cholesky decomposition with side information."""

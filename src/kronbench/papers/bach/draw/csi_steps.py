@@ -1,0 +1,52 @@
+"""Seconds of the steps of CSI, and of the whole against the number of points, beside Cholesky."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
+
+from kronbench.report.estimates import disturbed, exponent
+from kronbench.report.style import new_figure
+from kronbench.runner.items import Item
+
+_WHOLES = {"total": "CSI", "incomplete Cholesky": "incomplete Cholesky"}
+_OTHER_ROWS = {
+    "total, by rank",
+    "one iteration: permute, exact gain, gains of all",
+    "one iteration: redo Cholesky steps",
+    "identity",
+}
+
+
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
+    """Left, seconds of each step at the largest n; right, the whole against n.
+
+    Incomplete Cholesky stands beside CSI; the axes at the right are logarithmic, with exponents.
+    """
+    figure, axes = new_figure(1, 2, width=7.2, height=2.7)
+    timed = frame[~frame["step"].isin(_OTHER_ROWS)]
+    largest = timed[timed["n"] == timed["n"].max()].set_index("step")
+    steps = largest[~largest.index.isin(_WHOLES)]
+    axes[0, 0].barh(steps.index, steps["seconds"], color="C0")
+    for step, color in {"total": "C0", "incomplete Cholesky": "C1"}.items():
+        label = {"total": "CSI, whole"}.get(step, f"{step}, whole")
+        axes[0, 0].barh(label, largest.loc[step, "seconds"], color=color)
+    axes[0, 0].invert_yaxis()
+    axes[0, 0].set_xlabel("seconds")
+    axes[0, 0].set_title(f"n = {largest['n'].iloc[0]:,.0f}, rank {largest['rank'].iloc[0]:.0f}")
+    for (step, name), marker in zip(_WHOLES.items(), "os", strict=True):
+        whole = timed[timed["step"] == step].sort_values("n")
+        power = exponent(whole["n"], whole["seconds"])
+        (line,) = axes[0, 1].loglog(
+            whole["n"], whole["seconds"], marker + "-", label=f"{name}, $n^{{{power:.2f}}}$"
+        )
+        axes[0, 1].vlines(
+            whole["n"], whole["seconds_low"], whole["seconds_high"], lw=0.8, color=line.get_color()
+        )
+    remark = ", busy machine" if disturbed(timed) else ""
+    axes[0, 1].set_title(f"the whole{remark}")
+    axes[0, 1].xaxis.set_minor_formatter(NullFormatter())  # small ranges: labels would overlap
+    axes[0, 1].set_xlabel("points n")
+    axes[0, 1].set_ylabel("seconds")
+    # Below the axes, since curves run through every corner.
+    figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower right", ncols=2)
+    return figure

@@ -1,0 +1,1 @@
+"""Measurements of Bach & Jordan (2005)."""

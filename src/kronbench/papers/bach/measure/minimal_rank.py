@@ -1,0 +1,276 @@
+"""Smallest ranks of incomplete Cholesky and CSI that do, under all readings of the protocol."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import KFold, ShuffleSplit
+from tqdm import tqdm
+
+from kronbench.linalg import LowRankFactor, csi, gram, incomplete_cholesky
+from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
+from kronbench.linalg.side_information import csi_all_ahead
+from kronbench.models import LSSVM
+from kronbench.runner.columns import Columns
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
+
+_STOP = 1e-4  # "the stopping criterion (the minimal gain at each iteration)"
+_BOUNDS = {"deviation": lambda splits: 1.0, "deviation of the mean": np.sqrt}
+_STOPS = ("none", "gain 1e-4")
+
+COLUMNS = Columns(
+    key=("selection", "split", "decomposition", "bound", "stop"),
+    repeats=("split",),
+    counts=(
+        *("n_features", "n_classes", "n_points", "n_splits", "selected on"),
+        *("rank", "rank_low", "rank_high", "tried", "on_edge"),
+    ),
+    numbers=("error", "gamma", "gamma p", "reg"),
+    texts=("agreement",),
+    values={
+        "selection": (
+            *("training error, widest first", "training error, heaviest first"),
+            *("leave-one-out", "five-fold"),
+        ),
+        "decomposition": ("full", "cholesky", "csi", "csi, all ahead"),
+        "bound": ("deviation", "deviation of the mean"),
+        "stop": ("none", "gain 1e-4"),
+    },
+)
+
+
+class Choice(NamedTuple):
+    """The parameters that a selection took, and whether one lies at an end of its grid: 0 or 1."""
+
+    gamma: float
+    reg: float
+    on_edge: int
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """Two kinds of rows, told apart by ``decomposition`` (Bach & Jordan 2005, section 6.3).
+
+    - "full": for each split and selection the test error of the machine on the full kernel
+      matrix, with the selected ``gamma`` (``gamma p``: in 1/p), ``reg`` (the paper's tau), and
+      ``on_edge``.
+    - "cholesky", "csi", "csi, all ahead" (a look-ahead over all points, up to ``ahead_points``):
+      for each selection, bound and stop the smallest rank whose test error, a mean over the
+      splits, is within the bound of that of the full machine; empty where none up to ``tried``
+      is. ``rank_low`` and ``rank_high`` are its extremes when one split is left out.
+
+    What the paper leaves open, or says in a way of its own:
+
+    - selection: the least error on the training part itself ("chosen so as to minimize error on
+      the training split"), of equals the widest kernel (then the least weight) or the heaviest
+      weight (then the widest kernel); or the least leave-one-out, or five-fold, error within it.
+      On at most ``selection_points`` training points; data sets of more than ``readings_points``
+      points have leave-one-out alone.
+    - bound: the standard deviation over splits of the error of the full machine, or that over
+      the square root of the number of splits.
+    - stop: where the gain falls below 1e-4 (Cholesky: its lower bound, the residual diagonal
+      entry of the pivot), after which the last machine stays; or nowhere.
+
+    Variables have unit variance in the training part; 75/25 splits, ``splits`` of them, fewer
+    where they would have more than ``points`` points together, but three at least. An error is the
+    share of wrong classes, or the squared error relative to the variance of the response.
+    ``max_rank`` bounds the ranks, and ``max_ranks`` those of single data sets.
+    """
+    X, y = data["X"], data["y"]
+    classification = y.dtype.kind in "iu"
+    max_rank = spec.get("max_ranks", {}).get(data.name, spec["max_rank"])
+    ahead = len(X) <= spec["ahead_points"]
+    n_splits = min(spec["splits"], max(3, spec["points"] // len(X)))
+    splitter = ShuffleSplit(n_splits, test_size=0.25, random_state=int(rng.integers(2**31)))
+    rows, paths = [], defaultdict(list)
+    for split, (train, test) in enumerate(tqdm(splitter.split(X), desc=data.name, unit="split")):
+        scaled = X / _scale(X[train])
+        targets, decide = _coding(y, train, classification)
+        part = np.sort(rng.permutation(train)[: spec["selection_points"]])
+        folds = _folds(len(part), rng)
+        every = len(X) <= spec["readings_points"]
+        chosen = _select(scaled[part], targets[part], y[part], decide, folds, spec, every)
+        for selection, choice, error, factors in _machines(
+            scaled, targets, y, train, test, decide, chosen, max_rank, ahead
+        ):
+            rows.append(
+                {"selection": selection, "split": split, "decomposition": "full", "error": error}
+                | choice._asdict()
+                | {"gamma p": choice.gamma * X.shape[1], "selected on": len(part)}
+            )
+            for name, path in factors.items():
+                if name != "csi, all ahead" or selection == "leave-one-out":
+                    paths[selection, name].append(path)
+    full = pd.DataFrame(rows)
+    for (selection, name), of_splits in paths.items():
+        errors = full.loc[full["selection"] == selection].sort_values("split")["error"].to_numpy()
+        tried = max(len(of_ranks) for of_ranks, _ in of_splits)
+        for bound, stop in product(_BOUNDS, _STOPS):
+            curves = _curves(of_splits, stop)
+            rank, low, high = _rank_and_range(curves, errors, _BOUNDS[bound](n_splits))
+            rows.append(
+                {"selection": selection, "decomposition": name, "bound": bound, "stop": stop}
+                | {"rank": rank, "rank_low": low, "rank_high": high, "tried": tried}
+            )
+    n_classes = len(np.unique(y)) if classification else 0
+    frame = pd.DataFrame(rows)
+    whole = ["split", "on_edge", "selected on", "rank", "rank_low", "rank_high", "tried"]
+    return frame.astype(dict.fromkeys(whole, "Int64")).assign(
+        n_features=X.shape[1],
+        n_classes=n_classes,
+        n_points=len(X),
+        n_splits=n_splits,
+        agreement=data.agreement,
+    )
+
+
+def _machines(scaled, targets, y, train, test, decide, chosen, max_rank, ahead):
+    """For each selection its choice, error of the full machine, and paths of the factors.
+
+    A path is the errors of rank 1, 2, ... with the rank at which the paper's stop ends it. One
+    width's kernel matrix and factors serve all selections that took it.
+    """
+    for gamma in sorted({choice.gamma for choice in chosen.values()}):
+        K = gram(scaled[train], kernel="gaussian", gamma=gamma)
+        K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
+        took = {name: choice for name, choice in chosen.items() if choice.gamma == gamma}
+        factors = [
+            (
+                name,
+                stop,
+                PrefixPath(factor.factor, targets[train]),
+                K_test[:, factor.pivots],
+                factor,
+            )
+            for name, factor, stop in _factors(
+                K, targets[train], max_rank, ahead and "leave-one-out" in took
+            )
+        ]
+        done = {}
+        for selection, choice in took.items():
+            if choice.reg not in done:
+                full = LSSVM(reg=choice.reg, kernel="precomputed").fit(K, targets[train])
+                error = _error(decide(full.predict(K_test)), y[test])
+                paths = {}
+                for name, stop, path, columns, factor in factors:
+                    responses = path.staged_responses(factor.transform(columns), choice.reg)
+                    errors = [_error(decide(of_rank), y[test]) for of_rank in responses]
+                    paths[name] = (np.array(errors), stop)
+                done[choice.reg] = error, paths
+            yield selection, choice, *done[choice.reg]
+
+
+def _factors(K, targets, max_rank, ahead) -> Iterator[tuple[str, LowRankFactor, int]]:
+    """Name, factor, and the rank at which the gains first fall below the paper's stop."""
+    max_rank = min(max_rank, len(K))
+    factor = incomplete_cholesky(K, max_rank=max_rank)
+    yield "cholesky", factor, _before(factor.factor[factor.pivots].diagonal() ** 2)
+    factor = csi(K, targets, max_rank=max_rank, tol=0.0)
+    yield "csi", factor, _before(factor.gains)
+    if ahead:
+        factor = csi_all_ahead(K, targets, max_rank)
+        yield "csi, all ahead", factor, _before(factor.gains)
+
+
+def _before(gains):
+    """Columns before the first gain below the stop, one at least."""
+    small = np.flatnonzero(gains < _STOP)
+    return max(1, int(small[0])) if len(small) else len(gains)
+
+
+def _curves(paths, stop):
+    """Errors (splits, ranks); a decomposition that has ended keeps its last machine."""
+    ended = [errors if stop == "none" else errors[:end] for errors, end in paths]
+    longest = max(map(len, ended))
+    return np.array([np.pad(e, (0, longest - len(e)), mode="edge") for e in ended])
+
+
+def _rank_and_range(curves, full, divisor):
+    """The smallest rank within the bound, and its extremes with one split left out; NaN if none.
+
+    Of a rank that some of the left-out splits do not reach, the highest is NaN.
+    """
+    everything = np.arange(len(full))
+    without = [
+        _smallest(curves[kept], full[kept], divisor)
+        for kept in (everything[everything != left] for left in everything)
+        if len(kept) > 1
+    ]
+    low = np.nanmin(without) if np.isfinite(without).any() else np.nan
+    high = max(without, key=lambda rank: np.inf if np.isnan(rank) else rank, default=np.nan)
+    return _smallest(curves, full, divisor), low, high
+
+
+def _smallest(curves, full, divisor):
+    good = np.flatnonzero(curves.mean(axis=0) <= full.mean() + full.std(ddof=1) / divisor)
+    return float(good[0] + 1) if len(good) else np.nan
+
+
+def _scale(X):
+    scale = X.std(axis=0)
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _coding(y, train, classification):
+    """Targets (n, d) of the machine, and the function from responses (n, d) to decisions."""
+    if not classification:
+        mean, scale = y[train].mean(), y[train].std()
+        return ((y - mean) / scale)[:, None], lambda responses: responses[:, 0] * scale + mean
+    classes = np.unique(y)
+    if len(classes) == 2:
+        signs = np.where(y == classes[1], 1.0, -1.0)[:, None]
+        return signs, lambda responses: classes[(responses[:, 0] > 0).astype(int)]
+    # The closest basis vector has the largest component.
+    indicators = (y[:, None] == classes).astype(float)
+    return indicators, lambda responses: classes[responses.argmax(axis=1)]
+
+
+def _error(decisions, y):
+    if y.dtype.kind in "iu":
+        return float(np.mean(decisions != y))
+    return float(np.mean((decisions - y) ** 2) / np.var(y))
+
+
+def _folds(n, rng):
+    folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
+    return [held_out for _, held_out in folds.split(np.zeros(n))]
+
+
+def _select(X, targets, y, decide, folds, spec, every):
+    """What each selection takes, or leave-one-out alone; one eigendecomposition a gamma."""
+    gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
+    errors = defaultdict(list)
+    for gamma in gammas:
+        K = gram(X, kernel="gaussian", gamma=gamma)
+        path = LSSVMPath(K, targets)
+        responses = {"leave-one-out": path.leave_one_out(regs)}
+        if every:
+            responses["five-fold"] = path.leave_out(folds, regs)
+            responses["training"] = path.fitted(regs)
+        for way, of_regs in responses.items():
+            errors[way].append([_error(decide(of_reg), y) for of_reg in of_regs])
+    errors = {way: np.array(grid) for way, grid in errors.items()}  # (gammas, regs)
+    places = {way: _first(grid) for way, grid in errors.items() if way != "training"}
+    if every:
+        places["training error, widest first"] = _first(errors["training"])
+        weight, width = _first(errors["training"].T[::-1])  # regs from the largest on, gammas
+        places["training error, heaviest first"] = (width, len(regs) - 1 - weight)
+    return {
+        way: Choice(
+            float(gammas[i]),
+            float(regs[j]),
+            int(i in (0, len(gammas) - 1) or j in (0, len(regs) - 1)),
+        )
+        for way, (i, j) in places.items()
+    }
+
+
+def _first(errors):
+    """The first of the least errors: of the widest kernel, then of the least weight."""
+    return np.unravel_index(errors.argmin(), errors.shape)

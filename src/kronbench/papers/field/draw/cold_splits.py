@@ -1,0 +1,51 @@
+"""Distributions of scores over random splits, and the published split in them."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.report.style import new_figure, shared_legend
+from kronbench.runner.items import Item
+
+TITLES = {
+    "A": "A: known vertices",
+    "B": "B: new drugs",
+    "C": "C: new targets",
+    "D": "D: both new",
+}
+_SCORES = {"ci": "concordance index", "mse": "mean squared error"}
+
+
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
+    """A column of panels for each setting: histograms of CI above, of the squared error below.
+
+    Dashed lines are the published split, dotted ones what the article of the folds prints of a
+    kernel method on it.
+    """
+    settings = list(frame["setting"].unique())
+    figure, axes = new_figure(2, len(settings), width=8.4, height=1.9)
+    for column, setting in enumerate(settings):
+        part = frame[frame["setting"] == setting]
+        for row, (score, label) in enumerate(_SCORES.items()):
+            panel = axes[row, column]
+            _histograms(panel, part, score)
+            panel.set_xlabel(label)
+            panel.set_yticks([])
+            panel.grid(False)
+        axes[0, column].set_title(TITLES[setting])
+    axes[0, 0].set_ylabel("splits")
+    axes[1, 0].set_ylabel("splits")
+    shared_legend(figure, axes, loc="outside lower center", ncols=4)
+    return figure
+
+
+def _histograms(panel, part, score):
+    random, published = (part[part["kind"] == kind] for kind in ("random", "published"))
+    floor = f"floor_{score}"
+    both = np.concatenate([random[score], random[floor], published[score], published[floor]])
+    bins = np.linspace(both.min(), both.max(), 41)
+    for column, colour, label in ((score, "C0", "KronRidge"), (floor, "0.6", "effects alone")):
+        name = f"{label}, random splits"
+        panel.hist(random[column], bins, color=colour, alpha=0.65, label=name)
+        for value in published[column]:
+            panel.axvline(value, color=colour, ls="--", lw=1.6, label=f"{label}, published split")

@@ -1,0 +1,101 @@
+"""Printed lines of a documentation beside ours, and a summary of each file of them."""
+
+import pandas as pd
+
+from kronbench.intervals import interval_factor
+from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.items import Item
+
+COLUMNS = SHOWN | Columns(
+    key=("part", "file", "reading", "line"),
+    counts=("lines", "lines that differ", "beyond ties", "come out"),
+    numbers=(
+        *("ours", "printed", "difference", "ties", "mean of orders", "deviation of orders"),
+        *("largest difference", "band", "share within"),
+        *("best", "best at", "printed best", "printed best at"),
+        *("last rise", "smallest last step"),
+    ),
+    texts=("what", "score", "at"),
+    values={
+        "part": ("file", "line"),
+        "file": (Parameter(("scripts",)),),
+        "reading": ("as described", "as programmed"),
+        "score": ("test", "left out"),
+    },
+)
+
+_DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding of a difference
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+    """One row for each file and reading, then one for each of their lines.
+
+    A line comes out where ours, rounded, has the printed decimals; all others differ, printed
+    ones that ours lack among them. ``beyond ties`` counts those that differ by more than equal
+    predictions leave open. Of the lines that were made in several orders of sums, ``band`` is half
+    the widest interval in which 95 % of all orders lie, by the t distribution, and ``share
+    within`` that of the printed lines in theirs. ``best`` is the largest value, of test lines
+    where there are such, and ``best at`` its exponent of two or iteration; ``last rise`` is what
+    the last hundred iterations add, and ``smallest last step`` the least that one of their lines
+    adds to the one before.
+    """
+    printed = printed.rename(columns={"score": "printed score", "at": "printed at"})
+    lines = frame.merge(printed, on=["file", "line"], how="left", validate="many_to_one")
+    lines = lines.rename(
+        columns={
+            "value": "ours",
+            "order_mean": "mean of orders",
+            "order_deviation": "deviation of orders",
+        }
+    )
+    lines["difference"] = (lines["ours"] - lines["printed"]).abs()
+    of_file = printed.groupby("file")["line"].nunique()
+    files = [
+        _summary(part, item, of_file[file])
+        for (file, _), part in lines.groupby(["file", "reading"], sort=False)
+    ]
+    own = ["dataset", "source", "file", "reading", "line", "score", "at"]
+    own += ["ours", "printed", "difference", "ties", "mean of orders", "deviation of orders"]
+    return pd.concat([pd.DataFrame(files), lines[own].assign(part="line")], ignore_index=True)
+
+
+def _summary(part, item, n_printed):
+    first = part.iloc[0]
+    out = part["difference"] <= _DIGITS  # not without a number of ours, nor of theirs
+    several = part.dropna(subset=["mean of orders"])
+    half = several["deviation of orders"] * interval_factor(item.parameters["orders"] + 1, 1.0)
+    apart = (several["printed"] - several["mean of orders"]).abs()
+    tested = part[part["score"] == "test"] if (part["score"] == "test").any() else part
+    by_iteration = part["iteration"].notna().all()
+    at = tested["iteration" if by_iteration else "exponent"]
+    alone = part["second_exponent"].isna().all()
+    ours, printed = tested["ours"].idxmax(), tested["printed"].idxmax()
+    rises = _last_rises(part) if by_iteration else ()
+    return {
+        "part": "file",
+        "dataset": first["dataset"],
+        "source": first["source"],
+        "file": first["file"],
+        "reading": first["reading"],
+        "what": item.drawing_options["what"][first["file"]],
+        "lines": len(part),
+        "come out": int(out.sum()),
+        "lines that differ": max(len(part), n_printed) - int(out.sum()),
+        "beyond ties": int((part["difference"] > _DIGITS + part["ties"]).sum()),
+        "largest difference": part["difference"].max(),
+        "band": half.max(),
+        "share within": (apart <= half + _DIGITS).mean() if len(several) else None,
+        "best": tested["ours"][ours],
+        "printed best": tested["printed"][printed],
+        "best at": at[ours] if alone else None,
+        "printed best at": at[printed] if alone else None,
+        "last rise": rises.sum(skipna=False) if len(rises) else None,
+        "smallest last step": rises.min(skipna=False) if len(rises) else None,
+    }
+
+
+def _last_rises(part):
+    """What each line of the last hundred iterations adds to the one before; none without."""
+    values = part.set_index("iteration")["ours"].sort_index()
+    last = values.index.max()
+    return values.loc[last - 100 :].diff().iloc[1:] if last - 100 in values.index else values[:0]

@@ -1,0 +1,147 @@
+"""How far scores vary over random splits, and where a published single split lies among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.datasets import Dataset
+from kronbench.datasets.drug_target import affinities
+from kronbench.errors import InputError
+from kronbench.evaluation import concordance_index, margin_scores
+from kronbench.evaluation.shuffle_splits import shuffle_split
+from kronbench.models import KronRidge
+from kronbench.pairs import PairData
+from kronbench.papers.field.measure.inputs import published, unit_kernel
+from kronbench.runner.columns import Columns
+
+COLUMNS = Columns(
+    key=("setting", "split"),
+    repeats=("split",),
+    counts=("n", "n_train", "on_edge"),
+    numbers=("ci", "mse", "floor_ci", "floor_mse", "reg", "rank_ci", "rank_mse"),
+    texts=("kind",),
+    values={"setting": ("A", "B", "C", "D"), "kind": ("published", "random")},
+)
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each setting and split, a random one or the published one of ``folds``.
+
+    Complete data. ``splits`` maps settings to numbers of random splits, ``test_sizes`` to what
+    they test: a share or a number of pairs or vertices, as in the published split. The kernels and
+    the effects of vertices are fixed; the weight is chosen for each split on a fifth of its
+    training pairs or vertices, held out in the same setting. In the settings with new vertices
+    the solutions are closed: the kernel of a side whose vertices are all known is decomposed once
+    for all splits.
+
+    ``rank_ci`` and ``rank_mse`` are the shares of the random splits with a smaller value.
+    """
+    problem = _Problem(data, spec)
+    rows = []
+    for setting, number in spec["splits"].items():
+        splits = [("random", seed) for seed in range(number)]
+        if setting in spec["folds"]:
+            splits.append(("published", spec["folds"][setting]))
+        of_setting = []
+        for kind, name in tqdm(splits, desc=f"{data.name}, {setting}", unit="split"):
+            if kind == "random":
+                size = spec["test_sizes"][setting]
+                train, test = shuffle_split(problem.X, setting, size, name)
+            else:
+                fold = published(data, name)
+                train, test = np.sort(fold.train), np.sort(fold.test)
+            found = problem.scored(setting, train, test)
+            of_setting.append({"setting": setting, "split": str(name), "kind": kind, **found})
+        rows.append(_ranked(pd.DataFrame(of_setting)))
+    return pd.concat(rows, ignore_index=True)
+
+
+def _ranked(frame):
+    random = frame[frame["kind"] == "random"]
+    for score in ("ci", "mse"):
+        below = np.searchsorted(np.sort(random[score]), frame[score])
+        frame[f"rank_{score}"] = below / len(random)
+    return frame
+
+
+class _Problem:
+    def __init__(self, data, spec):
+        self.Y = affinities(data)
+        if not np.isfinite(self.Y).all():
+            raise InputError(f"{data.name} has pairs that are not known; give complete data")
+        self.kernels = [unit_kernel(data[name]) for name in spec["kernels"]]
+        self.effects = spec["effects"]
+        self.X = PairData.complete(*self.kernels)
+        self.y = self.Y.ravel()
+        self.regs = np.array(spec["regs"])
+        self.max_iter = spec["max_iter"]
+        everything = (np.arange(size) for size in self.Y.shape)
+        self.whole = [self._spectrum(side, known) for side, known in enumerate(everything)]
+
+    def _spectrum(self, side, known):
+        K = self.kernels[side][np.ix_(known, known)]
+        return np.linalg.eigh(K + self.effects[side] * np.eye(len(known)))
+
+    def scored(self, setting, train, test):
+        """Scores of one split with the weight that an inner split chooses."""
+        inner = shuffle_split(self.X[train], setting, 0.2, 0)
+        validation = train[inner[1]]
+        errors = [
+            np.mean((self.y[validation] - scores) ** 2)
+            for scores in self._predictions(setting, train[inner[0]], validation, self.regs)
+        ]
+        best = int(np.argmin(errors))
+        (scores,) = self._predictions(setting, train, test, self.regs[[best]])
+        floor = margin_scores(self.X[train], self.y[train], self.X[test])
+        return {
+            "n": len(test),
+            "n_train": len(train),
+            "reg": self.regs[best],
+            "on_edge": int(best in (0, len(self.regs) - 1)),
+            "ci": concordance_index(self.y[test], scores),
+            "mse": float(np.mean((self.y[test] - scores) ** 2)),
+            "floor_ci": concordance_index(self.y[test], floor),
+            "floor_mse": float(np.mean((self.y[test] - floor) ** 2)),
+        }
+
+    def _predictions(self, setting, train, test, regs):
+        mean = self.y[train].mean()
+        if setting == "A":
+            model = KronRidge(
+                row_kernel="precomputed",
+                col_kernel="precomputed",
+                row_effect=self.effects[0],
+                col_effect=self.effects[1],
+                max_iter=self.max_iter,
+                tol=1e-5,
+                product="dense",
+            )
+            path = model.path(self.X[train], self.y[train] - mean, regs, self.X[test])
+            return list(mean + path.final_test_scores(0.0))
+        rows, cols = np.unique(self.X.rows[train]), np.unique(self.X.cols[train])
+        return [mean + P for P in self._closed(rows, cols, mean, test, regs)]
+
+    def _closed(self, rows, cols, mean, test, regs):
+        """Ridge regression on the complete block of known vertices, by its eigenvalues."""
+        known = rows, cols
+        spectra = [
+            self.whole[side] if len(known[side]) == size else self._spectrum(side, known[side])
+            for side, size in enumerate(self.Y.shape)
+        ]
+        (a, U), (b, V) = spectra
+        projected = U.T @ (self.Y[np.ix_(rows, cols)] - mean) @ V
+        new_rows, of_row = np.unique(self.X.rows[test], return_inverse=True)
+        new_cols, of_col = np.unique(self.X.cols[test], return_inverse=True)
+        left = self._cross(0, new_rows, rows) @ U
+        right = self._cross(1, new_cols, cols) @ V
+        for reg in regs:
+            filtered = projected / (np.multiply.outer(a, b) + reg)
+            yield (left @ filtered @ right.T)[of_row, of_col]
+
+    def _cross(self, side, new, known):
+        same = new[:, None] == known
+        return self.kernels[side][np.ix_(new, known)] + self.effects[side] * same

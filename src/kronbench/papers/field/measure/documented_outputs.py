@@ -1,0 +1,410 @@
+"""What the scripts of RLScore's documentation print, by our own estimators."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+
+import numpy as np
+import pandas as pd
+from scipy.sparse.linalg import LinearOperator
+from tqdm import tqdm
+
+from kronbench.datasets import Dataset
+from kronbench.errors import InputError
+from kronbench.evaluation import concordance_index
+from kronbench.linalg import cg, gram, minres
+from kronbench.linalg.eigen import kernel_spectrum
+from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
+from kronbench.runner.columns import Columns, Parameter
+
+COLUMNS = Columns(
+    key=("file", "reading", "line"),
+    counts=("iteration",),
+    numbers=("exponent", "second_exponent", "value", "ties", "order_mean", "order_deviation"),
+    texts=("score", "at"),
+    values={
+        "file": (Parameter(("scripts",)),),
+        "reading": ("as described", "as programmed"),
+        "score": ("test", "left out"),
+    },
+)
+
+_TIE = 1e-9  # of the median size of a prediction: what rounding leaves between equal ones
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each line that a script prints: the concordance index at one weight or iterate.
+
+    ``scripts`` maps their names to what they do: the ``data`` set, the ``model`` ("ridge",
+    "two-step", "symmetric" or "iterations"), the ``setting`` of its test set or of what is left
+    out, the first and the last of the ``exponents`` of two of each weight, ``gammas`` of Gaussian
+    kernels, ``folds`` where more than one pair or vertex is left out. ``only`` names those that
+    are run, None all. ``split_seed`` and ``n_train`` (drugs, targets, pairs) are of the scripts.
+
+    ``as described`` leaves out what the documentation says; ``as programmed`` repeats departures
+    of the program from that, where it has any. ``ties`` is half the share of comparable pairs
+    with equal predictions (targets of one sequence): rounding decides what a program that does
+    not count them half makes of these. ``order_mean`` and ``order_deviation`` are of this value
+    and ``spec["orders"]`` others, with their sums in orders that are drawn, for the first
+    ``reordered`` iterations of a script.
+    """
+    frames = []
+    names = [name for name, script in spec["scripts"].items() if script["data"] == data.name]
+    only = spec["only"] or names
+    for name in tqdm([name for name in names if name in only], desc=data.name, unit="file"):
+        script = spec["scripts"][name]
+        lines = list(_LINES[script["model"]](data, script, spec))
+        frame = pd.DataFrame(lines).assign(file=name)
+        frame["line"] = frame.groupby("reading").cumcount() + 1
+        frames.append(frame)
+    if not frames:
+        raise InputError(f"no script of {data.name} is to be run: give some in only")
+    # every column, whichever scripts are run
+    return pd.concat(frames, ignore_index=True).reindex(columns=list(COLUMNS))
+
+
+def _line(labels, predictions, score, reading="as described", **at):
+    """A row: the concordance index, equal predictions counted half, and what they could move."""
+    y, p = np.ravel(labels), np.ravel(predictions)
+    order = np.argsort(p, kind="stable")
+    steps = np.diff(p[order]) > _TIE * np.median(np.abs(p))
+    levels = np.empty(len(p))
+    levels[order] = np.concatenate([[0], np.cumsum(steps)])
+    value = concordance_index(y, levels)
+    ties = value - concordance_index(y, levels, ties="zero")
+    return {"reading": reading, "score": score, "value": value, "ties": ties, **at}
+
+
+def _weights(script):
+    return [np.arange(first, last + 1) for first, last in script["exponents"]]
+
+
+class _Split:
+    """Features, or kernels, and labels of the vertices that train, and of those that test."""
+
+    def __init__(self, data, script, spec):
+        Y = data["values"]
+        parts = [_part(size, size) for size in Y.shape]
+        shuffled = np.random.RandomState(spec["split_seed"][data.name])
+        for side, setting in enumerate(("BD", "CD")):
+            if script["setting"] in setting:
+                parts[side] = _part(Y.shape[side], spec["n_train"][data.name][side], shuffled)
+        features = data["drug_similarity"], data["target_similarity"]
+        gammas = script.get("gammas", [None, None])
+        self.kernels, self.crosses = [], []
+        for X, (train, test), gamma in zip(features, parts, gammas, strict=True):
+            kind = "linear" if gamma is None else "gaussian"
+            self.kernels.append(gram(X[train], kernel=kind, gamma=gamma))
+            self.crosses.append(gram(X[test], X[train], kernel=kind, gamma=gamma))
+        (rows, test_rows), (cols, test_cols) = parts
+        self.Y = Y[np.ix_(rows, cols)]
+        self.Y_test = Y[np.ix_(test_rows, test_cols)]
+
+    def predictor(self):
+        """A function of the inverse eigenvalues (m, q) that a method has: test predictions."""
+        spectra = [kernel_spectrum(K) for K in self.kernels]
+        (left, right), (U, V) = self.crosses, (spectrum.vectors for spectrum in spectra)
+        coordinates = U.T @ self.Y @ V
+        left, right = left @ U, right @ V
+        values = [spectrum.values for spectrum in spectra]
+        return lambda inverse: left @ (coordinates * inverse(*values)) @ right.T
+
+
+def _part(size, n_train, shuffled=None):
+    """Positions that train and those that test, as a list shuffled by the seed; or all as both."""
+    positions = list(range(size))
+    if shuffled is None:
+        return positions, positions
+    shuffled.shuffle(positions)
+    return positions[:n_train], positions[n_train:]
+
+
+def _ridge(data, script, spec) -> Iterator[dict]:
+    """Kronecker ridge regression: leave-one-out of pairs in setting A, else a test set."""
+    split = _Split(data, script, spec)
+    (exponents,) = _weights(script)
+    if script["setting"] == "A":
+        model = CompleteKronRidge(row_kernel="precomputed", col_kernel="precomputed")
+        grid = model.fit_matrix(*split.kernels, split.Y).loo_grid("A", 2.0**exponents)
+        scored = ((split.Y, F, "left out") for _, F in grid)
+    else:
+        predict = split.predictor()
+        scored = (
+            (split.Y_test, predict(lambda x, s, reg=2.0**e: 1 / (np.outer(x, s) + reg)), "test")
+            for e in exponents
+        )
+    for exponent, (y, F, score) in zip(exponents, scored, strict=True):
+        yield _line(y, F, score, at=f"2^{exponent}", exponent=exponent)
+
+
+def _two_step(data, script, spec) -> Iterator[dict]:
+    """Two-step ridge regression: a test set in settings B to D, then what is left out."""
+    split = _Split(data, script, spec)
+    exponents = _weights(script)
+    regs = [2.0**e for e in exponents]
+    if script["setting"] != "A":
+        predict = split.predictor()
+    if "folds" in script:
+        left_out = _folds_left_out(split, script, *regs)
+    else:
+        model = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed")
+        model.fit_matrix(*split.kernels, split.Y)
+        left_out = dict(model.loo_grid(script["setting"], *regs))
+    for i, first in enumerate(exponents[0]):
+        for j, second in enumerate(exponents[1]):
+            place = {"exponent": first, "second_exponent": second, "at": f"2^{first} 2^{second}"}
+            if script["setting"] != "A":
+                F = predict(lambda x, s, a=regs[0][i], b=regs[1][j]: 1 / np.outer(x + a, s + b))
+                yield _line(split.Y_test, F, "test", **place)
+            yield _line(split.Y, left_out[i, j], "left out", **place)
+
+
+def _folds_left_out(split, script, regs_rows, regs_cols):
+    """Predictions by (i, j), each from a training set without the fold of what is predicted."""
+    m, q = split.Y.shape
+    sizes = {"A": [m * q], "B": [m], "C": [q], "D": [m, q]}[script["setting"]]
+    seeds = zip(sizes, script["fold_seeds"], strict=True)
+    folds = [random_folds(size, script["folds"], seed) for size, seed in seeds]
+    if script["setting"] == "A":
+        return _pairs_left_out(split, folds[0], regs_rows, regs_cols)
+    by_side = {"B": (folds[0], None), "C": (None, folds[0]), "D": folds}[script["setting"]]
+    K, G = split.kernels
+    by_rows = [_smoothed(K, split.Y, reg, by_side[0]) for reg in regs_rows]
+    labels = np.hstack([F.T for F in by_rows])  # one regression on the columns serves all of them
+    predictions = {}
+    for j, reg in enumerate(regs_cols):
+        by_cols = np.hsplit(_smoothed(G, labels, reg, by_side[1]), len(by_rows))
+        predictions |= {(i, j): F.T for i, F in enumerate(by_cols)}
+    return predictions
+
+
+def random_folds(size: int, number: int, seed: int) -> list[list[int]]:
+    """Folds as RLScore draws them: samples without replacement of what is left, as a set.
+
+    The order of a set of integers is CPython's, which is the same in all its versions since 3.3.
+    """
+    drawn, left, folds = random.Random(seed), set(range(size)), []
+    for k in range(number):
+        folds.append(drawn.sample(tuple(left), size // number + (k < size % number)))
+        left = left.difference(folds[-1])
+    return folds
+
+
+def _smoothed(K, Y, reg, folds):
+    """Ridge regression of the rows of Y: at the training rows, or each fold from the others."""
+    everything = np.arange(len(K))
+    predictions = np.empty(Y.shape)
+    for fold in folds or [everything]:
+        train = np.delete(everything, fold) if folds else everything
+        model = IndependentRidge(reg=reg, row_kernel="precomputed")
+        model.fit_matrix(K[np.ix_(train, train)], None, Y[train])
+        predictions[fold] = model.predict_matrix(K[np.ix_(fold, train)])
+    return predictions
+
+
+def _pairs_left_out(split, folds, regs_rows, regs_cols):
+    """``TwoStepRidge.held_out`` of thousands of pairs at once, by conjugate gradients.
+
+    With the hat matrix H of the two steps the missing labels solve (I - H)_MM y_M = (H y_0)_M,
+    where y_0 is zero on M.
+    """
+    K, G = split.kernels
+    hats = [[_smoothed(M, np.eye(len(M)), reg, None) for reg in regs] for M, regs in
+            ((K, regs_rows), (G, regs_cols))]  # fmt: skip
+    masks = [np.unravel_index(fold, split.Y.shape) for fold in folds]
+    predictions = {}
+    for i, left in enumerate(hats[0]):
+        for j, right in enumerate(hats[1]):
+            F = predictions[i, j] = np.empty(split.Y.shape)
+            for mask in masks:
+                F[mask] = _missing(left, right, split.Y, mask)
+    return predictions
+
+
+def _missing(left, right, Y, mask):
+    known = Y.copy()
+    known[mask] = 0.0
+    filled = np.zeros(Y.shape)
+
+    def complement(v):
+        filled[mask] = v
+        return v - (left @ filled @ right.T)[mask]
+
+    n = len(mask[0])
+    system = LinearOperator((n, n), matvec=complement, dtype=np.float64)
+    return cg(system, (left @ known @ right.T)[mask], tol=1e-11, max_iter=1000).x
+
+
+def _symmetric(data, script, spec) -> Iterator[dict]:
+    """Two-step ridge regression of a symmetric matrix, with one kernel and weight on both sides.
+
+    Left out are the pair and its mirror image (A), a vertex (B), or both vertices (D).
+    """
+    S = data["drug_similarity_ecfp4"]
+    K = gram(data["drug_similarity"], kernel="linear")
+    left_out = {"A": edge_left_out, "B": vertex_left_out, "D": both_left_out}[script["setting"]]
+    (exponents,) = _weights(script)
+    for reading in ("as described", "as programmed"):
+        for exponent in exponents:
+            F = left_out(K, S, 2.0**exponent, programmed=reading == "as programmed")
+            yield _line(S, F, "left out", reading, at=f"2^{exponent}", exponent=exponent)
+
+
+def edge_left_out(K: np.ndarray, S: np.ndarray, reg: float, programmed: bool) -> np.ndarray:
+    """Predictions (m, m) of each entry and its mirror image from all others.
+
+    ``programmed``: the entries of the diagonal, their own mirror images, are left out twice.
+    """
+    H = _hat(K, reg)
+    F, h = H @ S @ H, H.diagonal()
+    removed = np.outer(h, h) + H**2
+    if not programmed:
+        np.fill_diagonal(removed, h**2)
+    return (F - removed * S) / (1 - removed)
+
+
+def vertex_left_out(K: np.ndarray, S: np.ndarray, reg: float, programmed: bool) -> np.ndarray:
+    """Predictions (m, m): column j from all entries without the vertex j.
+
+    ``programmed``: each side is smoothed once, with its labels on the diagonal replaced. The
+    replacement should be that of leave-one-out, (H - I) Y / (1 - h); the parentheses of the
+    program make it H - Y / (1 - h). Either way row and column of j remain in the training set.
+    """
+    if programmed:
+        H = _hat(K, reg)
+        return _replaced(H, _replaced(H, S.T).T)
+    predictions = np.empty(S.shape)
+    everything = np.arange(len(K))
+    for j in everything:
+        rest = np.delete(everything, j)
+        smooth = np.linalg.solve(K[np.ix_(rest, rest)] + reg * np.eye(len(rest)), K[rest])
+        predictions[:, j] = smooth.T @ S[np.ix_(rest, rest)] @ smooth[:, j]
+    return predictions
+
+
+def _replaced(H, Y):
+    shift = H - Y / (1 - H.diagonal())[:, None]
+    return H @ (Y + np.diag(shift.diagonal()))
+
+
+def both_left_out(K: np.ndarray, S: np.ndarray, reg: float, programmed: bool) -> np.ndarray:
+    """Predictions (m, m) of each entry from all that share no vertex with it.
+
+    ``programmed``: zero on the diagonal.
+
+    With G = (K + reg I)^-1 and the vertices M of the entry they are the block (M, M) of
+    S - G_MM^-1 G S - S G G_MM^-1 + G_MM^-1 G S G G_MM^-1.
+    """
+    m = len(K)
+    G = np.linalg.inv(K + reg * np.eye(m))
+    left, both = G @ S, G @ S @ G
+    g = G.diagonal()
+    if programmed:
+        diagonal = np.zeros(m)
+    else:
+        diagonal = S.diagonal() - 2 * left.diagonal() / g + both.diagonal() / g**2
+    pairs = np.stack(np.indices((m, m)), axis=-1)
+    i, j = pairs[..., :, None], pairs[..., None, :]
+    blocks = G[i, j].copy()
+    blocks[np.arange(m), np.arange(m)] = np.eye(2)  # of one vertex twice: singular, not used
+    inverse = np.linalg.inv(blocks)
+    half = inverse @ left[i, j]
+    mirrored = left.T[i, j] @ inverse
+    predictions = (S[i, j] - half - mirrored + inverse @ both[i, j] @ inverse)[..., 0, 1]
+    np.fill_diagonal(predictions, diagonal)
+    return predictions
+
+
+def _hat(K, reg):
+    return np.linalg.solve(K + reg * np.eye(len(K)), K).T
+
+
+def _iterations(data, script, spec) -> Iterator[dict]:
+    """MINRES on the features of known pairs, without a weight: each tenth iterate."""
+    rows, cols = np.nonzero(np.isfinite(data["values"]))
+    y = data["values"][rows, cols]
+    train, test = _known_split(script["setting"], data, spec, rows, cols)
+    X = data["drug_similarity"], data["target_similarity"]
+    lines = _iterates(*X, (rows, cols, y), train, test, script["max_iter"])
+    of_orders = [[line["value"] for line in lines[: script["reordered"] // 10]]]
+    for seed in range(spec["orders"]):
+        drawn = np.random.RandomState(seed)
+        drugs, targets, order = map(drawn.permutation, (*data["values"].shape, len(y)))
+        place = np.argsort(order)
+        again = _iterates(
+            *(side[np.ix_(new, new)] for side, new in zip(X, (drugs, targets), strict=True)),
+            (np.argsort(drugs)[rows[order]], np.argsort(targets)[cols[order]], y[order]),
+            np.sort(place[train]),
+            np.sort(place[test]),
+            script["reordered"],
+        )
+        of_orders.append([line["value"] for line in again])
+    several = zip_longest(lines, *of_orders, fillvalue=np.nan)
+    for line, *values in several:
+        yield line | {"order_mean": np.mean(values), "order_deviation": np.std(values, ddof=1)}
+
+
+def _known_split(setting, data, spec, rows, cols):
+    shuffled = np.random.RandomState(spec["split_seed"][data.name])
+    sizes = spec["n_train"][data.name]
+    if setting == "A":
+        train, test = _part(len(rows), sizes[2], shuffled)
+        return np.sort(train), np.sort(test)
+    new = []
+    for vertices, size, n_train, of in zip(
+        (rows, cols), data["values"].shape, sizes[:2], ("BD", "CD"), strict=True
+    ):
+        if setting in of:
+            new.append(np.isin(vertices, _part(size, n_train, shuffled)[1]))
+    return np.flatnonzero(~np.any(new, axis=0)), np.flatnonzero(np.all(new, axis=0))
+
+
+def _iterates(D, T, pairs, train, test, max_iter):
+    rows, cols, y = pairs
+    drugs, in_rows = np.unique(rows[train], return_inverse=True)
+    targets, in_cols = np.unique(cols[train], return_inverse=True)
+    D, T = _turned(D, drugs), _turned(T, targets)
+    left, right = D[drugs], T[targets]
+    shape = left.shape[1], right.shape[1]
+    scattered = np.zeros((len(drugs), len(targets)))
+
+    def adjoint(v):
+        scattered[in_rows, in_cols] = v
+        return (left.T @ (scattered @ right)).ravel()
+
+    def square(w):
+        return adjoint((left @ (w.reshape(shape) @ right.T))[in_rows, in_cols])
+
+    lines, iterations = [], iter(range(1, max_iter + 1))
+
+    def scored(w, residual):
+        iteration = next(iterations)
+        if iteration % 10 == 0:
+            F = (D @ (w.reshape(shape) @ T.T))[rows[test], cols[test]]
+            lines.append(_line(y[test], F, "test", at=str(iteration), iteration=iteration))
+
+    size = shape[0] * shape[1]
+    system = LinearOperator((size, size), matvec=square, dtype=np.float64)
+    minres(system, adjoint(y[train]), tol=0, max_iter=max_iter, callback=scored)
+    return lines
+
+
+def _turned(features, used):
+    """Features (m, k) in an orthonormal basis of those of the k < m used vertices.
+
+    The others are projected: no iterate has a part outside.
+    """
+    if len(used) == len(features):
+        return features
+    basis = np.linalg.svd(features[used], full_matrices=False)[2]
+    return features @ basis.T
+
+
+_LINES = {
+    "ridge": _ridge,
+    "two-step": _two_step,
+    "symmetric": _symmetric,
+    "iterations": _iterations,
+}

@@ -1,0 +1,1 @@
+"""How close we come to the limit of the machine."""

@@ -1,0 +1,1 @@
+"""Seeger (2006): cross-validation optimization for structured Hessians."""

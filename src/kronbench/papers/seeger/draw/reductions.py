@@ -1,0 +1,72 @@
+"""Reductions from the criterion down to kernel products, with calls and shares of the time."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.report.numbers import format_number
+from kronbench.report.style import new_figure
+from kronbench.runner.items import Item
+
+COLORS = {
+    "kernel products": "C0",
+    "tree products": "C2",
+    "likelihood": "C1",
+    "the rest": "0.75",
+}
+
+
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
+    """A column for each data set: the ladder of calls (Seeger 2006, figure 2), and a bar below."""
+    datasets = list(frame["dataset"].unique())
+    figure, axes = new_figure(
+        2, len(datasets), width=3.6 * len(datasets), height=1.9, height_ratios=[2.6, 1]
+    )
+    for column, dataset in enumerate(datasets):
+        part = frame[frame["dataset"] == dataset]
+        _ladder(axes[0, column], part[part["kind"] == "level"])
+        _bar(axes[1, column], part[part["kind"] == "time"])
+        first = part.iloc[0]
+        axes[0, column].set_title(
+            f"{dataset}: n = {first['training']:.0f}, C = {first['classes']:.0f}, "
+            f"P = {first['nodes']:.0f}"
+        )
+    return figure
+
+
+def _ladder(panel, levels):
+    panel.axis("off")
+    n = len(levels)
+    for place, (_, level) in enumerate(levels.iterrows()):
+        y = 1 - (place + 0.5) / n
+        panel.text(
+            0.5,
+            y,
+            f"{level['name']}: {format_number(level['calls'], decimals=0)}",
+            ha="center",
+            va="center",
+            transform=panel.transAxes,
+            bbox={"boxstyle": "round,pad=0.35", "fc": "white", "ec": "0.4"},
+        )
+        if place:
+            panel.annotate(
+                "",
+                xy=(0.5, y + 0.42 / n),
+                xytext=(0.5, y + 0.68 / n),
+                xycoords="axes fraction",
+                arrowprops={"arrowstyle": "->", "color": "0.4"},
+            )
+
+
+def _bar(panel, times):
+    left = 0.0
+    for _, time in times.iterrows():
+        share = 100 * time["share of seconds"]
+        panel.barh(0, share, left=left, color=COLORS[time["name"]], label=time["name"])
+        if share > 6:
+            panel.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center")
+        left += share
+    panel.set_yticks([])
+    panel.set_xlim(0, 100)
+    panel.set_xlabel(f"share of {times['seconds'].sum():.2g} s, %")
+    panel.grid(False)
+    panel.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=6)

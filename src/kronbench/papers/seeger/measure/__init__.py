@@ -1,0 +1,1 @@
+"""Measurements of Seeger (2006)."""

@@ -1,0 +1,52 @@
+"""Sizes of the sections of a collection of texts, and the shape of their class trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from kronbench.classes import Tree
+from kronbench.evaluation import n_two_thirds
+from kronbench.runner.columns import Columns
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
+
+COLUMNS = Columns(
+    key=("section",),
+    counts=("documents", "training", "classes", "nodes", "children", "levels"),
+    values={"section": ("all", "A", "B", "C", "D", "E", "F", "G", "H")},
+)
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each section, and "all" (Seeger 2006, section 8.2).
+
+    ``documents`` counts both halves, ``training`` two thirds of them; ``classes`` (C) and
+    ``nodes`` (P) those below the section, the section itself not included; ``children`` its own,
+    which is the number of variances of F2 and H2, and ``levels`` that of H1.
+    """
+    y, tree = data["y"], Tree(data["parents"])
+    rows = [_sizes("all", len(y), tree, 0, np.ones(tree.n_nodes, bool))]
+    for index, top in enumerate(np.flatnonzero(tree.parents == 0)):
+        below = tree.subtrees == index
+        below[top - 1] = False
+        n_documents = (tree.leaf_subtrees[y] == index).sum()
+        rows.append(_sizes(chr(ord("A") + index), n_documents, tree, top, below))
+    return pd.DataFrame(rows)
+
+
+def _sizes(section, n_documents, tree, top, below):
+    nodes = 1 + np.flatnonzero(below)
+    return {
+        "section": section,
+        "documents": int(n_documents),
+        "training": int(n_two_thirds(n_documents)),
+        "classes": int(np.isin(nodes, tree.leaves).sum()),
+        "nodes": len(nodes),
+        "children": int((tree.parents == top).sum()),
+        "levels": int(tree.depths[nodes].max() - tree.depths[top]),
+    }

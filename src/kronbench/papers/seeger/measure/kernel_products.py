@@ -1,0 +1,150 @@
+"""What products with class kernels cost: in classes, in trees, in folds, stored or made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numba import njit, prange
+from scipy import sparse
+
+from kronbench.classes import Tree
+from kronbench.classes.covariance import DualCovariance
+from kronbench.classes.kernels import DenseFeatures, GaussianKernels, SparseFeatures
+from kronbench.linalg.gram_matrix import squared_distances
+from kronbench.papers.seeger.measure.reject_curves import to_unit_range
+from kronbench.runner.clock import in_turn
+from kronbench.runner.columns import TIMING, Columns, Parameter
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
+
+# The shortest products take a tenth of a millisecond: nine of them say little.
+_MOST_REPEATS = 99
+
+COLUMNS = TIMING | Columns(
+    key=("comparison", "way"),
+    clock=("gbytes_per_second",),
+    counts=("classes",),
+    numbers=("bound",),
+    values={
+        "comparison": ("classes", "tree", "folds", "stored"),
+        "way": (
+            Parameter(("classes",), ""),
+            *("flat", "tree", "contiguous", "looked up", "copied", "zero-padded"),
+            *("stored", "from distances"),
+        ),
+    },
+)
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each ``comparison``, ``way`` and number of classes (Seeger 2006, 4, 6.2, D.1).
+
+    - classes: a product with one kernel for growing numbers of classes: the linear kernel of
+      words, a stored Gaussian kernel of vectors.
+    - tree: the flat and the hierarchical product of the data's own tree; ``bound`` is P / C.
+    - folds: a submatrix of a stored Gaussian kernel times one vector, its rows and columns given
+      by an index: contiguous (permuted once, section D.1), with every element looked up in a loop,
+      copied and multiplied, and as a zero-padded product with all rows. ``gbytes_per_second`` are
+      those of the submatrix, as far as a way reads it alone and once.
+    - stored: the same kernel stored, and by the exponential of stored squared distances in each
+      product.
+
+    Documents have a tree, vectors the last two.
+    """
+    rows = []
+    if "parents" in data.arrays:
+        X, tree = data["X"], Tree(data["parents"])
+        kernels = SparseFeatures(X, spec["dtype"]) if sparse.issparse(X) else DenseFeatures(X)
+        if sparse.issparse(X):
+            rows += _classes(kernels, spec["classes"], rng)
+        rows += _trees(kernels, tree, rng)
+        return pd.DataFrame(rows)
+    train = ~data["is_test"]
+    part = to_unit_range(data["X"], train)[train][: spec["stored"]]
+    rows += _classes(GaussianKernels(part, [spec["gamma"]], spec["dtype"]), spec["classes"], rng)
+    distances = squared_distances(part)
+    K = np.exp(-spec["gamma"] * distances)
+    rows += _folds(K, rng)
+    rows += _stored(K, distances, rng, spec["gamma"])
+    return pd.DataFrame(rows)
+
+
+def _classes(kernels, numbers, rng):
+    blocks = {C: rng.standard_normal((kernels.n_rows, C)).astype(kernels.dtype) for C in numbers}
+    ways = {C: lambda block=block: kernels.product(block) for C, block in blocks.items()}
+    return _rows("classes", ways)
+
+
+def _rows(comparison, ways, classes=None):
+    """Timed in turn; with None the name of each way is its number of classes."""
+    for function in ways.values():
+        function()
+    for way, (_, timing) in in_turn(ways, most=_MOST_REPEATS).items():
+        yield {
+            "comparison": comparison,
+            "way": str(way),
+            "classes": classes or way,
+            **timing.columns(),
+        }
+
+
+def _trees(kernels, tree, rng):
+    models = {"flat": Tree.flat(tree.n_classes), "tree": tree}
+    block = rng.standard_normal((kernels.n_rows, tree.n_classes)).astype(kernels.dtype)
+    covariances = {
+        name: DualCovariance(kernels, model, np.ones(model.n_nodes), 0.1)
+        for name, model in models.items()
+    }
+    ways = {name: lambda c=c: c.image(block) for name, c in covariances.items()}
+    bound = tree.n_nodes / tree.n_classes
+    for row in _rows("tree", ways, tree.n_classes):
+        yield row | {"bound": bound}
+
+
+def _folds(K, rng):
+    n = len(K)
+    index = np.sort(rng.permutation(n)[: 4 * n // 5])
+    order = np.concatenate([index, np.setdiff1d(np.arange(n), index)])
+    permuted = np.ascontiguousarray(K[np.ix_(order, order)])
+    v = rng.standard_normal(len(index))
+    padded = np.zeros(n)
+    padded[index] = v
+    expected = permuted[: len(v), : len(v)] @ v
+    ways = {
+        "contiguous": lambda: permuted[: len(v), : len(v)] @ v,
+        "looked up": lambda: _looked_up(K, index, v),
+        "copied": lambda: K[np.ix_(index, index)] @ v,
+        "zero-padded": lambda: (K @ padded)[index],
+    }
+    for way, product in ways.items():
+        np.testing.assert_allclose(product(), expected, rtol=1e-8, atol=1e-10, err_msg=way)
+    gbytes = 8 * len(index) ** 2 / 1e9
+    for row in _rows("folds", ways, classes=1):
+        once = row["way"] in ("contiguous", "looked up")
+        yield row | {"gbytes_per_second": gbytes / row["seconds"] if once else np.nan}
+
+
+def _stored(K, distances, rng, gamma):
+    block = rng.standard_normal((len(K), 8))
+    ways = {
+        "stored": lambda: K @ block,
+        "from distances": lambda: np.exp(-gamma * distances) @ block,
+    }
+    for way, product in ways.items():
+        np.testing.assert_allclose(product(), K @ block, rtol=1e-8, atol=1e-10, err_msg=way)
+    yield from _rows("stored", ways, classes=8)
+
+
+@njit(parallel=True)
+def _looked_up(K, index, v):
+    out = np.empty(len(index))
+    for i in prange(len(index)):
+        total = 0.0
+        for j in range(len(index)):
+            total += K[index[i], index[j]] * v[j]
+        out[i] = total
+    return out

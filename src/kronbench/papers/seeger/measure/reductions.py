@@ -1,0 +1,125 @@
+"""How hyperparameter learning reduces to kernel products: calls and shares of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from kronbench.classes import Tree, sharing_pattern
+from kronbench.classes.covariance import FeatureCovariance
+from kronbench.classes.kernels import GaussianKernels, SparseFeatures, StoredKernels
+from kronbench.classes.softmax import SoftmaxLoss
+from kronbench.evaluation import even_folds, two_thirds
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
+from kronbench.papers.seeger.measure.reject_curves import to_unit_range
+from kronbench.runner.call_times import watched_calls
+from kronbench.runner.clock import Stopwatch
+from kronbench.runner.columns import TIMING, Columns
+from kronbench.runner.seeds import generator
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
+
+# What is at the bottom of everything, and the functions in which it is done.
+_PRIMITIVES = {
+    "kernel products": [
+        (SparseFeatures, "product"),
+        (StoredKernels, "product"),
+        (GaussianKernels, "derivative"),
+        (FeatureCovariance, "gather"),
+        (FeatureCovariance, "scores"),
+    ],
+    "tree products": [(Tree, "couple"), (Tree, "adjoint")],
+    "likelihood": [
+        (SoftmaxLoss, "evaluate"),
+        (SoftmaxLoss, "gradient"),
+        (SoftmaxLoss, "curvature"),
+        (SoftmaxLoss, "held_out"),
+    ],
+}
+
+COLUMNS = TIMING | Columns(
+    key=("kind", "name"),
+    ratios_of_clock=("share of seconds",),
+    counts=("training", "classes", "nodes"),
+    numbers=("calls",),
+    values={
+        "kind": ("level", "time"),
+        "name": (
+            *("hyperparameters", "Psi and its gradient", "fits of a fold", "Newton systems"),
+            *("products with the Hessian", "kernel products", "tree products", "likelihood"),
+            "the rest",
+        ),
+    },
+)
+
+
+_FEW_ROWS = 400
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each level of the reductions and each share of time (Seeger 2006, figure 2).
+
+    Of documents with a tree the model H1, learned on two thirds; of vectors mc-tied, a Gaussian
+    kernel for all classes, on the training part. ``calls`` counts evaluations of Psi and its
+    gradient, fits of a fold, Newton systems (those of the gradient included), products with the
+    Hessian, and kernel products for all classes. ``kind`` is "level" or "time"; the rows of the
+    latter hold ``seconds`` and the ``share of seconds`` of the learning; "the rest" are sums
+    of vectors, line searches, kernel matrices of new widths and the search itself.
+    """
+    X, y, tree, search = _problem(spec, data)
+    folds = even_folds(len(y), spec["folds"], generator(spec["seed"], "folds", data.name))
+    # loads compiled code
+    some = slice(0, _FEW_ROWS)
+    clone(search.estimator).cv_log_likelihood(X[some], y[some], folds[some])
+    functions = {(name, *place): place for name, places in _PRIMITIVES.items() for place in places}
+    with watched_calls(functions) as calls, Stopwatch() as watch:
+        path = pd.DataFrame(search.fit(X, y, folds=folds).hyperparameter_path_)
+    shape = {"training": len(y), "classes": tree.n_classes, "nodes": tree.n_nodes}
+    systems = path["n_iter"].sum() + spec["folds"] * len(path)
+    levels = {
+        "hyperparameters": len(path["parameters"].iloc[0]),
+        "Psi and its gradient": len(path),
+        "fits of a fold": spec["folds"] * len(path),
+        "Newton systems": systems,
+        "products with the Hessian": path["n_inner"].sum() + path["n_adjoint"].sum(),
+        "kernel products": path["n_products"].sum(),
+    }
+    rows = [{"kind": "level", "name": name, "calls": count} for name, count in levels.items()]
+    spent = dict.fromkeys(_PRIMITIVES, 0.0)
+    for (name, *_), call in calls.items():
+        spent[name] += call.seconds
+    spent["the rest"] = watch.seconds - sum(spent.values())
+    timing = watch.timing().columns()
+    common = {key: timing[key] for key in ("threads", "waiting", "busy")}
+    for name, seconds in spent.items():
+        time = {"seconds": seconds, "share of seconds": seconds / watch.seconds}
+        rows.append({"kind": "time", "name": name, **time, **common})
+    return pd.DataFrame(rows).assign(**shape)
+
+
+def _problem(spec, data):
+    """Rows, labels, the tree of the model, and the search for its hyperparameters."""
+    evaluations = spec["max_evaluations"]
+    evaluations = evaluations.get(data.name, evaluations["others"])
+    if "parents" in data.arrays:
+        X, y, tree = data["X"], data["y"], Tree(data["parents"])
+        train, _ = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
+        parents, sharing = sharing_pattern("H1", tree.parents)
+        model = HierarchicalNewtonClassifier(
+            parents, variance=spec["start"], bias_variance=spec["bias_variance"]
+        )
+    else:
+        train = ~data["is_test"]
+        X, y = to_unit_range(data["X"], train), data["y"]
+        tree, sharing = Tree.flat(y.max() + 1), "all"
+        model = HierarchicalNewtonClassifier(
+            kernel="gaussian", gamma=spec["gamma"], variance=spec["start"], bias_variance=1.0
+        )
+    model.set_params(classes=np.arange(tree.n_classes), dtype=spec["dtype"])
+    search = HierarchicalNewtonCV(model, sharing=sharing, max_iter=evaluations)
+    return X[train], y[train], tree, search

@@ -1,0 +1,1 @@
+"""Stock et al. (2016): two-step kernel ridge regression."""

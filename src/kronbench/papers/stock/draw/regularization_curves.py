@@ -1,0 +1,37 @@
+"""AUC against the regularization value of Kronecker ridge regression, for each data set."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.report.printed import read_printed
+from kronbench.report.style import new_figure, shared_legend
+from kronbench.runner.items import Item
+
+
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
+    """One line for each setting; a dot at the best value, a diamond at the printed best AUC.
+
+    The paper does not print its best value: the diamond stands at ours (Stock et al. 2016, figure
+    4).
+    """
+    frame = frame[frame["method"] == "KK"]
+    printed = read_printed(item).set_index(["setting", "method"])
+    datasets = list(frame["dataset"].unique())
+    figure, axes = new_figure(
+        1, len(datasets), width=1.9 * len(datasets) + 0.9, height=2.6, sharey=True
+    )
+    for panel, dataset in zip(axes[0], datasets, strict=True):
+        for setting, curve in frame[frame["dataset"] == dataset].groupby("setting"):
+            (line,) = panel.plot(curve["reg"], curve["auc"], label=f"setting {setting}")
+            best = curve.loc[curve["auc"].idxmax()]
+            panel.plot(best["reg"], best["auc"], "o", ms=4, color=line.get_color())
+            theirs = printed.loc[(setting, "KK"), f"auc_{dataset}"]
+            panel.plot(best["reg"], theirs, "D", ms=7, mfc="none", color=line.get_color())
+        panel.set_xscale("log")
+        panel.set_title(dataset)
+        panel.set_xlabel(r"$\lambda$")
+    axes[0, 0].set_ylabel("AUC")
+    axes[0, 0].plot([], [], "o", ms=4, color="0.3", label="our best")
+    axes[0, 0].plot([], [], "D", ms=7, mfc="none", color="0.3", label="printed best")
+    shared_legend(figure, axes, loc="outside right center")
+    return figure

@@ -1,0 +1,1 @@
+"""Measurements of Stock et al. (2016)."""

@@ -1,0 +1,300 @@
+"""Leave-one-out AUC over a grid of regularization weights, in the four prediction settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.datasets import Dataset
+from kronbench.datasets.drug_target import kernels
+from kronbench.evaluation import macro_auc, micro_auc
+from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
+from kronbench.papers.stock.measure.peer_grid import peer_grid
+from kronbench.runner.clock import Stopwatch, in_turn, measure
+from kronbench.runner.columns import TIMING, Columns, Parameter
+from kronbench.runner.solvers import SolverMissing, import_solver, make_solver
+
+SETTINGS = ("A", "B", "C", "D")
+
+_BY_SUBMATRICES = "KK by submatrices"
+_SHARED = "KK by submatrices, nothing left out"
+_PATIENCE = 1.5  # seconds after which a grid is long enough to be timed once
+
+COLUMNS = TIMING | Columns(
+    key=("setting", "method", "reg", "reg_cols"),
+    clock=("scoring_seconds",),
+    counts=("targets", "drugs"),
+    numbers=(
+        *("auc", "deviation", "interactions_percent"),
+        *("median_degree_targets", "median_degree_drugs"),
+    ),
+    conditions=("extrapolated_from",),
+    values={
+        "setting": ("A", "B", "C", "D"),
+        "method": (
+            *(Parameter(("methods", "*", "name")), "KK by submatrices", "TS*"),
+            Parameter(("peer", "name")),
+        ),
+        "reg": (Parameter(("regs",)),),
+        "reg_cols": (Parameter(("regs",)),),
+    },
+)
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each setting, method and point of the grid (Stock et al. 2016, section 6.1).
+
+    A solver has ``fit_matrix`` and ``loo_grid(setting, *grids)``, one grid for each of its
+    ``weights``; the columns ``reg`` and ``reg_cols`` hold them. ``seconds`` is the time of all
+    leave-one-out predictions of a setting, eigendecompositions included, ``scoring_seconds`` that
+    of their AUC, which is no part of it; every row of the setting has both.
+
+    The method "KK by submatrices" is the paper's own way to leave out rows and columns with
+    Kronecker ridge regression (``retrained_kron_leave_one_out``). Where its eigendecompositions
+    alone would take more than ``submatrix_cap`` seconds, ``submatrix_sample`` rows, columns or
+    both are left out, drawn at random: ``extrapolated_from`` says so, ``seconds`` are extrapolated
+    to all, and there is no AUC. ``deviation`` is the largest difference from the shortcut of "KK",
+    relative to the largest prediction. The method "TS*" is no leave-one-out prediction: see
+    ``_printed_setting_d``.
+
+    ``peer`` is a library of others, for the method that it has under ``of``: its name and the
+    import path of its ``solver``, which runs in a process of its own with the threads of this one.
+    ``deviation`` is its largest difference from that method, relative to the largest prediction.
+    A setting is left out with a reason where all points of the grid would take more than its
+    ``seconds`` of a processor, or their predictions more than its ``gigabytes``.
+    """
+    problem = kernels(data)
+    interacts = problem[2] > 0
+    regs = np.asarray(spec["regs"], dtype=float)
+    methods, skipped = {}, []
+    for method in spec["methods"]:
+        try:
+            model = make_solver(
+                method["solver"], row_kernel="precomputed", col_kernel="precomputed"
+            )
+        except SolverMissing as reason:
+            skipped.append(str(reason))
+            continue
+        _load_compiled_code(model, method["weights"])
+        methods[method["name"]] = model, [regs] * method["weights"]
+    rows = []
+    peer_rows = []
+    if "peer" in spec:
+        peer_rows, reasons = _by_peer(spec["peer"], methods, problem)
+        skipped += [f"{data.name}, {reason}" for reason in reasons]
+    for setting in tqdm(SETTINGS, desc=data.name, unit="setting"):
+        ways = {name: partial(_exhaust, setting, problem, *way) for name, way in methods.items()}
+        own_way = None
+        if "KK" in methods and setting != "A":
+            n_sampled = None
+            if _decomposing(setting, problem) > spec["submatrix_cap"]:
+                n_sampled = spec["submatrix_sample"]
+            own_way = _OwnWay(setting, problem, regs, n_sampled, rng)
+            ways |= own_way.pieces
+        timed = in_turn(ways, patience=_PATIENCE)
+        scored = {name: _scored(setting, problem, *way) for name, way in methods.items()}
+        if own_way:
+            scored[_BY_SUBMATRICES] = own_way.compared(methods["KK"][0], timed)
+            timed[_BY_SUBMATRICES] = None, own_way.timing(timed)
+        for name, points in scored.items():
+            labels = {"setting": setting, "method": name}
+            rows += [labels | point | timed[name][1].columns() for point in points]
+    rows += [
+        {"setting": "D", "method": "TS*", "reg": reg, "reg_cols": reg_cols, "auc": auc}
+        for reg, reg_cols, auc in _printed_setting_d(data, problem[2], regs)
+    ]
+    frame = pd.DataFrame(rows + peer_rows).assign(**_characteristics(interacts))
+    frame.attrs["skipped"] = skipped
+    return frame
+
+
+def _load_compiled_code(model, n_weights):
+    eye = np.eye(4)
+    for setting in SETTINGS:
+        list(model.fit_matrix(eye, eye, eye).loo_grid(setting, *[np.ones(1)] * n_weights))
+
+
+def _exhaust(setting, problem, model, grids):
+    for _ in model.fit_matrix(*problem).loo_grid(setting, *grids):
+        pass
+
+
+def _scored(setting, problem, model, grids):
+    """One point for each weight of the grid: its AUC, and the seconds of all AUCs."""
+    points, watch = [], Stopwatch()
+    for index, F in model.fit_matrix(*problem).loo_grid(setting, *grids):
+        with watch:
+            auc = _setting_auc(setting, problem[2] > 0, F)
+        regs = [grid[at] for grid, at in zip(grids, np.atleast_1d(index), strict=True)]
+        points.append(dict(zip(("reg", "reg_cols"), regs, strict=False)) | {"auc": auc})
+    return [point | {"scoring_seconds": watch.seconds} for point in points]
+
+
+def _by_peer(peer, methods, problem):
+    """The rows of a library of others, and why some or all of them are missing."""
+    try:
+        import_solver(peer["solver"])
+    except SolverMissing as reason:
+        return [], [f"{peer['name']}: {reason}; `{peer['install']}` installs it"]
+    model, grids = methods[peer["of"]]
+    rows, skipped = [], []
+    with peer_grid(peer["solver"], problem) as process:
+        for setting in SETTINGS:
+            needs = process.needs(setting, grids)
+            if needs[0] > peer["seconds"] or needs[1] > peer["gigabytes"]:
+                skipped.append(
+                    f"{peer['name']}, setting {setting}: its grid would take about "
+                    f"{needs[0]:.0f} s of a processor and {needs[1]:.2g} GB, over the cap of "
+                    f"{peer['seconds']:g} s and {peer['gigabytes']:g} GB"
+                )
+                continue
+            timing = process.measured(setting, grids)
+            labels = {"setting": setting, "method": peer["name"]}
+            for index, F in model.fit_matrix(*problem).loo_grid(setting, *grids):
+                theirs = process.predictions(index)
+                point = {
+                    "reg": grids[0][index[0]],
+                    "reg_cols": grids[1][index[1]],
+                    "deviation": np.abs(theirs - F).max() / np.abs(F).max(),
+                    "auc": np.nan,
+                }
+                if np.isfinite(theirs).all():
+                    point["auc"] = _setting_auc(setting, problem[2] > 0, theirs)
+                rows.append(labels | point | timing.columns())
+    return rows, skipped
+
+
+class _OwnWay:
+    """The paper's own way in one setting: all of it, or a sample and what it has to share.
+
+    Of a sample there are two pieces to be timed, with nothing left out and with all of the sample,
+    since what is done once for all (the other kernel's eigenpairs in B and C) or once a row (its
+    eigenpairs in D, for all pairs of the row) must not be multiplied like the rest.
+    """
+
+    def __init__(self, setting, problem, regs, n_sampled, rng):
+        self._setting, self._problem, self._regs = setting, problem, regs
+        m, q = problem[2].shape
+        self._rows = self._cols = None
+        self.pieces = {_BY_SUBMATRICES: self._piece(None, None)}
+        self._sampled = n_sampled is not None
+        if not self._sampled:
+            return
+        if setting in "BD":
+            self._rows = rng.permutation(m)[:n_sampled]
+        if setting in "CD":
+            self._cols = rng.permutation(q)[:n_sampled]
+        nothing = np.empty(0, dtype=int)
+        shared = (nothing, None) if setting == "B" else (self._rows, nothing)
+        self.pieces = {
+            _SHARED: self._piece(*shared),
+            _BY_SUBMATRICES: self._piece(self._rows, self._cols),
+        }
+
+    def _piece(self, rows, cols):
+        return partial(
+            retrained_kron_leave_one_out,
+            self._setting,
+            *self._problem,
+            self._regs,
+            rows=rows,
+            cols=cols,
+        )
+
+    def timing(self, timed):
+        """The timing of all that is left out, extrapolated where a sample was."""
+        timing = timed[_BY_SUBMATRICES][1]
+        if not self._sampled:
+            return timing
+        shared = min(timed[_SHARED][1].seconds, timing.seconds)
+        m, q = self._problem[2].shape
+        rows, cols = (1 if sample is None else len(sample) for sample in (self._rows, self._cols))
+        if self._setting == "D":
+            seconds = (shared + (timing.seconds - shared) * q / cols) * m / rows
+        else:
+            left_out = m if self._setting == "B" else q
+            seconds = shared + (timing.seconds - shared) * left_out / (rows * cols)
+        factor = seconds / timing.seconds
+        spread = ("seconds", "seconds_low", "seconds_high", "cpu_seconds")
+        return dataclasses.replace(
+            timing, **{name: factor * getattr(timing, name) for name in spread}
+        )
+
+    def compared(self, model, timed):
+        """A point for each weight: deviation from the shortcut, and AUC if all is there."""
+        predictions, _ = timed[_BY_SUBMATRICES]
+        K, G, Y = self._problem
+        rows = np.arange(len(K)) if self._rows is None else self._rows
+        cols = np.arange(len(G)) if self._cols is None else self._cols
+        made, of, what = {
+            "B": (len(rows), len(K), "rows"),
+            "C": (len(cols), len(G), "columns"),
+            "D": (len(rows) * len(cols), Y.size, "pairs"),
+        }[self._setting]
+        points = []
+        for index, F in model.fit_matrix(K, G, Y).loo_grid(self._setting, self._regs):
+            difference = np.abs(predictions[index] - F[np.ix_(rows, cols)]).max()
+            point = {"reg": self._regs[index], "deviation": difference / np.abs(F).max()}
+            if self._sampled:
+                point["extrapolated_from"] = f"{made} of {of} {what}"
+            else:
+                point["auc"] = _setting_auc(self._setting, Y > 0, predictions[index])
+            points.append(point)
+        return points
+
+
+def _decomposing(setting, problem):
+    """About the seconds of the eigendecompositions of all submatrices, as the paper makes them."""
+    K, G, Y = problem
+    (m, q), seconds = Y.shape, 0.0
+    counts = {"B": (m, 0), "C": (0, q), "D": (m, m * q)}[setting]
+    for kernel, count in zip((K, G), counts, strict=True):
+        if count:
+            _, timing = measure(partial(np.linalg.eigh, kernel[1:, 1:]), patience=1.0)
+            seconds += count * timing.seconds
+    return seconds
+
+
+def _setting_auc(setting, interacts, F):
+    """AUC of predictions (m, q): over all pairs in A and D, over a row in B, a column in C."""
+    if setting in "AD":
+        return micro_auc(interacts, F)
+    return macro_auc(interacts, F, axis=1 if setting == "B" else 0)
+
+
+def _printed_setting_d(data, Y, regs):
+    """AUC of what the paper prints for two-step ridge in setting D.
+
+    Corollary 5 divides by (1 - H^k_ii)(1 - H^g_jj). Dividing by 1 - H^k_ii H^g_jj, which belongs
+    to setting A, and leaving the negative eigenvalues of the similarities as they are, gives the
+    printed numbers of all four data sets to the fourth digit; neither is done anywhere else here.
+    """
+    hats = [
+        [(vectors * (values / (values + reg))) @ vectors.T for reg in regs]
+        for values, vectors in (
+            np.linalg.eigh((S + S.T) / 2)
+            for S in (data["target_similarity"], data["drug_similarity"])
+        )
+    ]
+    # both factors of the numerator have no diagonal
+    lefts = [(H - np.diag(np.diag(H))) @ Y for H in hats[0]]
+    rights = [H - np.diag(np.diag(H)) for H in hats[1]]
+    for i, j in itertools.product(range(len(regs)), repeat=2):
+        denominators = 1 - np.outer(np.diag(hats[0][i]), np.diag(hats[1][j]))
+        yield regs[i], regs[j], micro_auc(Y > 0, lefts[i] @ rights[j] / denominators)
+
+
+def _characteristics(interacts):
+    return {
+        "targets": interacts.shape[0],
+        "drugs": interacts.shape[1],
+        "interactions_percent": 100 * interacts.mean(),
+        "median_degree_targets": np.median(interacts.sum(axis=1)),
+        "median_degree_drugs": np.median(interacts.sum(axis=0)),
+    }

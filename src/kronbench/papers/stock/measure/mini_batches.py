@@ -1,0 +1,155 @@
+"""Learning curves of large-scale text classification from mini-batches of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from tqdm import tqdm
+
+from kronbench.classes.tree_kernel import path_features
+from kronbench.evaluation import ranking_areas
+from kronbench.models import CanonicalCorrespondence, IndependentRidge
+from kronbench.pairs.second_step import SecondStep
+from kronbench.runner.clock import Stopwatch
+from kronbench.runner.columns import Columns, Parameter
+
+if TYPE_CHECKING:
+    from kronbench.datasets import Dataset
+
+_SMOOTHED_DOCUMENTS = 500
+
+COLUMNS = Columns(
+    key=("documents", "setting", "model"),
+    clock=("update_seconds",),
+    counts=("on_edge",),
+    numbers=("instance_auc", "macro_auc", "reg", "reg_cols"),
+    values={
+        "setting": ("B", "D"),
+        "model": ("independent-task", "two-step"),
+        "reg": (Parameter(("regs",)),),
+        "reg_cols": (0, Parameter(("regs_cols",))),
+    },
+)
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each number of training documents, setting and model (Stock et al. 2016, 6.3).
+
+    Ridge regression on ``components`` features of ``CanonicalCorrespondence`` and a constant takes
+    in documents by Algorithm 1: ``start`` at first, then ``batch`` at a time. Algorithm 1 is exact
+    in fixed features, so that these are found on the first ``start`` documents, as the weights
+    are: no curve knows a document before it has seen it. A data set of fewer documents than
+    ``start`` and ``n_test`` begins with the first of its ``sizes``. "independent-task"
+    has the task kernel I, "two-step" the kernel exp(-d / ``tree_width``) of the path lengths d
+    between classes. Setting B ranks ``n_test`` documents of known classes, D those of the novel
+    classes among these. ``instance_auc`` is the mean over documents of the share of other classes
+    that score below the right one, ``macro_auc`` the mean over classes of the AUC over documents;
+    both are measured at the ``sizes`` and at the end. The weights ``reg`` and ``reg_cols`` have
+    the least squared error of leave-one-out predictions in setting B on the first documents, of
+    ``left_out`` of them; ``on_edge`` counts those of them that are an end of ``regs`` or
+    ``regs_cols``.
+    ``update_seconds`` is the time of all updates so far, features not included.
+    """
+    sizes = spec["sizes"][data.name]
+    start = spec["start"].get(data.name, sizes[0])
+    corpus = _Corpus(data, spec, start, rng)
+    seen, watch, rows = start, Stopwatch(), []
+    first = corpus.labelled(corpus.train[:seen])
+    regs, tasks = _selected(corpus, spec, *first)
+    ridges = {
+        reg: IndependentRidge(reg=reg, keep_data=False).fit_matrix(*first)
+        for reg in set(regs.values())
+    }
+    bar = tqdm(total=len(corpus.train), initial=seen, desc=data.name, unit="document")
+    while True:
+        if seen in sizes or seen == len(corpus.train):
+            coefs = {model: ridges[reg].coef_ for model, reg in regs.items()}
+            for setting, model, areas in _evaluated(corpus, coefs, tasks):
+                labels = {"documents": seen, "setting": setting, "model": model}
+                weights = {"reg": regs[model], "reg_cols": tasks.reg if model == "two-step" else 0}
+                on_edge = sum(
+                    weight in (spec[grid][0], spec[grid][-1])
+                    for weight, grid in zip(weights.values(), ("regs", "regs_cols"), strict=True)
+                )
+                weights |= {"on_edge": on_edge, "update_seconds": watch.seconds}
+                rows.append(labels | areas | weights)
+        batch = corpus.train[seen : seen + spec["batch"]]
+        if len(batch) == 0:
+            bar.close()
+            return pd.DataFrame(rows)
+        features, _, Y = corpus.labelled(batch)
+        with watch:
+            for ridge in ridges.values():
+                ridge.partial_fit_rows(features, Y)
+        seen += len(batch)
+        bar.update(len(batch))
+
+
+class _Corpus:
+    """Documents in the order of training, with their features, classes and class features."""
+
+    def __init__(self, data, spec, start, rng):
+        self._X, self._y = data["X"], data["y"]
+        order = rng.permutation(len(self._y))
+        test, self.train = order[: spec["n_test"]], order[spec["n_test"] :]
+        test = test[np.isin(self._y[test], self._y[self.train])]
+        first = self.train[:start]
+        self._embedding = CanonicalCorrespondence(
+            spec["components"],
+            min_documents=spec["min_documents"],
+            random_state=int(rng.integers(2**31)),
+        )
+        self._embedding.fit(self._X[first], self._y[first])
+        self.test = self._features(self._X[test]), self._y[test]
+
+        self.n_classes = self._y.max() + 1
+        n_tasks = max(self.n_classes, data["y_novel"].max(initial=0) + 1)
+        leaves = len(data["parents"]) - n_tasks + np.arange(n_tasks)
+        features = path_features(data["parents"], leaves, spec["tree_width"])
+        self.class_features = features[: self.n_classes]
+        self.novel_features = features[self.n_classes :]
+        self.novel = self._features(data["X_novel"]), data["y_novel"] - self.n_classes
+
+    def labelled(self, documents):
+        """Features, no task features, and one-hot labels (n, C), sparse."""
+        y = self._y[documents]
+        ones = (np.ones(len(y)), (np.arange(len(y)), y))
+        Y = sparse.csr_array(ones, shape=(len(y), self.n_classes))
+        return self._features(self._X[documents]), None, Y
+
+    def _features(self, X):
+        return np.column_stack([self._embedding.transform(X), np.ones(X.shape[0])])
+
+
+def _selected(corpus, spec, features, _, Y):
+    """The weight of each model, and the second step of two-step regression with its own."""
+    grid, grid_cols = (np.asarray(spec[name], dtype=float) for name in ("regs", "regs_cols"))
+    y = Y.indices
+    # a class without documents has no label to predict: its first step is zero
+    classes = np.unique(y)
+    labels = Y[:, classes].toarray()
+    n = min(spec["left_out"], len(y))  # documents are in random order
+    tasks = [SecondStep(corpus.class_features, reg) for reg in grid_cols]
+    errors, tree_errors = np.empty(len(grid)), np.zeros((len(grid), len(grid_cols)))
+    ridge = IndependentRidge().fit_matrix(features, None, labels)
+    for i, F in ridge.loo_grid("B", grid):
+        errors[i] = np.sum((F[:n] - labels[:n]) ** 2)
+        for start in range(0, n, _SMOOTHED_DOCUMENTS):
+            part = slice(start, min(start + _SMOOTHED_DOCUMENTS, n))
+            tree_errors[i] += [task.squared_error(F[part], classes, y[part]) for task in tasks]
+    i, j = np.unravel_index(np.argmin(tree_errors), tree_errors.shape)
+    regs = {"independent-task": grid[np.argmin(errors)], "two-step": grid[i]}
+    return regs, tasks[j]
+
+
+def _evaluated(corpus, coefs, tasks):
+    """Yield (setting, model, areas) for the models that can be used in each setting."""
+    yield "B", "independent-task", ranking_areas(*corpus.test, coefs["independent-task"])
+    weights = tasks.weights(coefs["two-step"])
+    yield "B", "two-step", ranking_areas(*corpus.test, (corpus.class_features @ weights.T).T)
+    if len(corpus.novel[1]):
+        yield "D", "two-step", ranking_areas(*corpus.novel, (corpus.novel_features @ weights.T).T)

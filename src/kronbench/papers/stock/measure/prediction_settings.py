@@ -1,0 +1,42 @@
+"""Which unlabelled pairs belong to which prediction setting, for a real label matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from kronbench.datasets import Dataset
+from kronbench.datasets.drug_target import kernels
+from kronbench.runner.columns import Columns
+
+COLUMNS = Columns(
+    key=("row", "col"),
+    texts=("role", "interacts"),
+    values={"role": ("train", "A", "B", "C", "D")},
+)
+
+
+def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each pair: position, role, whether it interacts (Stock et al. 2016, figure 1).
+
+    ``spec["new_targets"]`` rows and ``spec["new_drugs"]`` columns, drawn at random, come last and
+    are new; a share ``spec["withheld"]`` of the other pairs has no label. ``role`` is "train", or
+    the setting A (both vertices known), B (new row), C (new column) or D (both new).
+    """
+    _, _, Y = kernels(data)
+    m, q = Y.shape
+    known_row = np.arange(m) < m - spec["new_targets"]
+    known_col = np.arange(q) < q - spec["new_drugs"]
+    role = np.where(
+        known_row[:, None],
+        np.where(known_col, "train", "C"),
+        np.where(known_col, "B", "D"),
+    )
+    role[(role == "train") & (rng.random(Y.shape) < spec["withheld"])] = "A"
+    shuffled = Y[np.ix_(rng.permutation(m), rng.permutation(q))]
+    row, col = np.divmod(np.arange(m * q), q)
+    return pd.DataFrame(
+        {"row": row, "col": col, "role": role.ravel(), "interacts": shuffled.ravel() > 0}
+    )

@@ -1,0 +1,108 @@
+"""The workflow for those who do not know Snakemake: everything, a paper, or one item."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from kronbench.errors import InputError
+from kronbench.runner.items import Item, Plan, load_scales
+
+
+def make_figures(
+    paper: str | None = None,
+    item: str | None = None,
+    scale: str = "default",
+    cores: str = "all",
+    only_shown: bool = False,
+) -> int:
+    """Print the commands that make what is asked for, and run them in the current checkout.
+
+    Parameters
+    ----------
+    paper, item : str, optional
+        A paper's key, and one of its items; all papers without.
+    scale : str
+        One of the project's scales.
+    cores : str
+        A number, or "all".
+    only_shown : bool
+        Print the commands, run none.
+
+    Returns
+    -------
+    int
+        The exit status of the first command that fails, else 0.
+
+    Raises
+    ------
+    InputError
+        No such scale, paper or item; the current folder is no checkout; no such number of cores.
+    """
+    check_checkout(cores)
+    plan = plan_of_scale(scale)
+    status = run_commands(_commands(plan, paper, item, cores), only_shown)
+    if item is not None and not only_shown and not status:
+        print("\n" + told(plan.item(paper, item)))
+    return status
+
+
+def told(item: Item) -> str:
+    """The tables of an item as text, and where they or its figure are."""
+    if not item.layout:
+        return f"{item.paper} {item.name}: {item.output('pdf')}"
+    table = item.output("md").read_text(encoding="utf-8").strip()
+    return f"{table}\n\n{item.paper} {item.name}: {item.output('html')}"
+
+
+def check_checkout(cores: str) -> None:
+    """InputError unless the workflow can be run here, and on so many cores."""
+    if not Path("Snakefile").exists():
+        raise InputError(
+            f"{Path.cwd()} has no Snakefile: the figures are made in a checkout of the project "
+            "(git clone), not with the package alone"
+        )
+    if cores != "all" and not (cores.isdecimal() and int(cores) > 0):
+        raise InputError(f"cores is {cores!r}: give a number from 1 on, or 'all'")
+
+
+def plan_of_scale(scale: str) -> Plan:
+    """The plan of one of the project's scales; InputError where there is no such scale."""
+    plans = {plan.scale: plan for plan in load_scales()}
+    if scale not in plans:
+        raise InputError(f"there is no scale '{scale}': give one of {', '.join(plans)}")
+    return plans[scale]
+
+
+def run_commands(commands: Iterable[list[str]], only_shown: bool) -> int:
+    """Print each command and, unless ``only_shown``, run it; the first exit status that is not 0.
+
+    The programs are those of this environment, whether or not it is an active one.
+    """
+    for command in commands:
+        print(shlex.join(command), flush=True)
+        if not only_shown:
+            done = subprocess.run([sys.executable, "-m", *command], check=False)
+            if done.returncode:
+                return done.returncode
+    return 0
+
+
+def _commands(plan: Plan, paper, item, cores):
+    target = []
+    if paper is not None and paper not in plan.papers:
+        near = difflib.get_close_matches(paper, plan.papers) or plan.papers
+        raise InputError(f"there is no paper '{paper}': give {' or '.join(near)}")
+    if item is not None:
+        found = plan.item(paper, item)
+        target = [str(found.output("html" if found.layout else "pdf"))]
+    elif paper is not None:
+        target = [paper]
+    laid_over = [] if plan.scale == "default" else ["--configfile", f"config/{plan.scale}.yaml"]
+    yield ["snakemake", *target, "--cores", cores, *laid_over]
+    if target:  # a whole run makes its page itself
+        yield ["kronbench", "report", "--config", str(plan.config_file)]

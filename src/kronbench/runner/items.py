@@ -1,0 +1,445 @@
+"""The items of a run: which items of which papers, with which parameters, into which files.
+
+Read from a merged configuration and the ``paper.yaml`` of each paper; it knows names and paths,
+and nothing of what an experiment does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import difflib
+import functools
+import reprlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from kronbench.errors import InputError
+from kronbench.files import write_text
+from kronbench.resources import config_path, paper_path, shipped_papers, shown
+from kronbench.runner.outside import use_outside
+from kronbench.runner.solvers import check_entries, check_import_path, import_paths
+from kronbench.runner.source_imports import file_of
+from kronbench.settings import number_or_text, read_yaml, validate
+
+RESULTS = Path("results")
+
+# Settings that say where data come from, and whether accepted parts are taken.
+_ORIGINS = ("data", "mirror", "parts")
+_UNSET = object()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One figure or table of a paper, as this run makes it."""
+
+    paper: str
+    name: str
+    title: str
+    caption: str
+    experiment: str
+    drawing: str
+    drawing_options: Mapping
+    layout: tuple[Mapping, ...]  # the tables of a table item; none of a figure
+    datasets: tuple[str, ...]
+    parameters: Mapping
+    printed: str | list[str] | None
+    timed: bool
+    scale: str
+    tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
+    numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
+    from_accepted: bool = False  # see Plan.of_accepted
+
+    @property
+    def experiment_module(self) -> str:
+        """The import path of its experiment, in the folder of its paper."""
+        return f"kronbench.papers.{self.paper}.measure.{self.experiment}"
+
+    @property
+    def drawing_module(self) -> str:
+        """The import path of its drawing, in the folder of its paper."""
+        return f"kronbench.papers.{self.paper}.draw.{self.drawing}"
+
+    @property
+    def folder(self) -> Path:
+        """``results/<scale>/<paper>``."""
+        return _results(self.scale, self.from_accepted) / self.paper
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One result table each: the data sets, or ``("all",)`` where none is needed."""
+        return () if self.numbers_of else self.datasets or ("all",)
+
+    @property
+    def measures(self) -> bool:
+        """Whether it has result tables of its own."""
+        return self.tables_of == self.name and not self.numbers_of
+
+    @property
+    def drawn_from(self) -> tuple[Path, ...]:
+        """The result tables, or the numbers of other items, from which it is rendered."""
+        if self.numbers_of:
+            return tuple(other.output("csv") for other in self.numbers_of)
+        return tuple(self.table(part) for part in self.parts)
+
+    def table(self, part: str) -> Path:
+        """The result table of one job; its sidecar has the suffix ``.json``."""
+        return self.folder / "tables" / self.tables_of / f"{part}.csv"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The suffixes of the files that rendering it writes."""
+        drawn = ("html", "md", "tex") if self.layout else ("pdf", "png")
+        return ("csv", "json", *drawn)
+
+    def output(self, suffix: str) -> Path:
+        """``results/<scale>/<paper>/<item>.<suffix>``."""
+        return self.folder / f"{self.name}.{suffix}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether all of its files are there, and those of the items that it takes numbers of."""
+        files = [self.output(kind) for kind in self.kinds]
+        for part in self.parts:
+            files += [self.table(part), self.table(part).with_suffix(".json")]
+        return all(file.exists() for file in files) and all(
+            other.finished for other in self.numbers_of
+        )
+
+    def command(self, part: str) -> str:
+        """The command that repeats one job alone, in an active environment."""
+        config = RESULTS / self.scale / "config.yaml"
+        return f"python -m kronbench run {self.paper} {self.tables_of} {part} --config {config}"
+
+    @property
+    def workflow_command(self) -> str:
+        """The command that makes the item alone, with the data and tables that it needs."""
+        measured = dataclasses.replace(self, from_accepted=False)
+        target = measured.output("html" if self.layout else "pdf")
+        return f"snakemake {target} --cores all{_configfile(self.scale, self.from_accepted)}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All items of a run, in the order of the papers' configuration."""
+
+    config: Mapping
+    papers: Mapping[str, Mapping]
+    items: tuple[Item, ...]
+    from_accepted: bool = False
+
+    def of_accepted(self) -> Plan:
+        """The same items, drawn from the accepted tables into ``results/accepted-<scale>``.
+
+        Nothing is measured there, and what a run measured is never among it.
+        """
+
+        def moved(item):
+            others = tuple(map(moved, item.numbers_of))
+            return dataclasses.replace(item, numbers_of=others, from_accepted=True)
+
+        items = tuple(map(moved, self.items))
+        return dataclasses.replace(self, items=items, from_accepted=True)
+
+    @property
+    def scale(self) -> str:
+        """The name of the scale, and of the folder of its results."""
+        return self.config["scale"]
+
+    @property
+    def results(self) -> Path:
+        """``results/<scale>``."""
+        return _results(self.scale, self.from_accepted)
+
+    @property
+    def workflow_command(self) -> str:
+        """The command that makes all items."""
+        return f"snakemake --cores all{_configfile(self.scale, self.from_accepted)}"
+
+    @property
+    def config_file(self) -> Path:
+        """The merged configuration, saved beside the results."""
+        return RESULTS / self.scale / "config.yaml"
+
+    @property
+    def report(self) -> Path:
+        """The folder of the page."""
+        return self.results / "report"
+
+    @property
+    def accepted(self) -> Path:
+        """The last accepted run of this scale, with which others are compared."""
+        return RESULTS / "reference" / self.scale
+
+    @property
+    def datasets(self) -> list[str]:
+        """The data sets of all items, each once, in small letters."""
+        return sorted({name.lower() for item in self.items for name in item.datasets})
+
+    def data_folder(self, name: str) -> Path:
+        """Where the prepared data set of this run lies; papers differ in the case of names."""
+        return RESULTS / self.scale / "data" / name.lower()
+
+    def item(self, paper: str, name: str) -> Item:
+        """The item of that name; one that the run does not have is refused."""
+        for item in self.items:
+            if (item.paper, item.name) == (paper, name):
+                return item
+        known = [f"{item.paper} {item.name}" for item in self.items]
+        if near := difflib.get_close_matches(f"{paper} {name}", known):
+            hint = f"did you mean {' or '.join(near)}?"
+        else:
+            hint = f"it has: {', '.join(known)}"
+        raise InputError(f"there is no item '{paper} {name}' in this run; {hint}")
+
+    @property
+    def saved(self) -> bool:
+        """Whether the merged configuration stands beside the results."""
+        return self.config_file.exists() and self.config_file.read_text() == self._text
+
+    def save(self) -> Path:
+        """Write the merged configuration, unless it stands there already."""
+        if not self.saved:
+            write_text(self.config_file, self._text)
+        return self.config_file
+
+    @property
+    def _text(self):
+        return yaml.safe_dump(dict(self.config), sort_keys=False)
+
+
+def load_plan(config: Mapping | str | Path) -> Plan:
+    """The plan of a merged configuration (a mapping, or the file that holds it).
+
+    Raises
+    ------
+    InputError
+        An unknown key, paper, item or parameter, a solver path that leads nowhere inside the
+        package, or a mirror with a password: named, before any work.
+    """
+    if isinstance(config, str | Path):
+        file, config = config, read_yaml(config)
+        if "papers" in config and "seed" not in config:
+            raise InputError(
+                f"{file} is laid over config/config.yaml and is no whole configuration; give "
+                "results/<scale>/config.yaml, which a run writes"
+            )
+    validate(config, "config", "the configuration")
+    _check_mirror(config["mirror"] or "")
+    use_outside(config.get("user", {}))
+    papers, items = {}, []
+    for paper, overrides in config["papers"].items():
+        if paper not in shipped_papers():
+            known = ", ".join(shipped_papers())
+            raise InputError(f"papers: there is no paper '{paper}'; known are: {known}")
+        papers[paper] = read_yaml(paper_path(paper, "paper.yaml"))
+        validate(papers[paper], "paper", f"papers/{paper}/paper.yaml")
+        entries = papers[paper]["items"]
+        for there, here in papers[paper].get("counterparts", {"items": {}})["items"].items():
+            if missing := set(here) - set(entries):
+                raise InputError(
+                    f"papers/{paper}/paper.yaml: the counterpart of {there} is "
+                    f"{', '.join(sorted(missing))}, which is not an item"
+                )
+        for name in overrides:
+            if name not in entries:
+                raise InputError(
+                    f"papers.{paper}: there is no item '{name}'; known are: {', '.join(entries)}"
+                )
+        items += [_item(paper, name, entries, overrides, config) for name in entries]
+    return Plan(config=config, papers=papers, items=tuple(_gathered(items, papers)))
+
+
+@functools.cache
+def load_scales() -> tuple[Plan, ...]:
+    """The plans of the scales that the project has: the default one, and those laid over it."""
+    base = read_yaml(config_path("config.yaml"))
+    changes = [read_yaml(config_path(f"{name}.yaml")) for name in ("smoke", "paper")]
+    return tuple(load_plan(_laid_over(base, change)) for change in ({}, *changes))
+
+
+def check_scale(plan: Plan) -> None:
+    """Refuse the name of a scale of the project for other settings than its own.
+
+    Its results would be taken for those of the scale. Where the data come from is free: each
+    table says it.
+
+    Raises
+    ------
+    InputError
+        The first setting that differs, and what to do.
+    """
+    for shipped in load_scales():
+        if shipped.scale != plan.scale:
+            continue
+        mine, its = dict(_flat(plan.config)), dict(_flat(shipped.config))
+        for place in {**its, **mine}:
+            if mine.get(place, _UNSET) != its.get(place, _UNSET) and place not in _ORIGINS:
+                raise InputError(
+                    f"{place} is {_told(mine, place)}; in the project's own scale "
+                    f"'{plan.scale}' it is {_told(its, place)}: give one --configfile, and other "
+                    "settings a scale of their own (--config scale=NAME)"
+                )
+
+
+def measurements(plan: Plan) -> list[tuple[Item, str]]:
+    """The jobs of a plan that measure: each part of each item that has tables of its own."""
+    own = [item for item in plan.items if item.measures]
+    return [(item, part) for item in own for part in item.parts]
+
+
+def _results(scale, from_accepted):
+    return RESULTS / (f"accepted-{scale}" if from_accepted else scale)
+
+
+def _configfile(scale, from_accepted):
+    """The option of Snakemake; what is drawn from accepted tables has no merged configuration."""
+    if not from_accepted:
+        return f" --configfile {RESULTS / scale / 'config.yaml'}"
+    return "" if scale == "default" else f" --configfile config/{scale}.yaml"
+
+
+def _flat(config, place=""):
+    """The settings of a configuration by the keys that lead to them, joined by points."""
+    for key, value in config.items():
+        nested = isinstance(value, Mapping)
+        yield f"{place}{key}", {} if nested else value
+        if nested:
+            yield from _flat(value, f"{place}{key}.")
+
+
+def _told(settings, place):
+    return reprlib.repr(settings[place]) if place in settings else "not set"
+
+
+def _laid_over(base, change):
+    """As Snakemake does with configuration files: mappings merge, all else is replaced."""
+    merged = {**base, **change}
+    for key in base.keys() & change.keys():
+        if isinstance(base[key], Mapping) and isinstance(change[key], Mapping):
+            merged[key] = _laid_over(base[key], change[key])
+    return merged
+
+
+def _gathered(items, papers):
+    """The items, with those whose numbers each brings together, as far as the run has them."""
+    known = {f"{item.paper}/{item.name}": item for item in items}
+    entries = {key: papers[item.paper]["items"][item.name] for key, item in known.items()}
+    for key, item in known.items():
+        wanted = entries[key].get("numbers_of", ())
+        sources = [there for there in wanted if there.partition("/")[0] in papers]
+        for there in sources:
+            if there not in known or "numbers_of" in entries[there]:
+                raise InputError(
+                    f"papers/{item.paper}/paper.yaml: {item.name} takes the numbers of "
+                    f"'{there}': give an item that has some of its own"
+                )
+        if wanted and not sources:
+            raise InputError(
+                f"{item.paper} {item.name} brings the numbers of other papers together, and the "
+                "run has none of them"
+            )
+        yield dataclasses.replace(item, numbers_of=tuple(known[there] for there in sources))
+
+
+def _item(paper, name, entries, overrides, config):
+    entry, override = entries[name], overrides.get(name, {})
+    source = entry.get("tables_of", name)
+    if source != name:
+        if source not in entries or "tables_of" in entries[source]:
+            raise InputError(
+                f"papers/{paper}/paper.yaml: {name} draws the tables of '{source}': "
+                "give an item that has an experiment"
+            )
+        if override:
+            raise InputError(
+                f"papers.{paper}.{name} draws the tables of {source}: give the keys to {source}"
+            )
+        entry, override = {**entries[source], **entry}, overrides.get(source, {})
+    if "numbers_of" in entry and override:
+        raise InputError(
+            f"papers.{paper}.{name} brings the numbers of other items together: "
+            f"give the keys to those ({', '.join(entry['numbers_of'])})"
+        )
+    base = entry.get("parameters", {})
+    datasets = override.get("datasets", entry.get("datasets", ()))
+    changes = {key: _from_text(value) for key, value in override.items() if key != "datasets"}
+    for key, value in changes.items():
+        if key not in base:
+            raise InputError(
+                f"papers.{paper}.{name}: unknown key '{key}'; "
+                f"this item can be told: {', '.join(['datasets', *base])}"
+            )
+        if _kind(value) != _kind(base[key]) and base[key] is not None:
+            raise InputError(
+                f"papers.{paper}.{name}: {key} is {reprlib.repr(value)}; "
+                f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
+            )
+    if "numbers_of" not in entry:
+        _check_module(f"papers.{paper}.measure", entry["experiment"], f"{paper} {name}")
+    _check_module(f"papers.{paper}.draw", entry["drawing"], f"{paper} {name}")
+    parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
+    try:
+        check_entries(parameters)
+        for path in import_paths(parameters):
+            # a solver of another package that is not installed: its job skips it, with the reason
+            with contextlib.suppress(ModuleNotFoundError):
+                check_import_path(path)
+    except InputError as error:
+        raise InputError(f"{paper} {name}: {error}") from None
+    return Item(
+        paper=paper,
+        name=name,
+        title=entry["title"],
+        caption=" ".join(entry["caption"].split()),
+        experiment=entry.get("experiment", ""),
+        drawing=entry["drawing"],
+        drawing_options=entry.get("drawing_options", {}),
+        layout=tuple(entries[name].get("layout", ())),
+        datasets=tuple(datasets),
+        parameters=parameters,
+        printed=entry.get("printed"),
+        timed=entry.get("timed", False),
+        scale=config["scale"],
+        tables_of=source,
+    )
+
+
+def _from_text(value):
+    """Numbers and flags out of texts, which Snakemake makes of them in nested --config values."""
+    if isinstance(value, Mapping):
+        return {key: _from_text(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_from_text(entry) for entry in value]
+    if isinstance(value, str):
+        named = {"true": True, "false": False, "null": None}
+        return named.get(value.lower(), number_or_text(value))
+    return value
+
+
+def _kind(value):
+    """What a parameter is; lists and mappings (one entry a data set) stand for each other."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    return "a text" if isinstance(value, str) else "a list or mapping"
+
+
+def _check_mirror(mirror):
+    # The configuration is kept beside the results, and goes with them into archives.
+    if shown(mirror) != mirror or ("://" in mirror and "?" in mirror):
+        raise InputError(
+            "mirror: an address with a user name, a password or a query would be kept with the "
+            "results; give it in the variable KRONBENCH_MIRROR, which is not"
+        )
+
+
+def _check_module(package, name, where):
+    if file_of(f"kronbench.{package}.{name}") is None:
+        raise InputError(
+            f"{where}: there is no module kronbench/{package.replace('.', '/')}/{name}.py"
+        )

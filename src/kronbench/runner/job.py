@@ -1,0 +1,117 @@
+"""One job: an experiment on one data set, from its parameters to its table and sidecar."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+
+import numba
+import pandas as pd
+import threadpoolctl
+
+from kronbench.datasets import Dataset
+from kronbench.errors import InputError
+from kronbench.files import replacing_all
+from kronbench.pairs import rates_used
+from kronbench.runner import environment
+from kronbench.runner.clock import Stopwatch, peak_mib
+from kronbench.runner.columns import RUNNER, columns_measured
+from kronbench.runner.items import Item, Plan
+from kronbench.runner.prepared_data import made_from, prepared
+from kronbench.runner.provenance import table_digests
+from kronbench.runner.seeds import generator
+
+
+def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
+    """Measure one part of an item with the given threads; write its table and its sidecar.
+
+    Raises
+    ------
+    InputError
+        The item measures nothing itself, or has no such part.
+    """
+    if item.numbers_of:
+        others = ", ".join(f"{other.paper} {other.name}" for other in item.numbers_of)
+        raise InputError(
+            f"{item.paper} {item.name} brings the numbers of other items together: run those "
+            f"({others})"
+        )
+    if not item.measures:
+        raise InputError(
+            f"{item.paper} {item.name} draws the tables of {item.tables_of}: "
+            f"run {item.paper} {item.tables_of}"
+        )
+    if part not in item.parts:
+        raise InputError(
+            f"{item.paper} {item.name} has no part '{part}'; it has: {', '.join(item.parts)}"
+        )
+    data = prepared(plan, part) if item.datasets else None
+    # Before anything of it is imported: files may be edited while the job runs.
+    digests = table_digests(item) | {"data": made_from(plan, part) if item.datasets else ""}
+    # Before the watch starts, and before threads are limited: those of libraries that are loaded.
+    importlib.import_module(item.experiment_module)
+    if item.timed:
+        # Here, because other jobs have no use for all that it imports.
+        from kronbench.runner.warm_up import warm_up
+    threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(threads)
+    watch = Stopwatch()
+    with threadpoolctl.threadpool_limits(threads):
+        if item.timed:  # code that was edited since the run began would be compiled on the clock
+            warm_up([item.parameters], threads)
+        with watch:
+            frame = run_experiment(
+                f"{item.paper}.{item.experiment}", dict(item.parameters), data, part
+            )
+        surroundings = environment.describe(threads) | {"rates": rates_used()}
+    table = item.table(part)
+    sidecar = {
+        "paper": item.paper,
+        "item": item.name,
+        "part": part,
+        "experiment": item.experiment,
+        "parameters": dict(item.parameters),
+        "made_from": digests,
+        "command": item.command(part),
+        "columns": columns_measured(item).record(frame),
+        "skipped": frame.attrs.get("skipped", []),
+        "seconds": round(watch.seconds, 3),
+        "cpu_seconds": round(watch.cpu_seconds, 3),
+        "waiting": round(watch.timing().waiting, 4),
+        "data": data.provenance if data is not None else None,
+        "environment": surroundings,
+    }
+    with replacing_all([table, table.with_suffix(".json")]) as (new_table, new_sidecar):
+        frame.to_csv(new_table, index=False)
+        new_sidecar.write_text(json.dumps(sidecar, indent=1), encoding="utf-8")
+    return table
+
+
+def run_experiment(
+    experiment: str, spec: dict, data: Dataset | None, dataset: str
+) -> pd.DataFrame:
+    """Run an experiment, ``<paper>.<name>``, and say in each row where its numbers come from.
+
+    Adds the columns ``dataset`` (as the paper spells it), ``source``, ``seed`` and ``peak_mib``
+    (largest resident set of the process so far, MiB).
+
+    Raises
+    ------
+    InputError
+        The table is not as the experiment declares it in its ``COLUMNS``.
+    """
+    paper, _, name = experiment.partition(".")
+    module = importlib.import_module(f"kronbench.papers.{paper}.measure.{name}")
+    rng = generator(spec["seed"], name, data.name if data is not None else "")
+    frame = module.run(spec, data, rng)
+    attrs = frame.attrs
+    if "dataset" not in frame:
+        frame.insert(0, "dataset", dataset)
+    frame["source"] = data.source if data is not None else "generated"
+    frame["seed"] = spec["seed"]
+    if "peak_mib" not in frame:
+        frame["peak_mib"] = round(peak_mib(), 1)
+    frame.attrs = attrs
+    (RUNNER | module.COLUMNS).check(frame, f"experiment {experiment}", spec, [dataset])
+    return frame

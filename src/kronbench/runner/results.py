@@ -1,0 +1,105 @@
+"""The result tables of a finished job or item, read again."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import pandas as pd
+
+from kronbench.errors import InputError
+from kronbench.runner.items import Item
+
+# In what an experiment says of work that it left out since it would take too long.
+OVER_CAP = "over the cap"
+
+# In the sidecar of a part that was not measured here: the accepted run that it was taken from.
+ACCEPTED = "accepted"
+
+
+@dataclass(frozen=True)
+class Results:
+    """The result tables of one item with their sidecars."""
+
+    frame: pd.DataFrame
+    sidecars: list[dict]
+
+
+def surrogates_of(frame: pd.DataFrame) -> list[str]:
+    """Data sets that were not the real ones."""
+    return sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
+
+
+def other_data_of(item: Item) -> dict[str, str]:
+    """How data sets of an item, by the name of its part, differ from those of its paper."""
+    found = {}
+    for sidecar in read_sidecars(item):
+        differing = (sidecar["data"] or {}).get("other_data", {})
+        if sidecar["paper"] in differing:
+            found[sidecar["part"]] = differing[sidecar["paper"]]
+    return found
+
+
+def read_results(item: Item) -> Results:
+    """All parts of an item: tables below each other, and their sidecars.
+
+    Of an item that brings others together: their numbers, and in the column ``of`` (paper/item)
+    whose.
+    """
+    frames = [
+        read_numbers(other).assign(of=f"{other.paper}/{other.name}") for other in item.numbers_of
+    ]
+    for part in item.parts:
+        table = item.table(part)
+        if not table.exists():
+            raise InputError(f"{table} is missing; make it with: {item.command(part)}")
+        frames.append(read_table(table))
+    return Results(pd.concat(frames, ignore_index=True), read_sidecars(item))
+
+
+def read_sidecars(item: Item) -> list[dict]:
+    """How each part of an item, or of those that it brings together, was measured."""
+    files = [item.table(part).with_suffix(".json") for part in item.parts]
+    own = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return own + [sidecar for other in item.numbers_of for sidecar in read_sidecars(other)]
+
+
+def origin(environment: dict) -> str:
+    """Revision and machine of a measurement, from the ``environment`` of its sidecar."""
+    revision = environment["revision"] or "unknown"
+    return f"revision {revision}, {environment['cpu']}, {environment['cores']} cores"
+
+
+def not_measured_here(sidecars: Iterable[dict]) -> list[str]:
+    """A sentence for each place where parts were measured that were taken from an accepted run."""
+    sidecars = list(sidecars)
+    places = defaultdict(list)
+    for sidecar in sidecars:
+        if ACCEPTED in sidecar:
+            places[origin(sidecar["environment"])].append(sidecar)
+    sentences = []
+    for place, parts in places.items():
+        days = sorted({str(sidecar["environment"]["time"])[:10] for sidecar in parts})
+        names = dict.fromkeys(sidecar["part"] for sidecar in parts)
+        what = "all" if len(parts) == len(sidecars) else ", ".join(names)
+        when = " to ".join(dict.fromkeys((days[0], days[-1])))
+        sentences.append(
+            f"Not measured here, but taken from an accepted run ({what}): {when}, {place}"
+        )
+    return sentences
+
+
+def read_numbers(item: Item) -> pd.DataFrame:
+    """The numbers that an item's picture shows, as ``render`` wrote them."""
+    return read_table(item.output("csv"))
+
+
+def read_table(path: str | Path | TextIO) -> pd.DataFrame:
+    """A result table, or the numbers of an item; an item without data has the data set ""."""
+    # Only empty fields are missing values: a solver or data set may be called "None" or "NA".
+    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    return frame.fillna({"dataset": ""})

@@ -1,0 +1,175 @@
+"""Solvers by import path, so that one from outside the package can be benchmarked by naming it."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kronbench.errors import InputError
+from kronbench.runner.source_imports import read_module
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# How alike two names are (1: the same) from which one is taken for the other, misspelt.
+_ALIKE = 0.8
+
+
+class SolverMissing(Exception):
+    """A solver from another package that is not installed; the message is the reason."""
+
+
+def make_solver(path: str, **parameters: Any) -> Any:
+    """The estimator at an import path such as ``kronbench.models.KronSVM``, with parameters.
+
+    Raises
+    ------
+    SolverMissing
+        The package that holds it is not installed: skip it, and report the reason.
+    InputError
+        The path leads nowhere, or the estimator does not know a parameter.
+    """
+    solver = import_solver(path)
+    try:
+        return solver(**parameters)
+    except TypeError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def import_solver(path: str) -> Any:
+    """What :func:`import_object` finds; SolverMissing where the package is not installed."""
+    try:
+        return import_object(path)
+    except ModuleNotFoundError as error:
+        raise SolverMissing(f"{path} was skipped: {error.name} is not installed") from None
+
+
+def check_import_path(path: str) -> None:
+    """Raise what ``import_object`` would raise; a path of this package is not imported for it."""
+    module_name, _, name = path.rpartition(".")
+    module = read_module(module_name)
+    if module is None:
+        import_object(path)
+    elif name not in module.names:
+        near = _nearest(name, module.names)
+        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'{near}")
+
+
+def import_object(path: str) -> Any:
+    """The object at an import path such as ``kronbench.models.KronSVM``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        The package that should hold it, or one that it needs, is not installed.
+    InputError
+        The path leads nowhere in a package that is there, the nearest name is told; a name is
+        that of an installed package, misspelt; or the module fails when it is imported.
+    """
+    module_name, _, name = path.rpartition(".")
+    package, *parts = module_name.split(".")
+    if not package:
+        raise InputError(
+            f"unknown solver path '{path}': give the import path of a class, "
+            "such as kronbench.models.KronRidge"
+        )
+    if importlib.util.find_spec(package) is None:
+        if near := _nearest_package(package, parts):
+            right = ".".join([near, *parts, name])
+            raise InputError(f"unknown solver path '{path}': did you mean '{right}'?")
+        raise ModuleNotFoundError(f"{package} is not installed", name=package)
+    try:
+        for part in parts:
+            if find_module(f"{package}.{part}") is None:
+                found = importlib.import_module(package)
+                known = [
+                    entry.name for entry in pkgutil.iter_modules(getattr(found, "__path__", []))
+                ]
+                raise InputError(
+                    f"unknown solver path '{path}': {package} has no module '{part}'"
+                    + _nearest(part, known)
+                )
+            package = f"{package}.{part}"
+        module = importlib.import_module(module_name)
+    except (InputError, ModuleNotFoundError):
+        raise
+    except Exception as error:  # whatever a file from outside does when it is imported
+        raise InputError(
+            f"{module_name} cannot be imported: {type(error).__name__}: {error}"
+        ) from None
+    if not hasattr(module, name):
+        raise InputError(
+            f"unknown solver path '{path}': {module_name} has no '{name}'"
+            + _nearest(name, dir(module))
+        )
+    return getattr(module, name)
+
+
+def scores_of(model: Any, pairs: Any) -> np.ndarray:
+    """Scores (t,) of a fitted solver: its decision function, or predictions where it has none."""
+    return getattr(model, "decision_function", model.predict)(pairs)
+
+
+def check_entries(parameters: Mapping) -> None:
+    """InputError where one method of an item names no solver and the others do.
+
+    A method is an entry of a mapping under the key ``methods`` or ``solvers``.
+    """
+    for key in ("methods", "solvers"):
+        entries = parameters.get(key)
+        entries = entries if isinstance(entries, Mapping) else {}
+        named = [entry for entry in entries.values() if isinstance(entry, Mapping)]
+        if not any("solver" in entry for entry in named):
+            continue
+        for name, entry in entries.items():
+            if not (isinstance(entry, Mapping) and isinstance(entry.get("solver"), str)):
+                known = list(entry) if isinstance(entry, Mapping) else []
+                near = difflib.get_close_matches("solver", known, n=1)
+                hint = f"; it has '{near[0]}'" if near else ""
+                raise InputError(f"{key}: {name} has no import path under the key 'solver'{hint}")
+
+
+def import_paths(parameters: object) -> Iterator[str]:
+    """Values of every key called ``solver``, at any depth.
+
+    Below an entry that names its solver are that solver's own parameters, whose ``solver`` is
+    that of linear systems.
+    """
+    if isinstance(parameters, Mapping):
+        path = parameters.get("solver")
+        if isinstance(path, str):
+            yield path
+        else:
+            for value in parameters.values():
+                yield from import_paths(value)
+    elif isinstance(parameters, list):
+        for value in parameters:
+            yield from import_paths(value)
+
+
+def find_module(module: str) -> str | None:
+    """The file of a module, or None where there is none; its parents are imported."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        return None
+    return spec.origin if spec else None
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence: the name that may be meant, or nothing."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
+    return f": did you mean '{near[0]}'?" if near else ""
+
+
+def _nearest_package(name: str, parts: list[str]) -> str | None:
+    """The importable package of nearly this name that has these modules below it."""
+    known = {module.name for module in pkgutil.iter_modules()}
+    for near in difflib.get_close_matches(name, known, cutoff=_ALIKE):
+        if not parts or find_module(".".join([near, *parts])) is not None:
+            return near
+    return None

@@ -1,0 +1,117 @@
+import numpy as np
+
+from kronbench.papers.airola.measure.early_stopping import run
+from kronbench.runner.job import run_experiment
+from kronbench.runner.seeds import generator
+
+SPEC = {
+    "solver": "kronbench.models.KronRidge",
+    "solver_parameters": {},
+    "iterations": 12,
+    "regs": [0.5, 2.0],
+    "folds": [0, 4],
+    "fraction": 0.25,
+    "seed": 7,
+    "time_cap": 10,
+}
+SVM = SPEC | {
+    "solver": "kronbench.models.KronSVM",
+    "solver_parameters": {"max_inner": 5},
+}
+
+
+def test_one_krylov_space_gives_the_curves_of_separate_fits(data, monkeypatch):
+    from kronbench.papers.airola.measure import early_stopping
+
+    shared = run(SPEC, data, generator(1))
+    monkeypatch.setattr(early_stopping, "_path_curves", early_stopping._fitted_curves)
+    separate = run(SPEC, data, generator(1))
+    np.testing.assert_allclose(shared["risk"], separate["risk"], rtol=1e-6)
+    np.testing.assert_allclose(shared["auc"], separate["auc"], atol=1e-6)
+
+
+def test_every_fold_reg_and_iteration_has_one_row(data):
+    frame = run_experiment("airola.early_stopping", SVM, data, "gpcr")
+    assert len(frame) == 2 * 2 * 12
+    assert not frame.duplicated(["reg", "fold", "iteration"]).any()
+    assert set(frame["source"]) == {"surrogate"}
+    assert frame["auc"].between(0, 1).all()
+
+
+def test_what_is_left_of_the_risk_begins_with_a_half_for_each_pair(data):
+    (left,) = (
+        part.set_index("iteration")
+        for _, part in run(SPEC | {"folds": [0], "regs": [2.0]}, data, generator(1)).groupby("reg")
+    )
+    start, last = left["n"].iloc[0] / 2, left["risk"].iloc[-1]
+    by_hand = (left["risk"] - last) / (start - last)
+    np.testing.assert_allclose(left["risk_left"], by_hand)
+    assert 1 > left["risk_left"].iloc[0] > left["risk_left"].iloc[-1] == 0
+    assert left.loc[[10, 11], "stretch"].tolist() == ["first ten", "later"]
+
+
+def test_both_forms_reach_the_same_risk_and_ranking(data):
+    ridge = {key: SPEC[key] for key in ("solver", "solver_parameters")}
+    svm = {key: SVM[key] for key in ridge} | {"solver_parameters": {"max_inner": 60}}
+    spec = {key: value for key, value in SPEC.items() if key not in ridge} | {
+        "methods": {"KronRidge": ridge, "KronSVM": svm},
+        "forms": ["dual", "primal"],
+        "regs": [500.0],
+        "folds": [0],
+        "iterations": 40,
+    }
+    frame = run_experiment("airola.early_stopping", spec, data, "gpcr")
+    assert len(frame) == 2 * 2 * 40
+    last = frame[frame["iteration"] == 40].pivot(
+        index="method", columns="form", values=["risk", "auc"]
+    )
+    np.testing.assert_allclose(last["risk", "primal"], last["risk", "dual"], rtol=1e-6)
+    np.testing.assert_allclose(last["auc", "primal"], last["auc", "dual"], atol=1e-3)
+    first = frame[(frame["iteration"] == 1) & (frame["method"] == "KronSVM")]
+    assert first["risk"].nunique() == 2  # two forms were fitted, not one twice
+
+
+def test_data_sets_may_have_folds_of_their_own(data):
+    spec = SPEC | {"folds": {"GPCR": [7], "Ki": [0]}, "iterations": 2}
+    assert set(run_experiment("airola.early_stopping", spec, data, "gpcr")["fold"]) == {7}
+
+
+def test_methods_may_have_folds_of_their_own(data):
+    ridge = {key: SPEC[key] for key in ("solver", "solver_parameters")}
+    spec = {key: SPEC[key] for key in SPEC if key not in ridge} | {
+        "methods": {"one": ridge, "other": ridge},
+        "forms": ["dual"],
+        "folds": {"GPCR": {"one": [3, 7], "other": [7]}},
+        "iterations": 2,
+    }
+    frame = run_experiment("airola.early_stopping", spec, data, "gpcr")
+    found = frame.groupby("method")["fold"].unique().apply(list).to_dict()
+    assert found == {"one": [3, 7], "other": [7]}
+
+
+def test_same_seed_same_numbers_and_another_seed_other_numbers(data):
+    first = run_experiment("airola.early_stopping", SVM, data, "gpcr")
+    again = run_experiment("airola.early_stopping", SVM, data, "gpcr")
+    other = run_experiment("airola.early_stopping", SVM | {"seed": 8}, data, "gpcr")
+    np.testing.assert_array_equal(first["risk"], again["risk"])
+    np.testing.assert_array_equal(first["auc"], again["auc"])
+    assert not np.array_equal(first["risk"], other["risk"])
+
+
+def test_solvers_see_the_same_splits(data, monkeypatch):
+    seen = []
+    from kronbench.evaluation import VertexDisjointKFold
+
+    original = VertexDisjointKFold.split
+
+    def split(self, *arguments):
+        for train, test in original(self, *arguments):
+            seen.append(tuple(test))
+            yield train, test
+
+    monkeypatch.setattr(VertexDisjointKFold, "split", split)
+    run_experiment("airola.early_stopping", SPEC, data, "gpcr")
+    ridge = seen.copy()
+    seen.clear()
+    run_experiment("airola.early_stopping", SVM, data, "gpcr")
+    assert seen == ridge

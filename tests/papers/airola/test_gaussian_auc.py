@@ -1,0 +1,71 @@
+"""AUC of two SVMs with Gaussian kernels over folds, sizes and weights."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kronbench.evaluation import roc_auc
+from kronbench.models import PairLibSVM
+from kronbench.papers.airola.draw import gaussian_auc
+from kronbench.papers.airola.measure.scaling import Folds
+from kronbench.runner.job import run_experiment
+from kronbench.runner.seeds import generator
+
+GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1.0, "col_gamma": 1.0}
+SPEC = {
+    "fraction": 0.25,
+    "folds": [0, 5],
+    "regs": [0.5, 8.0],
+    "sizes": {"KronSVM": [200, 100_000], "LibSVM": [200]},
+    "solvers": {
+        "KronSVM": {"solver": "kronbench.models.KronSVM", "parameters": GAUSSIAN},
+        "LibSVM": {"solver": "kronbench.models.PairLibSVM", "parameters": {"gamma": 1.0}},
+    },
+    "seed": 7,
+    "time_cap": 100,
+}
+
+
+@pytest.fixture(scope="module")
+def frame(data):
+    return run_experiment("airola.gaussian_auc", SPEC, data, "GPCR")
+
+
+def test_auc_is_that_of_the_solver_itself(data, frame):
+    problems = Folds(SPEC, data, generator(7, "gaussian_auc", data.name))
+    model = PairLibSVM(gamma=1.0, reg=8.0).fit(*problems.train(200, 5))
+    pairs, y = problems.test(5)
+    (row,) = frame.query("method == 'LibSVM' and reg == 8 and fold == 5").to_dict("records")
+    assert row["auc"] == pytest.approx(roc_auc(y, model.decision_function(pairs)))
+
+
+def test_kernel_values_that_are_made_once_give_the_same_rows(data):
+    """With subsets of several sizes, of which each takes its part of them."""
+    tables = []
+    for precompute in (False, True):
+        parameters = {"gamma": 1.0, "precompute": precompute}
+        libsvm = {"solver": "kronbench.models.PairLibSVM", "parameters": parameters}
+        spec = SPEC | {"solvers": {"LibSVM": libsvm}, "sizes": {"LibSVM": [100, 201, 300]}}
+        tables.append(run_experiment("airola.gaussian_auc", spec, data, "GPCR"))
+    anew, shared = (table.drop(columns="peak_mib") for table in tables)
+    pd.testing.assert_frame_equal(anew, shared, check_exact=True)
+
+
+def test_what_the_weight_changes_is_the_range_of_a_fold(frame):
+    assert len(frame) == 2 * 2 * (2 + 1)
+    for _, part in frame.groupby(["fold", "method", "size"]):
+        assert part["over_weights"].nunique() == 1
+        assert part["over_weights"].iloc[0] == pytest.approx(np.ptp(part["auc"]))
+
+
+def test_the_table_has_the_means_over_folds(frame):
+    frame = frame.assign(dataset="GPCR", source="surrogate")
+    table = gaussian_auc.tabulate(frame, SimpleNamespace(), None)
+    assert len(table) == 2 * 3
+    (row,) = table.query("method == 'LibSVM' and reg == 0.5").to_dict("records")
+    part = frame.query("method == 'LibSVM' and reg == 0.5")
+    assert row["AUC"] == pytest.approx(part["auc"].mean())
+    assert row["over weights"] == pytest.approx(part["over_weights"].mean())
+    assert (row["test sets"], row["λ"]) == (2, "2^-1")

@@ -1,0 +1,194 @@
+"""Tables 6 and 7: methods on the same vertex-disjoint splits."""
+
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kronbench.datasets.checkerboard import generate
+from kronbench.datasets.dataset import Dataset
+from kronbench.evaluation import VertexDisjointKFold, roc_auc
+from kronbench.models import KronRidge, PairKNN
+from kronbench.papers.airola.draw import method_auc, method_seconds
+from kronbench.papers.airola.measure import method_comparison
+from kronbench.runner.clock import Stopwatch
+from kronbench.runner.job import run_experiment
+
+SPEC = {
+    "fraction": 0.25,
+    "folds": [0, 4],
+    "timed_folds": [4],
+    "test_vertices": 40,
+    "test_boards": 2,
+    "grids": {
+        "reg": [0.1, 1.0, 10.0],
+        "n_neighbors": {"folds": [1, 15], "checkerboards": [5]},
+    },
+    "methods": {
+        "KronRidge": {
+            "solver": "kronbench.models.KronRidge",
+            "parameters": {"reg": 1e-4, "max_iter": 20},
+            "checkerboard": {"row_kernel": "gaussian", "row_gamma": 1.0},
+        },
+        "SGD hinge": {
+            "solver": "kronbench.models.PairSGD",
+            "parameters": {"n_updates": 2000},
+            "select": "reg",
+            "twin": "SGD hinge, ours",
+        },
+        "SGD hinge, ours": {
+            "solver": "kronbench.models.PairSGD",
+            "parameters": {"n_updates": 2000, "form": "dual"},
+            "select": "reg",
+            "only": "folds",
+        },
+        "KNN": {"solver": "kronbench.models.PairKNN", "select": "n_neighbors"},
+        "Other": {"solver": "elsewhere.Solver"},
+    },
+    "seed": 7,
+    "time_cap": 10,
+}
+
+
+@pytest.fixture(scope="module")
+def frame(data):
+    return run_experiment("airola.method_comparison", SPEC, data, "GPCR")
+
+
+def test_every_method_has_a_score_on_every_fold(frame):
+    runs = frame.groupby("method")["fold"].apply(list)
+    assert set(runs.index) == {"KronRidge", "SGD hinge", "SGD hinge, ours", "KNN"}
+    assert all(folds == [0, 4] for folds in runs)
+    assert frame.attrs["skipped"] == ["elsewhere.Solver was skipped: elsewhere is not installed"]
+
+
+def test_a_twin_gives_the_scores_of_folds_that_are_not_timed(frame):
+    ours, theirs = (
+        frame[frame["method"] == name].set_index("fold")
+        for name in ("SGD hinge, ours", "SGD hinge")
+    )
+    np.testing.assert_allclose(theirs["auc"], ours["auc"], atol=1e-9)
+    assert theirs["scored_by"].fillna("").to_dict() == {0: "SGD hinge, ours", 4: ""}
+    assert theirs["seconds"].notna().to_dict() == {0: False, 4: True}
+    assert theirs["cpu_seconds"].notna().to_dict() == {0: False, 4: True}
+    assert ours[["seconds", "fit_cpu"]].notna().all(axis=None)
+
+
+def test_selected_values_are_kept_and_whether_they_end_their_grid(frame):
+    chosen = frame[frame["method"] == "SGD hinge, ours"]
+    assert chosen["reg"].isin([0.1, 1.0, 10.0]).all()
+    assert (chosen["on_edge"] == chosen["reg"].isin([0.1, 10.0])).all()
+    assert chosen["n_neighbors"].isna().all()
+    assert frame.loc[frame["method"] == "KronRidge", "on_edge"].isna().all()
+
+
+def test_a_selection_beside_a_twin_is_timed_on_one_inner_fold(data, monkeypatch):
+    given = []
+    whole = method_comparison._Method.inner_areas
+
+    def inner_areas(method, pairs, y, seed, inner):
+        given.append((method.parameters.get("form"), len(inner)))
+        return whole(method, pairs, y, seed, inner)
+
+    monkeypatch.setattr(method_comparison._Method, "inner_areas", inner_areas)
+    methods = {name: SPEC["methods"][name] for name in ("SGD hinge", "SGD hinge, ours")}
+    spec = {**SPEC, "folds": [4], "methods": methods}
+    frame = run_experiment("airola.method_comparison", spec, data, "GPCR")
+    assert given == [("dual", 3), (None, 1)]
+    assert frame["reg"].nunique() == 1
+    assert frame["auc"].iloc[0] == pytest.approx(frame["auc"].iloc[1], abs=1e-9)
+    with Stopwatch() as watch:
+        sum(range(10**5))
+    once = watch.cpu_seconds
+    watch.count_as(3)
+    assert watch.timing().cpu_seconds == pytest.approx(3 * once)
+
+
+def test_methods_see_the_same_pairs(frame):
+    sizes = frame.groupby("fold")[["n", "n_test"]].nunique()
+    assert (sizes == 1).all(axis=None)
+    assert frame.loc[frame["method"] == "KronRidge", "auc"].nunique() == 2
+
+
+def test_seconds_are_the_sum_of_the_three_steps(frame):
+    timed = frame.dropna(subset="cpu_seconds")
+    parts = timed[["selection_cpu", "fit_cpu", "prediction_cpu"]].sum(axis=1)
+    np.testing.assert_allclose(timed["cpu_seconds"], parts)
+
+
+def test_auc_is_that_of_the_model(data, frame):
+    split = next(method_comparison.splits(SPEC, data))
+    ((fold, test),) = split.tests
+    pairs, y = test()
+    model = KronRidge(reg=1e-4, max_iter=20).fit(split.train, split.y_train)
+    expected = roc_auc(y, model.decision_function(pairs))
+    row = frame.query(f"method == 'KronRidge' and fold == {fold}")
+    assert row["auc"].item() == pytest.approx(expected)
+
+
+def test_selection_by_one_search_is_selection_by_separate_fits(data):
+    split = next(method_comparison.splits(SPEC, data))
+    pairs, y = split.train, split.y_train
+    method = method_comparison._Method(SPEC["methods"]["KNN"], SPEC["grids"], False)
+    splits = list(VertexDisjointKFold(3, 3, random_state=11).split(pairs, y))
+    areas = np.array(
+        [
+            [
+                roc_auc(
+                    y[splits[block][1]],
+                    PairKNN(n_neighbors=k)
+                    .fit(pairs[splits[block][0]], y[splits[block][0]])
+                    .decision_function(pairs[splits[block][1]]),
+                )
+                for k in (1, 15)
+            ]
+            for block in (0, 4, 8)
+        ]
+    )
+    assert method.select(pairs, y, 11) == (1, 15)[int(areas.mean(axis=0).argmax())]
+
+
+def test_a_checkerboard_is_trained_on_whole_and_tested_on_new_vertices():
+    arrays = generate(np.random.default_rng(0), m=40, fraction=0.25, flip=0.2)
+    board = Dataset(name="Board", source="generated", kind="pairs", arrays=arrays)
+    (split,) = method_comparison.splits(SPEC, board)
+    assert len(split.train) == 400
+    boards = [test() for _, test in split.tests]
+    assert [number for number, _ in split.tests] == [0, 1]
+    assert [len(y) for _, y in boards] == [400, 400]
+    vertices = [split.train.row_features, *(pairs.row_features for pairs, _ in boards)]
+    assert len(np.unique(np.concatenate(vertices))) == 3 * 40
+    method = method_comparison._Method(SPEC["methods"]["KronRidge"], {}, True)
+    assert method.make(0).row_kernel == "gaussian"
+    frame = run_experiment("airola.method_comparison", SPEC, board, "Board")
+    assert not frame["cross_validated"].any()
+    assert frame["method"].tolist() == [
+        name for name in ("KronRidge", "SGD hinge", "KNN") for _ in range(2)
+    ]
+    # one model a method: what was selected and the time to fit are those of both test sets
+    assert (frame.groupby("method")[["fit_cpu", "selection_cpu"]].nunique() == 1).all(axis=None)
+    assert frame.loc[frame["method"] == "KNN", "n_neighbors"].eq(5).all()
+
+
+def rows(**columns):
+    frame = pd.DataFrame({"dataset": "Ki", "method": "KNN", "source": "mirror", **columns})
+    return frame.assign(selection_cpu=1.0, fit_cpu=2.0, prediction_cpu=3.0, seconds=4.0, n=10)
+
+
+def test_tables_put_ours_beside_the_paper():
+    printed = pd.DataFrame({"method": ["KNN"], "Ki": [0.71], "Checker": [46.0]})
+    frame = rows(auc=[0.7, 0.8], n_neighbors=[10.0, 30.0], cpu_seconds=[5.0, 7.0])
+    frame = frame.assign(cross_validated=True, reg=np.nan, on_edge=[0, 1], scored_by=None)
+    item = types.SimpleNamespace()
+    (auc,) = method_auc.tabulate(frame, item, printed).to_dict("records")
+    assert (auc["ours"], auc["difference"]) == (pytest.approx(0.75), pytest.approx(0.04))
+    assert (auc["test sets"], auc["chosen"], auc["on edge"]) == (2, "10 to 30", 1)
+    (seconds,) = method_seconds.tabulate(frame, item, printed).to_dict("records")
+    assert (seconds["our seconds"], seconds["selection seconds"]) == (9 * 6.0, 9.0)
+    untimed = frame.assign(cpu_seconds=[5.0, np.nan])
+    (seconds,) = method_seconds.tabulate(untimed, item, printed).to_dict("records")
+    assert (seconds["our seconds"], seconds["timed"]) == (9 * 5.0, 1)
+    board = frame.assign(dataset="Checker", cross_validated=False)
+    (seconds,) = method_seconds.tabulate(board, item, printed).to_dict("records")
+    assert (seconds["our seconds"], seconds["paper / our seconds"]) == (6.0, pytest.approx(46 / 6))

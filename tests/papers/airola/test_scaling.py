@@ -1,0 +1,178 @@
+"""Figures 6 and 7: training and prediction time against the number of pairs."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kronbench.evaluation import roc_auc
+from kronbench.models import KronSVM
+from kronbench.papers.airola.draw.scaling import draw
+from kronbench.papers.airola.measure import scaling
+from kronbench.papers.airola.measure.scaling import Folds, _Checkerboards, _frame, _Solvers
+from kronbench.runner.clock import Timing
+from kronbench.runner.job import run_experiment
+from kronbench.runner.processes import one_process
+from kronbench.runner.seeds import generator
+
+GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1.0, "col_gamma": 1.0}
+SPEC = {
+    "sizes": [200, 400, 100_000],
+    "folds": [0, 5],
+    "fraction": 0.25,
+    "regs": {"KronSVM": [0.5], "LibSVM": [0.5, 2.0], "Missing": [1.0]},
+    "solvers": {
+        "KronSVM": {"solver": "kronbench.models.KronSVM", "parameters": GAUSSIAN},
+        "Missing": {"solver": "elsewhere.Solver", "parameters": {}},
+        "LibSVM": {
+            "solver": "kronbench.models.PairLibSVM",
+            "parameters": {"gamma": 1.0},
+            "slow_prediction": [2.0],
+        },
+    },
+    "seed": 7,
+    "time_cap": 100,
+}
+BOARDS = {key: value for key, value in SPEC.items() if key != "folds"} | {"sizes": [20, 30, 40]}
+
+
+@pytest.fixture(scope="module")
+def frame(data):
+    return run_experiment("airola.scaling", SPEC, data, "GPCR")
+
+
+def test_each_model_is_trained_once_and_predicts_both_ways(frame):
+    training = frame[frame["task"] == "training"]
+    assert not training.duplicated(["method", "reg", "fold", "size"]).any()
+    assert len(training) == 3 * 2 * 3
+    own = frame[(frame["task"] == "prediction") & (frame["method"] == "LibSVM")]
+    assert set(own["reg"]) == {2.0}
+    assert len(own) == 2 * 3
+    assert own["deviation"].max() < 1e-12
+    trick = frame[frame["method"] == "LibSVM by vec trick"]
+    assert set(trick["reg"]) == {0.5, 2.0}
+    assert frame["seconds"].min() > 0
+
+
+def test_what_is_not_installed_is_skipped_with_a_reason(frame):
+    assert frame.attrs["skipped"] == ["elsewhere.Solver was skipped: elsewhere is not installed"]
+
+
+def test_subsets_are_nested_and_end_with_all_training_pairs(data, frame):
+    problems = Folds(SPEC, data, generator(7, "scaling", data.name))
+    small, large = (problems.train(size, 5)[0] for size in (200, 400))
+    cells = [set(zip(pairs.rows, pairs.cols, strict=True)) for pairs in (small, large)]
+    assert len(cells[0]) == 200
+    assert cells[0] < cells[1]
+    everything = problems.n_train(100_000, 5)
+    assert everything == len(problems.train(100_000, 5)[0]) < 5296
+    test = problems.test(5)[0]
+    assert not set(test.rows) & set(large.rows)
+    assert not set(test.cols) & set(large.cols)
+    assert frame.loc[(frame["size"] == 100_000) & (frame["fold"] == 5), "n"].eq(everything).all()
+
+
+def test_auc_is_that_of_the_model_on_the_test_pairs(data, frame):
+    problems = Folds(SPEC, data, generator(7, "scaling", data.name))
+    model = KronSVM(reg=0.5, **GAUSSIAN).fit(*problems.train(400, 5))
+    pairs, y = problems.test(5)
+    row = frame.query("method == 'KronSVM' and task == 'training' and size == 400 and fold == 5")
+    assert row["auc"].item() == pytest.approx(roc_auc(y, model.decision_function(pairs)))
+
+
+def test_checkerboards_are_the_same_for_every_solver_and_tested_on_new_vertices():
+    first, second = _Checkerboards(BOARDS), _Checkerboards(BOARDS)
+    pairs, y = first.train(30, 0)
+    again, y_again = second.train(30, 0)
+    assert len(pairs) == first.n_train(30, 0) == 225
+    np.testing.assert_array_equal(pairs.row_features, again.row_features)
+    np.testing.assert_array_equal(y, y_again)
+    test, _ = first.test(0)
+    assert len(test) == 225
+    assert not np.isin(test.row_features, pairs.row_features).any()
+
+
+def test_checkerboard_rows_name_their_data():
+    frame = run_experiment("airola.scaling", BOARDS, None, "all")
+    assert set(frame["dataset"]) == {"checkerboard"}
+    assert set(frame["source"]) == {"generated"}
+    assert set(frame["n"]) == {100, 225, 400}
+
+
+def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypatch):
+    seconds = {200: 1.0, 400: 8.0}
+
+    def pretend(functions, patience):
+        results = {key: function() for key, function in functions.items()}
+        sizes = {key: len(getattr(result, "X_fit_", ())) for key, result in results.items()}
+        return {
+            key: (results[key], Timing(*[seconds.get(n, 1.0)] * 3, 1, 0.0, 0.0, 1))
+            for key, n in sizes.items()
+        }
+
+    monkeypatch.setattr(scaling, "in_turn", pretend)
+    spec = SPEC | {"sizes": [200, 400, 2000, 100_000], "folds": [0]}
+    problems = Folds(spec, data, generator(7, "scaling", data.name))
+    solvers = _Solvers(spec, ["KronSVM"], problems)
+    for size in spec["sizes"]:
+        solvers.measure(["KronSVM"], 0, size)
+    frame = _frame([(solvers.rows, solvers.ends)], [])
+    assert set(frame["size"]) == {200, 400}
+    (sentence,) = frame.attrs["skipped"]
+    assert sentence == (
+        "KronSVM with reg 0.5, training: ended after n = 400; the next point would take about "
+        "1000 s, over the cap of 100 s"
+    )
+    (end,) = frame[frame["next_seconds"].notna()].to_dict("records")
+    assert (end["size"], end["task"]) == (400, "training")
+    assert end["next_seconds"] == pytest.approx(1000)
+
+    item = SimpleNamespace(paper="airola", printed="figure6-text.csv", drawing_options={})
+    training, prediction, _ = draw(frame, item).axes
+    crosses = [
+        [line for line in panel.lines if line.get_marker() == "x" and len(line.get_xdata())]
+        for panel in (training, prediction)
+    ]
+    assert [len(found) for found in crosses] == [1, 1]
+
+
+@pytest.mark.parametrize("cap", [{"time_cap": 0.0}, {"time_caps": {"KronSVM": 0.0}}])
+def test_a_solver_may_have_a_cap_of_its_own(data, cap):
+    entry = SPEC["solvers"]["KronSVM"]
+    spec = SPEC | {"solvers": {"KronSVM": entry}, "folds": [0]} | cap
+    assert set(run_experiment("airola.scaling", spec, data, "GPCR")["size"]) == {200}
+
+
+def test_a_program_with_other_numbers_than_those_it_should_have_is_not_timed():
+    kron = SPEC["solvers"]["KronSVM"]
+    solvers = {
+        "KronSVM": kron,
+        "the same": kron | {"same_as": "KronSVM"},
+        "another": kron | {"same_as": "KronSVM"},
+        "LibSVM": SPEC["solvers"]["LibSVM"] | {"same_as": "another"},
+    }
+    regs = {"KronSVM": [0.5], "the same": [0.5], "another": [5.0], "LibSVM": [0.5]}
+    spec = BOARDS | {"sizes": [20], "solvers": solvers, "regs": regs}
+    frame = run_experiment("airola.scaling", spec, None, "all")
+    assert set(frame["method"]) == {"KronSVM", "the same"}
+    first, second = frame.attrs["skipped"]
+    assert first.startswith("another was not timed: on the smallest problem its decision values")
+    assert second.startswith("LibSVM was not timed")
+    areas = frame[frame["task"] == "training"].set_index("method")["auc"]
+    assert areas["KronSVM"] == areas["the same"]
+
+
+def test_each_library_has_a_process_of_its_own(monkeypatch):
+    begun = []
+
+    def recorded(module, *, initializer, initargs):
+        begun.append(initargs[1])
+        return one_process(module, initializer=initializer, initargs=initargs)
+
+    monkeypatch.setattr(scaling, "one_process", recorded)
+    ours = SPEC["solvers"] | {"KronSVM, ours": SPEC["solvers"]["KronSVM"]}
+    spec = BOARDS | {"sizes": [20], "solvers": ours, "regs": {key: [0.5] for key in ours}}
+    frame = run_experiment("airola.scaling", spec, None, "all")
+    assert begun == [["KronSVM", "KronSVM, ours"], ["LibSVM"]]
+    peaks = frame.groupby("method")["peak_mib"].max()
+    assert peaks["KronSVM"] == peaks["KronSVM, ours"] != peaks["LibSVM by vec trick"]

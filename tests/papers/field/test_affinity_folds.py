@@ -1,0 +1,184 @@
+"""Machines that separate the positives of a published fold, and when LibSVM is left out."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+from sklearn.metrics import average_precision_score
+from sklearn.svm import SVC
+
+from kronbench.datasets import Dataset, PublishedFold
+from kronbench.papers.field.measure import affinity_folds, fold_libsvm
+from kronbench.papers.field.measure.fold_libsvm import OverCap, check_seconds, spread_rows
+
+SPEC = {
+    "seed": 3,
+    "folds": ["small-1"],
+    "kernels": {
+        "small": {
+            "arrays": {"D": "drug_similarity", "T": "target_similarity"},
+            "drugs": ["D"],
+            "targets": ["T"],
+            "effects": [[0.0, 0.0], [0.1, 0.1]],
+        }
+    },
+    "dtypes": {},
+    "regs": [0.01, 0.1, 1.0],
+    "class_regs": {"small": [0.05, 0.5, 5.0]},
+    "training_caps": {"seconds": 60, "gigabytes": 1},
+    "max_iter": 50,
+    "methods": {
+        "KronRidge": {"model": "ridge"},
+        "KronSVM": {"model": "svm"},
+        "KronRidge on classes": {"model": "ridge of classes"},
+        "LibSVM": {
+            "model": "libsvm",
+            "parts": [60, 90],
+            "regs": [0.1, 1.0, 10.0],
+            "gammas": [0.1, 0.5],
+        },
+    },
+    "repeated": [],
+    "by_leak": [],
+}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Complete data of 14 x 18 vertices, and a fold of it: five parts to train, one to test."""
+    rng = np.random.default_rng(5)
+    D, T = rng.normal(size=(14, 4)), rng.normal(size=(18, 4))
+    arrays = {"values": D @ T.T, "drug_similarity": D @ D.T, "target_similarity": T @ T.T}
+    rows, cols = np.divmod(np.arange(14 * 18), 18)
+    *parts, test = (np.sort(part) for part in np.split(rng.permutation(14 * 18), 6))
+    fold = PublishedFold(
+        "small", "small-1", "small", "A", rows, cols, tuple(parts), test, "generated", 1.0
+    )
+    monkeypatch.setattr(affinity_folds, "published", lambda data, name: fold)
+    return Dataset("small", "generated", "label matrix", arrays), fold
+
+
+def of_method(frame, method):
+    (row,) = frame[frame["method"] == method].to_dict("records")
+    return row
+
+
+def test_libsvm_is_that_of_another_library_at_what_it_chose(small):
+    data, fold = small
+    row = of_method(affinity_folds.run(SPEC, data, None), "LibSVM")
+    X = np.hstack(
+        [
+            spread_rows(S / np.diag(S).mean())[index]
+            for S, index in (
+                (data["drug_similarity"], fold.rows),
+                (data["target_similarity"], fold.cols),
+            )
+        ]
+    )
+    y = data["values"][fold.rows, fold.cols] > fold.positive_above
+    train, validation = np.concatenate(fold.parts[1:]), fold.parts[0]
+
+    def found(reg, gamma, train, test):
+        machine = SVC(C=1 / reg, gamma=gamma).fit(X[train], y[train])
+        return average_precision_score(y[test], machine.decision_function(X[test]))
+
+    assert row["aupr"] == pytest.approx(
+        found(row["reg"], row["gamma"], fold.train, fold.test), abs=0.01
+    )
+    entry = SPEC["methods"]["LibSVM"]
+    best = max(
+        found(reg, gamma, train, validation) for reg in entry["regs"] for gamma in entry["gammas"]
+    )
+    chosen = found(row["reg"], row["gamma"], train, validation)
+    assert chosen == pytest.approx(best, abs=0.01)
+    assert np.isnan(row["mse"])
+
+
+def test_each_data_set_has_weights_of_its_machines_on_classes(small):
+    frame = affinity_folds.run(SPEC, small[0], None)
+    for method in ("KronSVM", "KronRidge on classes"):
+        assert of_method(frame, method)["reg"] in SPEC["class_regs"]["small"]
+    assert set(frame["method"]) == set(SPEC["methods"])
+    assert frame.attrs["skipped"] == []
+
+
+def test_ridge_on_classes_is_the_dense_machine_at_the_best_weight(small):
+    data, fold = small
+    row = of_method(affinity_folds.run(SPEC, data, None), "KronRidge on classes")
+    D, T = (
+        S / np.diag(S).mean() + effect * np.eye(len(S))
+        for S, effect in (
+            (data["drug_similarity"], row["row_effect"]),
+            (data["target_similarity"], row["col_effect"]),
+        )
+    )
+    K = D[np.ix_(fold.rows, fold.rows)] * T[np.ix_(fold.cols, fold.cols)]
+    positive = data["values"][fold.rows, fold.cols] > fold.positive_above
+    labels = np.where(positive, 1.0, -1.0)
+
+    def found(reg, train, test):
+        dual = np.linalg.solve(K[np.ix_(train, train)] + reg * np.eye(len(train)), labels[train])
+        return average_precision_score(positive[test], K[np.ix_(test, train)] @ dual)
+
+    assert row["aupr"] == pytest.approx(found(row["reg"], fold.train, fold.test), abs=0.005)
+    train, validation = np.concatenate(fold.parts[1:]), fold.parts[0]
+    of_regs = {reg: found(reg, train, validation) for reg in SPEC["class_regs"]["small"]}
+    assert of_regs[row["reg"]] == pytest.approx(max(of_regs.values()), abs=0.005)
+    assert np.isnan(row["mse"])
+
+
+def test_libsvm_from_features_is_that_from_the_kernel_matrix(small):
+    by_matrix, by_features = (
+        of_method(affinity_folds.run(SPEC | {"training_caps": caps}, small[0], None), "LibSVM")
+        for caps in ({"seconds": 60, "gigabytes": 1}, {"seconds": 60, "gigabytes": 0})
+    )
+    assert by_features["aupr"] == pytest.approx(by_matrix["aupr"], abs=0.01)
+    assert by_features["reg"] == by_matrix["reg"]
+
+
+def test_a_machine_past_its_cap_is_left_out_with_the_reason(small):
+    spec = SPEC | {"training_caps": {"seconds": 0, "gigabytes": 1}}
+    frame = affinity_folds.run(spec, small[0], None)
+    assert set(frame["method"]) == set(SPEC["methods"]) - {"LibSVM"}
+    (reason,) = frame.attrs["skipped"]
+    assert reason.startswith("small, setting 1: LibSVM: a training on 210 pairs would take about")
+
+
+def test_rows_of_a_kernel_have_distances_about_one():
+    A = np.random.default_rng(0).normal(size=(9, 30))
+    distances = pdist(spread_rows(A @ A.T), "sqeuclidean")
+    assert distances.mean() == pytest.approx(1, rel=1e-12)
+
+
+class QuadraticSeconds:
+    """In place of a stopwatch: 10 ms for ten pairs, and as the square of their number."""
+
+    size = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.cpu_seconds = 0.01 * (QuadraticSeconds.size / 10) ** 2
+
+    @classmethod
+    def train(cls, pairs):
+        assert (np.diff(pairs) > 0).all()
+        cls.size = len(pairs)
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "way"),
+    [
+        (0.61, r"from a kernel matrix of 0\.6 GB"),
+        (0.59, r"from features \(a kernel matrix would be 0\.6 GB\)"),
+    ],
+)
+def test_parts_tell_what_all_pairs_take(monkeypatch, gigabytes, way):
+    """Seconds by the power of the last two parts; 24 bytes a kernel value."""
+    monkeypatch.setattr(fold_libsvm, "Stopwatch", QuadraticSeconds)
+    pairs = np.random.default_rng(0).permutation(5000)
+    job = QuadraticSeconds.train, pairs, [10, 20, 9000]
+    check_seconds(*job, {"seconds": 2501, "gigabytes": gigabytes})
+    told = rf"5,000 pairs would take about 2,500 s {way}, .*20 pairs took 0\.04 s"
+    with pytest.raises(OverCap, match=told):
+        check_seconds(*job, {"seconds": 2499, "gigabytes": gigabytes})

@@ -1,0 +1,260 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse.linalg import minres
+
+from kronbench.datasets import Dataset
+from kronbench.evaluation import concordance_index
+from kronbench.models import CompleteKronRidge, TwoStepRidge
+from kronbench.papers.field.draw.documented_outputs import tabulate
+from kronbench.papers.field.measure.documented_outputs import (
+    both_left_out,
+    edge_left_out,
+    random_folds,
+    run,
+    vertex_left_out,
+)
+from kronbench.report import claim_files, claims
+from kronbench.runner.items import load_plan
+from tests.helpers import merged
+
+KERNELS = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(3)
+    arrays = {
+        "values": rng.normal(size=(9, 12)),
+        "drug_similarity": rng.normal(size=(9, 9)),
+        "target_similarity": rng.normal(size=(12, 12)),
+    }
+    return Dataset("small", "generated", "label matrix", arrays)
+
+
+def lines_of(data, **script):
+    spec = {
+        "split_seed": {"small": 1},
+        "n_train": {"small": [6, 8, 60]},
+        "only": None,
+        "orders": 2,
+    }
+    return run(spec | {"scripts": {"one": {"data": "small", **script}}}, data, None)
+
+
+@pytest.fixture
+def symmetric():
+    A, S = np.random.default_rng(5).normal(size=(2, 7, 7))
+    return A @ A.T, S + S.T, 0.7
+
+
+def test_an_edge_left_out_is_trained_without_it_and_its_mirror_image(symmetric):
+    K, S, reg = symmetric
+    model = TwoStepRidge(reg_rows=reg, reg_cols=reg, **KERNELS).fit_matrix(K, K, S)
+    for i, j in ((1, 4), (3, 3)):
+        mask = np.zeros(S.shape, bool)
+        mask[[i, j], [j, i]] = True
+        assert edge_left_out(K, S, reg, False)[i, j] == pytest.approx(model.held_out(mask)[0])
+    apart = edge_left_out(K, S, reg, True) - edge_left_out(K, S, reg, False)
+    np.testing.assert_allclose(apart - np.diag(apart.diagonal()), 0)
+    assert np.abs(apart.diagonal()).min() > 0
+
+
+@pytest.mark.parametrize(
+    ("left_out", "vertices"), [(vertex_left_out, (5,)), (both_left_out, (2, 5))]
+)
+def test_left_out_vertices_are_on_neither_side(symmetric, left_out, vertices):
+    K, S, reg = symmetric
+    rest = np.delete(np.arange(len(K)), vertices)
+    model = TwoStepRidge(reg_rows=reg, reg_cols=reg, **KERNELS)
+    model.fit_matrix(K[np.ix_(rest, rest)], K[np.ix_(rest, rest)], S[np.ix_(rest, rest)])
+    expected = model.predict_matrix(K[[2]][:, rest], K[[5]][:, rest])[0, 0]
+    assert left_out(K, S, reg, False)[2, 5] == pytest.approx(expected)
+
+
+def test_the_program_knows_labels_of_the_vertex_that_it_leaves_out(symmetric):
+    K, S, reg = symmetric
+    changed = S.copy()
+    changed[5, :5] = changed[:5, 5] = 9.0
+    same, moved = (
+        np.abs(vertex_left_out(K, S, reg, how) - vertex_left_out(K, changed, reg, how))
+        for how in (False, True)
+    )
+    same, moved = (apart[:5, 5].max() for apart in (same, moved))
+    assert same == 0 < 0.1 < moved
+
+
+def test_folds_are_a_partition_of_almost_equal_parts():
+    folds = random_folds(23, 5, 12345)
+    assert sorted(np.concatenate(folds)) == list(range(23))
+    assert [len(fold) for fold in folds] == [5, 5, 5, 4, 4]
+
+
+def test_pairs_of_a_fold_are_left_out_together(data):
+    frame = lines_of(
+        data, model="two-step", setting="A", exponents=[[-1, 0], [1, 1]], folds=3, fold_seeds=[7]
+    )
+    K, G = (data[side] @ data[side].T for side in ("drug_similarity", "target_similarity"))
+    for (_, line), reg in zip(frame.iterrows(), (0.5, 1.0), strict=True):
+        model = TwoStepRidge(reg_rows=reg, reg_cols=2.0, **KERNELS)
+        model.fit_matrix(K, G, data["values"])
+        F = np.empty(data["values"].shape)
+        for fold in random_folds(F.size, 3, 7):
+            mask = np.zeros(F.shape, bool)
+            mask.ravel()[fold] = True
+            F[mask] = model.held_out(mask)
+        assert line["value"] == concordance_index(data["values"].ravel(), F.ravel())
+
+
+@pytest.mark.parametrize("folds", [{}, {"folds": 6, "fold_seeds": [7]}])
+def test_rows_left_out_one_by_one_and_by_folds_of_one(data, folds):
+    frame = lines_of(data, model="two-step", setting="B", exponents=[[0, 0], [1, 1]], **folds)
+    shuffled = list(range(9))
+    np.random.RandomState(1).shuffle(shuffled)
+    train, test = shuffled[:6], shuffled[6:]
+    D, T, Y = (data[name] for name in ("drug_similarity", "target_similarity", "values"))
+    model = TwoStepRidge(reg_rows=1.0, reg_cols=2.0).fit_matrix(D[train], T, Y[train])
+    found = frame.set_index("score")["value"]
+    tested = model.predict_matrix(D[test], T)
+    assert found["test"] == concordance_index(Y[test].ravel(), tested.ravel())
+    assert found["left out"] == concordance_index(Y[train].ravel(), model.loo("B").ravel())
+
+
+def test_ridge_on_new_vertices_of_both_sides(data):
+    frame = lines_of(data, model="ridge", setting="D", exponents=[[2, 3]])
+    shuffled = np.random.RandomState(1)
+    parts = [list(range(size)) for size in data["values"].shape]
+    for part in parts:
+        shuffled.shuffle(part)
+    rows, new_rows = parts[0][:6], parts[0][6:]
+    cols, new_cols = parts[1][:8], parts[1][8:]
+    D, T, Y = (data[name] for name in ("drug_similarity", "target_similarity", "values"))
+    for value, reg in zip(frame["value"], (4.0, 8.0), strict=True):
+        model = CompleteKronRidge(reg=reg).fit_matrix(D[rows], T[cols], Y[np.ix_(rows, cols)])
+        F = model.predict_matrix(D[new_rows], T[new_cols])
+        assert value == concordance_index(Y[np.ix_(new_rows, new_cols)].ravel(), F.ravel())
+
+
+@pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
+def test_iterates_are_those_on_all_features(data, setting):
+    frame = lines_of(data, model="iterations", setting=setting, max_iter=10, reordered=10)
+    D, T, Y = (data[name] for name in ("drug_similarity", "target_similarity", "values"))
+    shuffled = np.random.RandomState(1)
+    rows, cols = np.indices(Y.shape).reshape(2, -1)
+    if setting == "A":
+        order = list(range(Y.size))
+        shuffled.shuffle(order)
+        train, test = np.array(order[:60]), np.array(order[60:])
+    else:
+        new = []
+        for side, size, n_train, of in ((rows, 9, 6, "BD"), (cols, 12, 8, "CD")):
+            if setting in of:
+                order = list(range(size))
+                shuffled.shuffle(order)
+                new.append(np.isin(side, order[n_train:]))
+        train, test = (~np.any(new, axis=0)).nonzero()[0], np.all(new, axis=0).nonzero()[0]
+    F = np.einsum("na,nb->nab", D[rows], T[cols]).reshape(Y.size, -1)
+    w = minres(F[train].T @ F[train], F[train].T @ Y.ravel()[train], rtol=0, maxiter=10)[0]
+    assert frame["value"].tolist() == [concordance_index(Y.ravel()[test], F[test] @ w)]
+    # which no order of sums changes in ten iterations, whatever is made of the pairs
+    assert frame["order_mean"].tolist() == pytest.approx(frame["value"].tolist(), abs=1e-14)
+    assert frame["order_deviation"].tolist() == pytest.approx([0.0], abs=1e-14)
+
+
+def test_equal_predictions_count_half_whatever_rounding_makes_of_them(data):
+    data.arrays["target_similarity"][11] = data["target_similarity"][10]  # a twin
+    (line,) = lines_of(data, model="ridge", setting="B", exponents=[[2, 2]]).to_dict("records")
+    comparable = 36 * 35 / 2  # 3 test drugs, 12 targets
+    assert line["ties"] == pytest.approx(3 / comparable / 2)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        {"model": "ridge", "exponents": [[1, 2]]},
+        {"model": "iterations", "max_iter": 10, "reordered": 0},
+    ],
+)
+def test_a_summary_needs_no_other_script(data, script):
+    frame = lines_of(data, setting="A", **script).assign(dataset="small", source="generated")
+    printed = frame[["file", "line", "score", "at"]].assign(printed=frame["value"])
+    item = SimpleNamespace(parameters={"orders": 2}, drawing_options={"what": {"one": "a script"}})
+    assert tabulate(frame, item, printed).iloc[0]["lines that differ"] == 0
+
+
+def test_a_line_comes_out_where_its_last_printed_digit_does():
+    frame = pd.DataFrame(
+        {
+            "dataset": "Davis", "source": "mirror", "file": "one", "reading": "as described",
+            "line": [1, 2, 3], "score": "test", "at": ["2^1", "2^2", "2^3"],
+            "exponent": [1, 2, 3], "second_exponent": np.nan, "iteration": np.nan,
+            "value": [0.5000004, 0.6000006, 0.7000006], "ties": [0, 0, 1e-6],
+            "order_mean": np.nan, "order_deviation": np.nan,
+        }
+    )  # fmt: skip
+    printed = frame[["file", "line", "score", "at"]].assign(printed=[0.5, 0.6, 0.7])
+    item = SimpleNamespace(parameters={"orders": 2}, drawing_options={"what": {"one": "a script"}})
+    first = tabulate(frame, item, printed).iloc[0]
+    assert (first["lines"], first["come out"], first["beyond ties"]) == (3, 1, 1)
+    assert (first["best at"], first["printed best at"]) == (3, 3)
+    assert first["lines that differ"] == 2
+    # nor does one without a number of ours, or one that ours lack
+    frame.loc[0, "value"] = np.nan
+    assert tabulate(frame, item, printed).iloc[0]["lines that differ"] == 3
+    assert tabulate(frame[1:2], item, printed).iloc[0]["lines that differ"] == 3
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"),
+    [
+        (np.linspace(0, 1e-3, 11), "holds"),
+        (np.zeros(11), "contradicted"),  # flat
+        (np.minimum(np.arange(11), 9) * 1e-4, "contradicted"),  # the last line adds nothing
+        (np.append(np.arange(10), 5) * 1e-4, "contradicted"),  # past its peak
+        (np.append(np.arange(10) * 1e-4, np.nan), "contradicted"),
+    ],
+)
+def test_still_increasing_is_no_flat_line(last, verdict):
+    iterations = np.arange(10, 1010, 10)
+    frame = pd.DataFrame(
+        {
+            "dataset": "Ki", "source": "mirror", "file": "cg_kron_rls1",
+            "reading": "as described", "line": np.arange(100) + 1, "score": "test",
+            "at": iterations.astype(str), "exponent": np.nan, "second_exponent": np.nan,
+            "iteration": iterations, "order_mean": np.nan, "order_deviation": np.nan, "ties": 0.0,
+            "value": 0.7 + np.concatenate([np.zeros(89), last]),
+        }
+    )  # fmt: skip
+    item = load_plan(merged()).item("field", "table-6")
+    printed = frame[["file", "line", "score", "at"]].assign(printed=0.7)
+    (claim,) = (
+        claim
+        for claim in claim_files.load_statements(load_plan(merged())).claims
+        if claim["id"] == "field-rlscore-still-increasing-a"
+    )
+    assert claims.judge(claim, tabulate(frame, item, printed), "default").verdict == verdict
+
+
+def test_printed_lines_are_judged_by_the_interval_of_one_more_order():
+    """Five values of one normal law and a sixth: 95 % of the sixths lie in the interval."""
+    draws = np.random.default_rng(0).normal(0.7, 0.01, (4000, 6))
+    frame = pd.DataFrame(
+        {
+            "dataset": "Ki", "source": "mirror", "file": "one", "reading": "as described",
+            "line": np.arange(4000) + 1, "score": "test", "at": "1", "exponent": np.nan,
+            "second_exponent": np.nan, "iteration": np.arange(4000) + 1, "value": draws[:, 0],
+            "ties": 0.0, "order_mean": draws[:, :5].mean(axis=1),
+            "order_deviation": draws[:, :5].std(axis=1, ddof=1),
+        }
+    )  # fmt: skip
+    item = SimpleNamespace(parameters={"orders": 4}, drawing_options={"what": {"one": "a script"}})
+    key = frame[["file", "line", "score", "at"]]
+    assert (
+        0.94
+        < tabulate(frame, item, key.assign(printed=draws[:, 5])).iloc[0]["share within"]
+        < 0.96
+    )
+    shifted = key.assign(printed=draws[:, 5] + 0.05)
+    assert tabulate(frame, item, shifted).iloc[0]["share within"] < 0.2

@@ -1,0 +1,109 @@
+"""Table 1: methods, splits, baselines, and whole subclasses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kronbench.classes import Tree
+from kronbench.papers.seeger.measure.text_classification import some_subclasses
+from kronbench.runner.job import run_experiment
+from tests.small_classes import COMMON, PARENTS, documents
+
+TEXTS = COMMON | {
+    "methods": ["F1", "H1", "F2", "H2"],
+    "splits": {"others": 2},
+    "folds": 3,
+    "start": 5,
+    "bias_variances": [0.1, 1],
+    "dtype": "float32",
+    "noise": 1e-3,
+    "max_evaluations": 10,
+    "most_documents": {"others": 1000},
+    "drawn": {},
+    "solver": {"others": "cg"},
+    "further_splits": {"others": 1},
+    "steps": {
+        "F1": {"learning": [8, 4, 15], "final": [25, 12]},
+        "H1": {"learning": [10, 4, 25], "final": [30, 17]},
+    },
+    "top_down_weights": [1, 10],
+}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return run_experiment("seeger.text_classification", TEXTS, documents(), "ipc-d")
+
+
+def test_every_method_is_scored_on_the_same_splits(texts):
+    learned = texts[texts["variances"] == "learned"]
+    assert set(learned["method"]) == {"F1", "H1", "F2", "H2", "LogisticRegression", "top-down"}
+    counts = learned.groupby("method")["n_variances"].first()
+    assert counts[["F1", "H1", "F2", "H2"]].tolist() == [1, 3, 2, 2]
+    assert (learned["psi"].dropna() <= learned["psi_start"].dropna() + 1e-12).all()
+    assert set(texts["variances"]) == {"learned", "in few steps", "one"}
+    # the bias variance is chosen among two, so that it lies at an end
+    assert (learned[learned["method"].isin(["F1", "H1"])]["on_edge"] == 1).all()
+    assert texts["bias_variance"].nunique() == 1
+    for column in ("acc", "prec", "pacc"):
+        assert texts[column].between(0, 1).all()
+    assert texts["taxo"].between(0, 3).all()
+    assert (learned[learned["method"] != "top-down"]["acc"] > 0.3).all()
+
+
+def test_data_sets_and_drawn_words_have_settings_of_their_own(texts):
+    spec = TEXTS | {
+        "methods": ["F1"],
+        "splits": {"ipc": 2, "others": 4},
+        "further_splits": {"others": 0},
+        "solver": {"ipc": "pcg", "others": "cg"},
+        "drawn": {"splits": 1, "most_documents": 130},
+    }
+    real, drawn = documents(), replace(documents(), source="surrogate")
+    sizes = {
+        data.source: run_experiment("seeger.text_classification", spec, data, "ipc-d")
+        for data in (real, drawn)
+    }
+    assert sizes["mirror"]["split"].nunique() == 2
+    assert (sizes["mirror"]["training"] == 160).all()
+    # the same model, by another solver
+    F1 = sizes["mirror"][sizes["mirror"]["variances"] == "learned"].set_index("split")
+    by_cg = texts[(texts["method"] == "F1") & (texts["variances"] == "learned")].set_index("split")
+    np.testing.assert_allclose(F1["psi"], by_cg["psi"], rtol=1e-4)
+    assert (F1["products"] != by_cg["products"]).all()
+    assert set(sizes["surrogate"]["split"]) == {0}
+    assert (sizes["surrogate"]["training"] <= 2 * 130 / 3).all()
+
+
+def test_another_library_has_the_same_flat_model(texts):
+    row = texts[texts["method"] == "LogisticRegression"].iloc[0]
+    ours = texts[(texts["method"] == "F1") & (texts["variances"] == "learned")].iloc[0]
+    assert row["deviation"] < 1e-5
+    assert row["acc"] == pytest.approx(ours["acc"], abs=0.03)
+
+
+def test_few_steps_learn_about_the_same_on_an_easy_problem(texts):
+    few = texts[texts["variances"] == "in few steps"].set_index("method")
+    assert sorted(few.index) == ["F1", "H1"]
+    assert set(few["split"]) == {0}
+    learned = texts[(texts["variances"] == "learned") & (texts["split"] == 0)].set_index("method")
+    assert (few["variance_factor"] < 3).all()
+    for method in few.index:
+        assert few["psi"][method] == pytest.approx(learned["psi"][method], rel=0.05)
+
+
+def test_whole_subclasses_are_kept():
+    data = documents()
+    X, y, parents = some_subclasses(data, 130)
+    assert 60 < X.shape[0] <= 130
+    assert X.shape[0] == len(y)
+    tree, whole = Tree(parents), Tree(PARENTS)
+    assert tree.n_classes == y.max() + 1 == len(np.unique(y))
+    assert (np.bincount(tree.parents[tree.leaves])[3:] <= 3).all()
+    homes = whole.parents[whole.leaves][data["y"]]
+    sizes = np.bincount(homes)[3:]
+    ours = np.bincount(tree.parents[tree.leaves][y])
+    assert set(ours[ours > 0]) <= set(sizes)
+    assert some_subclasses(data, 1000)[0] is data["X"]
+    np.testing.assert_array_equal(some_subclasses(data, 130)[1], y)

@@ -1,0 +1,60 @@
+"""What follows from the eigenvalue decompositions: the right numbers, counted and compared."""
+
+import numpy as np
+import pytest
+
+from kronbench.datasets.drug_target import kernels
+from kronbench.papers.stock.draw.decomposition_cost import tabulate
+from kronbench.papers.stock.measure.decomposition_cost import _incomplete
+from kronbench.runner.items import load_plan
+from kronbench.runner.job import run_experiment
+from tests.helpers import merged
+
+SPEC = {
+    "seed": 1,
+    "time_cap": 1,
+    "grid": [0.1, 10.0],
+    "regs": [1.0, 10.0],
+    "missing": 0.1,
+    "tol": 1e-8,
+    "max_iter": 500,
+}
+
+
+@pytest.fixture(scope="module")
+def frame(nr):
+    return run_experiment("stock.decomposition_cost", SPEC, nr, "nr").assign(dataset="nr")
+
+
+def test_coefficients_from_the_eigenpairs_are_those_of_models_trained_anew(frame):
+    again = frame[frame["step"] == "another weight"]
+    assert set(again["method"]) == {"IT", "KK", "TS"}
+    assert again["deviation"].max() < 1e-10
+
+
+def test_iterations_end_where_they_should(frame):
+    iterative = frame[frame["step"] == "iterative"].set_index("reg")
+    assert iterative["reached"].max() < 1e-7
+    assert iterative["iterations"].max() < SPEC["max_iter"]
+    # a larger weight, a smaller condition number
+    assert iterative.loc[10.0, "iterations"] < iterative.loc[1.0, "iterations"]
+
+
+def test_a_share_of_the_pairs_is_missing(nr):
+    K, G, Y = kernels(nr)
+    pairs, y = _incomplete(K, G, Y, 0.1, np.random.default_rng(0))
+    assert len(pairs) == Y.size - round(0.1 * Y.size)
+    assert (y == Y[pairs.rows, pairs.cols]).all()
+
+
+def test_the_table_has_seconds_in_units_of_the_decompositions(frame):
+    table = tabulate(frame, load_plan(merged()).item("stock", "section-3"), None)
+    seconds = frame.set_index(["step", "setting"])["seconds"]
+    unit = frame.loc[frame["step"] == "decompositions", "seconds"].item()
+    rows = table.set_index(["step", "setting"])["over the decompositions"]
+    assert rows["grid", "B"] == pytest.approx(seconds["grid", "B"] / unit)
+    assert rows["one point", "B"] == pytest.approx(rows["grid", "B"] / 4)
+    closed = frame[frame["step"] == "closed form"].set_index("reg")["seconds"]
+    iterative = frame[frame["step"] == "iterative"].set_index("reg")["seconds"]
+    found = table[table["step"] == "iterative"].set_index("reg")["over the closed form"]
+    assert found[1.0] == pytest.approx(iterative[1.0] / closed[1.0])

@@ -1,0 +1,350 @@
+"""Table 6.1 of Stock et al. 2016, with figures 4 and 5."""
+
+import os
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from kronbench.datasets import load
+from kronbench.datasets.drug_target import kernels
+from kronbench.models import TwoStepRidge
+from kronbench.papers.stock.draw import (
+    leave_one_out_table,
+    regularization_curves,
+    regularization_maps,
+)
+from kronbench.papers.stock.measure import leave_one_out_grid
+from kronbench.report.render import read_printed
+from kronbench.runner.clock import Timing
+from kronbench.runner.items import load_plan
+from kronbench.runner.job import run_experiment
+from kronbench.runner.results import OVER_CAP
+from tests.helpers import merged
+from tests.papers.stock import peer
+
+GRID = {
+    "seed": 5,
+    "time_cap": 1,
+    "regs": [0.1, 10.0],
+    "submatrix_cap": 60,
+    "submatrix_sample": 2,
+    "methods": [
+        {"name": "KK", "solver": "kronbench.models.CompleteKronRidge", "weights": 1},
+        {"name": "TS", "solver": "kronbench.models.TwoStepRidge", "weights": 2},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def grid(nr):
+    return run_experiment("stock.leave_one_out_grid", GRID, nr, "nr")
+
+
+def test_each_setting_and_point_of_the_grid_has_one_row(grid):
+    counts = grid.groupby(["method", "setting"]).size()
+    assert counts["KK by submatrices"].to_dict() == {"B": 2, "C": 2, "D": 2}
+    assert (counts["KK"] == 2).all()
+    assert (counts["TS"] == 4).all()
+    assert counts["TS*"].to_dict() == {"D": 4}
+    assert not grid.duplicated(["method", "setting", "reg", "reg_cols"]).any()
+
+
+def test_areas_are_those_of_the_predictions_averaged_as_the_setting_says(grid, nr):
+    K, G, Y = kernels(nr)
+    model = TwoStepRidge(
+        reg_rows=0.1, reg_cols=10.0, row_kernel="precomputed", col_kernel="precomputed"
+    )
+    model.fit_matrix(K, G, Y)
+    labels = Y > 0
+
+    def mean_of_curves(labels, scores):
+        return np.mean(
+            [
+                roc_auc_score(y, f)
+                for y, f in zip(labels, scores, strict=True)
+                if y.any() and not y.all()
+            ]
+        )
+
+    expected = {
+        "A": roc_auc_score(labels.ravel(), model.loo("A").ravel()),
+        "B": mean_of_curves(labels, model.loo("B")),
+        "C": mean_of_curves(labels.T, model.loo("C").T),
+        "D": roc_auc_score(labels.ravel(), model.loo("D").ravel()),
+    }
+    point = grid[(grid["method"] == "TS") & (grid["reg"] == 0.1) & (grid["reg_cols"] == 10.0)]
+    assert point.set_index("setting")["auc"].to_dict() == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_star_divides_by_the_denominators_of_setting_a(grid, nr):
+    Y = kernels(nr)[2]
+    hats = []
+    for key, reg in (("target_similarity", 0.1), ("drug_similarity", 10.0)):
+        S = (nr[key] + nr[key].T) / 2
+        hats.append(S @ np.linalg.inv(S + reg * np.eye(len(S))))
+    k, g = np.diag(hats[0]), np.diag(hats[1])
+    F = (hats[0] - np.diag(k)) @ Y @ (hats[1] - np.diag(g)) / (1 - np.outer(k, g))
+    point = grid[(grid["method"] == "TS*") & (grid["reg"] == 0.1) & (grid["reg_cols"] == 10.0)]
+    assert point["auc"].item() == pytest.approx(
+        roc_auc_score((Y > 0).ravel(), F.ravel()), abs=1e-9
+    )
+
+
+def test_a_solver_that_is_not_installed_is_skipped_with_its_reason(nr):
+    missing = {"name": "X", "solver": "elsewhere.Solver", "weights": 1}
+    frame = run_experiment("stock.leave_one_out_grid", GRID | {"methods": [missing]}, nr, "nr")
+    assert set(frame["method"]) == {"TS*"}
+    assert frame.attrs["skipped"] == ["elsewhere.Solver was skipped: elsewhere is not installed"]
+
+
+def test_printed_numbers_stand_beside_ours_and_the_empty_cell_is_marked(grid):
+    item = load_plan(merged()).item("stock", "table-6.1")
+    frame = grid.assign(dataset="e")
+    table = leave_one_out_table.tabulate(frame, item, read_printed(item))
+    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
+    best = frame[(frame["setting"] == "B") & (frame["method"] == "TS")]["auc"].max()
+    assert areas.loc[("B", "TS"), "ours"] == best
+    assert areas.loc[("B", "TS"), "paper"] == 0.9256
+    assert areas.loc[("D", "TS*"), "paper"] == 0.8270
+    assert areas["beyond"].dropna().replace("", np.nan).dropna().index.tolist() == [("D", "KK")]
+    hours = areas.loc[("D", "KK")]
+    spent = grid[(grid["setting"] == "D") & (grid["method"] == "KK")].iloc[0]
+    ours = spent["seconds"] + spent["scoring_seconds"]  # the paper's time includes the AUC
+    assert hours["times faster"] * ours == pytest.approx(3 * 86400)
+    counts = table.set_index("quantity")
+    assert counts.loc["targets", "paper"] == 664
+    assert counts.loc["targets", "ours"] == frame["targets"].iloc[0]
+
+
+def test_figures_4_and_5_draw_the_table(grid):
+    item = load_plan(merged()).item("stock", "figure-4")
+    assert item.table("e") == load_plan(merged()).item("stock", "table-6.1").table("e")
+    frame = grid.assign(dataset="e")
+    lines = regularization_curves.draw(frame, item).axes[0].get_lines()
+    curve = frame[(frame["method"] == "KK") & (frame["setting"] == "A")]
+    np.testing.assert_array_equal(lines[0].get_ydata(), curve["auc"])
+    dot, diamond = lines[1:3]
+    assert dot.get_ydata() == [curve["auc"].max()]
+    assert diamond.get_ydata() == [0.9640]
+    assert diamond.get_xdata() == dot.get_xdata()
+    printed = {"A": 0.9644, "B": 0.9256, "C": 0.8695, "D": 0.8270}
+    panels = regularization_maps.draw(frame, item).axes[:4]
+    for panel, setting in zip(panels, "ABCD", strict=True):
+        part = frame[(frame["method"] == "TS") & (frame["setting"] == setting)]
+        best = part.loc[part["auc"].idxmax()]
+        title = f"e, {setting}: best {best['auc']:.4f}\n(printed {printed[setting]:.4f})"
+        assert panel.get_title() == title
+        (cross,) = panel.get_lines()
+        assert cross.get_xdata() == np.log10(best["reg"])
+        assert cross.get_ydata() == np.log10(best["reg_cols"])
+
+
+def test_the_printed_numbers_of_nr_come_out():
+    if not os.environ.get("KRONBENCH_MIRROR"):
+        pytest.skip("KRONBENCH_MIRROR is not set")
+    spec = load_plan(merged()).item("stock", "table-6.1").parameters
+    frame = run_experiment(
+        "stock.leave_one_out_grid",
+        dict(spec),
+        load("nr", policy="real"),
+        "nr",
+    )
+    best = frame.groupby(["method", "setting"])["auc"].max()
+    assert best["KK", "A"] == pytest.approx(0.8662, abs=1e-4)
+    assert best["TS", "A"] == pytest.approx(0.8857, abs=1e-4)
+    assert best["TS", "C"] == pytest.approx(0.8515, abs=1e-4)
+    assert best["KK", "D"] == pytest.approx(0.7107, abs=1e-4)
+    assert best["TS*", "D"] == pytest.approx(0.7275, abs=1e-4)
+    assert best["TS", "D"] == pytest.approx(0.7269, abs=1e-4)
+
+
+def test_the_papers_own_way_predicts_what_the_shortcut_does(grid):
+    own_way = grid[grid["method"] == "KK by submatrices"].set_index(["setting", "reg"])
+    shortcut = grid[grid["method"] == "KK"].set_index(["setting", "reg"]).loc[own_way.index]
+    assert own_way["deviation"].max() < 1e-8
+    np.testing.assert_allclose(own_way["auc"], shortcut["auc"], atol=1e-6)
+
+
+def test_what_would_take_too_long_is_sampled_and_extrapolated_and_said_so(nr):
+    frame = run_experiment("stock.leave_one_out_grid", GRID | {"submatrix_cap": 0}, nr, "nr")
+    sampled = frame[frame["method"] == "KK by submatrices"]
+    assert sampled["auc"].isna().all()
+    assert sampled["deviation"].max() < 1e-8
+    m, q = kernels(nr)[2].shape
+    said = sampled.groupby("setting")["extrapolated_from"].first()
+    assert said.to_dict() == {
+        "B": f"2 of {m} rows",
+        "C": f"2 of {q} columns",
+        "D": f"4 of {m * q} pairs",
+    }
+    item = load_plan(merged()).item("stock", "table-6.1")
+    table = leave_one_out_table.tabulate(frame.assign(dataset="nr"), item, read_printed(item))
+    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
+    assert areas.loc[("B", "TS"), "by submatrices is"] == f"extrapolated from 2 of {m} rows"
+
+
+@pytest.mark.parametrize(("setting", "seconds"), [("B", 1 + 8 * 10), ("C", 1 + 8 * 5)])
+def test_what_is_shared_is_not_multiplied(setting, seconds):
+    def timing(seconds):
+        return Timing(seconds, seconds, seconds, 1, seconds, 0.0, 1)
+
+    Y = np.zeros((20, 10))
+    own_way = leave_one_out_grid._OwnWay(
+        setting, (np.eye(20), np.eye(10), Y), [1.0], 2, np.random.default_rng(0)
+    )
+    shared, whole = own_way.pieces
+    found = own_way.timing({shared: (None, timing(1.0)), whole: (None, timing(9.0))})
+    assert found.seconds == found.seconds_low == pytest.approx(seconds)
+
+
+def test_in_setting_d_the_rows_are_shared_by_their_pairs():
+    def timing(seconds):
+        return Timing(seconds, seconds, seconds, 1, seconds, 0.0, 1)
+
+    own_way = leave_one_out_grid._OwnWay(
+        "D", (np.eye(20), np.eye(10), np.zeros((20, 10))), [1.0], 2, np.random.default_rng(0)
+    )
+    shared, whole = own_way.pieces
+    found = own_way.timing({shared: (None, timing(1.0)), whole: (None, timing(9.0))})
+    # two rows: one second for both, eight for their four pairs
+    assert found.seconds == pytest.approx(20 * 1 / 2 + 200 * 8 / 4)
+
+
+def test_scoring_is_outside_the_clock(nr, monkeypatch):
+    timed, scores = leave_one_out_grid.in_turn, leave_one_out_grid.micro_auc
+    clocks, scored = [], []
+
+    def in_turn(*arguments, **options):
+        clocks.append("runs")
+        found = timed(*arguments, **options)
+        clocks.pop()
+        return found
+
+    def micro_auc(*arguments):
+        scored.append(list(clocks))
+        return scores(*arguments)
+
+    monkeypatch.setattr(leave_one_out_grid, "in_turn", in_turn)
+    monkeypatch.setattr(leave_one_out_grid, "micro_auc", micro_auc)
+    spec = GRID | {"regs": [1.0], "methods": GRID["methods"][1:]}
+    frame = run_experiment("stock.leave_one_out_grid", spec, nr, "nr")
+    (row,) = frame[(frame["setting"] == "A") & (frame["method"] == "TS")].to_dict("records")
+    assert scored
+    assert not any(scored)
+    assert row["scoring_seconds"] > 0
+    assert row["repeats"] >= 3
+
+
+def test_the_table_says_what_the_weights_of_setting_a_cost(grid):
+    item = load_plan(merged()).item("stock", "table-6.1")
+    table = leave_one_out_table.tabulate(grid.assign(dataset="nr"), item, read_printed(item))
+    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
+    points = grid[grid["method"] == "TS"].set_index(["setting", "reg", "reg_cols"])["auc"]
+    near = points["A"] >= points["A"].max() - 0.005
+    for setting in "BCD":
+        loss = points[setting].max() - points[setting][near].max()
+        assert areas.loc[(setting, "TS"), "loss at weights of A"] == pytest.approx(loss)
+        spread = points[setting].max() - points[setting].min()
+        assert areas.loc[(setting, "TS"), "best less worst"] == pytest.approx(spread)
+    both = grid.groupby(["setting", "method"])[["seconds", "scoring_seconds"]].first()
+    ours = both.loc[("D", "TS")].sum()
+    theirs = both.loc[("D", "KK by submatrices"), "seconds"]
+    theirs += both.loc[("D", "KK"), "scoring_seconds"]
+    assert areas.loc[("D", "TS"), "the same, AUC included"] == pytest.approx(theirs / ours)
+
+
+def test_the_table_compares_two_step_regression_with_both_ways(grid):
+    item = load_plan(merged()).item("stock", "table-6.1")
+    table = leave_one_out_table.tabulate(grid.assign(dataset="nr"), item, read_printed(item))
+    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
+    assert "KK by submatrices" not in areas.index.get_level_values("method")
+    seconds = grid.groupby(["setting", "method"])["seconds"].first()
+    for setting in "BCD":
+        own_way = seconds[setting, "KK by submatrices"]
+        assert areas.loc[(setting, "KK"), "by submatrices, s"] == own_way
+        ratio = areas.loc[(setting, "TS"), "speed-up over KK by submatrices"]
+        assert ratio == pytest.approx(own_way / seconds[setting, "TS"])
+    assert areas.loc[("A", "KK"), ["by submatrices, s", "deviation of it"]].isna().all()
+
+
+def test_the_table_has_the_middle_of_the_best_weights_and_says_where_they_end(grid):
+    item = load_plan(merged()).item("stock", "table-6.1")
+    table = leave_one_out_table.tabulate(grid.assign(dataset="nr"), item, read_printed(item))
+    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
+    for (setting, method), part in grid[grid["method"] != "KK by submatrices"].groupby(
+        ["setting", "method"]
+    ):
+        row, near = areas.loc[setting, method], part[part["auc"] >= part["auc"].max() - 0.005]
+        assert row["middle reg"] == pytest.approx(np.exp(np.log(near["reg"]).mean()))
+        # a grid of two values has nothing but ends
+        assert row["on edge"] == (1 if method == "KK" else 2)
+    assert areas.loc[("B", "KK"), "middle reg cols"] != areas.loc[("B", "TS"), "middle reg cols"]
+
+
+PEER = {
+    "name": "RLScore",
+    "solver": "tests.papers.stock.peer.Peer",
+    "of": "TS",
+    "install": "make peers",
+    "seconds": 60,
+    "gigabytes": 1,
+}
+
+
+def with_peer(nr, **changes):
+    spec = GRID | {"methods": GRID["methods"][1:], "peer": PEER | changes}
+    return run_experiment("stock.leave_one_out_grid", spec, nr, "nr")
+
+
+@pytest.fixture(scope="module")
+def beside(nr):
+    return with_peer(nr)
+
+
+def test_predictions_of_a_library_are_compared_at_each_point_of_the_grid(beside):
+    theirs = beside[beside["method"] == "RLScore"]
+    assert (theirs.groupby("setting").size() == 4).all()
+    off = theirs["reg"] == peer.LARGE
+    np.testing.assert_allclose(theirs["deviation"][off], peer.OFF)
+    assert (theirs["deviation"][~off] == 0).all()
+    ours = beside[beside["method"] == "TS"].set_index(["setting", "reg", "reg_cols"])["auc"]
+    micro = theirs["setting"].isin(["A", "D"])  # what all pairs have more moves no such curve
+    same = theirs[micro | ~off].set_index(["setting", "reg", "reg_cols"])["auc"]
+    np.testing.assert_allclose(same, ours[same.index], atol=1e-12)
+
+
+def test_the_table_has_a_row_for_each_setting_of_the_library(beside):
+    item = load_plan(merged()).item("stock", "table-6.1")
+    table = leave_one_out_table.tabulate(beside.assign(dataset="nr"), item, read_printed(item))
+    rows = table[table["quantity"] == "AUC by RLScore"].set_index("setting")
+    assert list(rows.index) == ["A", "B", "C", "D"]
+    np.testing.assert_allclose(rows["deviation of it"].astype(float), peer.OFF)
+    np.testing.assert_allclose(rows["deviation at any weights"], peer.OFF)
+    assert rows["paper"].isna().all()
+    assert rows[["seconds", "seconds over ours"]].isna().all(axis=None)  # of other numbers
+    same = beside.assign(dataset="nr", deviation=0.0)
+    right = leave_one_out_table.tabulate(same, item, read_printed(item))
+    right = right[right["quantity"] == "AUC by RLScore"].set_index("setting")
+    seconds = beside.groupby(["setting", "method"])["seconds"].first()
+    ratio = seconds["B", "RLScore"] / seconds["B", "TS"]
+    assert right.loc["B", "seconds over ours"] == pytest.approx(ratio)
+    without = beside[beside["method"] != "RLScore"].assign(dataset="nr")
+    rest = leave_one_out_table.tabulate(without, item, read_printed(item))
+    assert rest.equals(table[table["quantity"] != "AUC by RLScore"].astype(rest.dtypes))
+
+
+@pytest.mark.parametrize("cap", [{"seconds": 0}, {"gigabytes": 1e-6}])
+def test_a_setting_past_the_cap_of_the_library_is_left_out_with_a_reason(nr, cap):
+    frame = with_peer(nr, **cap)
+    assert "RLScore" not in set(frame["method"])
+    reasons = frame.attrs["skipped"]
+    assert len(reasons) == 4
+    assert all("RLScore, setting" in reason and OVER_CAP in reason for reason in reasons)
+
+
+def test_a_library_that_is_not_installed_is_left_out_with_the_command_that_installs_it(nr):
+    frame = with_peer(nr, solver="elsewhere.Solver")
+    assert "RLScore" not in set(frame["method"])
+    (reason,) = frame.attrs["skipped"]
+    assert reason.endswith("elsewhere is not installed; `make peers` installs it")

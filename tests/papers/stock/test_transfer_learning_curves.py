@@ -1,0 +1,180 @@
+"""Figure 7 of Stock et al. 2016: every curve is told what it may know, and no more."""
+
+import numpy as np
+import pytest
+
+from kronbench.datasets import load
+from kronbench.evaluation import micro_auc
+from kronbench.linalg.eigen import kernel_spectrum
+from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
+from kronbench.papers.stock.measure.transfer_learning_curves import Split, _Shared, _Transfer
+from kronbench.runner.job import run_experiment
+from tests.models.complete_problems import make_kernel
+
+SPEC = {
+    "test": {"nr": 8},
+    "sizes": {"nr": [5, 18]},
+    "repetitions": 2,
+    "task_folds": 3,
+    "binary_sizes": {"nr": [18]},
+    "kronecker_in_d": {"nr": [18]},
+    "regs": [0.1, 10.0],
+    "seed": 3,
+    "time_cap": 1,
+}
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    K, G = make_kernel(rng, 20, "full"), make_kernel(rng, 6, "full")
+    Y = (rng.random((20, 6)) < 0.3).astype(float)
+    order = rng.permutation(20)
+    return K, G, Y, Split(order[6:], order[:6], np.arange(6) % 3)
+
+
+GRID = np.array([0.1, 1.0, 10.0])
+
+
+def predicted(K, G, Y, split, size):
+    """Predictions and weights by approach, method, selection and criterion."""
+    transfer = _Transfer(_Shared(K, G, kernel_spectrum(G), split), Y, GRID)
+    return {
+        (curve.approach, curve.method, curve.selection, criterion): found
+        for curve, found in transfer.curves(size, kronecker_in_d=True)
+        for criterion in curve.criteria
+    }
+
+
+def curves(*given):
+    return {key: found.F for key, found in predicted(*given).items()}
+
+
+def test_zero_shot_learning_sees_no_label_of_its_target(problem):
+    K, G, Y, split = problem
+    changed = Y.copy()
+    changed[:, 2] = 1 - changed[:, 2]
+    before, after = curves(K, G, Y, split, 9), curves(K, G, changed, split, 9)
+    for name, F in before.items():
+        if name[0] in ("zero-shot", "full zero-shot"):
+            np.testing.assert_allclose(F[:, 2], after[name][:, 2], atol=1e-12)
+        else:
+            assert not np.allclose(F[:, 2], after[name][:, 2])
+
+
+def test_almost_zero_shot_learning_sees_the_first_labels_of_its_target_only(problem):
+    K, G, Y, split = problem
+    unseen, seen = Y.copy(), Y.copy()
+    unseen[split.pool[9:], 2] = 1 - unseen[split.pool[9:], 2]
+    seen[split.pool[:9], 2] = 1 - seen[split.pool[:9], 2]
+    name = ("almost zero-shot", "TS", "A", "AUC")
+    expected = curves(K, G, Y, split, 9)[name][:, 2]
+    np.testing.assert_allclose(curves(K, G, unseen, split, 9)[name][:, 2], expected, atol=1e-12)
+    assert not np.allclose(curves(K, G, seen, split, 9)[name][:, 2], expected)
+
+
+def test_independent_tasks_see_neither_other_tasks_nor_more_proteins(problem):
+    K, G, Y, split = problem
+    changed = 1 - Y
+    changed[split.pool[:9], 2] = Y[split.pool[:9], 2]
+    name = ("independent-task", "IT", "A", "AUC")
+    expected = curves(K, G, Y, split, 9)[name][:, 2]
+    np.testing.assert_array_equal(curves(K, G, changed, split, 9)[name][:, 2], expected)
+
+
+def test_with_all_labels_almost_zero_shot_is_independent_task_learning(problem):
+    K, G, Y, split = problem
+    found = curves(K, G, Y, split, len(split.pool))
+    for criterion in ("AUC", "squared error"):
+        np.testing.assert_array_equal(
+            found["almost zero-shot", "TS", "A", criterion],
+            found["independent-task", "IT", "A", criterion],
+        )
+        np.testing.assert_array_equal(
+            found["zero-shot", "KK", "A", criterion],
+            found["full zero-shot", "KK", "A", criterion],
+        )
+
+
+@pytest.mark.parametrize("criterion", ["AUC", "squared error"])
+@pytest.mark.parametrize(("method", "setting"), [("KK", "A"), ("TS", "A"), ("TS", "B")])
+def test_multi_task_curves_are_the_models_with_the_best_left_out_pairs(
+    problem, method, setting, criterion
+):
+    K, G, Y, split = problem
+    used, kinds = split.pool[:9], {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+    given = K[np.ix_(used, used)], G, Y[used]
+
+    def score(F):
+        return micro_auc(Y[used] > 0, F) if criterion == "AUC" else -np.sum((F - Y[used]) ** 2)
+
+    make, names = CompleteKronRidge, ["reg"]
+    if method == "TS":
+        make, names = TwoStepRidge, ["reg_rows", "reg_cols"]
+    model = make(**kinds).fit_matrix(*given)
+    scores = model.loo_grid(setting, *[GRID] * len(names), score=score)
+    best = GRID[list(np.unravel_index(np.argmax(scores), scores.shape))]
+    model = make(**kinds, **dict(zip(names, best, strict=True))).fit_matrix(*given)
+    found = predicted(K, G, Y, split, 9)["multi-task", method, setting, criterion]
+    np.testing.assert_array_equal(found.weights, np.repeat(best[:, None], 6, axis=1))
+    expected = model.predict_matrix(K[np.ix_(split.test, used)], G)
+    np.testing.assert_allclose(found.F, expected, atol=1e-9)
+
+
+def test_single_tasks_choose_each_their_own_weight(problem):
+    K, G, Y, split = problem
+    used = split.pool[:9]
+    found = predicted(K, G, Y, split, 9)["independent-task", "IT", "A", "AUC"]
+    assert len(np.unique(found.weights)) > 1
+    for task, reg in enumerate(found.weights[0]):
+        model = IndependentRidge(reg=reg, row_kernel="precomputed")
+        model.fit_matrix(K[np.ix_(used, used)], None, Y[used][:, [task]])
+        expected = model.predict_matrix(K[np.ix_(split.test, used)])
+        np.testing.assert_allclose(found.F[:, [task]], expected, atol=1e-9)
+
+
+def test_a_row_says_what_was_chosen_and_whether_that_is_an_end_of_the_grid(problem):
+    found = predicted(*problem, 9)["zero-shot", "TS", "D", "AUC"]
+    selected = found.selected(GRID)
+    assert selected["reg"] in found.weights[0]
+    assert selected["reg_cols"] in found.weights[1]
+    ends = [
+        any(weight in (GRID[0], GRID[-1]) for weight in weights) for weights in found.weights.T
+    ]
+    assert selected["share_on_edge"] == np.mean(ends)
+    assert selected["on_edge"] == (np.mean(ends) >= 0.5)
+
+
+def test_every_curve_has_a_score_for_each_size_and_repetition():
+    data = load("nr", policy="surrogate")
+    frame = run_experiment("stock.transfer_learning_curves", SPEC, data, "nr")
+    assert len(frame) == 2 * ((2 + 1) * 22 + 2 * 2)
+    curves = frame.groupby("labels")
+    assert {name: set(part["size"]) for name, part in curves} == {
+        "rescaled": {5, 18},
+        "1 and 0": {18},
+    }
+    assert frame["score"].between(0, 1).all()
+    assert set(frame["measure"]) == {"macro AUC"}
+    again = run_experiment("stock.transfer_learning_curves", SPEC, data, "nr")
+    np.testing.assert_array_equal(frame["score"], again["score"])
+
+
+def test_rescaled_labels_are_an_affine_map_of_ones_and_zeros_that_single_tasks_feel():
+    # negative labels that are not zero: ridge regression without intercept is another model
+    data = load("nr", policy="surrogate")
+    frame = run_experiment("stock.transfer_learning_curves", SPEC, data, "nr")
+    at = frame[(frame["size"] == 18) & (frame["approach"] == "independent-task")]
+    at = at[at["criterion"] == "AUC"]
+    scores = at.set_index(["labels", "repetition"])["score"]
+    assert (scores["rescaled"] - scores["1 and 0"]).abs().min() > 0
+
+
+def test_real_labels_are_scored_by_concordance():
+    data = load("davis", policy="surrogate")
+    spec = SPEC | {"test": {"davis": 422}, "sizes": {"davis": [10]}, "repetitions": 1}
+    frame = run_experiment("stock.transfer_learning_curves", spec, data, "davis")
+    assert set(frame["measure"]) == {"concordance index"}
+    assert set(frame["labels"]) == {"real"}
+    assert set(frame["criterion"]) == {"squared error"}
+    assert frame["score"].between(0, 1).all()

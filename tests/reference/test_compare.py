@@ -1,0 +1,305 @@
+"""Two folders of results: each kind of difference is found, and no other is made up."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from kronbench.cli import main
+from kronbench.errors import InputError
+from kronbench.reference.compare import compare, read_run, read_tolerances
+
+FRAME = {
+    "method": ["A", "A", "B", "B"],
+    "fold": [0, 1, 0, 1],
+    "auc": [0.5, 0.6, 0.7, 0.8],
+    "products": [10, 12, 20, 22],
+    "seconds": [1.0, 2.0, 3.0, 4.0],
+    "busy": [False, False, True, False],
+    "note": ["", "", "a text", ""],
+}
+LABELS = {"paper": "airola", "item": "t", "kind": "evidence", "whose": "paper", "cause": ""}
+COLUMNS = {
+    "key": ["method", "fold", "row"],
+    "clock": ["seconds"],
+    "counts": ["products"],
+    "numbers": ["auc", "psi", "deviation", "x"],
+    "texts": ["note"],
+    "conditions": ["busy"],
+}
+
+
+def folder(
+    path, *, frame=None, verdicts=("holds", "holds"), revision="abc", sha="0f", name="t",
+    columns=COLUMNS, measured="0.5", timing=(False, False),
+):  # fmt: skip
+    """A finished run of one table and two claims."""
+    table = path / "airola" / f"{name}.csv"
+    table.parent.mkdir(parents=True)
+    pd.DataFrame(frame or FRAME).to_csv(table, index=False)
+    table.with_suffix(".json").write_text(json.dumps({"columns": columns}))
+    (path / "report").mkdir()
+    rows = [
+        {"id": f"claim-{i}", **LABELS, "timing": clock, "verdict": verdict, "measured": measured}
+        for i, (verdict, clock) in enumerate(zip(verdicts, timing, strict=True))
+    ]
+    pd.DataFrame(rows).to_csv(path / "report" / "claims.csv", index=False)
+    sidecar = path / "airola" / "tables" / name / "all.json"
+    sidecar.parent.mkdir(parents=True)
+    (sidecar.parent / "all.csv").write_text("not,shown\n1,2\n")
+    environment = {"revision": revision, "cpu": "a cpu", "cores": 2, "threads": 2}
+    data = {"name": "Ki", "source": "mirror", "files": [{"sha256": sha}]}
+    sidecar.write_text(json.dumps({"environment": environment, "data": data}))
+    return path
+
+
+def differences(a, b, **options):
+    return [(d.kind, d.place) for d in compare(read_run(a), read_run(b), **options)]
+
+
+def changed(column, values):
+    return {**FRAME, column: values}
+
+
+def test_equal_runs_and_other_seconds_are_no_difference(tmp_path):
+    a = folder(tmp_path / "a")
+    slow = changed("seconds", [9.0] * 4) | {"busy": [True] * 4}
+    b = folder(tmp_path / "b", frame=slow)
+    assert differences(a, b) == []
+    assert main(["compare", str(a), str(b)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("clock", []),
+        ("ratios_of_clock", []),
+        ("conditions", []),
+        ("numbers", [("number", "airola/t, seconds of it")]),
+    ],
+)
+def test_the_declaration_says_what_a_clock_has_touched_and_not_the_name(tmp_path, kind, found):
+    columns = {**COLUMNS, kind: [*COLUMNS.get(kind, ()), "seconds of it"]}
+    a, b = (
+        folder(
+            tmp_path / str(value), frame=FRAME | {"seconds of it": [value] * 4}, columns=columns
+        )
+        for value in (1.5, 2.5)
+    )
+    assert differences(a, b) == found
+
+
+def test_a_table_of_which_neither_run_says_the_columns_is_refused(tmp_path):
+    a, b = (folder(tmp_path / name, columns=None) for name in "ab")
+    with pytest.raises(InputError, match="says what the columns of airola/t are"):
+        differences(a, b)
+    assert differences(a, folder(tmp_path / "c")) == []
+
+
+def test_rows_are_paired_by_the_numbers_that_tell_them_apart(tmp_path):
+    """Of a curve over weights one point is missing: the later ones stay beside their own."""
+    regs = [0.001, 0.1, 1, 10.0]
+    curve = {"method": ["A"] * 4, "reg": regs, "auc": [0.5, 0.6, 0.7, 0.8]}
+    less = {name: values[:1] + values[2:] for name, values in curve.items()}
+    columns = {"key": ["method", "reg"], "numbers": ["auc"]}
+    a, b = (
+        folder(tmp_path / name, frame=frame, columns=columns)
+        for name, frame in (("a", curve), ("b", less))
+    )
+    (found,) = compare(read_run(a), read_run(b))
+    assert (found.kind, found.text) == ("rows", "1 of 4 rows of A have no counterpart (A, 0.1)")
+
+
+def test_rows_that_the_key_does_not_tell_apart_have_no_counterpart(tmp_path):
+    columns = {**COLUMNS, "key": ["method"]}
+    a, b = (folder(tmp_path / name, columns=columns) for name in "ab")
+    assert differences(a, b) == [("rows", "airola/t")] * 2
+
+
+def test_a_missing_name_is_a_name_and_whole_numbers_are_numbers(tmp_path):
+    whole = FRAME | {"row": [1, 1, 2, 2]}
+    mixed = FRAME | {"row": [1.0, 1.0, None, None]}
+    assert differences(*(folder(tmp_path / n, frame=mixed) for n in "ab")) == []
+    assert (
+        differences(tmp_path / "a", folder(tmp_path / "c", frame=whole))
+        == [("rows", "airola/t")] * 2
+    )
+
+
+def test_texts_are_compared(tmp_path):
+    a, b = folder(tmp_path / "a"), folder(tmp_path / "b", frame=changed("note", [""] * 4))
+    (found,) = compare(read_run(a), read_run(b))
+    assert found.place == "airola/t, note"
+    assert found.text == "1 of 4 moved, the first: 'a text' -> '' (B, 0)"
+
+
+WORDS = ["holds", "undecided", "contradicted", "not tested"]
+
+
+@pytest.mark.parametrize("before", WORDS)
+@pytest.mark.parametrize("now", WORDS)
+def test_a_verdict_on_times_is_no_move_and_another_is(tmp_path, before, now, capsys):
+    a, b = (
+        folder(tmp_path / name, verdicts=(verdict, verdict), timing=(True, False))
+        for name, verdict in (("a", before), ("b", now))
+    )
+    moved = [("verdict", "claim-1"), ("clock", "claim-0")]
+    assert differences(a, b) == ([] if before == now else moved)
+    assert main(["compare", str(a), str(b)]) == (before != now)
+    told = (
+        "### Not compared: verdicts on times, rows past a cap or of solvers not installed: 1"
+        in capsys.readouterr().out
+    )
+    assert told == (before != now)
+
+
+def test_verdicts_on_times_alone_do_not_fail(tmp_path, capsys):
+    a = folder(tmp_path / "a", timing=(True, True))
+    b = folder(tmp_path / "b", timing=(True, True), verdicts=("contradicted", "not tested"))
+    assert main(["compare", str(a), str(b)]) == 0
+    assert "No verdict moved, and no number beyond its tolerance." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("timing", [True, False])
+def test_new_and_lost_claims_are_moves_also_on_times(tmp_path, timing):
+    a = folder(tmp_path / "a", verdicts=["holds"], timing=[timing])
+    b = folder(tmp_path / "b", timing=[timing] * 2)
+    for one, other, text in (
+        (a, b, "no such claim -> holds (0.5)"),
+        (b, a, "holds -> no such claim"),
+    ):
+        (found,) = compare(read_run(one), read_run(other))
+        assert (found.kind, found.place, found.text) == ("verdict", "claim-1", text)
+        assert main(["compare", str(one), str(other)]) == 1
+
+
+def test_a_claim_that_was_not_on_times_before_is_a_move(tmp_path):
+    a = folder(tmp_path / "a")
+    b = folder(tmp_path / "b", timing=(True, False), verdicts=("contradicted", "holds"))
+    assert differences(a, b) == differences(b, a) == [("verdict", "claim-0")]
+
+
+def test_a_run_of_other_verdicts_is_of_an_earlier_version(tmp_path):
+    run = folder(tmp_path / "a")
+    file = run / "report" / "claims.csv"
+    pd.read_csv(file).drop(columns="cause").to_csv(file, index=False)
+    with pytest.raises(InputError, match=r"claims\.csv lacks the column 'cause': it is of"):
+        read_run(run)
+
+
+def test_a_last_bit_is_found_and_a_tolerance_lets_it_pass(tmp_path, capsys):
+    a = folder(tmp_path / "a")
+    b = folder(tmp_path / "b", frame=changed("auc", [0.5, 0.6, 0.7, 0.8000000000000002]))
+    assert differences(a, b) == [("number", "airola/t, auc")]
+    assert main(["compare", str(a), str(b)]) == 1
+    assert "1 of 4 moved, most: 0.8 -> 0.8 (B, 1)" in capsys.readouterr().out
+    file = tmp_path / "tolerances.yaml"
+    file.write_text("tolerances:\n- {table: airola/*, column: auc, relative: 1.0e-12}\n")
+    assert differences(a, b, tolerances=read_tolerances(file)) == []
+    assert main(["compare", str(a), str(b), "--tolerances", str(file)]) == 0
+
+
+def test_order_of_rows_does_not_matter_and_lost_rows_do(tmp_path):
+    a = folder(tmp_path / "a")
+    back = {key: values[::-1] for key, values in FRAME.items()}
+    assert differences(a, folder(tmp_path / "b", frame=back)) == []
+    less = {key: values[:3] for key, values in FRAME.items()}
+    assert differences(a, folder(tmp_path / "c", frame=less)) == [("rows", "airola/t")]
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [("auc", [None, 0.6, 0.7, 0.8]), ("products", [10, 12, 20, 23]), ("auc", [0, 0.6, 0.7, 0.8])],
+)
+def test_missing_values_counts_and_zeros(tmp_path, column, values):
+    a = folder(tmp_path / "a")
+    b = folder(tmp_path / "b", frame=changed(column, values))
+    assert differences(a, b) == differences(b, a) == [("number", f"airola/t, {column}")]
+
+
+def test_the_most_telling_comes_first(tmp_path):
+    words = {"timing": (False, False, False, True)}
+    a = folder(tmp_path / "a", verdicts=("undecided", "holds", "holds", "holds"), **words)
+    b = folder(
+        tmp_path / "b",
+        verdicts=("holds", "contradicted", "undecided", "contradicted"),
+        **words,
+        frame=changed("auc", [0.4, 0.6, 0.7, 0.8]),
+        revision="def",
+        sha="1e",
+    )
+    assert differences(a, b) == [
+        ("verdict", "claim-1"),  # what is contradicted now
+        ("verdict", "claim-0"),
+        ("verdict", "claim-2"),
+        ("number", "airola/t, auc"),
+        ("clock", "claim-3"),
+        ("surroundings", "data ki"),
+        ("surroundings", "revision"),
+    ]
+
+
+def test_surroundings_alone_do_not_fail(tmp_path):
+    a, b = folder(tmp_path / "a"), folder(tmp_path / "b", revision="def")
+    assert main(["compare", str(a), str(b)]) == 0
+
+
+def test_an_accepted_run_may_lack_large_tables_and_what_it_does_not_tell_is_no_difference(
+    tmp_path,
+):
+    run, reference = folder(tmp_path / "a"), tmp_path / "reference"
+    reference.mkdir()
+    (run / "report" / "claims.csv").rename(reference / "verdicts.csv")
+    assert differences(reference, folder(tmp_path / "b")) == []
+    (reference / "machine.json").write_text('{"cpu": "another", "revision": "abc", "last": "now"}')
+    assert differences(reference, tmp_path / "b") == [("surroundings", "cpu")]
+    assert ("table", "airola/t") in differences(
+        folder(tmp_path / "c", name="u"), folder(tmp_path / "d")
+    )
+
+
+def test_what_else_is_not_the_same_is_told_by_name(tmp_path):
+    a, b = folder(tmp_path / "a"), folder(tmp_path / "b")
+    for run, core, numpy in ((a, "Haswell", "2.0"), (b, "SkylakeX", "2.1")):
+        sidecar = run / "airola" / "tables" / "t" / "all.json"
+        content = json.loads(sidecar.read_text())
+        pools = [
+            {"internal_api": "openblas", "version": version, "architecture": core}
+            for version in ("0.3.31", "0.3.30")
+        ]
+        packages = {"numpy": numpy, "scipy": "1.17"}
+        content["environment"] |= {"blas": pools, "packages": packages}
+        sidecar.write_text(json.dumps(content))
+    found = compare(read_run(a), read_run(b))
+    assert [(d.place, d.text) for d in found] == [
+        ("packages numpy", "2.0 | 2.1"),
+        (
+            "blas",
+            "openblas 0.3.30 Haswell, openblas 0.3.31 Haswell | "
+            "openblas 0.3.30 SkylakeX, openblas 0.3.31 SkylakeX",
+        ),
+    ]
+
+
+def test_a_folder_without_results_is_named(tmp_path):
+    with pytest.raises(InputError, match="is no folder of results"):
+        read_run(tmp_path)
+    assert main(["compare", str(tmp_path), str(tmp_path)]) == 2
+
+
+@pytest.mark.parametrize(
+    "reason", ["B ended: 9 s, over the cap of 5 s", "B was skipped: rlscore is not installed"]
+)
+def test_rows_that_a_run_says_it_lacks_are_no_move_nor_what_rests_on_them(tmp_path, reason):
+    """In both directions; the verdict on other rows still is one."""
+    less = {key: values[:3] for key, values in FRAME.items()}
+    a = folder(tmp_path / "a", verdicts=("holds", "holds"))
+    b = folder(tmp_path / "b", frame=less, verdicts=("not tested", "contradicted"))
+    moves = [("verdict", "claim-1"), ("verdict", "claim-0"), ("rows", "airola/t")]
+    assert differences(a, b) == moves
+    record = tmp_path / "b" / "airola" / "t.json"
+    said = json.loads(record.read_text()) | {"skipped": [reason]}
+    record.write_text(json.dumps(said))
+    expected = [("verdict", "claim-1"), ("clock", "claim-0"), ("clock", "airola/t")]
+    assert differences(a, b) == expected
+    assert differences(b, a) == expected

@@ -1,0 +1,104 @@
+"""The command for those who do not know Snakemake."""
+
+import subprocess
+
+import pytest
+
+from kronbench.cli import main
+from tests.test_project import ROOT
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """What would be run in the checkout; the second command fails where ``status`` says so."""
+    run, status = [], {"kronbench": 0}
+    monkeypatch.chdir(ROOT)
+
+    def record(command, check):
+        run.append(command[2:])
+        return subprocess.CompletedProcess(command, status.get(command[2], 0))
+
+    monkeypatch.setattr(subprocess, "run", record)
+    return run, status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        ([], ["snakemake --cores all"]),
+        (["--scale", "smoke"], ["snakemake --cores all --configfile config/smoke.yaml"]),
+        (
+            ["airola", "--cores", "2"],
+            [
+                "snakemake airola --cores 2",
+                "kronbench report --config results/default/config.yaml",
+            ],
+        ),
+        (
+            ["airola", "figure-6", "--scale", "smoke"],
+            [
+                "snakemake results/smoke/airola/figure-6.pdf --cores all --configfile "
+                "config/smoke.yaml",
+                "kronbench report --config results/smoke/config.yaml",
+            ],
+        ),
+        (
+            ["stock", "table-6.1"],
+            [
+                "snakemake results/default/stock/table-6.1.html --cores all",
+                "kronbench report --config results/default/config.yaml",
+            ],
+        ),
+    ],
+)
+def test_it_prints_the_commands_that_it_runs(commands, arguments, lines, monkeypatch, capsys):
+    monkeypatch.setattr("kronbench.reference.figures.told", lambda item: item.name)
+    assert main(["figures", *arguments]) == 0
+    assert capsys.readouterr().out.splitlines()[: len(lines)] == lines
+    assert [" ".join(command) for command in commands[0]] == lines
+    commands[0].clear()
+    assert main(["figures", *arguments, "--dry-run"]) == 0
+    assert capsys.readouterr().out.splitlines() == lines
+    assert commands[0] == []
+
+
+def test_an_item_is_told_with_its_file(commands, tmp_path, monkeypatch, capsys):
+    (tmp_path / "Snakefile").touch()
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "results" / "smoke" / "stock"
+    folder.mkdir(parents=True)
+    (folder / "table-6.1.md").write_text("| a table |\n")
+    assert main(["figures", "stock", "table-6.1", "--scale", "smoke"]) == 0
+    table, _, path = capsys.readouterr().out.splitlines()[-3:]
+    assert table == "| a table |"
+    assert path == "stock table-6.1: results/smoke/stock/table-6.1.html"
+
+
+def test_a_failed_run_has_no_page_and_its_status(commands):
+    run, status = commands
+    status["snakemake"] = 1
+    assert main(["figures", "airola"]) == 1
+    assert [command[0] for command in run] == ["snakemake"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["airolla"], "there is no paper 'airolla': give airola"),
+        (["airola", "figure-66"], "did you mean airola figure-6"),
+        (["--scale", "smok"], "there is no scale 'smok': give one of default, smoke, paper"),
+        (["--cores", "0"], "cores is '0': give a number from 1 on, or 'all'"),
+    ],
+)
+def test_what_there_is_not_is_said_in_one_sentence(commands, arguments, sentence, capsys):
+    assert main(["figures", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+    assert commands[0] == []
+
+
+def test_elsewhere_it_says_where(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["figures"]) == 2
+    assert "made in a checkout of the project" in capsys.readouterr().err

@@ -1,0 +1,168 @@
+import math
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from kronbench.runner import clock
+from kronbench.runner.clock import Stopwatch, TimeCap, Timing, in_turn, measure
+
+
+def test_a_law_is_followed_up_to_the_cap():
+    cap = TimeCap(100)
+    assert cap.allows(10)  # nothing is known
+    cap.record(10, 1)
+    assert cap.predicted(20) == pytest.approx(4)  # quadratic until two points tell more
+    cap.record(20, 8)
+    assert cap.predicted(40) == pytest.approx(64)
+    assert cap.allows(40)
+    assert not cap.allows(80)
+
+
+def test_noise_in_short_times_does_not_rule_the_prediction():
+    cap = TimeCap(100)
+    cap.record(10, 1e-4)
+    cap.record(20, 1e-2)  # exponent 6.6
+    assert cap.predicted(40) == pytest.approx(8e-2)
+    falling = TimeCap(100)
+    falling.record(10, 2)
+    falling.record(20, 1)
+    assert falling.predicted(40) == pytest.approx(1)
+
+
+def test_another_power_for_the_first_prediction():
+    cap = TimeCap(1, power=1)
+    cap.record(10, 1)
+    assert cap.predicted(30) == pytest.approx(3)
+
+
+@pytest.fixture
+def lengths(monkeypatch):
+    """Calls take the seconds that the test puts here, one after the other."""
+    seconds = []
+
+    class Watch:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *exception):
+            self.seconds = seconds.pop(0)
+            self.cpu_seconds = 2 * self.seconds
+            self.waited_seconds = 0.0
+
+    monkeypatch.setattr(clock, "Stopwatch", Watch)
+    return seconds
+
+
+def test_medians_and_spread_until_there_is_enough(lengths):
+    lengths += [0.3, 0.1, 0.2, 0.4, 9.0]
+    calls = []
+    result, timing = measure(lambda: calls.append(0) or len(calls), least=3, enough=0.9)
+    assert (result, timing.repeats) == (4, 4)
+    assert timing.seconds == pytest.approx(0.25)
+    assert timing.cpu_seconds == pytest.approx(0.5)
+    assert (timing.seconds_low, timing.seconds_high) == (0.1, 0.4)
+
+
+def test_short_points_are_repeated_and_long_ones_are_not(lengths):
+    lengths += [0.9, 0.9, 0.9]
+    assert measure(lambda: 0)[1].repeats == 3
+    lengths += [11.0, 11.0]
+    assert measure(lambda: 0)[1].repeats == 1
+
+
+def test_solvers_take_turns(lengths):
+    lengths += [0.1, 3.0, 0.1, 3.0, 0.1]
+    order = []
+    found = in_turn(
+        {"fast": lambda: order.append("fast"), "slow": lambda: order.append("slow")}, enough=0
+    )
+    assert order == ["fast", "slow", "fast", "slow", "fast"]
+    assert [timing.repeats for _, timing in found.values()] == [3, 2]
+
+
+def test_a_stopwatch_adds_up_its_blocks(monkeypatch):
+    now = 5.0
+    monkeypatch.setattr(clock.time, "perf_counter", lambda: now)
+    watch = Stopwatch()
+    for seconds in (0.25, 0.5):
+        with watch:
+            now += seconds
+        now += 8.0  # between the blocks
+    assert watch.seconds == 0.75
+    assert watch.timing().repeats == 1
+
+
+def test_the_thread_that_waited_longest_counts(monkeypatch):
+    """A thread that is new has waited for the host of a virtual machine at most until now."""
+    host = clock._HOST
+    waited = iter([{host: 1.0, "old": 5.0}, {host: 1.5, "old": 5.75, "new": 2.5}])
+    monkeypatch.setattr(clock, "_waited", lambda: next(waited))
+    with Stopwatch() as watch:
+        pass
+    assert watch.waited_seconds == 1.5
+
+
+def test_processor_seconds_of_programs_that_ended_count():
+    spin = "import time\nwhile time.process_time() < 0.3: pass"
+    with Stopwatch() as watch:
+        subprocess.run([sys.executable, "-c", spin], check=True)
+    assert watch.cpu_seconds >= 0.3
+
+
+def _spin(processor, seconds, spins=None):
+    os.sched_setaffinity(0, {processor})
+    if spins is not None:
+        spins.set()
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_a_row_says_that_another_program_had_the_processor():
+    """Two programs bound to one processor: each gets half, and the row says so."""
+    own, processor = os.sched_getaffinity(0), min(os.sched_getaffinity(0))
+    context = multiprocessing.get_context("spawn")
+    spins = context.Event()
+    other = context.Process(target=_spin, args=(processor, math.inf, spins), daemon=True)
+    other.start()
+    try:
+        spins.wait()
+        os.sched_setaffinity(0, {processor})
+        _, timing = measure(lambda: _spin(processor, 0.3), least=3)
+    finally:
+        os.sched_setaffinity(0, own)
+        other.kill()
+        other.join()
+    assert timing.busy
+    assert timing.waiting > 0.2
+    assert timing.columns()["processors"] < 0.8
+
+
+def test_pieces_of_work_add_up():
+    first = Timing(1.0, 0.9, 1.2, 3, 2.0, 0.0, 2)
+    second = Timing(2.0, 2.0, 2.0, 1, 2.0, 0.6, 2)
+    both = first + second
+    assert (both.seconds, both.seconds_low, both.seconds_high) == (3.0, 2.9, 3.2)
+    assert both.waiting == pytest.approx(0.4)
+    assert both.busy
+    assert not first.busy
+
+
+def test_the_peak_of_a_process_is_not_that_of_its_parent():
+    held = bytearray(b"x" * 2**28)
+    parent = clock.peak_mib()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        child = pool.apply(clock.peak_mib)
+        pool.apply(_hold, (2**28,))
+        after = pool.apply(clock.peak_mib)
+    assert parent > len(held) / 2**20 > child
+    assert after > child + 200
+
+
+def _hold(size):
+    return len(bytearray(b"x" * size))

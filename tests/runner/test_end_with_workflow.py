@@ -1,0 +1,79 @@
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+# A workflow with a shell that waits for a job, as Snakemake has them.
+JOB = (
+    "import time; from kronbench.runner.end_with_workflow import follow_workflow; "
+    "follow_workflow(); "
+)
+WORKFLOW = """
+import subprocess, sys, time
+from kronbench.runner.end_with_workflow import lead_jobs
+if sys.argv[2] == "leads":
+    lead_jobs()
+subprocess.run(["bash", "-c", '"$0" -c "$1"; true', sys.executable, sys.argv[1]])
+time.sleep(60)  # a workflow goes on when one of its jobs has failed
+"""
+
+
+@pytest.fixture
+def family():
+    """Starts a workflow; gives it, its shell and its job."""
+    started = []
+
+    def start(leads="leads", job=JOB):
+        job += "print('ready', flush=True); time.sleep(60)"
+        run = psutil.Popen(
+            [sys.executable, "-c", WORKFLOW, job, leads], stdout=subprocess.PIPE, text=True
+        )
+        assert run.stdout.readline() == "ready\n"
+        started.extend([run, *run.children(recursive=True)])
+        return started
+
+    yield start
+    for process in reversed(started):
+        if process.is_running():
+            process.kill()
+    started[0].wait(10)
+
+
+@pytest.mark.parametrize("killed", [0, 1], ids=["workflow", "shell"])
+def test_a_job_ends_with_its_workflow_and_with_its_shell(family, killed):
+    processes = family()
+    job = processes[2]
+    processes[killed].send_signal(signal.SIGKILL)  # not waited for: it is a zombie
+    job.wait(5)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a signal of Linux")
+def test_a_job_does_not_look_for_its_shell_to_end_with_it(family):
+    seldom = "from kronbench.runner import end_with_workflow as e; e._PERIOD = 100; "
+    _, shell, job = family(job=seldom + JOB)
+    shell.kill()
+    job.wait(5)
+
+
+def test_a_job_whose_shell_dies_while_it_starts_does_not_begin(family):
+    """It would write beside the workflow's second try, and into what Snakemake cleans."""
+    orphaned = "import os; shell = os.getppid(); print('ready', flush=True)\n"
+    orphaned += "while os.getppid() == shell: pass\n"
+    _, shell, job = family(job=orphaned + JOB)
+    shell.kill()
+    job.wait(5)
+
+
+def test_a_job_that_no_workflow_started_lives_on(family):
+    _, shell, job = family(leads="")
+    shell.kill()
+    with pytest.raises(psutil.TimeoutExpired):
+        job.wait(1.5)
+
+
+def test_a_job_lives_as_long_as_its_workflow(family):
+    *_, job = family()
+    with pytest.raises(psutil.TimeoutExpired):
+        job.wait(1.5)

@@ -1,0 +1,276 @@
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kronbench.cli import main
+from kronbench.errors import InputError
+from kronbench.resources import config_path, paper_path
+from kronbench.runner import items
+from kronbench.runner.items import check_scale, load_plan
+from kronbench.runner.job import run_job
+from kronbench.runner.provenance import sources_of, table_sources
+from kronbench.runner.solvers import SolverMissing, make_solver
+from kronbench.settings import read_yaml
+from tests.helpers import lay_over, merged
+
+
+@pytest.mark.parametrize("scale", [None, "smoke", "paper"])
+def test_every_scale_makes_every_item(scale):
+    plan = load_plan(merged(scale))
+    assert plan.scale == (scale or "default")
+    for paper in plan.papers:
+        assert {item.name for item in plan.items if item.paper == paper} == set(
+            read_yaml(paper_path(paper, "paper.yaml"))["items"]
+        )
+
+
+@pytest.mark.parametrize("scale", [None, "smoke", "paper"])
+def test_the_name_of_a_scale_is_for_its_own_settings(scale):
+    config = merged(scale) | {"data": "real", "mirror": "/a/folder"}
+    check_scale(load_plan(config))
+    other = config | {"time_cap": 7}
+    with pytest.raises(InputError, match=f"time_cap is 7; .* own scale '{config['scale']}' it is"):
+        check_scale(load_plan(other))
+    check_scale(load_plan(other | {"scale": "mine"}))
+
+
+@pytest.mark.parametrize(
+    ("first", "change", "place"),
+    [
+        (
+            "smoke",
+            read_yaml(config_path("paper.yaml")),
+            r"^papers\.airola\.figure-3\.folds is \[0\]; .* own scale 'paper' it is not set",
+        ),
+        (None, {"scale": "smoke"}, "time_cap is 60; in the project's own scale 'smoke' it is 5"),
+    ],
+)
+def test_scales_laid_over_each_other_are_neither(first, change, place):
+    config = merged(first)
+    lay_over(config, change)
+    with pytest.raises(InputError, match=place):
+        check_scale(load_plan(config))
+
+
+def test_smoke_has_few_jobs():
+    plan = load_plan(merged("smoke"))
+    tables = sum(len(item.parts) for item in plan.items if item.measures)
+    jobs = tables + len(plan.items) + len(plan.datasets) + 3
+    # 17 of them are of the field: six tables, nine items, two data sets; 6 repeat protocols
+    assert jobs < 146
+
+
+def change(path, value):
+    config = copy.deepcopy(merged())
+    place = config
+    for key in path[:-1]:
+        place = place.setdefault(key, {})
+    place[path[-1]] = value
+    return config
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (("sede",), 1, "the configuration: unknown key 'sede'; known are: scale, seed"),
+        (("data",), "fake", "data: 'fake' is not one of"),
+        (("papers", "airola", "figure-99"), {}, "papers.airola: there is no item 'figure-99'"),
+        (
+            ("papers", "airola", "figure-3"),
+            {"fold": [0]},
+            "papers.airola.figure-3: unknown key 'fold'",
+        ),
+        (("papers", "nobody"), {}, "there is no paper 'nobody'; known are: airola"),
+        (
+            ("papers", "bach", "figure-2"),
+            {"splits": "ten"},
+            "papers.bach.figure-2: splits is 'ten'; give a number, such as 10",
+        ),
+        (
+            ("papers", "airola", "figure-3"),
+            {"folds": 0},
+            "papers.airola.figure-3: folds is 0; give a list or mapping, such as",
+        ),
+        (
+            ("papers", "airola", "figure-3"),
+            {"solver": "kronbench.models.KronRigde"},
+            "airola figure-3: unknown solver path 'kronbench.models.KronRigde'",
+        ),
+        (
+            ("papers", "airola", "figure-3"),
+            {"solver": "kronbench.nowhere.KronRidge"},
+            "unknown solver path 'kronbench.nowhere.KronRidge'",
+        ),
+        (
+            ("papers", "airola", "figure-3"),
+            {"solver": "sklaern.svm.SVC"},
+            "airola figure-3: unknown .* did you mean 'sklearn.svm.SVC'?",
+        ),
+        (
+            ("papers", "airola", "table-6"),
+            {"methods": {"A": {"solver": "kronbench.models.KronSVM"}, "B": {"solvr": "x.Y"}}},
+            "airola table-6: methods: B has no import path under the key 'solver'; it has 'solvr'",
+        ),
+        (("user",), {"path": "/no/such/folder"}, "user.path: /no/such/folder is no folder"),
+    ],
+)
+def test_bad_configuration_is_named(path, value, sentence):
+    with pytest.raises(InputError, match=sentence):
+        load_plan(change(path, value))
+
+
+@pytest.mark.parametrize(
+    "mirror", ["https://me:secret@example.org/data", "http://example.org/data?key=secret"]
+)
+def test_a_password_does_not_get_beside_the_results(mirror, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("own.yaml").write_text(yaml.safe_dump(change(("mirror",), mirror)))
+    assert main(["run", "airola", "figure-1", "GPCR", "--config", "own.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "mirror: " in said
+    assert "KRONBENCH_MIRROR" in said
+    assert "secret" not in said
+    assert [path.name for path in tmp_path.rglob("*")] == ["own.yaml"]
+
+
+@pytest.mark.parametrize("mirror", ["/a/folder", "https://example.org/data", "odd?name", None])
+def test_a_mirror_without_a_password_is_kept(mirror):
+    assert load_plan(change(("mirror",), mirror)).config["mirror"] == mirror
+
+
+def test_a_solver_of_another_package_may_be_missing():
+    load_plan(change(("papers", "airola", "figure-3"), {"solver": "elsewhere.Solver"}))
+
+
+def test_an_item_may_draw_the_tables_of_another():
+    config = change(("papers", "airola", "table-6"), {"datasets": ["GPCR"]})
+    plan = load_plan(config)
+    source, second = plan.item("airola", "table-6"), plan.item("airola", "table-7")
+    assert second.table("GPCR") == source.table("GPCR")
+    assert second.output("csv") != source.output("csv")
+    assert (second.parts, second.parameters) == (("GPCR",), source.parameters)
+    with pytest.raises(InputError, match="table-7 draws the tables of table-6: give the keys to"):
+        load_plan(change(("papers", "airola", "table-7"), {"folds": [0]}))
+
+
+def test_an_item_may_bring_the_numbers_of_others_together(monkeypatch):
+    plan = load_plan(merged())
+    item = plan.item("performance", "figure-3")
+    assert not item.measures
+    assert item.parts == ()
+    assert plan.item("airola", "table-7") in item.numbers_of
+    assert item.drawn_from == tuple(other.output("csv") for other in item.numbers_of)
+    with pytest.raises(InputError, match=r"give the keys to those \(airola/figure-7, "):
+        load_plan(change(("papers", "performance", "figure-3"), {"datasets": ["Ki"]}))
+
+    alone = load_plan(merged() | {"papers": {"performance": {}}})
+    taken = {other.paper for other in alone.item("performance", "figure-3").numbers_of}
+    assert taken == {"performance"}
+
+    def read(path):
+        content = read_yaml(path)
+        if path.parent.name == "performance":
+            content["items"]["figure-3"]["numbers_of"].append(wrong)
+        return content
+
+    monkeypatch.setattr(items, "read_yaml", read)
+    for wrong in ("airola/figure-70", "performance/figure-3"):
+        with pytest.raises(InputError, match=f"figure-3 takes the numbers of '{wrong}': give an"):
+            load_plan(merged())
+
+
+def test_the_counterpart_of_another_version_is_an_item(monkeypatch):
+    def misnamed(file):
+        content = copy.deepcopy(read_yaml(file))
+        if "counterparts" in content:
+            content["counterparts"]["items"]["figure 1"] = ["figure-9"]
+        return content
+
+    monkeypatch.setattr(items, "read_yaml", misnamed)
+    with pytest.raises(InputError, match="counterpart of figure 1 is figure-9, which is not an"):
+        load_plan(merged())
+
+
+def test_a_solver_that_needs_a_missing_package_has_sources():
+    item = load_plan(merged()).item("airola", "figure-6")
+    assert any(file.endswith("pair_rlscore.py") for file in table_sources(item))
+
+
+def test_broken_yaml_is_one_sentence(tmp_path):
+    file = tmp_path / "config.yaml"
+    file.write_text("scale: [default")
+    with pytest.raises(InputError, match=r"config.yaml is not valid YAML"):
+        load_plan(file)
+
+
+def test_sources_follow_imports_down_the_floors():
+    names = {
+        Path(file).name for file in sources_of("kronbench.papers.airola.measure.characteristics")
+    }
+    assert {"characteristics.py", "drug_target.py", "data.py", "seeds.py"} <= names
+    assert "page.py" not in names
+    item = load_plan(merged()).item("airola", "figure-3")
+    assert any(file.endswith("kron_ridge.py") for file in table_sources(item))
+
+
+def test_numbers_that_come_as_texts_are_numbers():
+    # as Snakemake hands on --config 'papers={airola: {figure-3: {iterations: 7, regs: [1e-3]}}}'
+    given = {"iterations": "7", "regs": ["1e-3", "2"]}
+    item = load_plan(change(("papers", "airola", "figure-3"), given)).item("airola", "figure-3")
+    assert (item.parameters["iterations"], item.parameters["regs"]) == (7, [1e-3, 2])
+
+
+def solver_entries(parameters):
+    """Every mapping below that names a solver."""
+    if isinstance(parameters, dict):
+        if isinstance(parameters.get("solver"), str):
+            yield parameters  # what it has below is the solver's own
+        else:
+            for value in parameters.values():
+                yield from solver_entries(value)
+    elif isinstance(parameters, list):
+        for value in parameters:
+            yield from solver_entries(value)
+
+
+@pytest.mark.parametrize("scale", [None, "smoke", "paper"])
+def test_no_item_leaves_the_way_of_its_products_to_the_rates_of_a_machine(scale):
+    pinned = 0
+    for item in load_plan(merged(scale)).items:
+        for entry in solver_entries(item.parameters):
+            try:
+                known = make_solver(entry["solver"]).get_params()
+            except SolverMissing:
+                continue
+            if "product" not in known:
+                continue
+            given = entry.get("parameters", entry.get("solver_parameters", {}))
+            for way in {given.get("product"), (given | entry.get("checkerboard", {}))["product"]}:
+                assert way in ("sparse", "dense", "lowrank"), f"{item.paper} {item.name}"
+                pinned += 1
+    assert pinned > 8
+
+
+def test_an_item_that_measures_nothing_is_not_run(tmp_path):
+    """Its job would overwrite the tables of another, with a sidecar of the wrong name."""
+    plan = load_plan(merged("smoke"))
+    with pytest.raises(InputError, match="draws the tables of table-6: run airola table-6"):
+        run_job(plan, plan.item("airola", "table-7"), "Ki", 1)
+    gathering = next(item for item in plan.items if item.numbers_of)
+    with pytest.raises(InputError, match="brings the numbers of other items together: run those"):
+        run_job(plan, gathering, "all", 1)
+
+
+def test_a_misspelt_item_is_answered_with_the_nearest():
+    plan = load_plan(merged("smoke"))
+    with pytest.raises(InputError, match=r"did you mean airola figure-6"):
+        plan.item("airola", "figure6")
+    with pytest.raises(InputError, match=r"it has: airola figure-1, .*"):
+        plan.item("nobody", "knows")
+
+
+def test_a_scale_is_no_whole_configuration():
+    with pytest.raises(InputError, match=r"smoke\.yaml is laid over config/config\.yaml"):
+        load_plan(config_path("smoke.yaml"))

@@ -1,0 +1,102 @@
+"""Work in processes of its own ends with the job that asked for it."""
+
+import os
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from kronbench.runner.processes import busy_programs, one_process
+
+VARIABLE = "KRONBENCH_TEST_OF_PROCESSES"
+both_kinds = pytest.mark.parametrize("environment", [None, {VARIABLE: "1"}])
+
+
+@both_kinds
+def test_the_process_is_another_with_its_initializer(environment):
+    with one_process("math", environment=environment, initializer=os.nice, initargs=(1,)) as pool:
+        assert pool.apply(os.getpid) != os.getpid()
+        assert pool.apply(os.nice, (0,)) == os.nice(0) + 1
+
+
+def test_an_environment_is_that_of_the_process_alone(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "0")
+    with one_process("math", environment={VARIABLE: "1", VARIABLE + "_NEW": "2"}) as pool:
+        assert os.environ[VARIABLE] == "0"
+        assert VARIABLE + "_NEW" not in os.environ
+        assert pool.apply(os.getenv, (VARIABLE,)) == "1"
+        assert pool.apply(os.getenv, (VARIABLE + "_NEW",)) == "2"
+
+
+@both_kinds
+def test_it_ends_where_its_job_is_killed(environment):
+    program = (
+        "import time\n"
+        "from kronbench.runner.processes import one_process\n"
+        "if __name__ == '__main__':\n"
+        f"    with one_process('math', environment={environment}) as pool:\n"
+        "        print('ready', pool.apply(int), flush=True)\n"
+        "        pool.apply(time.sleep, (100,))\n"
+    )
+    assert not _left_by_a_killed(program, "ready 0\n")
+
+
+def test_nothing_is_left_of_the_threads_of_numba():
+    program = (
+        "import numba\n"
+        "from kronbench.runner.processes import one_process\n"
+        "if __name__ == '__main__':\n"
+        "    with one_process('numba') as pool:\n"
+        "        pool.apply(numba.set_num_threads, (1,))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_programs_are_busy_until_the_block_ends():
+    before = _children()
+    with busy_programs(2):
+        programs = _children() - before
+        assert len(programs) == 2
+        while min(sum(program.cpu_times()[:2]) for program in programs) < 0.2:
+            time.sleep(0.05)  # each has a processor, however many others want it
+    assert not [program for program in programs if program.is_running()]
+
+
+def test_programs_end_with_the_block_also_where_it_fails():
+    before = _children()
+    with pytest.raises(InterruptedError), busy_programs(1):
+        (program,) = _children() - before
+        raise InterruptedError
+    assert not program.is_running()
+
+
+def test_programs_end_where_their_job_is_killed():
+    program = (
+        "import time\n"
+        "from kronbench.runner.processes import busy_programs\n"
+        "with busy_programs(2):\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(100)\n"
+    )
+    assert not _left_by_a_killed(program, "ready\n")
+
+
+def _children():
+    return set(psutil.Process().children())
+
+
+def _left_by_a_killed(program, ready):
+    """The processes of a killed program that still run half a minute later."""
+    job = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert job.stdout.readline() == ready
+    started = psutil.Process(job.pid).children(recursive=True)
+    assert started
+    job.kill()
+    job.wait()
+    deadline = time.monotonic() + 30
+    while any(process.is_running() for process in started) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return [process for process in started if process.is_running()]

@@ -1,0 +1,70 @@
+"""A timed job compiles before its clock: products, metrics, and what the named solvers need."""
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from kronbench import models
+from kronbench.linalg import panel_loops, reciprocal
+from kronbench.models import pair_knn, pair_libsvm
+from kronbench.pairs import _routes
+from kronbench.runner import warm_up as module
+from kronbench.runner.warm_up import warm_up
+
+
+@pytest.fixture
+def outside(monkeypatch):
+    """Two solvers from outside: one that knows what it must compile, one that does not say."""
+
+    class Knowing:
+        warmed = 0
+
+        @classmethod
+        def warm_up(cls):
+            cls.warmed += 1
+
+    solvers = ModuleType("outside")
+    solvers.__spec__ = type("Spec", (), {"origin": __file__})
+    solvers.Knowing, solvers.Silent = Knowing, object
+    monkeypatch.setitem(sys.modules, "outside", solvers)
+    return solvers
+
+
+@pytest.fixture(autouse=True)
+def calibrated(monkeypatch):
+    """The rates of the machine are measured elsewhere."""
+    seen = set()
+    monkeypatch.setattr(module, "calibrate", lambda *arguments: seen.add(arguments))
+    return seen
+
+
+def test_products_and_each_named_solver_are_warmed_up_once(outside, calibrated):
+    named = [{"solver": "outside.Knowing"}, {"solver": "outside.Silent"}]
+    missing = {"a": {"solver": "not_installed_anywhere.Solver"}}
+    warm_up([{"methods": named, "solvers": missing}, named[0]], threads=2)
+    assert outside.Knowing.warmed == 1
+    assert calibrated == {(dtype, n) for dtype in (np.float64, np.float32) for n in (1, 2)}
+    for kernel in (panel_loops.accumulate, panel_loops.contract):
+        assert {"float32", "float64"} <= {kinds[0].dtype.name for kinds in kernel.signatures}
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "kernel"),
+    [
+        ("PairKNN", pair_knn, "_search"),
+        ("PairLibSVM", pair_libsvm, "_fill_nodes"),
+        ("CompleteKronRidge", reciprocal, "_next_factors"),
+        ("KronSVM", panel_loops, "accumulate"),
+        ("KronRidge", panel_loops, "contract"),
+    ],
+)
+def test_an_estimator_calls_what_it_compiles(monkeypatch, name, where, kernel):
+    called = []
+    own = getattr(where, kernel)
+    for holder in (where, _routes):  # which imports the kernels of products by name
+        if hasattr(holder, kernel):
+            monkeypatch.setattr(holder, kernel, lambda *a: (called.append(kernel), own(*a))[1])
+    getattr(models, name).warm_up()
+    assert called
