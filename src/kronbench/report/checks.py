@@ -3,7 +3,7 @@
 Those that compare rows with each other are in ``comparisons``.
 
 A check takes the rows that the claim selects, and the arguments of its entry in
-``config/claims``; it returns an ``Outcome``, or raises ``NotMeasured``. What all have in common:
+``claims/``; it returns an ``Outcome``, or raises ``NotMeasured``. What all have in common:
 
 - No rows, or rows without a part of what the claim names: ``NotMeasured``, "not tested".
 - A number that is not finite never holds: a check that reads one is contradicted and says where

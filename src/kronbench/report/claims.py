@@ -1,4 +1,4 @@
-"""Verdicts: each claim of ``config/claims`` against the result tables of a run."""
+"""Verdicts: each claim of ``papers/<paper>/claims`` against the result tables of a run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The numbers of an item as its paper lays them out: methods by data sets, settings by data sets.
 
 The long table of an item (``tabulate`` of its drawing) has one line for each number. The key
-``layout`` of the item in ``config/papers/<paper>.yaml`` says which of its columns name the lines
+``layout`` of the item in ``papers/<paper>/paper.yaml`` says which of its columns name the lines
 and the columns of the paper's table, and which of them stand in a cell.
 """
 
