@@ -47,7 +47,8 @@ def _check(arguments):
 
     broken = 0
     for part, wrong in check_solver(arguments.solver):
-        print(f"{'BROKEN' if wrong else 'ok':6}  {part}" + (f"\n        {wrong}" if wrong else ""))
+        said = "BROKEN" if wrong else "-" if wrong is None else "ok"
+        print(f"{said:6}  {part}" + (f"\n        {wrong}" if wrong else ""))
         broken += bool(wrong)
     return 1 if broken else 0
 
