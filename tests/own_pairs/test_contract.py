@@ -1,5 +1,7 @@
 """The contract of solvers: ours keep it, and each way to break it is found and named."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -7,6 +9,7 @@ from sklearn.base import BaseEstimator
 from kronbench.cli import main
 from kronbench.own_pairs.contract import check_solver
 from kronbench.own_pairs.recipe import PAIR_SOLVERS
+from tests.own_pairs.problem import arguments, tables
 
 PARTS = [
     "Keyword parameters", "Fit takes", "Predict gives", "Two fits", "The order", "Vertices that",
@@ -213,3 +216,24 @@ def test_a_part_that_is_about_other_solvers_is_neither_kept_nor_broken(capsys):
     told = capsys.readouterr().out.splitlines()
     assert [line[0] for line in told[-2:]] == ["-", "-"]
     assert max(map(len, told)) < 250
+
+
+def test_a_module_may_lie_in_another_folder(tmp_path, monkeypatch, capsys):
+    (tmp_path / "lies_elsewhere.py").write_text(
+        "from tests.own_pairs.test_contract import Additive as Base\n"
+        "class Mine(Base):\n"
+        "    def __init__(self, *, reg=1.0):\n"
+        "        super().__init__(reg=reg)\n"
+    )
+    monkeypatch.setattr("sys.path", sys.path.copy())
+    told = "lies_elsewhere is not installed in this environment: install it, or give the folder"
+    tables(tmp_path)
+    evaluate = ["evaluate", *arguments(tmp_path), "--setting", "A", "--repeats", "1", "--solver"]
+    for command in (["check"], evaluate):
+        assert main([*command, "lies_elsewhere.Mine"]) == 2
+        assert told in capsys.readouterr().err
+        assert main([*command, "lies_elsewhere.Mine", "--path", str(tmp_path / "no")]) == 2
+        assert "is no folder: give the one that holds your module" in capsys.readouterr().err
+    for command in (["check"], evaluate):
+        assert main([*command, "lies_elsewhere.Mine", "--path", str(tmp_path)]) == 0
+    assert "lies_elsewhere.Mine" in capsys.readouterr().out
