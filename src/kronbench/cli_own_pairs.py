@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from kronbench.cli_outside import add_path, use_path
 from kronbench.errors import InputError
 
 _NEW = "what is new in a test pair: nothing (A), its row (B), its column (C), both (D)"
@@ -54,6 +55,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
             command.add_argument(f"--{side}-landmarks", type=positive, metavar="N", help=text)
         text = "of the splits and the landmarks; 0"
         command.add_argument("--seed", type=_seed, default=0, help=text)
+    add_path(evaluate)
     evaluate.add_argument("--setting", choices=[*"ABCD", "all"], default="all", help=_NEW)
     evaluate.add_argument(
         "--splits", type=positive, default=3, help="parts of pairs or vertices; 3"
@@ -94,6 +96,7 @@ def _seed(text):
 
 
 def _evaluate(arguments):
+    use_path(arguments.path)
     from kronbench.own_pairs.jobs import evaluate_files
 
     result = evaluate_files(

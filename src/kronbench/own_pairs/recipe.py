@@ -15,6 +15,7 @@ from kronbench.errors import InputError
 from kronbench.io import did_you_mean
 from kronbench.runner.solvers import check_import_path, import_object
 from kronbench.runner.source_imports import parameters_of
+from kronbench.settings import number_or_text
 
 # scikit-learn and numba take two seconds of processor time, and a misspelt name needs neither:
 # they are imported by what uses them.
@@ -320,8 +321,10 @@ def find_solver(name: str) -> type[BaseEstimator]:
             check_import_path(name)  # of this package by its text
             found = import_object(name)
         except ModuleNotFoundError as error:
+            own = name.startswith(f"{error.name}.")
             raise InputError(
                 f"{name}: {error.name} is not installed in this environment: install it"
+                + ", or give the folder of the module by --path" * own
             ) from None
         from sklearn.base import BaseEstimator
 
@@ -406,12 +409,7 @@ def _check_kernel(given, side, table, scale, selects):
 def _value(text):
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    return number_or_text(text)
 
 
 def _shown(value):
