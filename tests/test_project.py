@@ -1,9 +1,6 @@
 """The project's own promises: floors, locked versions, component contracts."""
 
 import ast
-import importlib
-import inspect
-import pkgutil
 import re
 import subprocess
 import sys
@@ -140,40 +137,6 @@ def test_the_lock_has_hashes_and_no_address():
     assert "--index" not in lock
     for block in re.split(r"\n(?=[a-z0-9])", lock):
         assert "--hash=sha256:" in block
-
-
-def modules_of(package):
-    """The modules of a package at any depth."""
-    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    return [module.name for module in found if not module.ispkg]
-
-
-def modules_in(part):
-    """The modules of one part of all papers' folders."""
-    return [name for name in modules_of(kronbench.papers) if f".{part}." in name]
-
-
-def test_every_experiment_keeps_the_contract():
-    experiments = [
-        module
-        for module in map(importlib.import_module, modules_in("measure"))
-        if hasattr(module, "run")
-    ]
-    assert experiments
-    for module in experiments:
-        assert list(inspect.signature(module.run).parameters) == ["spec", "data", "rng"]
-        assert module.__doc__
-        assert module.run.__doc__
-
-
-@pytest.mark.parametrize("name", modules_in("draw"))
-def test_every_drawing_keeps_the_contract(name):
-    module = importlib.import_module(name)
-    assert module.__doc__
-    if hasattr(module, "tabulate"):
-        assert list(inspect.signature(module.tabulate).parameters) == ["frame", "item", "printed"]
-    else:
-        assert list(inspect.signature(module.draw).parameters) == ["frame", "item"]
 
 
 def test_what_runs_elsewhere_is_in_the_makefile():

@@ -14,12 +14,20 @@ def add_commands(
     add: Callable[..., argparse.ArgumentParser], parser: argparse.ArgumentParser
 ) -> None:
     """Add them to the parser of ``kronbench``."""
-    check = add("check", _check, "whether a solver keeps the contract; status 1 if it does not")
-    check.add_argument("solver", metavar="MODULE.CLASS", help="import path of the class")
+    check = add("check", _check, "whether a solver, or a paper's folder, keeps the contract")
+    check.add_argument(
+        "solver", metavar="MODULE.CLASS|FOLDER", help="import path of the class; or a folder"
+    )
     add_path(check)
 
-    with_ = add("run-with", _run_with, "run the items that compare methods with yours among them")
-    with_.add_argument("solver", metavar="MODULE.CLASS|FILE.yaml", help="its class, or a file")
+    with_ = add(
+        "run-with", _run_with, "run the items that compare methods with yours, or a paper of yours"
+    )
+    with_.add_argument(
+        "solver",
+        metavar="MODULE.CLASS|FILE.yaml|FOLDER",
+        help="a solver's class, a file that names several, or the folder of a paper",
+    )
     with_.add_argument("paper", nargs="?", help="all that compare methods without")
     with_.add_argument("item", nargs="?")
     with_.add_argument("--scale", default="default", help="smoke: minutes; paper: hours")
@@ -60,14 +68,18 @@ def use_path(path: str | None) -> None:
 
 
 def _check(arguments):
-    use_path(arguments.path)
-    from kronbench.own_pairs.recipe import find_solver
+    if Path(arguments.solver).is_dir():
+        parts = _check_paper(arguments.solver)
+    else:
+        use_path(arguments.path)
+        from kronbench.own_pairs.recipe import find_solver
 
-    find_solver(arguments.solver)  # a path that leads nowhere, before scikit-learn is imported
-    from kronbench.own_pairs.contract import check_solver
+        find_solver(arguments.solver)  # a path that leads nowhere, before scikit-learn is imported
+        from kronbench.own_pairs.contract import check_solver
 
+        parts = check_solver(arguments.solver)
     broken = 0
-    for part, wrong in check_solver(arguments.solver):
+    for part, wrong in parts:
         said = "BROKEN" if wrong else "-" if wrong is None else "ok"
         print(f"{said:6}  {part}" + (f"\n        {wrong}" if wrong else ""))
         broken += bool(wrong)
@@ -80,6 +92,11 @@ def _run_with(arguments):
     from kronbench.runner.outside import use_outside
 
     given = vars(arguments)
+    if Path(arguments.solver).is_dir():
+        for name in ("paper", "item", "set", "name", "path", "registry", "data"):
+            if given[name]:
+                raise InputError(f"{name} is for a solver, and {arguments.solver} is a folder")
+        return _run_paper(arguments)
     if Path(arguments.solver).suffix in (".yaml", ".yml"):
         for name in ("set", "name", "path", "registry", "data"):
             if given[name]:
@@ -102,6 +119,25 @@ def _run_with(arguments):
         arguments.cores,
         only_shown=arguments.dry_run,
     )
+
+
+def _run_paper(arguments):
+    from kronbench.reference.paper_folder import plan_with_paper, run_paper
+    from kronbench.report.claim_files import load_statements
+
+    load_statements(plan_with_paper(arguments.solver, arguments.scale))  # before any job
+    return run_paper(arguments.solver, arguments.scale, arguments.cores, arguments.dry_run)
+
+
+def _check_paper(folder):
+    from kronbench.reference.paper_folder import check_paper, plan_with_paper
+    from kronbench.report.claim_files import load_statements
+
+    plan = plan_with_paper(folder)
+    claims = load_statements(plan).claims
+    name = Path(folder).resolve().name
+    yield f"{sum(claim['paper'] == name for claim in claims)} claims read", ""
+    yield from check_paper(plan, name)
 
 
 def _check_contract(solver, parameters):

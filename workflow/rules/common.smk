@@ -92,9 +92,16 @@ os.environ.update(
 FIRST = 1_000_000
 
 
+def any_of(names):
+    return "(?:" + "|".join(map(re.escape, sorted(names))) + ")"
+
+
+PAPERS = any_of(PLAN.papers)
+
+
 wildcard_constraints:
-    paper="[a-z]+",
-    item=r"(2016/|repeated/)?(figure|table|section)-[0-9]+(\.[0-9]+)?",
+    paper=PAPERS,
+    item=any_of({item.name for item in PLAN.items}),
     part="[^/]+",
     name="[^/]+",
 

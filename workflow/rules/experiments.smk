@@ -44,7 +44,7 @@ rule experiment:
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
     wildcard_constraints:
-        paper=rf"(?!(?:{TAKEN})\.)[a-z]+",
+        paper=rf"(?!(?:{TAKEN})\.){PAPERS}",
     # The longest first, so that no core waits in the end for one that began late.
     priority: lambda wildcards: cost(item_of(wildcards), wildcards.part).seconds
     conda:
@@ -82,7 +82,7 @@ if TAKEN:
         log:
             f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
         wildcard_constraints:
-            paper=rf"(?=(?:{TAKEN})\.)[a-z]+",
+            paper=rf"(?=(?:{TAKEN})\.){PAPERS}",
         localrule: True
         conda:
             "../envs/kronbench.yaml"

@@ -24,7 +24,7 @@ rule render:
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/render.log",
     wildcard_constraints:
-        paper=rf"(?!(?:{TABLES})\.)[a-z]+",
+        paper=rf"(?!(?:{TABLES})\.){PAPERS}",
     localrule: True
     conda:
         "../envs/kronbench.yaml"
@@ -52,7 +52,7 @@ use rule render as render_table with:
             labels=labels_of,
         ),
     wildcard_constraints:
-        paper=rf"(?=(?:{TABLES})\.)[a-z]+",
+        paper=rf"(?=(?:{TABLES})\.){PAPERS}",
 
 
 rule report:

@@ -8,6 +8,7 @@ import inspect
 import logging
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +102,7 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
     try:
         files = {key: _obtain(entry, file, mirrors) for key, file in entry.files.items()}
     except fetch.Unavailable as error:
-        if entry.own and not error.entry.urls:
+        if entry.folder and not error.entry.urls:
             raise InputError(_not_beside(entry, error)) from None
         if policy == "real" or loader.surrogate is None:
             raise InputError(_not_at_hand(entry, error)) from None
@@ -283,16 +284,33 @@ def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[FileCheck
 
 def _obtain(entry, file, mirrors, network=True):
     """A file of an entry; those of one's own are looked for beside their registry first."""
-    beside = [str(registry.own_folder())] if entry.own else []
+    beside = [str(entry.folder)] if entry.folder else []
     return fetch.obtain(file, [*beside, *mirrors], network=network)
 
 
 def _loader(entry):
+    if ":" in entry.loader and entry.folder:
+        return _loader_of_paper(entry)
     if entry.loader not in LOADERS:
         raise InputError(
             f"{entry.name}: there is no loader '{entry.loader}'; known are: {', '.join(LOADERS)}"
         )
-    loader = LOADERS[entry.loader]
+    return _fits(entry, LOADERS[entry.loader])
+
+
+def _loader_of_paper(entry):
+    """The Loader that ``module:name`` names, ``measure.data:WINE``, in the folder of its paper."""
+    module, _, name = entry.loader.partition(":")
+    try:
+        found = getattr(import_module(f"kronbench.papers.{entry.folder.name}.{module}"), name)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"{entry.name}: the loader '{entry.loader}': {error}") from None
+    if not isinstance(found, Loader):
+        raise InputError(f"{entry.name}: '{entry.loader}' is no kronbench.datasets.Loader")
+    return _fits(entry, found)
+
+
+def _fits(entry, loader):
     if not entry.files and loader.generate is None:
         raise InputError(f"{entry.name}: the loader '{entry.loader}' needs files; register them")
     if entry.files and loader.parse is None:
@@ -373,7 +391,7 @@ def _filled(file):
 
 def _not_beside(entry, missing):
     """Of an entry of one's own."""
-    place = registry.own_folder() / missing.entry.mirror
+    place = entry.folder / missing.entry.mirror
     return f"{entry.name} has no file {place}: put it there, or correct 'mirror' in the registry"
 
 

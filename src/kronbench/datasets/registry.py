@@ -1,7 +1,8 @@
 """The registry: which files each data set is made of, where they come from, how they are checked.
 
-``config/datasets.yaml``, checked against its schema; the file named by ``KRONBENCH_REGISTRY`` adds
-entries of the same form, under names of their own, whose files lie beside it.
+``config/datasets.yaml``, checked against its schema; the file named by ``KRONBENCH_REGISTRY``, and
+the ``data.yaml`` of a paper from outside, add entries of the same form, under names of their own,
+whose files lie beside them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kronbench.errors import InputError
-from kronbench.resources import config_path
+from kronbench.resources import added_papers, config_path
 from kronbench.settings import read_yaml, validate
 
 _ANY_SIZE = 1 << 32  # bytes; for files whose size is not registered
@@ -86,6 +87,7 @@ class Entry:
     folds: Mapping[str, FoldEntry]
     aliases: Mapping[str, Mapping[str, str]]  # other spellings of ids, by "rows" and "cols"
     own: bool = False  # an entry of ``KRONBENCH_REGISTRY``, of which no paper speaks
+    folder: Path | None = None  # where its files are looked for first
 
 
 def entries() -> dict[str, Entry]:
@@ -97,24 +99,20 @@ def entries() -> dict[str, Entry]:
         A registry is not valid: the file, the place and the unknown key or wrong value; or an
         entry of one's own has the name of a shipped one, beside whose numbers its own would stand.
     """
-    shipped = _read(config_path("datasets.yaml"))
-    path = os.environ.get("KRONBENCH_REGISTRY")
-    if not path:
-        return dict(shipped)
-    added = _read(Path(path).expanduser())
-    lowered = {name.lower(): name for name in shipped}
-    for name in added:
-        if taken := lowered.get(name.lower()):
-            raise InputError(
-                f"{path}: {name} has the name of the shipped data set {taken}, for which papers "
-                "print numbers; give it another name"
-            )
-    return shipped | {name: replace(entry, own=True) for name, entry in added.items()}
-
-
-def own_folder() -> Path:
-    """The folder of the user's own registry, to which the paths of its files are relative."""
-    return Path(os.environ["KRONBENCH_REGISTRY"]).expanduser().absolute().parent
+    known = dict(_read(config_path("datasets.yaml")))
+    files = [folder / "data.yaml" for folder in added_papers().values()]
+    files = [file for file in files if file.is_file()]
+    own = os.environ.get("KRONBENCH_REGISTRY")
+    for file in [*files, Path(own).expanduser().absolute()] if own else files:
+        lowered = {name.lower(): name for name in known}
+        for name, entry in _read(file).items():
+            if taken := lowered.get(name.lower()):
+                raise InputError(
+                    f"{file}: {name} has the name of the shipped data set {taken}, for which papers print "
+                    "numbers; give it another name"
+                )
+            known[name] = replace(entry, own=file not in files, folder=file.parent)
+    return known
 
 
 def find(name: str) -> Entry:

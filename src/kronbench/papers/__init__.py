@@ -15,4 +15,12 @@
 ``draw/``
     One module for each picture or table, from result tables alone: ``draw(frame, item)`` or
     ``tabulate(frame, item, printed)``.
+``data.yaml``
+    Data sets of its own, in the form of ``config/datasets.yaml``, where it has some.
+
+A paper from outside is the same folder elsewhere: ``kronbench run-with FOLDER``.
 """
+
+from kronbench.resources import PAPERS_PATH
+
+__path__ = PAPERS_PATH  # the list itself, to which folders from outside are added

@@ -127,7 +127,7 @@ def _known(entry, plan, measured):
         item = plan.item(entry["paper"], name)
         its = columns_measured(item) if measured else columns_shown(item)
         columns |= its
-        for scale in (plan, *load_scales()):
+        for scale in (plan, *(plan for plan in load_scales() if entry["paper"] in plan.papers)):
             item = scale.item(entry["paper"], name)
             for column, found in its.known_values(item.parameters, item.parts).items():
                 values.setdefault(column, set()).update(found)

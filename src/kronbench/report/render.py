@@ -49,6 +49,11 @@ def render(item: Item) -> None:
     if hasattr(drawing, "tabulate"):
         numbers = drawing.tabulate(results.frame, item, read_printed(item))
         place = f"drawing {item.paper}.{item.drawing}"
+        if missing := {"dataset", "source"} - set(numbers):
+            raise InputError(
+                f"{place}: its table has no column {' and no '.join(sorted(missing))}: keep those "
+                "of the rows, which say what is a surrogate's"
+            )
         columns.check(numbers, place, item.parameters, item.parts)
     surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
     shown = set(", ".join(numbers["dataset"].astype(str)).split(", "))

@@ -19,10 +19,18 @@ import yaml
 
 from kronbench.errors import InputError
 from kronbench.files import write_text
-from kronbench.resources import config_path, paper_path, shipped_papers, shown
+from kronbench.resources import (
+    added_papers,
+    claim_files,
+    config_path,
+    paper_path,
+    printed_path,
+    shipped_papers,
+    shown,
+)
 from kronbench.runner.outside import use_outside
 from kronbench.runner.solvers import check_entries, check_import_path, import_paths
-from kronbench.runner.source_imports import file_of
+from kronbench.runner.source_imports import read_module
 from kronbench.settings import number_or_text, read_yaml, validate
 
 RESULTS = Path("results")
@@ -232,11 +240,15 @@ def load_plan(config: Mapping | str | Path) -> Plan:
     use_outside(config.get("user", {}))
     papers, items = {}, []
     for paper, overrides in config["papers"].items():
-        if paper not in shipped_papers():
-            known = ", ".join(shipped_papers())
-            raise InputError(f"papers: there is no paper '{paper}'; known are: {known}")
+        if paper not in (known := [*shipped_papers(), *added_papers()]):
+            raise InputError(f"papers: there is no paper '{paper}'; known are: {', '.join(known)}")
         papers[paper] = read_yaml(paper_path(paper, "paper.yaml"))
         validate(papers[paper], "paper", f"papers/{paper}/paper.yaml")
+        if papers[paper].get("claims") != "none" and not claim_files(paper):
+            raise InputError(
+                f"{paper_path(paper, 'claims')} has no file of claims, so that its page has no "
+                "verdict: say 'claims: none' in paper.yaml if that is meant"
+            )
         entries = papers[paper]["items"]
         for there, here in papers[paper].get("counterparts", {"items": {}})["items"].items():
             if missing := set(here) - set(entries):
@@ -379,8 +391,11 @@ def _item(paper, name, entries, overrides, config):
                 f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
             )
     if "numbers_of" not in entry:
-        _check_module(f"papers.{paper}.measure", entry["experiment"], f"{paper} {name}")
-    _check_module(f"papers.{paper}.draw", entry["drawing"], f"{paper} {name}")
+        _check_module(paper, name, "measure", entry["experiment"], {"run", "COLUMNS"})
+    _check_module(paper, name, "draw", entry["drawing"], set())
+    for file in [printed] if isinstance(printed := entry.get("printed"), str) else printed or ():
+        if not (path := printed_path(paper, file)).is_file():
+            raise InputError(f"{paper} {name}: there is no file of printed numbers {path}")
     parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
     try:
         check_entries(parameters)
@@ -438,8 +453,15 @@ def _check_mirror(mirror):
         )
 
 
-def _check_module(package, name, where):
-    if file_of(f"kronbench.{package}.{name}") is None:
+def _check_module(paper, name, part, module, needs):
+    found = read_module(f"kronbench.papers.{paper}.{part}.{module}")
+    file = paper_path(paper, part, f"{module}.py")
+    if found is None:
+        raise InputError(f"{paper} {name}: there is no module {file}")
+    if missing := needs - found.names:
+        raise InputError(f"{paper} {name}: {file} has no {' and no '.join(sorted(missing))}")
+    if part == "draw" and not {"draw", "tabulate"} & found.names:
         raise InputError(
-            f"{where}: there is no module kronbench/{package.replace('.', '/')}/{name}.py"
+            f"{paper} {name}: {file} has neither draw(frame, item), for a figure, nor "
+            "tabulate(frame, item, printed), for a table"
         )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from kronbench.errors import InputError
+from kronbench.resources import add_paper, shipped_papers
+
+PAPER_NAME = "[a-z][a-z0-9-]*"
 
 
 def use_outside(user: Mapping[str, str]) -> None:
@@ -17,14 +21,18 @@ def use_outside(user: Mapping[str, str]) -> None:
     Parameters
     ----------
     user : mapping
-        ``path``, a folder before the import path, and ``registry``, a file of data sets that
-        takes the place of ``KRONBENCH_REGISTRY``; each may be left out.
+        ``path``, a folder before the import path; ``registry``, a file of data sets that takes
+        the place of ``KRONBENCH_REGISTRY``; ``papers``, the folders of papers; each may be left
+        out.
 
     Raises
     ------
     InputError
-        There is no such folder.
+        There is no such folder, or it is no paper's.
     """
+    for folder in map(Path, user.get("papers", ())):
+        _check_paper(folder)
+        add_paper(folder)
     if path := user.get("path"):
         if not Path(path).is_dir():
             raise InputError(f"user.path: {path} is no folder: run 'kronbench run-with' again")
@@ -32,6 +40,22 @@ def use_outside(user: Mapping[str, str]) -> None:
             sys.path.insert(0, path)
     if registry := user.get("registry"):
         os.environ["KRONBENCH_REGISTRY"] = registry
+
+
+def _check_paper(folder):
+    name = folder.name
+    if name in shipped_papers():
+        raise InputError(f"{folder} has the name of a shipped paper: give the folder another")
+    if not re.fullmatch(PAPER_NAME, name):
+        raise InputError(
+            f"{folder}: its name becomes that of the paper, and has small letters, digits and "
+            "hyphens, a letter first"
+        )
+    if not (folder / "paper.yaml").is_file():
+        raise InputError(
+            f"{folder} has no paper.yaml: a paper is a folder with paper.yaml, claims/, printed/, "
+            "measure/ and draw/ (docs/tutorials/paper.md)"
+        )
 
 
 def commit_of(folder: Path) -> str:

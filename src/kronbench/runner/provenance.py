@@ -89,12 +89,12 @@ def _data_modules(name):
 def data_settings(name: str, mirror: str | None = None) -> dict:
     """The registry entry of a data set; all of it goes into its ``provenance.json``.
 
-    Without the advice on a file that is missing, which no result rests on. The user's own files
-    of which no checksum is registered count with the one that they have (``mirror``: as for
-    ``datasets.load``): one that is edited makes the data set stale.
+    Without the advice on a file that is missing, and its folder, which no result rests on. The
+    user's own files of which no checksum is registered count with the one that they have
+    (``mirror``: as for ``datasets.load``): one that is edited makes the data set stale.
     """
     entry = dataclasses.asdict(datasets.registry.find(name))
-    settings = {key: value for key, value in entry.items() if key != "manual"}
+    settings = {key: value for key, value in entry.items() if key not in ("manual", "folder")}
     if own := datasets.own_sums(name, mirror=mirror):
         settings["sums"] = own
     return settings

@@ -1,0 +1,24 @@
+"""Share of points that their neighbours get right, by the number of neighbours."""
+
+import pandas as pd
+from kronbench.papers.aeberhard.measure.left_out import accuracy
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kronbench.runner.columns import Columns, Parameter
+
+COLUMNS = Columns(
+    key=("neighbours",),
+    numbers=("accuracy",),
+    values={"neighbours": (Parameter(("neighbours",)),)},
+)
+
+
+def run(spec, data, rng):
+    """One row for each number of neighbours."""
+    rows = []
+    for k in spec["neighbours"]:
+        model = make_pipeline(StandardScaler(), KNeighborsClassifier(k))
+        rows.append({"neighbours": k, "accuracy": accuracy(model, data)})
+    return pd.DataFrame(rows)

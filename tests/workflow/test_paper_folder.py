@@ -1,0 +1,153 @@
+"""A paper from outside: one folder, and no edit here."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from kronbench import resources
+from kronbench.cli import main
+from kronbench.errors import InputError
+from kronbench.reference.paper_folder import check_paper, plan_with_paper
+from kronbench.report.claim_files import load_statements
+from kronbench.resources import shipped_papers
+from kronbench.runner import source_imports
+from kronbench.runner.items import load_plan
+from tests.helpers import merged
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "tests" / "paper_folder" / "aeberhard"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A copy to be spoilt; what the process knows of papers is forgotten afterwards."""
+    monkeypatch.setattr(resources, "_ADDED", {})
+    monkeypatch.setattr("kronbench.papers.__path__", resources.PAPERS_PATH)
+    before = list(resources.PAPERS_PATH)
+    forget()
+    yield Path(shutil.copytree(FOLDER, tmp_path / "aeberhard"))
+    resources.PAPERS_PATH[:] = before
+    forget()
+
+
+def forget():
+    """What was read of the folder's modules, and the modules themselves."""
+    for read in (source_imports.file_of, source_imports.read_module):
+        read.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("kronbench.papers.aeberhard")]:
+        del sys.modules[name]
+
+
+@pytest.mark.workflow
+def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
+    for name in ("Snakefile", "workflow", "config", "profiles", "src"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "kronbench", "run-with", FOLDER, "--scale", "smoke"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 items rendered" in done.stdout
+    assert "claims of the papers: 2 holds, 1 contradicted" in done.stdout
+    results = tmp_path / "results" / "smoke-with-aeberhard" / "aeberhard"
+    shown = pd.read_csv(results / "table-1.csv").set_index("method")
+    # 170 of 178 wines, where the repository quotes 171
+    assert shown["accuracy"].round(1).to_dict() == {"LDA": 98.9, "QDA": 99.4, "1-NN": 95.5}
+    assert pd.read_csv(results / "figure-1.csv")["neighbours"].tolist() == [1, 5, 15]
+    sidecar = json.loads((results / "tables" / "table-1" / "wine-178.json").read_text())
+    assert sidecar["data"]["name"] == "wine-178"
+    page = (results.parent / "report" / "part.html").read_text()
+    assert "The classification performance of RDA" in page
+    assert "The nearest neighbour classifies 96.1 % right" in page
+
+
+def test_its_contracts_are_those_of_the_shipped_papers(folder):
+    parts = list(check_paper(plan_with_paper(folder), "aeberhard"))
+    assert [wrong for _, wrong in parts] == [""] * 4
+    edit(folder / "draw" / "neighbours.py", "def draw(frame, item)", "def draw(frame)")
+    edit(folder / "measure" / "left_out.py", "COLUMNS = Columns(", "COLUMNS = dict(")
+    forget()
+    wrong = [said for _, said in check_paper(plan_with_paper(folder), "aeberhard") if said]
+    assert wrong == [
+        "COLUMNS is no kronbench.runner.columns.Columns",
+        "draw takes other parameters than frame, item",
+    ]
+
+
+@pytest.mark.parametrize("paper", shipped_papers())
+def test_shipped_papers_keep_the_contracts(paper):
+    parts = list(check_paper(load_plan(merged()), paper))
+    assert parts
+    assert [said for said in parts if said[1]] == []
+
+
+def edit(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def remove(name):
+    def spoil(folder):
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    return spoil
+
+
+def change(name, old, new):
+    return lambda folder: edit(folder / name, old, new)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (remove("paper.yaml"), "has no paper.yaml: a paper is a folder with paper.yaml, claims/"),
+        (remove("claims"), "has no file of claims, .*: say 'claims: none' in paper.yaml"),
+        (remove("printed/accuracy.csv"), "table-1: there is no file of printed numbers"),
+        (
+            remove("measure/neighbours.py"),
+            "figure-1: there is no module .*neighbours.py",
+        ),
+        (remove("draw/accuracy.py"), "table-1: there is no module .*draw/accuracy.py"),
+        (change("measure/left_out.py", "def run(", "def runs("), "left_out.py has no run"),
+        (change("measure/left_out.py", "COLUMNS = ", "COLUMN = "), "left_out.py has no COLUMNS"),
+        (
+            change("draw/neighbours.py", "def draw(", "def drew("),
+            "neither draw.* nor tabulate",
+        ),
+        (change("claims/claims.yaml", "kind: gain", "kind: gains"), "gains"),
+        (change("claims/claims.yaml", "value: accuracy", "value: acc"), "acc"),
+        (change("paper.yaml", "[wine-178]", "[wine-187]"), "there is no data set 'wine-187'"),
+        (change("data.yaml", "data:WINE", "data:VINE"), "'measure.data:VINE': .* 'VINE'"),
+        (
+            change("data.yaml", "wine-178:", "boston:"),
+            "has the name of the shipped data set boston",
+        ),
+        (change("paper.yaml", "title:", "tilte:"), "tilte"),
+    ],
+)
+def test_what_is_missing_is_said_before_any_job(folder, spoil, said, monkeypatch, capsys):
+    spoil(folder)
+    monkeypatch.chdir(ROOT)
+    assert main(["run-with", str(folder), "--dry-run"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    with pytest.raises(AssertionError, match=said):
+        raise AssertionError(error)
+
+
+@pytest.mark.parametrize("name", ["bach", "Wine", "7wines"])
+def test_a_folder_has_a_name_of_its_own(folder, name):
+    other = folder.rename(folder.with_name(name))
+    with pytest.raises(InputError, match=r"shipped paper|small letters"):
+        load_statements(plan_with_paper(other))
