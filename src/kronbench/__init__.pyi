@@ -1,11 +1,11 @@
 from . import (
-    bench as bench,
     classes as classes,
     datasets as datasets,
     evaluation as evaluation,
     linalg as linalg,
     models as models,
     pairs as pairs,
+    runner as runner,
 )
 from .errors import InputError as InputError
 from .pairs.data import PairData as PairData

@@ -7,7 +7,7 @@ import yaml
 from kronbench import InputError, datasets
 from kronbench.cli import main
 from kronbench.datasets.drug_target import labelled_pairs
-from kronbench.runner.provenance import data_settings, data_sources
+from kronbench.runner.provenance import data_code, data_settings
 from tests.own_pairs.problem import run, tables
 
 ENTRY = {
@@ -69,7 +69,7 @@ def test_an_edited_table_makes_the_prepared_data_stale(registry):
     path = folder / "my" / "pairs.csv"
     path.write_text(path.read_text().replace(",1\n", ",0\n", 1))
     assert data_settings("Mine") != before
-    assert any(source.endswith("pair_tables.py") for source in data_sources("Mine"))
+    assert "kronbench.datasets.pair_tables" in data_code("Mine")
 
 
 def without_rows(write):

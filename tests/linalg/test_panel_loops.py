@@ -100,7 +100,6 @@ import sys
 sys.modules["kronbench.linalg.vector_instructions"] = None
 import numpy as np
 from scipy import sparse
-from kronbench.runner.provenance import sources_of
 from kronbench.classes.sparse_features import SparseProducts
 from kronbench.linalg import panel_loops
 from kronbench.pairs import SampledKroneckerOperator
@@ -116,7 +115,6 @@ np.testing.assert_allclose(operator @ V, dense @ V)
 np.testing.assert_allclose(operator @ V[:, 0], dense @ V[:, 0])
 X = A * (A > 0)
 np.testing.assert_allclose(SparseProducts(sparse.csr_array(X)).gram(A), X @ X.T @ A)
-assert sources_of("kronbench.pairs.product")
 """
 
 

@@ -10,7 +10,6 @@ from kronbench.resources import config_path, paper_path
 from kronbench.runner import items
 from kronbench.runner.items import check_scale, load_plan
 from kronbench.runner.job import run_job
-from kronbench.runner.provenance import sources_of, table_sources
 from kronbench.runner.solvers import SolverMissing, make_solver
 from kronbench.settings import read_yaml
 from tests.helpers import lay_over, merged
@@ -193,26 +192,11 @@ def test_the_counterpart_of_another_version_is_an_item(monkeypatch):
         load_plan(merged())
 
 
-def test_a_solver_that_needs_a_missing_package_has_sources():
-    item = load_plan(merged()).item("airola", "figure-6")
-    assert any(file.endswith("pair_rlscore.py") for file in table_sources(item))
-
-
 def test_broken_yaml_is_one_sentence(tmp_path):
     file = tmp_path / "config.yaml"
     file.write_text("scale: [default")
     with pytest.raises(InputError, match=r"config.yaml is not valid YAML"):
         load_plan(file)
-
-
-def test_sources_follow_imports_down_the_floors():
-    names = {
-        Path(file).name for file in sources_of("kronbench.papers.airola.measure.characteristics")
-    }
-    assert {"characteristics.py", "drug_target.py", "data.py", "seeds.py"} <= names
-    assert "page.py" not in names
-    item = load_plan(merged()).item("airola", "figure-3")
-    assert any(file.endswith("kron_ridge.py") for file in table_sources(item))
 
 
 def test_numbers_that_come_as_texts_are_numbers():

@@ -1,5 +1,5 @@
 import ast
-import re
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -7,25 +7,26 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kronbench.resources import claim_files, package_path
+from kronbench.resources import package_path
+from kronbench.runner import source_imports
 from kronbench.runner.items import load_plan
 from kronbench.runner.provenance import (
+    code_of,
+    data_code,
     data_settings,
-    data_sources,
+    drawing_digest,
     drawing_settings,
-    drawing_sources,
-    page_sources,
-    sources_of,
-    table_sources,
+    table_code,
+    table_digests,
 )
 from tests.helpers import merged
 
 PLAN = load_plan(merged("smoke"))
 
 
-def tails(files):
-    """Files as paths below the package or the configuration."""
-    return {re.split(r"(?:^|/)(?:src/kronbench|config)/", path)[-1] for path in files}
+def names(code):
+    """Modules without the package's own name."""
+    return {name.removeprefix("kronbench.") for name in code}
 
 
 MEASURED = [item for item in PLAN.items if item.parts]
@@ -33,70 +34,78 @@ MEASURED = [item for item in PLAN.items if item.parts]
 
 @pytest.mark.parametrize("item", MEASURED, ids=lambda item: f"{item.paper} {item.name}")
 def test_a_table_rests_on_its_experiment_and_on_the_runner(item):
-    files = tails(table_sources(item))
-    assert {"__init__.py", "runner/job.py", "runner/clock.py", "runner/environment.py"} <= files
-    assert f"papers/{item.paper}/measure/{item.experiment}.py" in files
+    found = names(table_code(item))
+    assert {"kronbench", "runner.job", "runner.clock", "runner.environment"} <= found
+    assert f"papers.{item.paper}.measure.{item.experiment}" in found
     # neither on other formats of data nor on what only names and shows things
-    assert not files & {"cli.py", "runner/items.py", "runner/warm_up.py", "runner/provenance.py"}
-    assert not files & {"datasets/__init__.py", "datasets/uci.py", "datasets/wipo.py"}
-    assert not any(file.startswith("report/") for file in files)
+    assert not found & {"cli", "runner.items", "runner.warm_up", "runner.provenance"}
+    assert not found & {"datasets", "datasets.uci", "datasets.wipo"}
+    assert not any(name.startswith("report") for name in found)
 
 
 def test_the_runner_names_no_experiment():
-    assert not any(
-        file.startswith("papers/") for file in tails(sources_of("kronbench.runner.job"))
-    )
+    assert not any(name.startswith("papers.") for name in names(code_of("kronbench.runner.job")))
+
+
+def test_code_is_followed_down_the_floors():
+    found = names(code_of("kronbench.papers.airola.measure.characteristics"))
+    assert {"datasets.drug_target", "pairs.data", "evaluation.splits"} & found
+    assert "report.page" not in found
 
 
 def test_named_solvers_count_and_their_neighbours_do_not():
-    ridge = tails(table_sources(PLAN.item("airola", "figure-3")))
-    assert {"models/kron_ridge.py", "linalg/panel_loops.py", "linalg/krylov.py"} <= ridge
-    assert not ridge & {"models/kron_svm.py", "models/csi_lssvm.py", "models/pair_sgd.py"}
+    ridge = names(table_code(PLAN.item("airola", "figure-3")))
+    assert {"models.kron_ridge", "linalg.panel_loops", "linalg.krylov"} <= ridge
+    assert not ridge & {"models.kron_svm", "models.csi_lssvm", "models.pair_sgd"}
     # one that needs a package that is not installed
-    assert "models/pair_rlscore.py" in tails(table_sources(PLAN.item("airola", "figure-6")))
+    assert "models.pair_rlscore" in names(table_code(PLAN.item("airola", "figure-6")))
 
 
 def test_a_solver_from_outside_counts_with_its_file(tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text("class Solver: ...\n")
+    file = tmp_path / "mine.py"
+    file.write_text("class Solver: ...\n")
     monkeypatch.syspath_prepend(tmp_path)
     config = merged("smoke")
     config["papers"]["airola"]["figure-3"]["solver"] = "mine.Solver"
-    files = table_sources(load_plan(config).item("airola", "figure-3"))
-    assert str(tmp_path / "mine.py") in files
-    assert "models/kron_ridge.py" not in tails(files)
+    item = load_plan(config).item("airola", "figure-3")
+    assert "models.kron_ridge" not in names(table_code(item))
+    before = table_digests(item)
+    file.write_text("class Solver: pass\n")
+    after = table_digests(item)
+    assert after["sources"] != before["sources"]
+    assert after["settings"] == before["settings"]
+
+
+def test_code_is_what_runs():
+    """Neither docstrings nor comments; a text of several lines counts with all of its own."""
+    plain = read("def f():\n    return 1\n")
+    assert read('"""A module."""\n\n# why\ndef f():\n    """It."""\n    return 1\n') == plain
+    assert read("def f():\n    return 2\n") != plain
+    text = 'x = """\n# not a comment\n\n"""\n'
+    assert read(text) == text.rstrip()
+
+
+def read(text):
+    return source_imports._code(ast.parse(text), text.splitlines())
 
 
 def test_data_rest_on_their_own_format():
-    files = tails(data_sources("ringnorm"))
-    assert {"datasets/__init__.py", "datasets/fetch.py", "datasets/generators.py"} <= files
-    assert not files & {"datasets/uci.py", "datasets/wipo.py", "datasets/checkerboard.py"}
-    assert "datasets/uci.py" in tails(data_sources("boston"))
+    found = names(data_code("ringnorm"))
+    assert {"datasets", "datasets.fetch", "datasets.generators"} <= found
+    assert not found & {"datasets.uci", "datasets.wipo", "datasets.checkerboard"}
+    assert "datasets.uci" in names(data_code("boston"))
     assert {"loader", "files", "options", "surrogate"} <= set(data_settings("boston"))
 
 
-def test_a_picture_rests_on_drawing_style_and_printed_numbers():
-    files = tails(drawing_sources(PLAN.item("airola", "figure-6")))
-    assert {"report/render.py", "report/style.py", "papers/airola/draw/scaling.py"} <= files
-    assert "papers/airola/printed/figure6-text.csv" in files
-    assert not files & {"report/page.py", "papers/airola/draw/zero_shot.py", "runner/items.py"}
-    settings = drawing_settings(PLAN.item("airola", "figure-6"))
+def test_words_draw_no_picture_anew():
+    item = PLAN.item("airola", "figure-6")
+    settings = drawing_settings(item)
     assert {"printed", "drawing_options", "parameters"} <= set(settings)
-    assert not {"title", "caption"} & set(settings)
-
-
-def test_the_page_rests_on_its_templates_claims_and_papers():
-    files = tails(page_sources(PLAN))
-    assert {"report/page.py", "report/claims.py", "report/checks.py", "runner/items.py"} <= files
-    assert {"report/comparisons.py", "report/outcomes.py", "reference/verdicts.py"} <= files
-    assert "report/templates/page.html.j2" in files
-    assert {f"papers/{paper}/paper.yaml" for paper in PLAN.papers} <= files
-    claims = [str(file) for paper in PLAN.papers for file in claim_files(paper)]
-    assert (
-        {"papers/airola/claims/section-2.yaml", "papers/bach/claims/claims.yaml"}
-        <= tails(claims)
-        <= files
+    other = dataclasses.replace(item, title="Other", caption="Other.")
+    assert drawing_digest(other) == drawing_digest(item)
+    assert drawing_digest(dataclasses.replace(item, drawing_options={"a": 1})) != drawing_digest(
+        item
     )
-    assert "papers/bach/printed/figure2-ranks.csv" in files
 
 
 def test_packages_only_hand_on_names():
@@ -107,7 +116,10 @@ def test_packages_only_hand_on_names():
         for node in ast.parse(file.read_text()).body:
             assert (
                 isinstance(node, ast.ImportFrom)
-                or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")
+                or (
+                    isinstance(node, ast.Assign)
+                    and ast.unparse(node.targets[0]) in ("__all__", "__path__")
+                )
                 or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
                 or ast.unparse(node) == "import lazy_loader"
                 or ast.unparse(node).endswith("= lazy_loader.attach_stub(__name__, __file__)")
@@ -121,11 +133,6 @@ def test_no_import_escapes():
             if isinstance(node, ast.ImportFrom):
                 assert node.level == 0, file
                 assert node.names[0].name != "*", file
-
-
-def test_files_of_a_checkout_are_relative(monkeypatch):
-    monkeypatch.chdir(package_path().parents[1])
-    assert "src/kronbench/runner/job.py" in sources_of("kronbench.runner.job")
 
 
 # What a process imports for each kind of job, and the libraries that take it a tenth of a second
@@ -142,8 +149,8 @@ LIGHT = {
         "from kronbench.runner.items import load_plan\n"
         "plan = load_plan(yaml.safe_load(sys.stdin))\n"
         "for item in plan.items:\n"
-        "    provenance.drawing_sources(item), item.parts and provenance.table_sources(item)\n"
-        "provenance.data_sources('boston'), provenance.page_sources(plan)",
+        "    provenance.drawing_digest(item), item.parts and provenance.table_digests(item)\n"
+        "provenance.data_digest('boston'), provenance.page_digest(plan)",
         HEAVY,
     ),
     "preparing data": ("import kronbench.cli, kronbench.runner.prepared_data", HEAVY),

@@ -14,13 +14,10 @@ from kronbench.reference.costs import cost, memory_mb, minutes
 from kronbench.runner.items import check_scale, load_plan, measurements
 from kronbench.runner.end_with_workflow import lead_jobs
 from kronbench.runner.provenance import (
-    data_settings,
-    data_sources,
-    drawing_settings,
-    drawing_sources,
-    page_sources,
-    table_settings,
-    table_sources,
+    data_digest,
+    drawing_digest,
+    page_digest,
+    table_digests,
 )
 
 # Snakemake itself says this in hundreds of lines.

@@ -2,8 +2,6 @@
 
 
 rule dataset:
-    input:
-        sources=lambda wildcards: data_sources(wildcards.name),
     output:
         arrays=f"results/{PLAN.scale}/data/{{name}}/data.npz",
         provenance=f"results/{PLAN.scale}/data/{{name}}/provenance.json",
@@ -19,7 +17,9 @@ rule dataset:
         # Another policy or registry entry, which has the checksums, makes the data set stale. From
         # where the same bytes come does not.
         policy=PLAN.config["data"],
-        entry=lambda wildcards: data_settings(wildcards.name, PLAN.config["mirror"]),
+        made_from=lambda wildcards: data_digest(
+            wildcards.name, PLAN.config["mirror"]
+        ),
     message:
         "data {wildcards.name}"
     shell:

@@ -36,7 +36,6 @@ rule compile:
 rule experiment:
     input:
         data=prepared,
-        sources=lambda wildcards: table_sources(item_of(wildcards)),
         compiled=rules.compile.output,
     output:
         table=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.csv",
@@ -63,7 +62,7 @@ rule experiment:
         ),
     params:
         config=CONFIG,
-        settings=lambda wildcards: table_settings(item_of(wildcards)),
+        made_from=lambda wildcards: table_digests(item_of(wildcards)),
     message:
         "{wildcards.paper} {wildcards.item}: {wildcards.part}"
     shell:

@@ -10,7 +10,6 @@ TABLES = "|".join(
 rule render:
     input:
         tables=lambda wildcards: item_of(wildcards).drawn_from,
-        sources=lambda wildcards: drawing_sources(item_of(wildcards)),
     output:
         f"results/{PLAN.scale}/{{paper}}/{{item}}.csv",
         f"results/{PLAN.scale}/{{paper}}/{{item}}.pdf",
@@ -31,7 +30,7 @@ rule render:
     params:
         config=CONFIG,
         caption=caption_of,
-        settings=lambda wildcards: drawing_settings(item_of(wildcards)),
+        made_from=lambda wildcards: drawing_digest(item_of(wildcards)),
     message:
         "draw {wildcards.paper} {wildcards.item}"
     shell:
@@ -65,7 +64,6 @@ rule report:
             for item, part in measurements(PLAN)
             for file in (item.table(part), item.table(part).with_suffix(".json"))
         ],
-        sources=page_sources(PLAN),
     output:
         report(
             PLAN.report / "index.html",
@@ -87,6 +85,7 @@ rule report:
         "../envs/kronbench.yaml"
     params:
         config=CONFIG,
+        made_from=page_digest(PLAN),
     message:
         "claims and page"
     shell:

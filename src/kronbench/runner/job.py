@@ -18,8 +18,8 @@ from kronbench.runner import environment
 from kronbench.runner.clock import Stopwatch, peak_mib
 from kronbench.runner.columns import RUNNER, columns_measured
 from kronbench.runner.items import Item, Plan
-from kronbench.runner.prepared_data import made_from, prepared
-from kronbench.runner.provenance import table_digests
+from kronbench.runner.prepared_data import prepared
+from kronbench.runner.provenance import data_digest, table_digests
 from kronbench.runner.seeds import generator
 
 
@@ -48,7 +48,8 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         )
     data = prepared(plan, part) if item.datasets else None
     # Before anything of it is imported: files may be edited while the job runs.
-    digests = table_digests(item) | {"data": made_from(plan, part) if item.datasets else ""}
+    digests = table_digests(item)
+    digests["data"] = data_digest(part, plan.config["mirror"]) if item.datasets else ""
     # Before the watch starts, and before threads are limited: those of libraries that are loaded.
     importlib.import_module(item.experiment_module)
     if item.timed:

@@ -1,8 +1,9 @@
-"""What makes a result stale: the files and settings that the jobs of a run depend on.
+"""What makes a result stale: one digest of the code and the settings that a job depends on.
 
 A measurement depends on what can change a number in its table, and on nothing else: neither on
-other experiments, nor on captions, nor on the report. Files are followed through the imports of
-the package, name by name, from the modules that a job starts with.
+other experiments, nor on captions, nor on the report. Modules are followed through the imports of
+the package, name by name, from those that a job starts with; docstrings and comments do not count.
+The digests are parameters of the jobs, so that no source file is among their inputs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,19 +18,18 @@ from kronbench import datasets
 from kronbench.resources import claim_files, package_path, paper_path, printed_path
 from kronbench.runner.items import Item, Plan
 from kronbench.runner.solvers import find_module, import_paths
-from kronbench.runner.source_definitions import definitions_of
-from kronbench.runner.source_imports import defining_module, file_of, imported_modules
+from kronbench.runner.source_imports import (
+    defining_module,
+    file_of,
+    imported_modules,
+    read_module,
+)
 
 # They carry names, paths and sentences. What they decide about a job is among its parameters.
 _CARRIERS = frozenset(
     f"kronbench.{name}"
     for name in (
-        *(
-            "runner.items",
-            "runner.provenance",
-            "runner.source_definitions",
-            "runner.source_imports",
-        ),
+        *("runner.items", "runner.provenance", "runner.source_imports"),
         *("errors", "files", "resources", "settings"),
     )
 )
@@ -41,49 +40,34 @@ _BEFORE_THE_CLOCK = frozenset({"kronbench.runner.warm_up", "kronbench.datasets"}
 _WORDS = ("title", "caption")
 
 
-def table_sources(item: Item) -> list[str]:
-    """Files whose change makes the result tables of an item stale.
+def table_digests(item: Item) -> dict[str, str]:
+    """One sha256 of the ``sources`` and one of the ``settings`` of an item's result tables.
+
+    They are the same on every machine and wherever the checkout lies.
+    """
+    return {"sources": _digest(table_code(item)), "settings": _digest(table_settings(item))}
+
+
+def table_code(item: Item) -> dict[str, str]:
+    """The sha256 of the code of each module that can change a number of an item's tables.
 
     The experiment, the solvers named in its parameters, the runner with clock and seeds, and the
     settings of threads in ``kronbench/__init__.py``. A solver of another package counts with the
     file of its module.
     """
-    modules, solvers, foreign = _starts(item)
-    modules += [defining_module(*solver) for solver in solvers]
-    return sorted({*sources_of(*modules, but=_CARRIERS | _BEFORE_THE_CLOCK), *foreign})
-
-
-def _starts(item):
-    """What a measurement begins with: modules, solvers of this package, files of others."""
-    modules = ["kronbench", "kronbench.runner.job", item.experiment_module]
-    solvers, foreign = [], set()
+    modules, foreign = ["kronbench", "kronbench.runner.job", item.experiment_module], {}
     for path in import_paths(item.parameters):
         module, _, name = path.rpartition(".")
         if file_of(module):
-            solvers.append((module, name))
+            modules.append(defining_module(module, name))
         elif file := find_module(module):
-            foreign.add(_shown(file))
-    return modules, solvers, foreign
+            foreign[module] = _sha256(Path(file).read_bytes())
+    return code_of(*modules, but=_CARRIERS | _BEFORE_THE_CLOCK) | foreign
 
 
 def table_settings(item: Item) -> dict:
     """What an experiment is told, and whether it has the machine for itself."""
     return {"parameters": dict(item.parameters), "timed": item.timed}
-
-
-def data_sources(name: str) -> list[str]:
-    """Files whose change makes a prepared data set stale: its parser and surrogate, the fetching.
-
-    Not those of other formats, nor the runner, which only hands on what the configuration says.
-    """
-    # It imports every format.
-    package = _shown(file_of("kronbench.datasets"))
-    return sorted({package, *sources_of(*_data_modules(name), but=_CARRIERS)})
-
-
-def _data_modules(name):
-    fixed = ("kronbench.datasets.dataset", "kronbench.datasets.fetch")
-    return [*fixed, *datasets.modules_of(name)]
 
 
 def data_settings(name: str, mirror: str | None = None) -> dict:
@@ -100,49 +84,27 @@ def data_settings(name: str, mirror: str | None = None) -> dict:
     return settings
 
 
-def table_digests(item: Item) -> dict[str, str]:
-    """One sha256 of the ``sources`` and one of the ``settings`` of an item's result tables.
-
-    They are the same on every machine and wherever the checkout lies. Of the files that Snakemake
-    watches, only the definitions count that the measurement can reach.
-    """
-    modules, solvers, foreign = _starts(item)
-    starts = [*((module, None) for module in modules), *solvers]
-    reached = definitions_of(*starts, but=_CARRIERS | _BEFORE_THE_CLOCK)
-    return {
-        "sources": _digest([reached, _contents(sorted(foreign))]),
-        "settings": _digest(table_settings(item)),
-    }
-
-
 def data_digest(name: str, mirror: str | None = None) -> str:
     """One sha256 of all that a prepared data set depends on: registry entry, files, parser."""
-    reached = definitions_of(*((module, None) for module in _data_modules(name)), but=_CARRIERS)
-    package = _contents([file_of("kronbench.datasets")])
-    return _digest([data_settings(name, mirror), package, reached])
+    return _digest([data_settings(name, mirror), data_code(name)])
 
 
-def _contents(paths):
-    """The sha256 of each file, by its place in the package; of others by its name."""
-    package, found = package_path().parent, {}
-    for path in (Path(path).resolve() for path in paths):
-        inside = path.is_relative_to(package)
-        name = path.relative_to(package).as_posix() if inside else path.name
-        found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+def data_code(name: str) -> dict[str, str]:
+    """The sha256 of the code of each module that makes a data set: fetching, parser, surrogate.
+
+    Not of the parsers of other formats, nor of the runner, which hands on the configuration.
+    """
+    makers = ("kronbench.datasets.dataset", "kronbench.datasets.fetch", *datasets.modules_of(name))
+    # The package itself imports every format.
+    package = {"kronbench.datasets": _sha256(read_module("kronbench.datasets").code.encode())}
+    return package | code_of(*makers, but=_CARRIERS)
 
 
-def _digest(content):
-    text = json.dumps(content, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def drawing_sources(item: Item) -> list[str]:
-    """Files whose change makes a figure or table stale, the paper's numbers among them."""
-    modules = ("kronbench.report.render", item.drawing_module)
+def drawing_digest(item: Item) -> str:
+    """One sha256 of what a figure or table depends on, the paper's numbers among it."""
     templates = package_path("report", "templates").glob("table*") if item.layout else ()
-    files = map(_shown, [*_printed(item), *templates])
-    return sorted({*sources_of(*modules, but=_CARRIERS), *files})
+    code = code_of("kronbench.report.render", item.drawing_module, but=_CARRIERS)
+    return _digest([code, _contents([*_printed(item), *templates]), drawing_settings(item)])
 
 
 def drawing_settings(item: Item) -> dict:
@@ -155,25 +117,24 @@ def drawing_settings(item: Item) -> dict:
     return {key: value for key, value in entry.items() if key not in _WORDS}
 
 
-def page_sources(plan: Plan) -> list[str]:
-    """Files whose change makes the page stale.
+def page_digest(plan: Plan) -> str:
+    """One sha256 of what the page depends on beside results.
 
     Its code, templates, claims, the printed numbers that these quote, paper files, and the
     verdicts with which it compares.
     """
     papers = [paper_path(paper, "paper.yaml") for paper in plan.papers]
+    claims = [file for paper in plan.papers for file in claim_files(paper)]
     templates = package_path("report", "templates").iterdir()
     accepted = [file for file in [plan.accepted / "verdicts.csv"] if file.exists()]
-    claims = [file for paper in plan.papers for file in claim_files(paper)]
-    files = map(_shown, [*papers, *claims, *_printed(*plan.items), *templates, *accepted])
-    # What is here is asked by the page of accepted tables alone, which is no job.
-    return sorted(
-        {*sources_of("kronbench.report.page", but={"kronbench.runner.provenance"}), *files}
-    )
+    files = [*papers, *claims, *_printed(*plan.items), *templates, *accepted]
+    # What is in provenance is asked by the page of accepted tables alone, which is no job.
+    code = code_of("kronbench.report.page", but={"kronbench.runner.provenance"})
+    return _digest([code, _contents(files)])
 
 
-def sources_of(*modules: str, but: Iterable[str] = ()) -> list[str]:
-    """Files of this package that modules import, directly or not, themselves included.
+def code_of(*modules: str, but: Iterable[str] = ()) -> dict[str, str]:
+    """The sha256 of the code of what modules import, directly or not, themselves included.
 
     Parameters
     ----------
@@ -182,16 +143,28 @@ def sources_of(*modules: str, but: Iterable[str] = ()) -> list[str]:
     but : iterable of str
         Modules that are left out, with what only they import.
     """
-    seen, waiting = set(but), list(modules)
-    files = set()
+    seen, waiting, found = set(but), list(modules), {}
     while waiting:
         name = waiting.pop()
         if name in seen:
             continue
         seen.add(name)
-        files.add(_shown(file_of(name)))
+        found[name] = _sha256(read_module(name).code.encode())
         waiting += imported_modules(name)
-    return sorted(files)
+    return found
+
+
+def _contents(paths):
+    """The sha256 of each file, by the end of its path: folders may lie anywhere."""
+    return {"/".join(path.parts[-3:]): _sha256(path.read_bytes()) for path in map(Path, paths)}
+
+
+def _digest(content):
+    return _sha256(json.dumps(content, sort_keys=True, default=str).encode())
+
+
+def _sha256(content):
+    return hashlib.sha256(content).hexdigest()
 
 
 def _printed(*items):
@@ -199,9 +172,3 @@ def _printed(*items):
     for item in items:
         names = [item.printed] if isinstance(item.printed, str) else item.printed or ()
         yield from (printed_path(item.paper, name) for name in names)
-
-
-def _shown(path):
-    """Relative where it can be: the results of a checkout that was moved are not stale."""
-    path, here = Path(path), Path.cwd()
-    return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -19,8 +19,11 @@ class Module:
     """A module of this package: the names it binds, what it imports at any depth.
 
     ``handed_on`` maps a name that the module imports to the module and the name there; those that
-    a package imports on demand stand in its stub, ``__init__.pyi``.
+    a package imports on demand stand in its stub, ``__init__.pyi``. ``code`` is its text without
+    docstrings, blank lines and lines of comment.
     """
+
+    code: str = ""
 
     names: set[str] = field(default_factory=set)
     handed_on: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -45,8 +48,9 @@ def read_module(name: str) -> Module | None:
     file = file_of(name)
     if file is None:
         return None
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    module = Module()
+    text = file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    module = Module(_code(tree, text.splitlines()))
     for node in _statements(tree):
         if isinstance(node, ast.Import):
             module.imports.extend((alias.name, None) for alias in node.names)
@@ -110,6 +114,23 @@ def imported_modules(name: str) -> frozenset[str]:
         module if imported is None else defining_module(module, imported)
         for module, imported in read_module(name).imports
         if module.partition(".")[0] == "kronbench"
+    )
+
+
+def _code(tree, lines):
+    """The lines that a program consists of; a text of several lines keeps all of its own."""
+    left_out, texts = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                left_out |= set(range(first.lineno, first.end_lineno + 1))
+        elif isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno > node.lineno:
+            texts |= set(range(node.lineno + 1, node.end_lineno + 1))
+    return "\n".join(
+        line
+        for number, line in enumerate(lines, 1)
+        if number not in left_out and (number in texts or line.strip().partition("#")[0])
     )
 
 
