@@ -124,6 +124,8 @@ def test_the_command(tmp_path, table, capsys):
         (lambda y: 9 - y, True),  # its logarithm
         (lambda y: (y - 5.4) / 0.9, True),
         (lambda y: 10 * y, True),
+        (lambda y: np.where(y > 0, "9" * 25, ""), True),  # no 64-bit integers
+        (lambda y: y > 7, True),
         (lambda y: y - 0.1, False),
         (lambda y: 0.5 * y + 2.5, False),
         (lambda y: np.full_like(y, 5.0), False),
@@ -160,6 +162,7 @@ def test_bad_tables(tmp_path, table):
         (frame.iloc[:, :2], "give a column of predictions"),
         (frame.assign(**{"training 2": "x"}), "row 1: the prediction 'x' in the column"),
         (frame.assign(**{"training 2": np.nan}), "no finite number"),
+        (frame.assign(**{"training 2": [10**400, *[1] * 5009]}), "row 1: .* no finite number"),
         (frame.iloc[:, [1, 0, 2]], "none of the 5010 test pairs"),
     ):
         with pytest.raises(InputError, match=message):

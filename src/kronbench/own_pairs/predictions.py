@@ -14,6 +14,7 @@ from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.io import read_table
 from kronbench.pairs import PairData
+from kronbench.pairs.frames import real_numbers
 from kronbench.resources import config_path
 
 _SHOWN = 5  # ids named in a message
@@ -253,7 +254,7 @@ def as_text(result: dict) -> str:
         lines.append(f"left out, as not of the test set: {_count(result['elsewhere'], 'pair')}")
     if result["warning"]:
         lines.append(f"warning: {result['warning']}")
-    title = f"mean of {len(names)}" if several else names[0]
+    title = f"mean of {len(names)}" if several else repr(names[0])[1:-1][:18]
     lines += ["", f"{'score':<20}{title:<19}{'margins':<11}{'our best':<11}what it is"]
     for entry in result["scores"]:
         shown = _digits(entry["mean"])
@@ -279,23 +280,15 @@ def as_text(result: dict) -> str:
 def _numbers(path, frame):
     numbers = {}
     for name in frame.columns[2:]:
-        column = frame[name]
-        values = column.to_numpy() if column.dtype.kind in "fiu" else None
-        if values is None or not np.isfinite(values).all():
-            bad = next(at for at, value in enumerate(column) if not _is_finite(value))
+        values = real_numbers(frame[name])
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
             raise InputError(
-                f"{path}, row {bad + 1}: the prediction '{column.iloc[bad]}' in the column "
-                f"'{name}' is no finite number"
+                f"{path}, row {bad[0] + 1}: the prediction '{frame[name].iloc[bad[0]]}' in the "
+                f"column '{name}' is no finite number"
             )
-        numbers[str(name)] = values.astype(np.float64)
+        numbers[str(name)] = values
     return numbers
-
-
-def _is_finite(value):
-    try:
-        return bool(np.isfinite(float(value)))
-    except (TypeError, ValueError):
-        return False
 
 
 def _strange(names, unknown):
