@@ -52,8 +52,9 @@ def use_path(path: str | None) -> None:
     if path is None:
         return
     from kronbench.bench.outside import use_outside
+    from kronbench.runs.run_with import whole_path
 
-    folder = Path(path).expanduser().resolve()
+    folder = whole_path(path)
     if not (path and folder.is_dir()):
         raise InputError(f"--path {path!r} is no folder: give the one that holds your module")
     use_outside({"path": str(folder)})
