@@ -223,7 +223,7 @@ def _column(values, column, ids, name):
     return array
 
 
-def real_numbers(values):
+def real_numbers(values: pd.Series) -> np.ndarray:
     """The cells of a column as float64, (n,): not finite where one is no finite real number."""
     if pd.api.types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":  # bool too
         return values.to_numpy(np.float64, na_value=np.nan)
