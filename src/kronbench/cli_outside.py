@@ -59,9 +59,10 @@ def use_path(path: str | None) -> None:
     """Let modules of a folder be imported; InputError where it is none."""
     if path is None:
         return
+    from kronbench.reference.run_with import whole_path
     from kronbench.runner.outside import use_outside
 
-    folder = Path(path).expanduser().resolve()
+    folder = whole_path(path)
     if not (path and folder.is_dir()):
         raise InputError(f"--path {path!r} is no folder: give the one that holds your module")
     use_outside({"path": str(folder)})

@@ -30,7 +30,7 @@ def read_yaml(path: str | Path) -> Any:
         return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_OnceLoader)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # no UTF-8, or too many digits
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
 
 

@@ -59,6 +59,44 @@ class ReturnsNothing(Additive):
         super().fit(X, y)
 
 
+class WritesIntoTheFeatures(Additive):
+    def fit(self, X, y):
+        super().fit(X, y)
+        X.row_features[:] = 0.0
+        return self
+
+
+class WritesIntoTheLabels(Additive):
+    def fit(self, X, y):
+        super().fit(X, y)
+        y -= y.mean() + 1
+        return self
+
+
+class Exits(Additive):
+    def fit(self, X, y):
+        raise SystemExit(3)
+
+
+class GivesComplexNumbers(Additive):
+    def predict(self, X):
+        return super().predict(X) + 0j
+
+
+class GivesNames(Additive):
+    def predict(self, X):
+        return np.full(len(X), "yes")
+
+
+class HasNoPredict(Additive):
+    predict = property()
+
+
+class CannotBeMade(Additive):
+    def __init__(self, *args):
+        raise RuntimeError("no\nway")
+
+
 class GivesAColumn(Additive):
     def predict(self, X):
         return super().predict(X)[:, None]
@@ -160,6 +198,11 @@ class ForgetsAFactor(Additive):
         (Additive, None, ""),
         (ChangesAParameter, 0, "fit changes a parameter"),
         (ReturnsNothing, 1, "end it by 'return self'"),
+        (WritesIntoTheFeatures, 1, "fit writes into X.row_features"),
+        (WritesIntoTheLabels, 1, "fit writes into y"),
+        (Exits, 1, "it fails with SystemExit: 3"),
+        (GivesComplexNumbers, 2, "scores have dtype complex128: give numbers"),
+        (GivesNames, 2, "scores have dtype <U3: give numbers"),
         (GivesAColumn, 2, "predictions of shape (3, 1)"),
         (DrawsAnew, 3, "a parameter random_state"),
         (DependsOnThePlace, 4, "asked the other way"),
@@ -237,3 +280,23 @@ def test_a_module_may_lie_in_another_folder(tmp_path, monkeypatch, capsys):
     for command in (["check"], evaluate):
         assert main([*command, "lies_elsewhere.Mine", "--path", str(tmp_path)]) == 0
     assert "lies_elsewhere.Mine" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("solver", "said"),
+    [
+        (GivesAColumn, "does not take pairs: 3 pairs have scores of shape (3, 1)"),
+        (GivesComplexNumbers, "does not take pairs: scores have dtype complex128"),
+        (GivesNames, "does not take pairs: scores have dtype <U3"),
+        (HasNoPredict, "does not take pairs: it fails with AttributeError"),
+        (Exits, "does not take pairs: it fails with SystemExit: 3"),
+        (CannotBeMade, "cannot be made without arguments: no way"),
+    ],
+)
+def test_evaluate_tries_a_solver_from_outside_before_any_long_work(tmp_path, capsys, solver, said):
+    tables(tmp_path)
+    path = f"{__name__}.{solver.__name__}"
+    assert main(["evaluate", *arguments(tmp_path), "--solver", path]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1

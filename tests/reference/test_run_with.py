@@ -238,3 +238,30 @@ def test_what_yaml_reads_as_no_text_is_no_name_of_a_row(outside, capsys, name):
     told = capsys.readouterr().err
     assert "is no name of a row: give text, in quotes" in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("added", "sentence"),
+    [
+        ('path: "a\\0b"', "is no path: embedded null byte"),
+        ('registry: "a\\0b"', "is no path: embedded null byte"),
+        ("path: loop", "is no path: Symlink loop"),
+        (f"name: {'a' * 300}", "is too long"),
+        (f"datasets: [{'9' * 5000}]", "is not valid YAML"),
+    ],
+)
+def test_a_hostile_file_is_one_sentence(outside, capsys, added, sentence):
+    _, mine = outside
+    (mine / "loop").symlink_to("loop")
+    text = f"solvers: {{A: {{solver: outside_solver.Additive}}}}\n{added}\n"
+    (mine / "mine.yaml").write_text(text)
+    assert main(["run-with", str(mine / "mine.yaml"), "--scale", "smoke", "--dry-run"]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+    assert main(["run-with", "~no-such-user/mine.yaml", "--dry-run"]) == 2
+    assert "is no path" in capsys.readouterr().err
+
+
+def test_a_data_set_that_is_named_twice_is_taken_once():
+    assert outside_of_options("a.B", {}, data=["GPCR", "IC", "GPCR"]).datasets == ("GPCR", "IC")

@@ -59,9 +59,8 @@ def check_solver(
                 wrong = ""
             except DoesNotApply:
                 wrong = None
-            except Exception as error:
-                wrong = f"{type(error).__name__}: " * (not isinstance(error, Broken)) + str(error)
-                wrong = shorten(wrong, 200)
+            except (Exception, SystemExit) as error:
+                wrong = _told(error)
         yield inspect.getdoc(check).rstrip("."), wrong
 
 
@@ -77,30 +76,39 @@ def check_keeps_contract(path: str, parameters: Mapping[str, object] | None = No
 
 
 def check_takes_pairs(path: str, parameters: Mapping[str, object] | None = None) -> None:
-    """InputError unless a solver from outside can be fitted to a PairData, tried on a toy."""
+    """InputError unless a solver from outside fits and scores a PairData, tried on a toy."""
     solver = _made(path, parameters or {})
+    pairs, y = _toy()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            solver.fit(*_toy())
-    except Exception as error:  # whatever code from outside does with what it does not expect
+            solver.fit(pairs, y)
+            if (shape := _scores(solver, pairs[:3]).shape) != (3,):
+                raise Broken(f"3 pairs have scores of shape {shape}: give (3,)")
+    except (Exception, SystemExit) as error:  # whatever code from outside does
         wants_array = isinstance(error, InputError) and "no array of features" in str(error)
-        why = shorten(f"it fails with {type(error).__name__}: {error}", 200)
-        why = "it makes an array of what it gets" if wants_array else why
+        why = "it makes an array of what it gets" if wants_array else _told(error)
         raise InputError(
             f"{path} does not take pairs: {why}, where fit(X, y) gets a PairData with "
             "row_features, col_features, rows and cols"
         ) from None
 
 
+def _told(error: BaseException) -> str:
+    """What is wrong, as one line; an error that is not ours with its kind."""
+    kind = "" if isinstance(error, Broken) else f"it fails with {type(error).__name__}: "
+    return shorten(f"{kind}{error}", 200)
+
+
 def _made(path: str, parameters: Mapping[str, object]) -> BaseEstimator:
+    solver = find_solver(path)
     try:
-        made = find_solver(path)(**parameters)
-    except TypeError as error:
+        made = solver(**parameters)
+        if "random_state" in made.get_params():
+            made.set_params(random_state=0)
+    except (Exception, SystemExit) as error:  # whatever code from outside does
         how = "with these parameters" if parameters else "without arguments"
-        raise InputError(f"{path} cannot be made {how}: {error}") from None
-    if "random_state" in made.get_params():
-        made.set_params(random_state=0)
+        raise InputError(shorten(f"{path} cannot be made {how}: {error}", 300)) from None
     return made
 
 
@@ -116,7 +124,10 @@ def _toy(seed: int = 0, n: int | None = None) -> tuple[PairData, np.ndarray]:
 
 
 def _scores(solver: Any, pairs: PairData) -> np.ndarray:
-    return np.asarray(scores_of(solver, pairs), dtype=float)
+    scores = np.asarray(scores_of(solver, pairs))
+    if scores.dtype.kind not in "fiub":
+        raise Broken(f"scores have dtype {scores.dtype}: give numbers")
+    return scores.astype(float)
 
 
 def _compare(one: np.ndarray, other: np.ndarray, what: str) -> None:
@@ -141,11 +152,16 @@ def _keeps_parameters(solver):
 
 
 def _returns_itself(solver):
-    """Fit takes a PairData and labels and returns the estimator."""
+    """Fit takes a PairData and labels, leaves them as they are and returns the estimator."""
     model = clone(solver)
-    pairs, y = _toy()
+    (pairs, y), (same, y_same) = _toy(), _toy()
     if model.fit(pairs, y) is not model:
         raise Broken("fit returns something else: end it by 'return self'")
+    for name in ("row_features", "col_features", "rows", "cols"):
+        if not np.array_equal(getattr(pairs, name), getattr(same, name)):
+            raise Broken(f"fit writes into X.{name}, which other folds share: take a copy")
+    if not np.array_equal(y, y_same):
+        raise Broken("fit writes into y: take a copy")
 
 
 def _one_score_a_pair(solver):

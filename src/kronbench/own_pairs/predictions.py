@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.io import read_table
 from kronbench.pairs import PairData
+from kronbench.pairs.frames import real_numbers
+from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of
 
 _SHOWN = 5  # ids named in a message
@@ -27,6 +30,8 @@ class Matched:
         Places in the test set, in its order.
     columns : dict of (k,) arrays
         Predictions of each column, of each training of a model.
+    ids : list of str
+        The names of the two columns with ids.
     unknown : dict
         By side ("rows", "cols") the ids that the data set does not have, with their pairs.
     by_alias : int
@@ -37,6 +42,7 @@ class Matched:
 
     positions: np.ndarray
     columns: dict[str, np.ndarray]
+    ids: list[str]
     unknown: dict[str, dict[str, int]]
     by_alias: int
     elsewhere: int
@@ -64,7 +70,9 @@ def score_file(
         Ready for JSON, None for what is not known: the data, the fold, how many pairs matched,
         and ``scores``, a list with ``metric``, ``meaning``, ``columns`` (of each), ``mean``,
         ``deviation`` (between columns), ``margins`` (row and column effects, on the same pairs),
-        ``best`` (the accepted one of ours, of the whole test set).
+        ``best`` (the accepted one of ours, of the whole test set); ``printed``, what articles
+        print for this fold, as in ``papers/field/printed/deepdta.csv``; and ``warning``, a
+        sentence where predictions seem to be in another unit than the labels.
 
     Raises
     ------
@@ -118,12 +126,42 @@ def score_file(
         "files": {record.path: record.sha256 for record in (*loaded.files, *split.files)},
         "pairs": len(test),
         "test_pairs": len(split.test),
+        "ids": found.ids,
         "unknown": found.unknown,
         "by_alias": found.by_alias,
         "elsewhere": found.elsewhere,
         "best": {key: best[key] for key in ("model", "chosen", "seconds")} if best else None,
         "scores": entries,
+        "printed": printed(loaded.name, fold),
+        "warning": _other_unit(found.columns, y[split.train]),
     }
+
+
+def printed(data: str, fold: str) -> list[dict[str, str]]:
+    """Scores that articles print for a fold of DeepDTA: ``method``, ``ci``, ``mse`` ...
+
+    Texts, "" where an article has none; ``selection`` is how the model was chosen, ``source`` the
+    citation.
+    """
+    with printed_path("field", "deepdta.csv").open(encoding="utf-8") as file:
+        return [
+            line
+            for line in csv.DictReader(file)
+            if (line.pop("dataset"), line.pop("setting").replace("setting ", "deepdta-"))
+            == (data, fold)
+        ]
+
+
+def _other_unit(columns, y):
+    """A sentence on the first column whose predictions lie beside all labels, or None."""
+    low, high, apart = y.min(), y.max(), y.std()
+    for name, values in columns.items():
+        if not low - apart <= (middle := np.median(values)) <= high + apart:
+            return (
+                f"the median of the column '{name}' is {middle:.4g}, and the labels are from "
+                f"{low:.4g} to {high:.4g}: give predictions in the unit of the labels"
+            )
+    return None
 
 
 def match(
@@ -164,7 +202,7 @@ def match(
     line = {value: at for at, value in enumerate(number) if value >= 0}
     lines = np.array([line.get(value, -1) for value in tested])
     positions = np.flatnonzero(lines >= 0)
-    strange = _strange(unknown)
+    strange = "; ".join(["", *_strange(frame.columns, unknown)])
     if not len(positions):
         raise InputError(
             f"{path} has none of the {len(tested)} test pairs of {data.name}, "
@@ -192,6 +230,7 @@ def match(
     return Matched(
         positions,
         {name: column[chosen] for name, column in numbers.items()},
+        [str(name) for name in frame.columns[:2]],
         unknown,
         int(other[chosen].sum()),
         int(known.sum() - len(positions)),
@@ -207,12 +246,15 @@ def as_text(result: dict) -> str:
         f"{result['fold']}: {result['title']}"
     ]
     if result["by_alias"]:
-        lines.append(f"{result['by_alias']} pairs by another registered spelling of an id")
-    if strange := _strange(result["unknown"]):
-        lines.append(strange.removeprefix("; "))
+        lines.append(
+            f"{_count(result['by_alias'], 'pair')} by another registered spelling of an id"
+        )
+    lines += _strange(result["ids"], result["unknown"])
     if result["elsewhere"]:
-        lines.append(f"{result['elsewhere']} pairs are not of the test set, and are left out")
-    title = f"mean of {len(names)}" if several else names[0]
+        lines.append(f"left out, as not of the test set: {_count(result['elsewhere'], 'pair')}")
+    if result["warning"]:
+        lines.append(f"warning: {result['warning']}")
+    title = f"mean of {len(names)}" if several else repr(names[0])[1:-1][:18]
     lines += ["", f"{'score':<20}{title:<19}{'margins':<11}{'our best':<11}what it is"]
     for entry in result["scores"]:
         shown = _digits(entry["mean"])
@@ -227,43 +269,44 @@ def as_text(result: dict) -> str:
         if result["pairs"] < result["test_pairs"]:
             note += "; of all test pairs, not of these alone"
         lines += ["", note]
+    if result["printed"]:
+        lines += ["", f"{'printed in articles':<39}{'ci':<7}{'mse':<7}{'rm2':<7}chosen by; source"]
+    for line in result["printed"]:
+        numbers = "".join(f"{line[name] or '-':<7}" for name in ("ci", "mse", "rm2"))
+        lines.append(f"{line['method']:<39}{numbers}{line['selection']}; {line['source']}")
     return "\n".join(lines)
 
 
 def _numbers(path, frame):
     numbers = {}
     for name in frame.columns[2:]:
-        column = frame[name]
-        values = column.to_numpy() if column.dtype.kind in "fiu" else None
-        if values is None or not np.isfinite(values).all():
-            bad = next(at for at, value in enumerate(column) if not _is_finite(value))
+        values = real_numbers(frame[name])
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
             raise InputError(
-                f"{path}, row {bad + 1}: the prediction '{column.iloc[bad]}' in the column "
-                f"'{name}' is no finite number"
+                f"{path}, row {bad[0] + 1}: the prediction '{frame[name].iloc[bad[0]]}' in the "
+                f"column '{name}' is no finite number"
             )
-        numbers[str(name)] = values.astype(np.float64)
+        numbers[str(name)] = values
     return numbers
 
 
-def _is_finite(value):
-    try:
-        return bool(np.isfinite(float(value)))
-    except (TypeError, ValueError):
-        return False
-
-
-def _strange(unknown):
-    """The ids that are not known, named and counted, as the end of a sentence."""
+def _strange(names, unknown):
+    """For each side the ids that are not known, named and counted."""
     parts = []
-    for side, ids in unknown.items():
+    for column, ids in zip(names, unknown.values(), strict=False):
         if ids:
-            some = ", ".join(f"'{name}'" for name in list(ids)[:_SHOWN])
+            some = ", ".join(f"{name!r:.60}" for name in list(ids)[:_SHOWN])
             dots = " ..." if len(ids) > _SHOWN else ""
             parts.append(
-                f"; {len(ids)} ids of {side} are not known ({sum(ids.values())} pairs): "
-                f"{some}{dots}"
+                f"{_count(len(ids), 'unknown id')} in the column '{column}' "
+                f"({_count(sum(ids.values()), 'pair')}): {some}{dots}"
             )
-    return "".join(parts)
+    return parts
+
+
+def _count(number, noun):
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _number(value):

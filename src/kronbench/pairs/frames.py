@@ -215,7 +215,7 @@ def _numbers(frame, ids, name):
 
 
 def _column(values, column, ids, name):
-    array = _reals(values)
+    array = real_numbers(values)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         what = _what(values.iloc[bad[0]])
@@ -223,7 +223,7 @@ def _column(values, column, ids, name):
     return array
 
 
-def _reals(values):
+def real_numbers(values: pd.Series) -> np.ndarray:
     """The cells of a column as float64, (n,): not finite where one is no finite real number."""
     if pd.api.types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":  # bool too
         return values.to_numpy(np.float64, na_value=np.nan)
@@ -261,7 +261,7 @@ def _check_symmetric(matrix, ids, name):
 def _labels(values, ids, name, label):
     if pd.api.types.is_bool_dtype(values.dtype) and not values.hasnans:
         return values.to_numpy(bool)
-    numbers = _reals(values)
+    numbers = real_numbers(values)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if not bad.size:
         return numbers

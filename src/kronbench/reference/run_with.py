@@ -57,12 +57,12 @@ def outside_of_file(path: str | Path) -> Outside:
         The file is not of that form; a folder or registry is not there; or the folder stands at
         another commit than the file says.
     """
-    path = Path(path).expanduser().resolve()
+    path = whole_path(path)
     content = read_yaml(path)
     validate(content, "outside", path)
     for name in content["solvers"]:
         _check_name(name, f"{path}: solvers")
-    folder = (path.parent / content.get("path", ".")).resolve()
+    folder = whole_path(path.parent / content.get("path", "."))
     user = _user(folder, content.get("registry") and path.parent / content["registry"])
     pinned = content.get("commit")
     if pinned and user.get("commit") != pinned:
@@ -98,7 +98,10 @@ def outside_of_options(
     _check_name(name, "--name")
     user = _user(path, registry or os.environ.get("KRONBENCH_REGISTRY"))
     return Outside(
-        _slug(name), {name: {"solver": solver, "parameters": parameters}}, user, tuple(data)
+        _slug(name),
+        {name: {"solver": solver, "parameters": parameters}},
+        user,
+        tuple(dict.fromkeys(data)),
     )
 
 
@@ -163,6 +166,14 @@ def run_with(
     if not only_shown and not status:
         print("".join(f"\n{text}\n" for text in map(told, drawn)), end="")
     return status
+
+
+def whole_path(path: str | Path) -> Path:
+    """A path from the root on; InputError where links run in a circle or a name cannot be one."""
+    try:
+        return Path(path).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"{str(path)!r} is no path: {error}") from None
 
 
 def compares_methods(item: Item) -> bool:
@@ -237,14 +248,14 @@ def _user(path, registry):
     """The key ``user`` of the configuration, with whole paths."""
     user = {}
     if path:
-        folder = Path(path).expanduser().resolve()
+        folder = whole_path(path)
         if not folder.is_dir():
             raise InputError(f"{path} is no folder: give the one that holds your module")
         user["path"] = str(folder)
         if commit := commit_of(folder):
             user["commit"] = commit
     if registry:
-        file = Path(registry).expanduser().resolve()
+        file = whole_path(registry)
         if not file.is_file():
             raise InputError(f"there is no registry {registry}: give a file of data sets")
         user["registry"] = str(file)
