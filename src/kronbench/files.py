@@ -6,6 +6,7 @@ import contextlib
 import errno
 import glob
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -164,6 +165,91 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a text file whole."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def editing(folder: Path) -> Iterator[Path]:
+    """A copy of a folder, whose files take the places of the old ones when the block succeeds.
+
+    They are renamed one by one, and what the copy lacks is removed last: an interrupted or failed
+    block changes nothing, and a process that is killed afterwards loses nothing.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    sweep(folder.parent, folder.name)
+    with tempfile.TemporaryDirectory(
+        dir=folder.parent, prefix=temporary_prefix(folder.name)
+    ) as name:
+        copy = Path(name) / folder.name
+        if folder.exists():
+            shutil.copytree(folder, copy)
+        else:
+            copy.mkdir()
+        yield copy
+        new = [file.relative_to(copy) for file in sorted(copy.rglob("*")) if file.is_file()]
+        for file in new:
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(copy / file, folder / file)
+        for file in set(folder.rglob("*")) - {folder / file for file in new}:
+            if not file.is_dir():
+                file.unlink()
+
+
+def read_json(path: str | Path, **kinds: type) -> dict:
+    """The mapping in a JSON file.
+
+    Parameters
+    ----------
+    path : path
+    kinds : type
+        Keys that it has, and the types of their values.
+
+    Raises
+    ------
+    InputError
+        The file is missing or damaged, in one sentence that names it.
+    """
+    try:
+        content = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is damaged: it holds no mapping in JSON; make it again")
+    for key, kind in kinds.items():
+        if not isinstance(content.get(key, ...), kind):
+            raise InputError(
+                f"{path} is damaged, or of an earlier version: it has no right '{key}'; "
+                "make it again"
+            )
+    return content
+
+
+def check_sum(file: Path, content: bytes, record: Path) -> None:
+    """InputError unless a file has the sha256 that the record beside it has for its suffix."""
+    suffix = file.name.removesuffix(".xz").rpartition(".")[2]
+    sums = read_json(record, sha256=dict)["sha256"]
+    if hashlib.sha256(content).hexdigest() != sums.get(suffix):
+        raise InputError(
+            f"{file} is not as it was written: {record.name} beside it has another sha256; "
+            "remove both and make them again"
+        )
+
+
+def checked(file: Path) -> bytes:
+    """The content of a file that has its sha256 in the ``.json`` file of the same name.
+
+    Raises
+    ------
+    InputError
+        One of the two is missing or damaged, or the file was changed since it was written.
+    """
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from None
+    check_sum(file, content, file.with_suffix(".json"))
+    return content
 
 
 def refusal(error: OSError) -> str:

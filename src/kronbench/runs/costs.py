@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import heapq
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import pandas as pd
 
 from kronbench.bench.items import RESULTS, Item, Plan, load_plan, measurements
 from kronbench.errors import InputError
-from kronbench.files import replacing
+from kronbench.files import read_json, replacing
 from kronbench.resources import config_path
 
 # The cost assumed for a job that was never measured.
@@ -56,7 +55,7 @@ def measured_costs(results: str | Path) -> pd.DataFrame:
     """
     rows = []
     for sidecar in sorted(Path(results).glob("*/tables/**/*.json")):
-        record = json.loads(sidecar.read_text(encoding="utf-8"))
+        record = read_json(sidecar, environment=dict)
         threads = record["environment"]["threads"]
         seconds = record["cpu_seconds" if threads == 1 else "seconds"]
         peaks = pd.read_csv(sidecar.with_suffix(".csv"), usecols=["peak_mib"])["peak_mib"]
