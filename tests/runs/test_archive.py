@@ -130,6 +130,15 @@ def test_a_table_that_is_lost_or_edited_is_named(run, tmp_path, content):
     assert not (tmp_path / "small.zip").exists()
 
 
+@pytest.mark.parametrize("content", ["", "[]", "seed: 1\n"])
+def test_a_configuration_without_a_scale_is_named(run, tmp_path, content):
+    folder = tmp_path / "small"
+    shutil.copytree(run, folder)
+    (folder / "config.yaml").write_text(content)
+    with pytest.raises(InputError, match=r"config\.yaml holds no settings of a run"):
+        archive(folder, tmp_path / "small.zip")
+
+
 def test_a_private_file_in_the_checkout_stays_there(run, tmp_path, monkeypatch):
     """As a registry of one's own data sets is one."""
     clone = tmp_path / "clone"

@@ -161,6 +161,15 @@ def test_a_table_that_cannot_be_packed_is_named(plan, monkeypatch):
     assert kept(plan) == before
 
 
+@pytest.mark.parametrize("content", [b"", bytes(range(256)), b"no table\n", b'a,"b\n1'])
+@pytest.mark.parametrize("whose", ["run", "accepted run"])
+def test_damaged_verdicts_are_named(plan, content, whose):
+    folder = plan.report if whose == "run" else plan.accepted
+    path = folder / ("claims.csv" if whose == "run" else "verdicts.csv")
+    path.write_bytes(content)
+    refused(lambda: accept(plan, write=True), path)
+
+
 def new_files(plan, tmp_path):
     """What ``accept`` writes if nothing stands in its way."""
     before = kept(plan)

@@ -260,6 +260,9 @@ def _read(folder):
             f"{folder} is no finished run: config.yaml or report/claims.csv is missing; "
             "give results/<scale> after snakemake made its page"
         )
+    config = read_yaml(folder / "config.yaml")
+    if not isinstance(config, dict) or "scale" not in config:
+        raise InputError(f"{folder / 'config.yaml'} holds no settings of a run")
     times = []
     for path in sorted(folder.glob("*/tables/**/*.json")):
         times.append(str(read_json(path, environment=dict)["environment"].get("time")))
@@ -268,7 +271,7 @@ def _read(folder):
     if not times or not all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", time) for time in times):
         raise InputError(f"{folder} has no sidecars that say when it was measured")
     return {
-        "scale": read_yaml(folder / "config.yaml")["scale"],
+        "scale": config["scale"],
         "first": times[0],
         "last": times[-1],
         "surroundings": surroundings(folder),

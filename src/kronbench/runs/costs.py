@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import heapq
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pandas as pd
 
 from kronbench.bench.items import RESULTS, Item, Plan, load_plan, measurements
 from kronbench.errors import InputError
-from kronbench.files import read_json, replacing
+from kronbench.files import checked, read_json, replacing
 from kronbench.resources import config_path
 
 # The cost assumed for a job that was never measured.
@@ -58,7 +59,8 @@ def measured_costs(results: str | Path) -> pd.DataFrame:
         record = read_json(sidecar, environment=dict)
         threads = record["environment"]["threads"]
         seconds = record["cpu_seconds" if threads == 1 else "seconds"]
-        peaks = pd.read_csv(sidecar.with_suffix(".csv"), usecols=["peak_mib"])["peak_mib"]
+        table = io.BytesIO(checked(sidecar.with_suffix(".csv")))
+        peaks = pd.read_csv(table, usecols=["peak_mib"])["peak_mib"]
         rows.append(
             {
                 "scale": Path(results).resolve().name,
