@@ -4,14 +4,17 @@ import multiprocessing
 import os
 import random
 import socket
+import stat
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
-from kronbench.files import refusal, replacing, replacing_all, write_text
+from kronbench.errors import InputError
+from kronbench.files import check_output, refusal, replacing, replacing_all, write_text
 
 
 def test_failure_keeps_what_stood_there_and_leaves_nothing_else(tmp_path):
@@ -184,3 +187,109 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_file(tmp_path):
     assert cut, "the kills came too early or too late to mean anything"
     write_text(target, "whole")
     assert os.listdir(tmp_path) == [target.name]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_the_mode_of_the_file_that_is_replaced_is_kept(tmp_path, mode):
+    target = tmp_path / "private.kron"
+    target.touch()
+    target.chmod(mode)
+    write_text(target, "new")
+    assert (target.read_text(), target.stat().st_mode & 0o777) == ("new", mode)
+
+
+def test_a_write_protected_file_is_refused_and_kept(tmp_path):
+    target = tmp_path / "kept.csv"
+    target.write_text("old")
+    target.chmod(0o444)
+    with pytest.raises(InputError, match=r"kept.csv is write-protected: give another name"):
+        write_text(target, "new")
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["kept.csv"]
+
+
+def test_a_link_stays_and_its_target_is_written(tmp_path):
+    (tmp_path / "store").mkdir()
+    link = tmp_path / "table.csv"
+    link.symlink_to("store/data")  # not there yet
+    for text in "first", "second":
+        with replacing(link) as temporary:
+            assert temporary.suffix == ".csv"
+            assert temporary.parent == tmp_path / "store"
+            temporary.write_text(text)
+        assert link.is_symlink()
+        assert (tmp_path / "store" / "data").read_text() == text
+    assert os.listdir(tmp_path / "store") == ["data"]
+
+
+def _device(path):
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("a superuser alone makes devices")
+
+
+KINDS = {
+    "a folder": os.mkdir,
+    "a pipe": os.mkfifo,
+    "a device": _device,
+    "a socket": lambda path: socket.socket(socket.AF_UNIX).bind(str(path)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_no_plain_file_is_refused_and_stays(tmp_path, monkeypatch, kind, linked):
+    monkeypatch.chdir(tmp_path)  # the path of a socket is short
+    KINDS[kind]("out.csv")
+    if linked:
+        os.symlink("out.csv", "link.csv")
+    name = "link.csv" if linked else "out.csv"
+    before = os.stat("out.csv")
+    for write in check_output, lambda path: write_text(path, "new"):
+        with pytest.raises(InputError, match=f"{name} is {kind}: give the name of a file"):
+            write(name)
+    assert os.stat("out.csv").st_ino == before.st_ino
+    assert stat.S_IFMT(os.stat("out.csv").st_mode) == stat.S_IFMT(before.st_mode)
+
+
+def test_an_output_that_is_read_as_well_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("sub")
+    Path("pairs.csv").write_text("old")
+    os.link("pairs.csv", "hard.csv")
+    os.symlink("pairs.csv", "soft.csv")
+    for out in (
+        "pairs.csv",
+        "sub/../pairs.csv",
+        "hard.csv",
+        "soft.csv",
+        str(tmp_path / "pairs.csv"),
+    ):
+        with pytest.raises(InputError, match=r"is an input too \(pairs.csv\)"):
+            check_output(out, [None, "rows.csv", "pairs.csv"])
+    check_output("new.csv", [None, "rows.csv", "pairs.csv"])
+    assert sorted(os.listdir()) == ["hard.csv", "pairs.csv", "soft.csv", "sub"]
+
+
+def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
+    with pytest.raises(InputError, match=r"none/out.csv cannot be written: No such file or dir"):
+        check_output(tmp_path / "none" / "out.csv")
+    with pytest.raises(InputError, match="cannot be written: Not a directory; give another place"):
+        (tmp_path / "file").touch()
+        check_output(tmp_path / "file" / "out.csv")
+    with pytest.raises(InputError, match="cannot be written: File name too long; give a shorter"):
+        check_output(tmp_path / ("n" * 300 + ".csv"))
+
+
+@pytest.mark.parametrize("character", ["n", "\u00e9"])
+def test_the_longest_name_of_the_file_system_can_be_written(tmp_path, character):
+    name = character * (251 // len(character.encode())) + ".csv"
+    killed = subprocess.run([sys.executable, "-c", KILLED, tmp_path / name], check=False)
+    assert killed.returncode < 0
+    assert len(os.listdir(tmp_path)) == 1
+    write_text(tmp_path / name, "whole")
+    assert os.listdir(tmp_path) == [name]
+    with pytest.raises(OSError, match="File name too long") as refused:
+        write_text(tmp_path / f"{character}{name}", "whole")
+    assert "give a shorter name" in refusal(refused.value)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from kronbench.intervals import half_width, interval_factor, repeats_needed
+from kronbench.intervals import half_width, interval_factor, interval_text, repeats_needed
 
 
 def test_independent_repeats_have_students_interval():
@@ -64,3 +64,25 @@ def test_no_number_of_repeats_is_enough_for_a_mean_at_its_bound_or_within_the_sh
     assert repeats_needed(1.0, 0.999 * floor, 0.25) == np.inf
     assert np.isfinite(repeats_needed(1.0, 1.001 * floor, 0.25))
     assert np.isfinite(repeats_needed(1.0, 0.999 * floor, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "text"),
+    [
+        (0.972, 0.011, "0.972 ± 0.011"),
+        (0.972, 0.191, "0.972 (0.781 to 1.000)"),
+        (0.1, 0.25, "0.100 (0.000 to 0.350)"),
+        (0.5, 3.0, "0.500 (0.000 to 1.000)"),
+        (0.5, np.nan, "0.500"),
+        (1.0, 0.0, "1.000 ± 0.000"),
+    ],
+)
+def test_an_interval_is_told_within_the_range_of_its_score(mean, half, text):
+    assert interval_text(mean, half, 0.0, 1.0) == text
+
+
+def test_a_difference_is_told_with_its_sign_and_an_error_above_zero():
+    assert interval_text(0.9, 0.2, -1.0, 1.0, "+") == "+0.900 (+0.700 to +1.000)"
+    assert interval_text(-0.2, 0.1, -1.0, 1.0, "+") == "-0.200 ± 0.100"
+    assert interval_text(3.2, 21.5, 0.0) == "3.200 (0.000 to 24.700)"
+    assert interval_text(-3.2, 21.5, sign="+") == "-3.200 ± 21.500"

@@ -5,16 +5,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
+import hashlib
+import json
 import os
 import re
 import shutil
 import socket
+import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import psutil
+
+from kronbench.errors import InputError
 
 ABANDONED = 600.0  # seconds after which what another machine writes is taken for left behind
 CLOCKS = 60.0  # seconds that the start of a process and the date of a file may be apart
@@ -26,7 +31,62 @@ _ADVICE = {
     errno.EFBIG: "raise the limit on the size of a file (ulimit -f)",
     errno.EROFS: "choose a folder that can be written",
     errno.EACCES: "give this user the right to it, or choose another folder",
+    errno.ENAMETOOLONG: "give a shorter name",
 }
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def check_output(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Refuse, before any work, what a command could not or should not write; nothing is left.
+
+    That is: what is no plain file, a write-protected one, one that is read as well, and a folder
+    where nothing can be written. A link stands for the file that it leads to.
+
+    Parameters
+    ----------
+    path : path
+        The file to write; it need not exist, its folder must.
+    inputs : iterable of path or None
+        The files that are read, None for one that is not given.
+
+    Raises
+    ------
+    InputError
+        What is wrong with the path.
+    """
+    try:
+        check_replaceable(path)
+        with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):
+            pass
+    except OSError as error:
+        advice = _ADVICE.get(error.errno, "give another place")
+        raise InputError(
+            f"{path} cannot be written: {error.strerror or error}; {advice}"
+        ) from None
+    for read in inputs:
+        with contextlib.suppress(OSError):  # one of the two is not there
+            if read is not None and os.path.samefile(path, read):
+                raise InputError(f"{path} is an input too ({read}): give the output another name")
+
+
+def check_replaceable(path: str | Path) -> None:
+    """InputError where something stands that is no plain file, or is write-protected."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "no plain file")
+        raise InputError(f"{path} is {kind}: give the name of a file")
+    # A superuser may write to any file, but protected it for a reason.
+    if not mode & 0o222 or not os.access(path, os.W_OK):
+        raise InputError(f"{path} is write-protected: give another name, or remove it first")
 
 
 @contextlib.contextmanager
@@ -34,10 +94,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path in the folder of ``path``, renamed to it when the block succeeds.
 
     An interrupted or failed block leaves what stood there before, and nothing else; what a killed
-    one left goes when the same file is written again.
+    one left goes when the same file is written again. The mode of the file that is replaced is
+    kept; of a link, the file that it leads to is replaced.
 
     Raises
     ------
+    InputError
+        As for ``check_replaceable``.
     OSError
         ``path`` cannot be written; the error names it.
     """
@@ -55,30 +118,36 @@ def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
 
     Raises
     ------
+    InputError
+        As for ``check_replaceable``.
     OSError
         One of the files cannot be written; the error names it.
     """
-    paths, temporaries = [Path(path) for path in paths], {}
+    paths, temporaries, modes = [Path(path) for path in paths], {}, []
+    places = [Path(os.path.realpath(path)) for path in paths]
+    umask = os.umask(0)
+    os.umask(umask)
+    for path in paths:
+        check_replaceable(path)
+        modes.append(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
     try:
-        for path in paths:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            sweep(path.parent, path.stem)
+        for path, place in zip(paths, places, strict=True):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            sweep(place.parent, place.stem)
             # The suffix stays: writers such as numpy.savez and matplotlib look at it.
             handle, name = tempfile.mkstemp(
-                dir=path.parent, prefix=temporary_prefix(path.stem), suffix=path.suffix
+                dir=place.parent, prefix=temporary_prefix(place.stem), suffix=path.suffix
             )
             os.close(handle)
             temporaries[name] = path
         yield [Path(name) for name in temporaries]
-        umask = os.umask(0)
-        os.umask(umask)
-        for name in temporaries:
-            os.chmod(name, 0o666 & ~umask)  # mkstemp makes files private
+        for name, mode in zip(temporaries, modes, strict=True):
+            os.chmod(name, mode)  # mkstemp makes files private
         if len(paths) > 1:
-            for path in paths:
-                path.unlink(missing_ok=True)
-        for name, path in reversed(temporaries.items()):
-            os.replace(name, path)
+            for place in places:
+                place.unlink(missing_ok=True)
+        for name, place in reversed([*zip(temporaries, places, strict=True)]):
+            os.replace(name, place)
     except OSError as error:
         # A full disk names no file, and a temporary name says little.
         begun = len(temporaries) == len(paths)
@@ -98,6 +167,91 @@ def write_text(path: str | Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+@contextlib.contextmanager
+def editing(folder: Path) -> Iterator[Path]:
+    """A copy of a folder, whose files take the places of the old ones when the block succeeds.
+
+    They are renamed one by one, and what the copy lacks is removed last: an interrupted or failed
+    block changes nothing, and a process that is killed afterwards loses nothing.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    sweep(folder.parent, folder.name)
+    with tempfile.TemporaryDirectory(
+        dir=folder.parent, prefix=temporary_prefix(folder.name)
+    ) as name:
+        copy = Path(name) / folder.name
+        if folder.exists():
+            shutil.copytree(folder, copy)
+        else:
+            copy.mkdir()
+        yield copy
+        new = [file.relative_to(copy) for file in sorted(copy.rglob("*")) if file.is_file()]
+        for file in new:
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(copy / file, folder / file)
+        for file in set(folder.rglob("*")) - {folder / file for file in new}:
+            if not file.is_dir():
+                file.unlink()
+
+
+def read_json(path: str | Path, **kinds: type) -> dict:
+    """The mapping in a JSON file.
+
+    Parameters
+    ----------
+    path : path
+    kinds : type
+        Keys that it has, and the types of their values.
+
+    Raises
+    ------
+    InputError
+        The file is missing or damaged, in one sentence that names it.
+    """
+    try:
+        content = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is damaged: it holds no mapping in JSON; make it again")
+    for key, kind in kinds.items():
+        if not isinstance(content.get(key, ...), kind):
+            raise InputError(
+                f"{path} is damaged, or of an earlier version: it has no right '{key}'; "
+                "make it again"
+            )
+    return content
+
+
+def check_sum(file: Path, content: bytes, record: Path) -> None:
+    """InputError unless a file has the sha256 that the record beside it has for its suffix."""
+    suffix = file.name.removesuffix(".xz").rpartition(".")[2]
+    sums = read_json(record, sha256=dict)["sha256"]
+    if hashlib.sha256(content).hexdigest() != sums.get(suffix):
+        raise InputError(
+            f"{file} is not as it was written: {record.name} beside it has another sha256; "
+            "remove both and make them again"
+        )
+
+
+def checked(file: Path) -> bytes:
+    """The content of a file that has its sha256 in the ``.json`` file of the same name.
+
+    Raises
+    ------
+    InputError
+        One of the two is missing or damaged, or the file was changed since it was written.
+    """
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from None
+    check_sum(file, content, file.with_suffix(".json"))
+    return content
+
+
 def refusal(error: OSError) -> str:
     """Which file the system refuses, and what to do, in one sentence; else ""."""
     if error.errno not in _ADVICE:
@@ -110,7 +264,12 @@ def refusal(error: OSError) -> str:
 
 def temporary_prefix(name: str) -> str:
     """How the temporary file or folder of this process for ``name`` begins; see ``sweep``."""
-    return f".{name}-{socket.gethostname()}-{os.getpid()}-"
+    return f".{_short(name)}-{socket.gethostname()}-{os.getpid()}-"
+
+
+def _short(name):
+    """A name that leaves room for the rest: a file system allows 255 bytes."""
+    return name if len(os.fsencode(name)) < 100 else hashlib.md5(os.fsencode(name)).hexdigest()
 
 
 def sweep(folder: Path, name: str) -> None:
@@ -118,8 +277,8 @@ def sweep(folder: Path, name: str) -> None:
 
     Those of another machine once nothing was written there for ``ABANDONED`` seconds.
     """
-    pattern = re.compile(rf"\.{re.escape(name)}-(.+)-([0-9]{{1,9}})-\w+(\.\w+)?")
-    for left in folder.glob(f".{glob.escape(name)}-*"):
+    pattern = re.compile(rf"\.{re.escape(_short(name))}-(.+)-([0-9]{{1,9}})-\w+(\.\w+)?")
+    for left in folder.glob(f".{glob.escape(_short(name))}-*"):
         if not (writer := pattern.fullmatch(left.name)):
             continue
         with contextlib.suppress(OSError):  # another process may remove it too

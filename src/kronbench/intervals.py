@@ -70,3 +70,26 @@ def interval_factor(repeats: int, test_over_train: float = 0.0, level: float = 0
     from scipy.special import stdtrit
 
     return float(stdtrit(repeats - 1, 0.5 + level / 2) * np.sqrt(1 / repeats + test_over_train))
+
+
+def interval_text(
+    mean: float, half: float, lowest: float = -np.inf, highest: float = np.inf, sign: str = ""
+) -> str:
+    """A score with its interval: "0.972 ± 0.011", or "0.972 (0.781 to 1.000)" if ± says too much.
+
+    Parameters
+    ----------
+    mean, half : float
+        Of the interval, half its width; NaN where there is none.
+    lowest, highest : float
+        The range of the score, at which an interval that reaches beyond is cut off.
+    sign : {"", "+"}
+        As in a format of Python: whether a plus is shown.
+    """
+    text = f"{mean:{sign}.3f}"
+    if np.isnan(half):
+        return text
+    if lowest <= mean - half and mean + half <= highest:
+        return f"{text} ± {half:.3f}"
+    low, high = max(lowest, mean - half), min(highest, mean + half)
+    return f"{text} ({low:{sign}.3f} to {high:{sign}.3f})"

@@ -82,6 +82,21 @@ def test_bad_gzip_file_is_one_sentence(mirror, content):
     assert str(path) in str(caught.value)
 
 
+def test_a_gzip_file_is_unpacked_to_its_limit_and_no_further(mirror, monkeypatch):
+    entry = FileEntry("one/a.txt", SUM, bytes=len(CONTENT))
+    path = mirror(gzip.compress(bytes(20 * entry.limit)), "one/a.txt.gz")
+    unpacked = []
+    read = gzip.GzipFile.read
+    monkeypatch.setattr(
+        gzip.GzipFile, "read", lambda *args: unpacked.append(read(*args)) or unpacked[-1]
+    )
+    told = f"{path} has more than {entry.limit} bytes, {len(CONTENT)} are registered: another file"
+    with pytest.raises(InputError) as refused:
+        fetch.obtain(entry, [mirror.folder])
+    assert str(refused.value) == told
+    assert sum(map(len, unpacked)) <= entry.limit + (1 << 20)
+
+
 def test_bad_mirror_file_is_an_error_even_where_a_good_one_could_be_downloaded(mirror, server):
     mirror(WRONG)
     server.files["/a.txt"] = CONTENT

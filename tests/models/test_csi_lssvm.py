@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kronbench.errors import InputError
+from kronbench.linalg import csi
 from kronbench.linalg.gram_matrix import gram
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
 from kronbench.models import CSILSSVM
@@ -22,6 +23,20 @@ from kronbench.models import CSILSSVM
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+def test_side_information_counts_as_much_as_in_the_paper_unless_told_otherwise():
+    """kappa = .99 for the pivots of ``csi`` and of the machine (Bach and Jordan, section 6)."""
+    X, y = make_regression(80, 5, noise=1.0, random_state=0)
+    kernel, targets = gram(X, kernel="gaussian", gamma=0.05), y[:, None] - y.mean()
+    by_default = csi(kernel, targets, 10)
+    assert list(by_default.pivots) == list(csi(kernel, targets, 10, 0.99).pivots)
+    assert list(by_default.pivots) != list(csi(kernel, targets, 10, 0.9).pivots)
+    machine = CSILSSVM(task="regression", gamma=0.05, max_rank=10).fit(X, y)
+    told = CSILSSVM(task="regression", gamma=0.05, max_rank=10, kappa=0.99).fit(X, y)
+    other = CSILSSVM(task="regression", gamma=0.05, max_rank=10, kappa=0.9).fit(X, y)
+    np.testing.assert_array_equal(machine.predict(X), told.predict(X))
+    assert abs(machine.predict(X) - other.predict(X)).max() > 1e-3
 
 
 def classes(n_classes, n=150):

@@ -259,8 +259,11 @@ def test_surrogates_take_the_place_of_real_data_only_where_they_are_asked_for(pl
     assert json.loads(files_of(plan, item, item.parts[0])[1].read_text())["data"]["source"] == (
         "surrogate"
     )
-    # once accepted as such they need no word, others do
-    assert "surrogate" not in accepted_as(write=True)
+    # once accepted as such they need no option, others do; the summary names them all the same
+    names = ", ".join(f"{name} (1 part)" for name in item.parts[:2])
+    again = accepted_as(write=True)
+    assert again.startswith(f"surrogate data, as the accepted run has them: {names}\n")
+    assert "real data" not in again
     on_surrogate(item, item.parts[2])
     with pytest.raises(InputError, match=rf"or none: {item.parts[2]} \(1 part\);"):
         accepted_as(write=True)

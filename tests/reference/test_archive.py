@@ -20,6 +20,7 @@ from kronbench.errors import InputError
 from kronbench.reference import archive as archives
 from kronbench.reference.archive import CRATE, MANIFEST, README, archive, verify
 from kronbench.reference.compare import compare, read_run
+from tests.helpers import seal
 
 ROOT = Path(__file__).parents[2]
 TABLE = "results/small/airola/figure-1.csv"
@@ -52,6 +53,7 @@ def small_run(folder):
         }
         write(folder / f"airola/tables/figure-1/{part}.json", json.dumps(sidecar))
         write(folder / f"airola/tables/figure-1/{part}.csv", "x,y\n1,2\n")
+        seal(folder / f"airola/tables/figure-1/{part}.csv")
     write(folder / "airola/figure-1.csv", "x,y\n" + "".join(f"{x},2\n" for x in range(100)))
     write(folder / "airola/figure-1.json", '{"columns": {"key": ["x"], "numbers": ["y"]}}')
     write(folder / "airola/figure-1.png", os.urandom(2**20))
@@ -115,6 +117,26 @@ def test_it_holds_the_run_and_what_made_it_and_nothing_else(archived):
     assert {"Snakefile", "workflow/rules/report.smk", "config/datasets.yaml"} <= found
     assert {"requirements.lock", "LICENSE", "CITATION.cff", README, CRATE, MANIFEST} <= found
     assert not [name for name in found if "__pycache__" in name or "/." in name]
+
+
+@pytest.mark.parametrize("content", [None, "", "x,y\n1,3\n"], ids=["lost", "empty", "edited"])
+def test_a_table_that_is_lost_or_edited_is_named(run, tmp_path, content):
+    folder = tmp_path / "small"
+    shutil.copytree(run, folder)
+    table = folder / "airola/tables/figure-1/E.csv"
+    table.unlink() if content is None else table.write_text(content)
+    with pytest.raises(InputError, match=re.escape(str(table))):
+        archive(folder, tmp_path / "small.zip")
+    assert not (tmp_path / "small.zip").exists()
+
+
+@pytest.mark.parametrize("content", ["", "[]", "seed: 1\n"])
+def test_a_configuration_without_a_scale_is_named(run, tmp_path, content):
+    folder = tmp_path / "small"
+    shutil.copytree(run, folder)
+    (folder / "config.yaml").write_text(content)
+    with pytest.raises(InputError, match=r"config\.yaml holds no settings of a run"):
+        archive(folder, tmp_path / "small.zip")
 
 
 def test_a_private_file_in_the_checkout_stays_there(run, tmp_path, monkeypatch):

@@ -199,6 +199,15 @@ def test_a_last_bit_is_found_and_a_tolerance_lets_it_pass(tmp_path, capsys):
     assert main(["compare", str(a), str(b), "--tolerances", str(file)]) == 0
 
 
+@pytest.mark.parametrize(("relative", "found"), [(0.6, True), (1.01, False)])
+def test_a_relative_tolerance_is_a_share_of_the_first_number(tmp_path, relative, found):
+    a = folder(tmp_path / "a")  # has .8 there
+    b = folder(tmp_path / "b", frame=changed("auc", [0.5, 0.6, 0.7, 1.6]))
+    tolerances = [{"table": "airola/*", "column": "auc", "relative": relative}]
+    moved = [("number", "airola/t, auc")] if found else []
+    assert differences(a, b, tolerances=tolerances) == moved
+
+
 def test_order_of_rows_does_not_matter_and_lost_rows_do(tmp_path):
     a = folder(tmp_path / "a")
     back = {key: values[::-1] for key, values in FRAME.items()}

@@ -21,7 +21,7 @@ from kronbench.reference.costs import (
     update_costs,
 )
 from kronbench.runner.items import load_plan, measurements
-from tests.helpers import merged
+from tests.helpers import merged, seal
 
 ROOT = Path(__file__).parents[2]
 PAPER = load_plan(merged("paper"))
@@ -35,6 +35,7 @@ def small_run(folder, seconds, peaks, threads=2):
     record = {"paper": "bach", "item": "figure-1", "part": "all", "seconds": seconds}
     record |= {"cpu_seconds": 5.02, "environment": {"threads": threads}}
     table.with_suffix(".json").write_text(json.dumps(record))
+    seal(table)
     return folder
 
 
@@ -50,6 +51,7 @@ def finished_run(folder, seconds):
         record = {"paper": "bach", "item": item.name, "part": part, "seconds": seconds}
         record["environment"] = {"threads": 2}
         table.with_suffix(".json").write_text(json.dumps(record))
+        seal(table)
     return folder
 
 

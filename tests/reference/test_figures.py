@@ -81,6 +81,22 @@ def test_a_failed_run_has_no_page_and_its_status(commands):
     assert [command[0] for command in run] == ["snakemake"]
 
 
+def test_a_lock_that_a_killed_run_left_is_explained(commands, tmp_path, monkeypatch, capsys):
+    (tmp_path / "Snakefile").touch()
+    (tmp_path / ".snakemake" / "locks").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    commands[1]["snakemake"] = 1
+    assert main(["figures", "airola"]) == 1
+    assert capsys.readouterr().err == ""
+    (tmp_path / ".snakemake" / "locks" / "0.output.lock").touch()
+    assert main(["figures", "airola"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(
+        "kronbench: error: another run is at work in this folder, or was killed"
+    )
+    assert told.endswith("call 'snakemake --unlock', then the same command again\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

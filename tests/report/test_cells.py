@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kronbench.report.cells import long_table, printed_columns
+from kronbench.report.cells import distance, long_table, printed_columns
 
 
 def test_columns_belong_together_by_their_names():
@@ -37,6 +37,21 @@ def test_any_number_is_far_from_a_printed_zero():
     ((ours, _), (same, _)) = long_table(pd.DataFrame({"ours": [1e-3, 0.0], "paper": [0.0, 0.0]}))
     assert ours.mark == "far"
     assert same.mark == ""
+
+
+@pytest.mark.parametrize(
+    ("ours", "printed", "rounding", "mark"),
+    [
+        (0.004, 0.0, 0.005, ""),  # of a printed 0.00
+        (0.006, 0.0, 0.005, "far"),
+        (0.14, 0.1, 0.05, ""),
+        (0.14, 0.1, 0.005, "far"),
+        (101.0, 100.0, 0.0, ""),
+        (102.0, 100.0, 0.5, "apart"),
+    ],
+)
+def test_a_number_that_rounds_to_the_printed_one_is_not_apart(ours, printed, rounding, mark):
+    assert distance(ours, printed, rounding=rounding) == mark
 
 
 def test_a_column_of_differences_is_not_repeated():

@@ -182,6 +182,17 @@ def test_agrees_leaves_a_printed_number_that_a_further_draw_may_give(tolerance, 
         assert result.measured.endswith("no number of repeats of such splits would decide it")
 
 
+@pytest.mark.parametrize(("distance", "expected"), [(0.39, CONTRADICTED), (0.38, UNDECIDED)])
+def test_folds_of_one_split_and_the_chance_of_the_printed_number_decide(distance, expected):
+    """Nine folds with a quarter as many test as training points: half = t s sqrt(1/9 + 1/4)."""
+    frame = printed(**{"±": [0.0, 0.2, np.nan], "folds": [9, 9, 9]})
+    arguments = {"interval": "±", "repeats": "folds", "test_over_train": 0.25}
+    result = checks.agrees(frame, tolerance=2 - distance, **arguments, printed_repeats=1)
+    predicted = 0.2 * np.sqrt((1 / 9 + 1 / 4 + 1) / (1 / 9 + 1 / 4))
+    assert 0.38 < predicted < 0.39
+    assert result.verdict == expected
+
+
 def test_a_row_outside_is_not_made_up_for_by_one_that_is_open():
     frame = printed(paper=[1.0, 4.0, 4.0], **{"±": [0.0, np.nan, 0.1]})
     result = found(checks.agrees, frame, tolerance=3, interval="±")

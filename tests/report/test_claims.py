@@ -5,6 +5,7 @@ import pytest
 
 from kronbench.report import claims
 from kronbench.report.claims import expected_by_chance
+from tests.helpers import seal
 from tests.report.test_report import claim, curves, write_results
 
 UNTESTED = "not tested"
@@ -17,6 +18,7 @@ def results(plan, name="figure-3", *, frame=None, source="mirror", **more):
     write_results(item, frame, source=source, **more)
     rows = [frame.assign(dataset=part, source=source) for part in item.parts]
     pd.concat(rows).to_csv(item.output("csv"), index=False)
+    seal(item.output("csv"))
 
 
 def verdict(plan, entry, **more):
@@ -299,8 +301,10 @@ def test_a_headline_says_what_stands_against_quoting_it(plan):
     entry |= {"of": ["method", "dataset"], "theirs": "took", "ours": "seconds", "times": "times"}
     item.folder.mkdir(parents=True)
     table.to_csv(item.output("csv"), index=False)
+    seal(item.output("csv"))
     (line,) = claims.headlines([entry], plan)
     assert line.rows == [claims.HeadlineRow("A, Ki", "298 s", "27.8 s", "10.7", "busy machine")]
     table.assign(took=">3d").to_csv(item.output("csv"), index=False)
+    seal(item.output("csv"))
     ((first, second),) = (line.rows for line in claims.headlines([entry], plan))
     assert (first.theirs, first.times, second.doubts) == (">3d", "> 10.7", "surrogate data")

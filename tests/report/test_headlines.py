@@ -13,7 +13,7 @@ from kronbench.report import render
 from kronbench.report.style import STYLE
 from kronbench.runner.items import load_plan
 from kronbench.runner.results import read_numbers
-from tests.helpers import merged
+from tests.helpers import merged, seal
 
 ITEM = load_plan(merged("smoke")).item("performance", "figure-3")
 BLAS = {"item": "p/rates", "ours": {"where": "method == 'gemm'"}, "value": "gflops"}
@@ -122,6 +122,7 @@ def test_it_is_rendered_from_the_numbers_of_others(tmp_path, monkeypatch):
     for name, path in paths.items():
         rows = NUMBERS[NUMBERS["of"] == name].drop(columns="of")
         rows.dropna(axis=1, how="all").to_csv(tmp_path / path, index=False)
+        seal(tmp_path / path)
     item = dataclasses.replace(
         ITEM,
         numbers_of=(Other("table"), Other("rates")),

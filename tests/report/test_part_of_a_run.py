@@ -10,7 +10,7 @@ from kronbench.errors import InputError
 from kronbench.report import claim_files, render
 from kronbench.report.page import write_report
 from kronbench.runner.items import load_plan
-from tests.helpers import merged
+from tests.helpers import merged, seal
 from tests.report.test_report import curves, write_results
 
 
@@ -44,6 +44,7 @@ def finish(item, source="mirror", auc=0.6):
             pd.read_csv(table).assign(source=source, auc=auc).to_csv(table, index=False)
             record["data"]["source"] = source
         table.with_suffix(".json").write_text(json.dumps(record))
+        seal(table)
     render.render(item)
 
 

@@ -15,6 +15,7 @@ from kronbench.report.page import _CAUSES, write_report
 from kronbench.resources import schema_path
 from kronbench.runner.results import read_numbers
 from kronbench.settings import read_yaml
+from tests.helpers import seal
 
 
 def write_results(item, frame, source="mirror", skipped=(), other_data=()):
@@ -52,6 +53,7 @@ def write_results(item, frame, source="mirror", skipped=(), other_data=()):
             },
         }
         table.with_suffix(".json").write_text(json.dumps(sidecar))
+        seal(table)
 
 
 def curves(auc=0.6):

@@ -33,6 +33,18 @@ def test_noise_in_short_times_does_not_rule_the_prediction():
     assert falling.predicted(40) == pytest.approx(1)
 
 
+def test_points_of_one_size_say_nothing_of_the_power():
+    """As sizes that are all capped to the same number of pairs."""
+    cap = TimeCap(100)
+    cap.record(10, 1)
+    cap.record(10, 2)
+    assert cap.predicted(10) == 2
+    assert cap.predicted(20) == pytest.approx(8)  # still quadratic
+    cap.record(20, 4)
+    cap.record(20, 4)
+    assert cap.predicted(40) == pytest.approx(8)  # linear, from 10 to 20
+
+
 def test_another_power_for_the_first_prediction():
     cap = TimeCap(1, power=1)
     cap.record(10, 1)

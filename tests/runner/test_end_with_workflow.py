@@ -66,6 +66,18 @@ def test_a_job_whose_shell_dies_while_it_starts_does_not_begin(family):
     job.wait(5)
 
 
+def test_a_workflow_that_is_gone_is_named():
+    """As the variable of a terminal that a workflow had opened."""
+    job = "import os; from kronbench.runner import end_with_workflow as e; "
+    job += f"os.environ[e._VARIABLE] = '{2**22 + 1} ' + e._names(); e.follow_workflow()"
+    done = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"kronbench: error: the workflow that began this command (process {2**22 + 1}) has ended; "
+        "outside of a workflow take KRONBENCH_WORKFLOW out of the environment\n"
+    )
+
+
 def test_a_job_that_no_workflow_started_lives_on(family):
     _, shell, job = family(leads="")
     shell.kill()

@@ -92,6 +92,32 @@ def change(path, value):
             {"folds": 0},
             "papers.airola.figure-3: folds is 0; give a list or mapping, such as",
         ),
+        *(
+            (
+                ("papers", "airola", item),
+                {key: value},
+                rf"papers\.airola\.{item}: {key}: there is no fold {told}; known are: \[0, 1, 2, ",
+            )
+            for item, key, value, told in [
+                ("figure-6", "folds", [0, 9], "9"),
+                ("figure-3", "folds", [-1], "-1"),
+                ("figure-3", "folds", ["one"], "'one'"),
+                ("figure-3", "folds", [1.5], "1.5"),
+                ("figure-3", "folds", [True], "True"),
+                ("figure-1", "fold", 12, "12"),
+                ("table-6", "timed_folds", [3, 99], "99"),
+            ]
+        ),
+        (
+            ("papers", "field", "table-3"),
+            {"folds": ["deepdta-1", "deepdta-9"]},
+            "there is no fold 'deepdta-9'; known are: .'deepdta-1', 'deepdta-2', 'deepdta-3'",
+        ),
+        (
+            ("papers", "airola", "figure-1"),
+            {"n_row_folds": 4},
+            "unknown key 'n_row_folds'; this item can be told: datasets, fold, fraction",
+        ),
         (
             ("papers", "airola", "figure-3"),
             {"solver": "kronbench.models.KronRigde"},
@@ -258,3 +284,11 @@ def test_a_misspelt_item_is_answered_with_the_nearest():
 def test_a_scale_is_no_whole_configuration():
     with pytest.raises(InputError, match=r"smoke\.yaml is laid over config/config\.yaml"):
         load_plan(config_path("smoke.yaml"))
+
+
+@pytest.mark.parametrize("content", ["", "null", "[]", "text", "3"])
+def test_a_file_without_settings_is_named(tmp_path, content):
+    file = tmp_path / "config.yaml"
+    file.write_text(content)
+    with pytest.raises(InputError, match=r"config\.yaml holds no settings; give results/<scale>/"):
+        load_plan(file)

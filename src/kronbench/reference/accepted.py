@@ -18,12 +18,13 @@ from pathlib import Path
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.files import replacing, replacing_all, write_text
+from kronbench.files import check_sum, checked, read_json, replacing_all, write_text
 from kronbench.runner.items import Item, Plan, measurements
-from kronbench.runner.results import ACCEPTED, read_table
+from kronbench.runner.results import ACCEPTED, read_sidecar, read_table
 
 LARGEST = 1 << 20  # bytes of a file that is worth a place in the repository
 ROOM = 12 << 20  # bytes of all files of a scale
+UNPACKED = 64 << 20  # bytes of a table, of which the largest is a tenth so far
 
 # Numbers that are result tables one below the other, which are not kept twice: item to tables.
 _SAME = "tables.json"
@@ -54,8 +55,21 @@ def packed(text: str) -> bytes:
 
 
 def unpacked(content: bytes) -> str:
-    """The CSV file that ``packed`` was given, byte for byte."""
-    return _turned(lzma.decompress(content).decode())
+    """The CSV file that ``packed`` was given, byte for byte.
+
+    Raises
+    ------
+    ValueError
+        It was not given any, or one of more than ``UNPACKED`` bytes.
+    """
+    try:
+        decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=1 << 27)
+        text = decompressor.decompress(content, UNPACKED)
+        if not decompressor.eof or decompressor.unused_data:
+            raise ValueError(f"cut off, or of more than {UNPACKED} bytes")
+        return _turned(text.decode())
+    except (lzma.LZMAError, csv.Error) as error:
+        raise ValueError(error) from None
 
 
 def _turned(text):
@@ -81,21 +95,28 @@ def accepted_jobs(plan: Plan) -> list[tuple[Item, str]]:
 def sidecars_of(plan: Plan) -> list[dict]:
     """The sidecars of all accepted parts, in the order of the plan."""
     records = (files_of(plan, item, part)[1] for item, part in measurements(plan))
-    return [_read(record) for record in records if record.exists()]
+    return [
+        read_json(record, paper=str, skipped=list, data=dict | None, environment=dict)
+        for record in records
+        if record.exists()
+    ]
 
 
-def surrogates_among(plan: Plan, jobs: Iterable[tuple[Item, str]]) -> dict[str, int]:
-    """Surrogate data sets of a run, each with the number of parts that were not accepted on it."""
-    return Counter(
-        part
-        for item, part in jobs
-        if _on_surrogate(item.table(part).with_suffix(".json"))
-        and not _on_surrogate(files_of(plan, item, part)[1])
-    )
+def surrogates_among(plan: Plan, jobs: Iterable[tuple[Item, str]]) -> list[dict[str, int]]:
+    """Surrogate data sets of a run with the number of their parts: the new, and the accepted."""
+    found = Counter(), Counter()
+    for item, part in jobs:
+        if _on_surrogate(item.table(part).with_suffix(".json")):
+            found[_on_surrogate(files_of(plan, item, part)[1])][part] += 1
+    return list(found)
 
 
 def _on_surrogate(record):
-    return record.exists() and (_read(record)["data"] or {}).get("source") == "surrogate"
+    return record.exists() and _source(read_json(record)) == "surrogate"
+
+
+def _source(sidecar):
+    return (sidecar.get("data") or {}).get("source")
 
 
 def keep_parts(plan: Plan, jobs: Iterable[tuple[Item, str]]) -> dict[str, int]:
@@ -105,15 +126,24 @@ def keep_parts(plan: Plan, jobs: Iterable[tuple[Item, str]]) -> dict[str, int]:
     -------
     dict of str to int
         The tables for which there is no room, with their bytes. Their sidecars are kept.
+
+    Raises
+    ------
+    InputError
+        A table is not as it was measured, or cannot be packed.
     """
     contents = {}
     for item, part in jobs:
         table, record = files_of(plan, item, part)
-        sidecar = _read(item.table(part).with_suffix(".json"))
+        sidecar = read_sidecar(item, part)
         sidecar.pop(ACCEPTED, None)
         write_text(record, json.dumps(sidecar, indent=1))
         table.unlink(missing_ok=True)
-        contents[table] = packed(_text(item.table(part)))
+        content = checked(item.table(part))
+        try:
+            contents[table] = packed(content.decode())
+        except (ValueError, csv.Error) as error:
+            raise InputError(f"{item.table(part)} cannot be kept: {error}") from None
     full = sum(file.stat().st_size for file in plan.accepted.rglob("*") if file.is_file())
     left_out = {}
     for table, content in sorted(contents.items(), key=lambda entry: len(entry[1])):
@@ -121,8 +151,7 @@ def keep_parts(plan: Plan, jobs: Iterable[tuple[Item, str]]) -> dict[str, int]:
             left_out[table.relative_to(plan.accepted).as_posix()] = len(content)
             continue
         full += len(content)
-        with replacing(table) as temporary:
-            temporary.write_bytes(content)
+        table.write_bytes(content)
     return left_out
 
 
@@ -136,11 +165,13 @@ def keep_numbers(plan: Plan, items: Iterable[Item]) -> dict[str, int]:
     """
     same, left_out = _same(plan.accepted), {}
     for item in items:
-        name, text = f"{item.paper}/{item.name}", _text(item.output("csv"))
+        name, text = f"{item.paper}/{item.name}", checked(item.output("csv")).decode()
         file = plan.accepted / f"{name}.csv"
         same.pop(name, None)
         file.unlink(missing_ok=True)
-        if item.parts and text == _joined(map(_text, map(item.table, item.parts))):
+        if item.parts and text == _joined(
+            checked(item.table(part)).decode() for part in item.parts
+        ):
             tables = (files_of(plan, item, part)[0] for part in item.parts)
             same[name] = [table.relative_to(plan.accepted).as_posix() for table in tables]
         elif len(text.encode()) <= LARGEST:
@@ -156,12 +187,23 @@ def kept_numbers(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
     for name, tables in _same(folder).items():
         files = [folder / table for table in tables]
         if all(file.exists() for file in files):
-            text = _joined(unpacked(file.read_bytes()) for file in files)
-            yield name, read_table(io.StringIO(text))
+            yield name, read_table(io.StringIO(_joined(map(_accepted_text, files))))
+
+
+def _accepted_text(table):
+    """An accepted table as it was measured; InputError where it or its sidecar is damaged."""
+    try:
+        text = unpacked(table.read_bytes())
+    except FileNotFoundError:
+        raise InputError(f"{table} is missing: this part is not accepted") from None
+    except ValueError as error:
+        raise InputError(f"{table} is damaged: {error}") from None
+    check_sum(table, text.encode(), table.with_name(table.name.removesuffix(".csv.xz") + ".json"))
+    return text
 
 
 def _same(folder):
-    return _read(folder / _SAME) if (folder / _SAME).exists() else {}
+    return read_json(folder / _SAME) if (folder / _SAME).exists() else {}
 
 
 def _joined(texts):
@@ -179,9 +221,9 @@ def why_due(plan: Plan, item: Item, part: str) -> str:
     table, record = files_of(plan, item, part)
     if not (table.exists() and record.exists()):
         return "not accepted"
-    sidecar = _read(record)
-    if item.datasets and sidecar["data"]["source"] != "generated":
-        surrogate = sidecar["data"]["source"] == "surrogate"
+    sidecar = read_json(record)
+    if item.datasets and _source(sidecar) != "generated":
+        surrogate = _source(sidecar) == "surrogate"
         if surrogate != (plan.config["data"] == "surrogate"):
             return "surrogate data" if surrogate else "no surrogate data"
     return changed_since(plan, item, part, sidecar)
@@ -215,7 +257,7 @@ def restorable(plan: Plan) -> list[tuple[Item, str]]:
 
 def _measured_here(item, part):
     record = item.table(part).with_suffix(".json")
-    return record.exists() and ACCEPTED not in _read(record)
+    return record.exists() and ACCEPTED not in read_json(record)
 
 
 def restore(plan: Plan, item: Item, part: str) -> Path:
@@ -224,26 +266,13 @@ def restore(plan: Plan, item: Item, part: str) -> Path:
     Raises
     ------
     InputError
-        It is not among the accepted ones, or damaged.
+        It is not among the accepted ones, damaged, or not as it was accepted.
     """
     table, record = files_of(plan, item, part)
-    try:
-        text, sidecar = unpacked(table.read_bytes()), _read(record)
-    except FileNotFoundError as error:
-        raise InputError(f"{error.filename} is missing: this part is not accepted") from None
-    except (lzma.LZMAError, ValueError) as error:
-        raise InputError(f"{table} or its sidecar is damaged: {error}") from None
+    text, sidecar = _accepted_text(table), read_json(record)
     sidecar[ACCEPTED] = plan.accepted.as_posix()
     made = item.table(part)
     with replacing_all([made, made.with_suffix(".json")]) as (new_table, new_sidecar):
         new_table.write_text(text, encoding="utf-8", newline="")
         new_sidecar.write_text(json.dumps(sidecar, indent=1), encoding="utf-8")
     return made
-
-
-def _read(file):
-    return json.loads(file.read_text(encoding="utf-8"))
-
-
-def _text(file):
-    return file.read_bytes().decode()

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 from kronbench.errors import InputError
-from kronbench.files import replacing
+from kronbench.files import checked, read_json, replacing
 from kronbench.reference.reference import surroundings
 from kronbench.reference.verdicts import read_verdicts
 from kronbench.resources import checkout_path
@@ -117,7 +117,8 @@ def archive(
     Raises
     ------
     InputError
-        The folder is no finished run, or the workflow is in no git checkout.
+        The folder is no finished run, a table of it is lost or not as it was measured, or the
+        workflow is in no git checkout.
     """
     folder, target = Path(folder), Path(target)
     run = _read(folder) | {"author": author}
@@ -259,23 +260,24 @@ def _read(folder):
             f"{folder} is no finished run: config.yaml or report/claims.csv is missing; "
             "give results/<scale> after snakemake made its page"
         )
-    sidecars = []
+    config = read_yaml(folder / "config.yaml")
+    if not isinstance(config, dict) or "scale" not in config:
+        raise InputError(f"{folder / 'config.yaml'} holds no settings of a run")
+    times = []
     for path in sorted(folder.glob("*/tables/**/*.json")):
-        try:
-            sidecars.append(json.loads(path.read_text(encoding="utf-8"))["environment"]["time"])
-        except (ValueError, KeyError, TypeError):
-            raise InputError(f"{path} is no sidecar of a result table: make it again") from None
-    times = sorted(sidecars)
+        times.append(str(read_json(path, environment=dict)["environment"].get("time")))
+        checked(path.with_suffix(".csv"))
+    times.sort()
     if not times or not all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", time) for time in times):
         raise InputError(f"{folder} has no sidecars that say when it was measured")
     return {
-        "scale": read_yaml(folder / "config.yaml")["scale"],
+        "scale": config["scale"],
         "first": times[0],
         "last": times[-1],
         "surroundings": surroundings(folder),
         "verdicts": read_verdicts(folder / "report" / "claims.csv")["verdict"].value_counts(),
         "data": {
-            path.parent.name: json.loads(path.read_text(encoding="utf-8"))
+            path.parent.name: read_json(path)
             for path in sorted(folder.glob("data/*/provenance.json"))
         },
     }

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import functools
 import heapq
-import json
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.files import replacing
+from kronbench.files import checked, read_json, replacing
 from kronbench.resources import config_path
 from kronbench.runner.items import RESULTS, Item, Plan, load_plan, measurements
 
@@ -56,10 +56,11 @@ def measured_costs(results: str | Path) -> pd.DataFrame:
     """
     rows = []
     for sidecar in sorted(Path(results).glob("*/tables/**/*.json")):
-        record = json.loads(sidecar.read_text(encoding="utf-8"))
+        record = read_json(sidecar, environment=dict)
         threads = record["environment"]["threads"]
         seconds = record["cpu_seconds" if threads == 1 else "seconds"]
-        peaks = pd.read_csv(sidecar.with_suffix(".csv"), usecols=["peak_mib"])["peak_mib"]
+        table = io.BytesIO(checked(sidecar.with_suffix(".csv")))
+        peaks = pd.read_csv(table, usecols=["peak_mib"])["peak_mib"]
         rows.append(
             {
                 "scale": Path(results).resolve().name,

@@ -12,6 +12,11 @@ from pathlib import Path
 from kronbench.errors import InputError
 from kronbench.runner.items import Item, Plan, load_scales
 
+LOCKED = (
+    "kronbench: error: another run is at work in this folder, or was killed and left its lock: "
+    "wait for its end; if none is at work, call 'snakemake --unlock', then the same command again"
+)
+
 
 def make_figures(
     paper: str | None = None,
@@ -88,6 +93,8 @@ def run_commands(commands: Iterable[list[str]], only_shown: bool) -> int:
         if not only_shown:
             done = subprocess.run([sys.executable, "-m", *command], check=False)
             if done.returncode:
+                if any(Path(".snakemake/locks").glob("*")):
+                    print(LOCKED, file=sys.stderr)
                 return done.returncode
     return 0
 

@@ -8,6 +8,7 @@ writes it.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import shutil
@@ -18,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.files import replacing, write_text
+from kronbench.files import checked, editing, read_json, write_text
 from kronbench.reference.accepted import (
     changed_since,
     keep_numbers,
@@ -70,7 +71,7 @@ class Move:
 
 def read_machine(target: Path) -> dict:
     """What an accepted run says of its surroundings."""
-    return json.loads((target / "machine.json").read_text(encoding="utf-8"))
+    return read_json(target / "machine.json")
 
 
 def columns_of(folder: Path, tables: Iterable[str]) -> dict[str, Columns]:
@@ -79,13 +80,11 @@ def columns_of(folder: Path, tables: Iterable[str]) -> dict[str, Columns]:
     From ``columns.json`` of an accepted run, or from the records beside the numbers.
     """
     if (folder / "columns.json").exists():
-        records = json.loads((folder / "columns.json").read_text(encoding="utf-8"))
+        records = read_json(folder / "columns.json")
     else:
         files = {name: folder / f"{name}.json" for name in tables}
         records = {
-            name: json.loads(file.read_text(encoding="utf-8")).get("columns")
-            for name, file in files.items()
-            if file.exists()
+            name: read_json(file).get("columns") for name, file in files.items() if file.exists()
         }
     return {name: recorded(record) for name, record in records.items() if record}
 
@@ -104,7 +103,7 @@ def cut_short_of(folder: Path, tables: Iterable[str]) -> frozenset[str]:
 def _cut_short(record):
     if not record.exists():
         return False
-    skipped = json.loads(record.read_text(encoding="utf-8")).get("skipped", ())
+    skipped = read_json(record).get("skipped", ())
     return any(words in line for line in skipped for words in _SHORT.values())
 
 
@@ -127,7 +126,7 @@ def surroundings(folder: Path) -> dict:
         known = ("data", "packages", *_SURROUNDINGS)
         return {key: value for key, value in read_machine(folder).items() if key in known}
     return _described(
-        json.loads(path.read_text(encoding="utf-8"))
+        read_json(path, data=dict | None, environment=dict)
         for path in sorted(folder.glob("*/tables/**/*.json"))
     )
 
@@ -241,8 +240,9 @@ def accept(plan: Plan, write: bool = False, surrogates: bool = False) -> str:
     Raises
     ------
     InputError
-        The run has no page yet, has lost a file, or lacks papers that the accepted run has; it has
-        surrogate data and ``surrogates`` does not allow them.
+        The run has no page yet, lacks a file or papers that the accepted run has, or has a file
+        that is not as it was written; it has surrogate data and ``surrogates`` does not allow
+        them.
     """
     source = plan.report / "claims.csv"
     if not source.exists():
@@ -269,17 +269,17 @@ def accept(plan: Plan, write: bool = False, surrogates: bool = False) -> str:
     files = [
         item.table(part).with_suffix(kind) for item, part in jobs for kind in (".csv", ".json")
     ]
-    for file in (*files, *(item.output("csv") for item in plan.items)):
+    files += [item.output("csv") for item in plan.items]
+    for file in files:
         if not file.exists():
             raise InputError(f"{file} of this run is lost: make it again (snakemake {file})")
+    for file in files:
+        if file.suffix == ".csv":
+            checked(file)
     lines, flags = _asked(plan, jobs, lines, write, surrogates)
     if not write:
         return "\n".join([*lines, f"nothing was written; add {flags} to accept this run"])
-    for paper in plan.papers:
-        shutil.rmtree(target / paper, ignore_errors=True)
-    for name in ("columns.json", "machine.json", "tables.json"):
-        (target / name).unlink(missing_ok=True)
-    return "\n".join([*lines, *_write(plan, verdicts, jobs, plan.items)])
+    return "\n".join([*lines, *_write(plan, verdicts, jobs, plan.items, whole=True)])
 
 
 def accept_parts(
@@ -322,8 +322,7 @@ def accept_parts(
     for item, part in measurements(plan):
         record = item.table(part).with_suffix(".json")
         if item.table(part).exists() and record.exists() and item.paper in (papers or plan.papers):
-            sidecar = json.loads(record.read_text(encoding="utf-8"))
-            changed = changed_since(plan, item, part, sidecar)
+            changed = changed_since(plan, item, part, read_json(record))
             if changed:
                 stale.append(f"stale, not accepted: {item.paper} {item.name} {part} ({changed})")
             else:
@@ -361,11 +360,15 @@ def accept_parts(
 
 def _asked(plan, jobs, lines, write, allowed):
     """The lines, after one on new surrogates, and the options that accept all; or a refusal."""
-    if not (parts := surrogates_among(plan, jobs)):
-        return lines, "--yes"
-    found = "surrogate data, where the accepted run has real data or none: " + ", ".join(
-        f"{name} ({count} part{'s' * (count > 1)})" for name, count in parts.items()
+    new, known = (
+        ", ".join(f"{name} ({count} part{'s' * (count > 1)})" for name, count in parts.items())
+        for parts in surrogates_among(plan, jobs)
     )
+    if known:
+        lines = [f"surrogate data, as the accepted run has them: {known}", *lines]
+    if not new:
+        return lines, "--yes"
+    found = f"surrogate data, where the accepted run has real data or none: {new}"
     if write and not allowed:
         raise InputError(f"{found}; nothing was written; add --surrogates to accept them too")
     return [found, *lines], "--yes --surrogates"
@@ -398,15 +401,35 @@ def update_readme(readme: Path, target: Path) -> None:
         write_text(readme, before + block + rest.split(END)[1])
 
 
-def _write(plan, verdicts, jobs, items):
-    """Put result tables, the numbers of items and the verdicts in place of what was accepted."""
+def _write(plan, verdicts, jobs, items, whole=False):
+    """Put result tables, the numbers of items and the verdicts in place of what was accepted.
+
+    In place of all of it for a ``whole`` run.
+    """
+    with editing(plan.accepted) as copy:
+        if whole:
+            shutil.rmtree(copy)
+            copy.mkdir()
+        staged = dataclasses.replace(plan, reference=copy.parent)
+        left_out = _fill(staged, verdicts, jobs, items)
+        size = sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
+    if plan.scale == README_SCALE:
+        update_readme(Path("README.md"), plan.accepted)
+    return [
+        *(f"no room for {name}: {size:,} bytes" for name, size in left_out.items()),
+        f"written to {plan.accepted} ({size / 2**20:.1f} MiB); commit it with a sentence on what "
+        "moved",
+    ]
+
+
+def _fill(plan, verdicts, jobs, items):
+    """Write what is accepted into the folder of the plan; the files for which there is no room."""
     target = plan.accepted
     file = target / "columns.json"
-    columns = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    columns = read_json(file) if file.exists() else {}
     for item in items:
         columns[f"{item.paper}/{item.name}"] = columns_shown(item).record(read_numbers(item))
-    with replacing(target / "verdicts.csv") as temporary:
-        verdicts.to_csv(temporary)
+    verdicts.to_csv(target / "verdicts.csv")
     write_text(file, json.dumps(columns, indent=1) + "\n")
     left_out = keep_numbers(plan, items) | keep_parts(plan, jobs)
     sidecars = sidecars_of(plan)
@@ -415,13 +438,7 @@ def _write(plan, verdicts, jobs, items):
     machine |= {key: _saying(plan, words) for key, words in _SHORT.items()}
     machine |= {"left_out": _left_out(target, left_out)}
     write_text(target / "machine.json", json.dumps(machine, indent=1) + "\n")
-    if plan.scale == README_SCALE:
-        update_readme(Path("README.md"), target)
-    size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
-    return [
-        *(f"no room for {name}: {size:,} bytes" for name, size in machine["left_out"].items()),
-        f"written to {target} ({size / 2**20:.1f} MiB); commit it with a sentence on what moved",
-    ]
+    return machine["left_out"]
 
 
 def _left_out(target, left_out):

@@ -30,9 +30,12 @@ def read_verdicts(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        The file is of a version with other verdicts.
+        The file is damaged, or of a version with other verdicts.
     """
-    verdicts = pd.read_csv(path, keep_default_na=False)
+    try:
+        verdicts = pd.read_csv(path, keep_default_na=False)
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: {' '.join(str(error).split())}") from None
     lacking = [column for column in _COLUMNS if column not in verdicts]
     if lacking:
         raise InputError(

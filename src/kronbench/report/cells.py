@@ -59,16 +59,22 @@ def printed_columns(columns: Iterable[str], timed: Iterable[str] = ()) -> dict[s
     return pairs
 
 
-def distance(measured: float, printed: float, factors: Sequence[float] | None = None) -> str:
+def distance(
+    measured: float,
+    printed: float,
+    factors: Sequence[float] | None = None,
+    rounding: float = 0.0,
+) -> str:
     """How far a number is from the printed one: "" up to ``APART`` of it, "apart", "far".
 
-    With ``factors``, by the factor between two positive numbers, either way.
+    With ``factors``, by the factor between two positive numbers, either way. A number that is
+    nearer than ``rounding``, half a unit of the last printed digit, is not apart.
     """
     if factors is not None:
         away = max(measured / printed, printed / measured) if min(measured, printed) > 0 else 0
         return "far" if away > factors[1] else "apart" if away > factors[0] else ""
     difference = abs(measured - printed)
-    if difference <= APART * abs(printed):
+    if difference <= max(APART * abs(printed), rounding):
         return ""
     return "apart" if difference <= FAR * abs(printed) else "far"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 
 import pandas as pd
 
@@ -240,12 +241,15 @@ def _cell(spec, record, named, pairs, texts, factors):
         stamps.append("surrogate")
     if text and spec.get("timed") and record.get("busy") in (True, "True"):
         stamps.append("busy")
+    texts = {} if spec.get("derived") else texts
     told = pairs.get(spec["ours"]) == column and is_number(ours) and is_number(expected)
     return Cell(
         text=text,
         spread=spread,
-        printed=_as_printed(expected, shown, {} if spec.get("derived") else texts),
-        mark=distance(ours, expected, factors) if column and told else "",
+        printed=_as_printed(expected, shown, texts),
+        mark=distance(ours, expected, factors, _rounding(expected, texts))
+        if column and told
+        else "",
         stamps=tuple(stamps),
         numeric=is_number(ours) or is_missing(ours),
     )
@@ -301,6 +305,15 @@ def _as_printed(value, shown, texts):
         return format_number(value, **shown)
     alike = [text for text in ways if len(text.partition(".")[2]) == (shown["decimals"] or 0)]
     return (alike or list(ways))[0]
+
+
+def _rounding(value, texts):
+    """Half a unit of the last digit of a number as the paper prints it; 0 where it does not."""
+    try:
+        exponents = [Decimal(way).as_tuple().exponent for way in texts.get(float(value), ())]
+    except InvalidOperation:
+        return 0.0
+    return 0.5 * 10.0 ** min(exponents) if exponents else 0.0
 
 
 def _runs(labels):

@@ -6,7 +6,6 @@ import base64
 import collections
 import dataclasses
 import itertools
-import json
 import re
 import struct
 from collections.abc import Collection, Iterable
@@ -15,7 +14,7 @@ import pandas as pd
 
 from kronbench import __version__
 from kronbench.errors import InputError
-from kronbench.files import replacing_all, write_text
+from kronbench.files import checked, read_json, replacing_all, write_text
 from kronbench.reference.accepted import UNKNOWN, changed_since
 from kronbench.reference.reference import described, moved_since_accepted
 from kronbench.reference.verdicts import (
@@ -223,14 +222,18 @@ def _chance(verdicts):
 
 def _entry(item: Item, verdicts: list[Verdict]) -> dict:
     """Everything that the page shows of an item."""
-    record = json.loads(item.output("json").read_text(encoding="utf-8"))
+    record = read_json(
+        item.output("json"), kind=str, surrogates=list, skipped=list, seconds=int | float
+    )
     table, grids, texts, picture = None, [], {}, b""
     if record["kind"] == "figure":
-        picture = item.output("png").read_bytes()
+        picture = checked(item.output("png"))
     else:
         table = read_numbers(item)
         grids = grids_of(item, table, record["skipped"])
-        texts = {kind: item.output(kind).read_text(encoding="utf-8") for kind in ("md", "tex")}
+        texts = {kind: checked(item.output(kind)).decode() for kind in ("md", "tex")}
+    for part in item.parts:
+        checked(item.table(part))
     sidecars = read_sidecars(item)
     caption = sentences(item.caption)
     return {
@@ -326,8 +329,7 @@ def _changed(plan):
     for item, part in measurements(plan):
         record = item.table(part).with_suffix(".json")
         if record.exists():
-            sidecar = json.loads(record.read_text(encoding="utf-8"))
-            if changed := changed_since(plan, item, part, sidecar):
+            if changed := changed_since(plan, item, part, read_json(record)):
                 found[changed].append(f"{item.paper} {item.name} {part}")
     return dict(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 from collections.abc import Sequence
@@ -89,6 +90,11 @@ def render(item: Item) -> None:
             "elsewhere": elsewhere,
             "skipped": skipped,
             "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),
+            "sha256": {
+                kind: hashlib.sha256(file.read_bytes()).hexdigest()
+                for kind, file in new.items()
+                if kind != "json"
+            },
         }
         new["json"].write_text(json.dumps(record, indent=1), encoding="utf-8")
 

@@ -213,8 +213,9 @@ def _waited() -> dict[str, float]:
 class TimeCap:
     """Which points of a growing series to start: those predicted to end within ``seconds``.
 
-    The prediction extrapolates the law seconds ~ size^p through the last two points, with p
-    between 0 and 3; from a single point with p = ``power``. Without a point there is none.
+    The prediction extrapolates the law seconds ~ size^p through the last two points of different
+    sizes, with p between 0 and 3; from a single size with p = ``power``. Without a point there is
+    none.
     """
 
     def __init__(self, seconds: float, power: float = 2.0):
@@ -223,7 +224,7 @@ class TimeCap:
         self._points = []
 
     def record(self, size: float, seconds: float) -> None:
-        """Add a measured point; sizes increase."""
+        """Add a measured point; no size is smaller than the one before."""
         self._points.append((size, seconds))
 
     def predicted(self, size: float) -> float:
@@ -232,8 +233,9 @@ class TimeCap:
             return 0.0
         last_size, last_seconds = self._points[-1]
         power = self._power
-        if len(self._points) > 1:
-            first_size, first_seconds = self._points[-2]
+        # sizes that are capped to what there is may be the same
+        if earlier := [point for point in self._points if point[0] != last_size]:
+            first_size, first_seconds = earlier[-1]
             power = math.log(last_seconds / first_seconds) / math.log(last_size / first_size)
         return last_seconds * (size / last_size) ** min(max(power, 0.0), 3.0)
 

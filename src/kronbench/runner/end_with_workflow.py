@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -36,6 +37,13 @@ def follow_workflow() -> None:
     # then a child of the system.
     ancestors = {process.pid: process for process in psutil.Process().parents()}
     if int(workflow) not in ancestors:
+        with contextlib.suppress(OSError):  # nobody may be there to read it
+            print(
+                f"kronbench: error: the workflow that began this command (process {workflow}) has "
+                f"ended; outside of a workflow take {_VARIABLE} out of the environment",
+                file=sys.stderr,
+                flush=True,
+            )
         os._exit(1)
     watched = ancestors[int(workflow)], shell
     threading.Thread(target=_watch, args=watched, daemon=True).start()

@@ -38,6 +38,7 @@ RESULTS = Path("results")
 # Settings that say where data come from, and whether accepted parts are taken.
 _ORIGINS = ("data", "mirror", "parts")
 _UNSET = object()
+_FOLDS = 9  # of the zero-shot split (evaluation.VertexDisjointKFold), counted from 0
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ class Plan:
     papers: Mapping[str, Mapping]
     items: tuple[Item, ...]
     from_accepted: bool = False
+    reference: Path = RESULTS / "reference"
 
     def of_accepted(self) -> Plan:
         """The same items, drawn from the accepted tables into ``results/accepted-<scale>``.
@@ -180,7 +182,7 @@ class Plan:
     @property
     def accepted(self) -> Path:
         """The last accepted run of this scale, with which others are compared."""
-        return RESULTS / "reference" / self.scale
+        return self.reference / self.scale
 
     @property
     def datasets(self) -> list[str]:
@@ -230,6 +232,10 @@ def load_plan(config: Mapping | str | Path) -> Plan:
     """
     if isinstance(config, str | Path):
         file, config = config, read_yaml(config)
+        if not isinstance(config, Mapping):
+            raise InputError(
+                f"{file} holds no settings; give results/<scale>/config.yaml, which a run writes"
+            )
         if "papers" in config and "seed" not in config:
             raise InputError(
                 f"{file} is laid over config/config.yaml and is no whole configuration; give "
@@ -390,6 +396,7 @@ def _item(paper, name, entries, overrides, config):
                 f"papers.{paper}.{name}: {key} is {reprlib.repr(value)}; "
                 f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
             )
+        _check_folds(f"papers.{paper}.{name}", key, value, base[key])
     if "numbers_of" not in entry:
         _check_module(paper, name, "measure", entry["experiment"], {"run", "COLUMNS"})
     _check_module(paper, name, "draw", entry["drawing"], set())
@@ -442,6 +449,19 @@ def _kind(value):
     if isinstance(value, int | float):
         return "a number"
     return "a text" if isinstance(value, str) else "a list or mapping"
+
+
+def _check_folds(place, key, value, known):
+    """Refuse folds that no split has: nine by number, or those that the paper's file names."""
+    if key not in ("fold", "folds", "timed_folds") or not isinstance(value, int | list):
+        return
+    if key == "folds" and not isinstance(known, list):  # how many there are
+        return
+    named = isinstance(known, list) and any(isinstance(fold, str) for fold in known)
+    right = known if named else list(range(_FOLDS))
+    for fold in value if isinstance(value, list) else [value]:
+        if fold not in right or isinstance(fold, bool | float):
+            raise InputError(f"{place}: {key}: there is no fold {fold!r}; known are: {right}")
 
 
 def _check_mirror(mirror):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 from pathlib import Path
@@ -85,6 +86,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     }
     with replacing_all([table, table.with_suffix(".json")]) as (new_table, new_sidecar):
         frame.to_csv(new_table, index=False)
+        sidecar["sha256"] = {"csv": hashlib.sha256(new_table.read_bytes()).hexdigest()}
         new_sidecar.write_text(json.dumps(sidecar, indent=1), encoding="utf-8")
     return table
 

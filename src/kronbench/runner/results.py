@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import io
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
 import pandas as pd
 
 from kronbench.errors import InputError
+from kronbench.files import checked, read_json
 from kronbench.runner.items import Item
 
 # In what an experiment says of work that it left out since it would take too long.
@@ -57,15 +58,27 @@ def read_results(item: Item) -> Results:
         table = item.table(part)
         if not table.exists():
             raise InputError(f"{table} is missing; make it with: {item.command(part)}")
-        frames.append(read_table(table))
+        frames.append(read_table(io.BytesIO(checked(table))))
     return Results(pd.concat(frames, ignore_index=True), read_sidecars(item))
 
 
 def read_sidecars(item: Item) -> list[dict]:
     """How each part of an item, or of those that it brings together, was measured."""
-    files = [item.table(part).with_suffix(".json") for part in item.parts]
-    own = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    own = [read_sidecar(item, part) for part in item.parts]
     return own + [sidecar for other in item.numbers_of for sidecar in read_sidecars(other)]
+
+
+def read_sidecar(item: Item, part: str) -> dict:
+    """How a part was measured; InputError where its sidecar is missing or damaged."""
+    return read_json(
+        item.table(part).with_suffix(".json"),
+        paper=str,
+        part=str,
+        skipped=list,
+        seconds=int | float,
+        data=dict | None,
+        environment=dict,
+    )
 
 
 def origin(environment: dict) -> str:
@@ -95,11 +108,14 @@ def not_measured_here(sidecars: Iterable[dict]) -> list[str]:
 
 def read_numbers(item: Item) -> pd.DataFrame:
     """The numbers that an item's picture shows, as ``render`` wrote them."""
-    return read_table(item.output("csv"))
+    return read_table(io.BytesIO(checked(item.output("csv"))))
 
 
-def read_table(path: str | Path | TextIO) -> pd.DataFrame:
+def read_table(path: str | Path | IO) -> pd.DataFrame:
     """A result table, or the numbers of an item; an item without data has the data set ""."""
     # Only empty fields are missing values: a solver or data set may be called "None" or "NA".
-    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    try:
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    except ValueError as error:
+        raise InputError(f"{path} is no table: {' '.join(str(error).split())}") from None
     return frame.fillna({"dataset": ""})

@@ -3,7 +3,7 @@ import numpy as np
 from kronbench.datasets import load
 from kronbench.runner.job import run_experiment
 
-SPEC = {"fold": 4, "n_row_folds": 3, "n_col_folds": 3, "fraction": 0.5, "seed": 3, "time_cap": 1}
+SPEC = {"fold": 4, "fraction": 0.5, "seed": 3, "time_cap": 1}
 
 
 def test_drawn_blocks_are_those_of_the_split():

@@ -30,9 +30,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     pairs, y = labelled_pairs(
         data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
     )
-    splitter = VertexDisjointKFold(
-        spec["n_row_folds"], spec["n_col_folds"], random_state=int(rng.integers(2**31))
-    )
+    splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
     row_fold, col_fold = np.full(pairs.n_rows, -1), np.full(pairs.n_cols, -1)
     pair_row_fold, pair_col_fold = splitter.blocks(pairs)
     row_fold[pairs.rows], col_fold[pairs.cols] = pair_row_fold, pair_col_fold
