@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
+import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ import yaml
 
 from kronbench.errors import InputError
 from kronbench.resources import schema_path
+
+_NUMBER = re.compile(
+    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?(e[+-]?[0-9]+)?|\.[0-9]+(e[+-]?[0-9]+)?|inf|nan)", re.I | re.A
+)
 
 
 def read_yaml(path: str | Path) -> Any:
@@ -54,11 +59,16 @@ def validate(content: object, schema: str, what: str | Path) -> None:
 
 
 def number_or_text(text: str) -> int | float | str:
-    """The number that a text is, a whole one where it can be; else the text itself."""
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return text
+    """The number that a text is, a whole one where it can be; else the text itself.
+
+    What a number would not keep stays text: "007", "1_000", "1e400", digits of other scripts.
+    """
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = float(text)
+    if math.isinf(number) and text[-1].isdigit():
+        return text
+    return number if set(text) & set(".eEnN") else int(text)
 
 
 class _OnceLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

@@ -10,6 +10,7 @@ from kronbench import InputError, PairData
 DRUGS = pd.DataFrame({"id": ["a", "b", "c"], "mass": [1.0, 2.0, 3.0], "acid": [True, False, True]})
 TARGETS = pd.DataFrame({"length": [10, 20]}, index=[7, 8])
 PAIRS = pd.DataFrame({"drug": ["c", "a"], "target": [8, 7], "y": [0, 1]})
+DATES = ["2020-01-01", "2020-01-02", None]
 
 
 def test_ids_become_positions():
@@ -80,6 +81,17 @@ def similarity(K, columns):
         (pairs(PAIRS.assign(y=[1.0, np.nan])), "no number for the pair (a, 7) in 'y'"),
         (pairs(PAIRS.assign(y=[1.0, np.inf])), "'inf' for the pair (a, 7) in 'y'"),
         (pairs(PAIRS.assign(y=["1", "much"])), "'much' for the pair (a, 7) in 'y'"),
+        (pairs(PAIRS.assign(y=["no", None])), "no number for the pair (a, 7) in 'y'"),
+        (pairs(PAIRS.assign(y=["no", ""])), "no number for the pair (a, 7) in 'y'"),
+        (
+            pairs(PAIRS.assign(y=pd.array([True, None], "boolean"))),
+            "no number for the pair (a, 7) in 'y'",
+        ),
+        (pairs(PAIRS.assign(y=[1.0, 1j])), "'1j' for the pair (a, 7) in 'y'"),
+        (pairs(PAIRS.assign(y=pd.to_datetime(DATES[:2]))), "'2020-01-01 00:00:00' for the pair"),
+        (pairs(PAIRS.assign(y=[1, 10**400])), "00 ...' for the pair (a, 7) in 'y'"),
+        (pairs(pd.concat([PAIRS, PAIRS["drug"]], axis=1)), "two columns 'drug'"),
+        (pairs(pd.concat([PAIRS, PAIRS["y"]], axis=1)), "two columns 'y'"),
         (
             pairs(pd.concat([PAIRS, PAIRS.assign(y=[0, 0])])),
             "the pair (a, 7) twice, as pairs 2 and 4, with the labels 1.0 and 0.0",
@@ -91,6 +103,16 @@ def similarity(K, columns):
         (drugs(mass=[1, np.nan, 2]), "no number for 'b' in 'mass'"),
         (drugs(mass=[1, 2, -np.inf]), "'-inf' for 'c' in 'mass'"),
         (drugs(mass=["1", "2", "heavy"]), "'heavy' for 'c' in 'mass'"),
+        (drugs(mass=pd.to_datetime(DATES)), "has '2020-01-01 00:00:00' for 'a' in 'mass'"),
+        (drugs(mass=pd.to_datetime(DATES[::-1])), "has no number for 'a' in 'mass'"),
+        (drugs(mass=pd.to_timedelta([None, 1, 2])), "has no number for 'a' in 'mass'"),
+        (drugs(mass=pd.PeriodIndex(["2020"] * 3, freq="Y")), "has '2020' for 'a' in 'mass'"),
+        (drugs(mass=[0, 1 + 1j, 0]), "has '(1+1j)' for 'b' in 'mass'"),
+        (drugs(mass=[0, 1, -(10**400)]), "00 ...' for 'c' in 'mass'"),
+        (
+            {"rows": named(pd.DataFrame(pd.arrays.SparseArray([1.0, np.nan, 0]), list("abc")))},
+            "sparse with empty cells that are not 0",
+        ),
         ({"rows": named(DRUGS.iloc[:0])}, "no rows"),
         ({"rows": named(DRUGS[["id"]])}, "ids and nothing else"),
         (similarity(np.eye(3), ["a", "b", "x"]), "similarity without a column for 'c'"),
@@ -107,3 +129,29 @@ def test_bad_tables_are_one_sentence_that_names_the_id_and_the_file(tables, sent
         PairData.from_frames(**given, label="y")
     assert sentence in str(caught.value)
     assert "the/file.csv" in str(caught.value)
+
+
+def test_labels_may_be_flags_that_pandas_calls_boolean():
+    labels = PAIRS.assign(y=pd.array([True, False], "boolean"))
+    _, y = PairData.from_frames(labels, DRUGS, TARGETS, label="y")
+    assert y.dtype == bool
+    assert y.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(("apart", "symmetric"), [(0.5e-6, True), (2e-6, False)])
+def test_a_similarity_is_symmetric_to_the_digits_of_a_file(apart, symmetric):
+    """1e-6 of its largest entry, here 100: what seven digits leave."""
+    K = pd.DataFrame(100 * np.eye(3), list("abc"), list("abc"))
+    K.loc["a", "b"] = 100 * apart
+    if symmetric:
+        assert PairData.from_frames(PAIRS, K, TARGETS).row_features[0, 1] == 100 * apart
+    else:
+        with pytest.raises(InputError, match="the other way round"):
+            PairData.from_frames(PAIRS, K, TARGETS)
+
+
+@pytest.mark.parametrize("name", ["pairs", "rows", "cols"])
+def test_what_is_no_frame_is_told_so(name):
+    given = {"pairs": PAIRS, "rows": DRUGS, "cols": TARGETS} | {name: np.eye(2)}
+    with pytest.raises(InputError, match=f"{name} is of type ndarray: give a pandas DataFrame"):
+        PairData.from_frames(**given)

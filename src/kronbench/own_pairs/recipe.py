@@ -15,6 +15,7 @@ from kronbench.bench.solvers import check_import_path, import_object
 from kronbench.bench.source_imports import parameters_of
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean
+from kronbench.settings import number_or_text
 
 # scikit-learn and numba take two seconds of processor time, and a misspelt name needs neither:
 # they are imported by what uses them.
@@ -406,12 +407,7 @@ def _check_kernel(given, side, table, scale, selects):
 def _value(text):
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    return number_or_text(text)
 
 
 def _shown(value):

@@ -16,6 +16,7 @@ from kronbench.pairs.fingerprints import read_fingerprints
 # Largest difference of two entries of a similarity that should be the same, relative to the
 # largest entry: what a file of seven digits leaves.
 _SYMMETRIC = 1e-6
+_SHOWN = 60  # characters of a cell in a message
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     InputError
         As :meth:`kronbench.PairData.from_frames`.
     """
+    _check_frame(frame, name)
     name = frame.attrs.get("file", name)
     if not frame.shape[0]:
         raise InputError(f"{name} has no rows: give one for each vertex")
@@ -69,10 +71,7 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     if written := [column for column in frame.columns if column in FINGERPRINTS]:
         return _fingerprints(frame, written[0], ids, name)
     columns = pd.Index(frame.columns)
-    if not columns.is_unique:
-        raise InputError(
-            f"{name} has two columns '{columns[columns.duplicated()][0]}': give each its own name"
-        )
+    _check_unique(columns, name)
     similarity = bool(columns.isin(ids).mean() > 0.5)
     if similarity and len(columns) == len(ids):
         _check_known(ids, columns, f"{name} is a similarity without a column for", name)
@@ -110,9 +109,12 @@ def read_pairs(
     InputError
         As :meth:`kronbench.PairData.from_frames`.
     """
+    _check_frame(frame, "pairs")
     name = frame.attrs.get("file", "pairs")
     frame = frame.rename(columns=str)
-    check_columns(name, list(frame.columns), [*names, *([] if label is None else [label])])
+    wanted = [*names, *([] if label is None else [label])]
+    check_columns(name, list(frame.columns), wanted)
+    _check_unique(frame[list(dict.fromkeys(wanted))].columns, name)
     if not len(frame):
         raise InputError(f"{name} has no pairs: give at least one")
     ids = [pair_ids(frame, column, name) for column in names]
@@ -179,6 +181,18 @@ def _ids(values, name, entry="row"):
     return found.map(str)
 
 
+def _check_frame(frame, name):
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(f"{name} is of type {type(frame).__name__}: give a pandas DataFrame")
+
+
+def _check_unique(columns, name):
+    if not columns.is_unique:
+        raise InputError(
+            f"{name} has two columns '{columns[columns.duplicated()][0]}': give each its own name"
+        )
+
+
 def _check_known(wanted, known, sentence, name):
     for entry in wanted:
         if entry not in known:
@@ -188,6 +202,8 @@ def _check_known(wanted, known, sentence, name):
 def _numbers(frame, ids, name):
     """The cells as a float array, or a sparse matrix where all columns are sparse."""
     if all(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes):
+        if any(dtype.fill_value != 0 for dtype in frame.dtypes):
+            raise InputError(f"{name} is sparse with empty cells that are not 0: fill them by 0")
         features = sparse.coo_array(frame.sparse.to_coo())
         bad = np.flatnonzero(~np.isfinite(features.data))
         if bad.size:
@@ -199,10 +215,7 @@ def _numbers(frame, ids, name):
 
 
 def _column(values, column, ids, name):
-    if pd.api.types.is_numeric_dtype(values.dtype):  # bool too
-        array = values.to_numpy(np.float64, na_value=np.nan)
-    else:
-        array = pd.to_numeric(values, errors="coerce").to_numpy(np.float64)
+    array = _reals(values)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         what = _what(values.iloc[bad[0]])
@@ -210,10 +223,27 @@ def _column(values, column, ids, name):
     return array
 
 
+def _reals(values):
+    """The cells of a column as float64, (n,): not finite where one is no finite real number."""
+    if pd.api.types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":  # bool too
+        return values.to_numpy(np.float64, na_value=np.nan)
+    # as objects: pandas takes dates for the numbers of their units, and NaT for -2^63
+    cells = [_without_overflow(cell) for cell in values]
+    numbers = np.asarray(pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce"))
+    if numbers.dtype.kind == "c":
+        numbers = np.where(numbers.imag == 0, numbers.real, np.nan)
+    return numbers.astype(np.float64)
+
+
+def _without_overflow(cell):
+    return np.inf if isinstance(cell, int) and cell.bit_length() > 1023 else cell
+
+
 def _what(value):
     if value is None or value is pd.NA or value == "" or value != value:
         return "no number"
-    return f"'{value}'"
+    text = str(value)
+    return f"'{text if len(text) <= _SHOWN else text[:_SHOWN] + ' ...'}'"
 
 
 def _check_symmetric(matrix, ids, name):
@@ -229,18 +259,20 @@ def _check_symmetric(matrix, ids, name):
 
 
 def _labels(values, ids, name, label):
-    if pd.api.types.is_bool_dtype(values.dtype):
+    if pd.api.types.is_bool_dtype(values.dtype) and not values.hasnans:
         return values.to_numpy(bool)
-    numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    numbers = _reals(values)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if not bad.size:
         return numbers
     text = values.astype(object)
-    if bad.size == len(text) and all(isinstance(value, str) and value for value in text):
+    nameless = [at for at in bad if not (isinstance(text.iloc[at], str) and text.iloc[at])]
+    if bad.size == len(text) and not nameless:
         return text.to_numpy(str)  # names of classes
-    where = f"({ids[0][bad[0]]}, {ids[1][bad[0]]})"
+    at = (nameless or bad)[0]
+    where = f"({ids[0][at]}, {ids[1][at]})"
     raise InputError(
-        f"{name} has {_what(text.iloc[bad[0]])} for the pair {where} in '{label}': give the label "
+        f"{name} has {_what(text.iloc[at])} for the pair {where} in '{label}': give the label "
         "of every pair, and numbers or names throughout"
     )
 
