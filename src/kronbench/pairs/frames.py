@@ -290,5 +290,8 @@ def _check_once(positions, n_cols, y, ids, name):
     i, j = before[at], again[at]
     pair = f"{name} has the pair ({ids[0][j]}, {ids[1][j]}) twice, as pairs {i + 1} and {j + 1}"
     if differ.size:
-        raise InputError(f"{pair}, with the labels {y[i]} and {y[j]}: keep the right one")
+        raise InputError(
+            f"{pair}, with the labels {y[i]} and {y[j]}: keep the right one, or the median of "
+            "replicates, by groupby(...).median() of pandas"
+        )
     raise InputError(f"{pair}: keep one of them")
