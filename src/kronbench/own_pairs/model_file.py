@@ -42,6 +42,7 @@ _SCALES = ("row_mean_", "row_scale_", "col_mean_", "col_scale_")
 _FITTED = {
     "KronNewton": ("dual_coef_", "coef_", "classes_"),
     "KronRidge": ("dual_coef_", "coef_"),
+    "KronRidgeCV": ("dual_coef_", "y_fit_"),
     "KronSVM": ("dual_coef_", "coef_", "classes_"),
     "PairSGD": ("row_coef_", "col_coef_", "intercept_", "classes_"),
 }
@@ -105,6 +106,7 @@ def save(model: Model, path: str | Path) -> str:
         "landmarks": list(model.recipe.landmarks),
         "seed": model.recipe.seed,
         "offset": model.fitted.offset,
+        "chosen": getattr(model.fitted.estimator, "best_params_", None),
         "names": list(model.names),
         "sides": [
             {
@@ -249,7 +251,7 @@ def _assembled(members):
             raise ValueError(f"{side.name} has an id twice")
     data = PairData(*(side.features for side in sides), arrays["rows"], arrays["cols"])
     before = _before(recipe, arrays, data)
-    estimator = _restored(recipe, arrays, data, before)
+    estimator = _restored(recipe, arrays, data, before, record.get("chosen"))
     fitted = Fitted(estimator, before, float(record["offset"]))
     if not np.isfinite(fitted.offset):
         raise ValueError("its offset is not finite")
@@ -301,8 +303,12 @@ def _width(data, side):
     return getattr(data, f"{side}_features").shape[1]
 
 
-def _restored(recipe, arrays, data, before):
+def _restored(recipe, arrays, data, before, chosen):
     estimator = recipe.estimator()
+    if chosen is not None:
+        X = before.transform(data)
+        y, dual_coef = (_of_pairs(arrays, name, X) for name in ("y_fit_", "dual_coef_"))
+        return estimator._restore(X, y, chosen, dual_coef)
     for name in _FITTED[recipe.solver]:
         if name in arrays:
             value = arrays[name]
@@ -314,12 +320,16 @@ def _restored(recipe, arrays, data, before):
         return estimator
     X = before.transform(data)
     if hasattr(estimator, "dual_coef_"):
-        if estimator.dual_coef_.shape != (len(X),):
-            raise ValueError(f"dual_coef_ has shape {estimator.dual_coef_.shape}")
-        estimator.X_fit_ = X
+        estimator.dual_coef_, estimator.X_fit_ = _of_pairs(arrays, "dual_coef_", X), X
     else:
         estimator._widths = X.row_features.shape[1], X.col_features.shape[1]
     return estimator
+
+
+def _of_pairs(arrays, name, X):
+    if arrays[name].shape != (len(X),):
+        raise ValueError(f"{name} has shape {arrays[name].shape}")
+    return arrays[name]
 
 
 def _feature_map(recipe, estimator, arrays, data, side):
