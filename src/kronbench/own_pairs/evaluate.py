@@ -203,7 +203,7 @@ def _scores(own, recipe, setting, plan, seed, selects, progress):
         scores = fitted.scores(own.data[test])
         # What is worse on its own pairs is so on others; to look there costs a product.
         if not _mse(own.y[test], scores) < _mse(own.y[test], y.mean()):
-            failed += [tried] if fitted.is_worse_than_the_mean(X, y) else []
+            failed += [tried] if tried.is_worse_than_the_mean(fitted, X, y) else []
         margins = margin_scores(X, y, own.data[test])
         progress()
         model.append([metric(own.y[test], scores) for metric in metrics.values()])

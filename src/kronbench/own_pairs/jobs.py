@@ -122,7 +122,7 @@ def fit_files(
         ]
     with _iterations(recipe) as callback:
         fitted = recipe.fit(data, own.y, callback)
-    if fitted.is_worse_than_the_mean(data, own.y):
+    if recipe.is_worse_than_the_mean(fitted, data, own.y):
         raise InputError(
             f"{recipe} predicts its own training pairs worse than their mean label does, so that "
             f"{out} is not written: {recipe.remedy()}"
