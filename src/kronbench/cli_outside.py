@@ -16,6 +16,7 @@ def add_commands(
     """Add them to the parser of ``kronbench``."""
     check = add("check", _check, "whether a solver keeps the contract; status 1 if it does not")
     check.add_argument("solver", metavar="MODULE.CLASS", help="import path of the class")
+    add_path(check)
 
     with_ = add("run-with", _run_with, "run the items that compare methods with yours among them")
     with_.add_argument("solver", metavar="MODULE.CLASS|FILE.yaml", help="its class, or a file")
@@ -26,7 +27,7 @@ def add_commands(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter; repeatable"
     )
     with_.add_argument("--name", help="of its row; the name of the class without")
-    with_.add_argument("--path", metavar="FOLDER", help="that holds the module, if not installed")
+    add_path(with_)
     with_.add_argument("--registry", metavar="FILE", help="data sets of your own")
     with_.add_argument(
         "--data", action="append", default=[], metavar="NAME", help="in place of the items' data"
@@ -39,7 +40,27 @@ def add_commands(
     completion.set_defaults(command=lambda given: print(script(given.shell, parser), end=""))
 
 
+def add_path(command: argparse.ArgumentParser) -> None:
+    """Add ``--path``, which :func:`use_path` makes known."""
+    command.add_argument(
+        "--path", metavar="FOLDER", help="that holds the module, if not installed"
+    )
+
+
+def use_path(path: str | None) -> None:
+    """Let modules of a folder be imported; InputError where it is none."""
+    if path is None:
+        return
+    from kronbench.bench.outside import use_outside
+
+    folder = Path(path).expanduser().resolve()
+    if not (path and folder.is_dir()):
+        raise InputError(f"--path {path!r} is no folder: give the one that holds your module")
+    use_outside({"path": str(folder)})
+
+
 def _check(arguments):
+    use_path(arguments.path)
     from kronbench.own_pairs.recipe import find_solver
 
     find_solver(arguments.solver)  # a path that leads nowhere, before scikit-learn is imported
@@ -47,7 +68,8 @@ def _check(arguments):
 
     broken = 0
     for part, wrong in check_solver(arguments.solver):
-        print(f"{'BROKEN' if wrong else 'ok':6}  {part}" + (f"\n        {wrong}" if wrong else ""))
+        said = "BROKEN" if wrong else "-" if wrong is None else "ok"
+        print(f"{said:6}  {part}" + (f"\n        {wrong}" if wrong else ""))
         broken += bool(wrong)
     return 1 if broken else 0
 
@@ -65,8 +87,7 @@ def _run_with(arguments):
         outside = outside_of_file(arguments.solver)
         use_outside(outside.user)
     else:
-        if arguments.path:
-            use_outside({"path": str(Path(arguments.path).expanduser().resolve())})
+        use_path(arguments.path)
         outside = outside_of_options(
             arguments.solver,
             read_assignments(arguments.solver, arguments.set),

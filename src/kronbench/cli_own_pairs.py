@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from kronbench.cli_outside import add_path, use_path
 from kronbench.errors import InputError, printable
 from kronbench.own_pairs import PAIR_SOLVERS
 
@@ -60,6 +61,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
             command.add_argument(f"--{side}-landmarks", type=positive, metavar="N", help=text)
         text = "of the splits and the landmarks (default: 0)"
         command.add_argument("--seed", type=_seed, default=0, help=text)
+    add_path(evaluate)
     evaluate.add_argument("--setting", choices=[*"ABCD", "all"], default="all", help=_NEW)
     evaluate.add_argument(
         "--splits", type=positive, default=3, help="folds of pairs or vertices (default: 3)"
@@ -106,6 +108,7 @@ def _seed(text):
 
 
 def _evaluate(arguments):
+    use_path(arguments.path)
     from kronbench.own_pairs.jobs import evaluate_files
 
     result = evaluate_files(

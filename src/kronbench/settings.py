@@ -14,7 +14,7 @@ from kronbench.errors import InputError
 from kronbench.resources import schema_path
 
 _NUMBER = re.compile(
-    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?(e[+-]?[0-9]+)?|\.[0-9]+(e[+-]?[0-9]+)?|inf|nan)", re.I | re.A
+    r"[+-]?(((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf|nan)", re.I | re.A
 )
 
 

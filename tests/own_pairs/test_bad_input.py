@@ -213,7 +213,7 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
     [
         (["--solver", "KronRigde"], "did you mean 'KronRidge'?"),
         (["--solver", "LSSVM"], "'LSSVM' is no solver of pairs"),
-        (["--solver", "nowhere.Solver"], "run the command in the folder that has nowhere.py"),
+        (["--solver", "nowhere.Solver"], "give the folder of the module by --path"),
         (["--solver", "sklaern.svm.SVC"], "did you mean 'sklearn.svm.SVC'?"),
         (["--solver", "kronbench.modls.KronSVM"], "did you mean 'models'?"),
         (["--solver", "kronbench.models.KronSMV"], "did you mean 'KronSVM'?"),

@@ -16,7 +16,7 @@ from kronbench.cli import main
 from kronbench.datasets.drug_target import affinities
 from kronbench.evaluation import AFFINITY_SCORES, affinity_scores
 from kronbench.models import KronRidgeCV
-from kronbench.own_pairs.predictions import as_text, score_file
+from kronbench.own_pairs.predictions import as_text, printed, score_file
 from tests.own_pairs.test_tutorial import ROOT, run, same
 
 
@@ -86,18 +86,23 @@ def test_other_spellings_and_what_does_not_match(tmp_path, table, davis, capsys)
     strange = frame.assign(target=frame["target"].replace({"AAK1": "aak1", "ABL2": "no such"}))
     path = write(tmp_path, strange)
     lost = frame["target"].isin(["AAK1", "ABL2"]).sum()
-    message = rf"lacks {lost} of the 5010 test pairs.*; 2 ids of cols are not known \({lost} pairs"
+    message = (
+        rf"lacks {lost} of the 5010 test pairs.*; 2 unknown ids in the column 'target' \({lost} p"
+    )
     with pytest.raises(InputError, match=message):
         score_file(path, "davis", "deepdta-1")
     result = score_file(path, "davis", "deepdta-1", partial=True)
     assert result["pairs"] == 5010 - lost
     assert sum(result["unknown"]["cols"].values()) == lost
-    assert "2 ids of cols are not known" in as_text(result)
+    assert "2 unknown ids in the column 'target'" in as_text(result)
     data, fold = davis
     first = fold.train[0]
     extra = [data["row_ids"][fold.rows[first]], data["col_ids"][fold.cols[first]], 5.0, 5.0]
     frame.loc[len(frame)] = extra
-    assert score_file(write(tmp_path, frame), "davis", "deepdta-1")["elsewhere"] == 1
+    frame.loc[len(frame)] = [frame.loc[0, "drug"], "\x1b[31m", 5.0, 5.0]
+    told = as_text(score_file(write(tmp_path, frame), "davis", "deepdta-1"))
+    assert "\nleft out, as not of the test set: 1 pair\n" in told
+    assert "\n1 unknown id in the column 'target' (1 pair): '\\x1b[31m'\n" in told
 
 
 def test_the_command(tmp_path, table, capsys):
@@ -110,6 +115,42 @@ def test_the_command(tmp_path, table, capsys):
     assert json.loads(capsys.readouterr().out)["pairs"] == 100
     assert main([*arguments, "--partial"]) == 0
     assert "mean of 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "warned"),
+    [
+        (lambda y: 10 ** (9 - y), True),  # nM
+        (lambda y: 9 - y, True),  # its logarithm
+        (lambda y: (y - 5.4) / 0.9, True),
+        (lambda y: 10 * y, True),
+        (lambda y: y - 0.1, False),
+        (lambda y: 0.5 * y + 2.5, False),
+        (lambda y: np.full_like(y, 5.0), False),
+    ],
+)
+def test_predictions_in_another_unit_are_told_once(tmp_path, table, change, warned):
+    frame, y, *_ = table
+    frame = frame.assign(**{f"training {k}": change(y) for k in (1, 2)})
+    result = score_file(write(tmp_path, frame), "davis", "deepdta-1")
+    told = as_text(result)
+    assert told.count("give predictions in the unit of the labels") == warned
+    assert (result["warning"] or "").startswith("the median of the column 'training 1'" * warned)
+
+
+def test_what_articles_print_stands_beside_it(tmp_path, table):
+    frame, *_ = table
+    told = as_text(score_file(write(tmp_path, frame), "davis", "deepdta-1"))
+    values = pd.read_csv(ROOT / "config/paper_values/field-deepdta.csv", dtype=str).fillna("-")
+    expected = values[(values["dataset"] == "Davis") & (values["setting"] == "setting 1")]
+    shown = told[told.index("printed in articles") :].splitlines()[1:]
+    assert len(shown) == len(expected) == 6
+    for line, (_, row) in zip(shown, expected.iterrows(), strict=True):
+        assert line.startswith(row["method"])
+        assert line.removeprefix(row["method"]).split()[:3] == [row["ci"], row["mse"], row["rm2"]]
+        assert line.endswith(f"{row['selection']}; {row['source']}")
+    assert len(printed("KIBA", "deepdta-1")) == 2
+    assert printed("Davis", "deepdta-2") == []
 
 
 def test_bad_tables(tmp_path, table):

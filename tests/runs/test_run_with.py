@@ -8,7 +8,7 @@ import yaml
 
 from kronbench.bench.items import load_plan, load_scales
 from kronbench.cli import main
-from kronbench.runs.run_with import compares_methods
+from kronbench.runs.run_with import compares_methods, outside_of_options
 from tests.datasets.test_pair_tables import ENTRY
 from tests.own_pairs.problem import tables
 
@@ -148,6 +148,7 @@ def test_a_dry_run_writes_and_runs_nothing(outside, commands, capsys):
         (["airolla"], "there is no paper 'airolla'"),
         (["airola", "table-66"], "there is no item 'airola table-66'"),
         (["airola", "table-6", "--name", "KNN"], "'KNN' is the name of another method"),
+        (["airola", "table-6", "--name", ""], "--name: '' is no name of a row: give text"),
         (["airola", "table-6", "--set", "rge=1"], "did you mean 'reg'?"),
         (["airola", "table-6", "--data", "Mnie"], "there is no data set 'Mnie'"),
         (["airola", "table-6", "--registry", "no.yaml"], "there is no registry no.yaml"),
@@ -218,3 +219,22 @@ def test_a_file_may_pin_the_commit_of_its_folder(outside, capsys):
     assert stands(head) == (0, "")
     (mine / "registry.yaml").write_text("{}")
     assert f"stands at {head} + changes" in stands(head)[1]
+
+
+def test_names_that_differ_have_folders_that_differ():
+    names = ["Mine", "mine-2", "Mine 2", "a/b", "a,b", "a-b", "a b", "\u00e9", "\u00e8", ".", "-",
+             "1", "solver", "solver-1", "x" * 70, "x" * 71, "x" * 300]  # fmt: skip
+    folders = [outside_of_options("a.B", {}, name).name for name in names]
+    assert len(set(folders)) == len(names)
+    assert folders[:2] == ["mine", "mine-2"]
+    assert max(map(len, folders)) < 80
+
+
+@pytest.mark.parametrize("name", ["1", "null", "''", "2020-01-01", '"a\\nb"', "yes"])
+def test_what_yaml_reads_as_no_text_is_no_name_of_a_row(outside, capsys, name):
+    _, mine = outside
+    (mine / "mine.yaml").write_text(f"solvers: {{{name}: {{solver: outside_solver.Additive}}}}\n")
+    assert main(["run-with", str(mine / "mine.yaml"), "--scale", "smoke", "--dry-run"]) == 2
+    told = capsys.readouterr().err
+    assert "is no name of a row: give text, in quotes" in told
+    assert told.count("\n") == 1

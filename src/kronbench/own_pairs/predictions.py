@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.io import read_table
 from kronbench.pairs import PairData
+from kronbench.resources import config_path
 
 _SHOWN = 5  # ids named in a message
 
@@ -27,6 +29,8 @@ class Matched:
         Places in the test set, in its order.
     columns : dict of (k,) arrays
         Predictions of each column, of each training of a model.
+    ids : list of str
+        The names of the two columns with ids.
     unknown : dict
         By side ("rows", "cols") the ids that the data set does not have, with their pairs.
     by_alias : int
@@ -37,6 +41,7 @@ class Matched:
 
     positions: np.ndarray
     columns: dict[str, np.ndarray]
+    ids: list[str]
     unknown: dict[str, dict[str, int]]
     by_alias: int
     elsewhere: int
@@ -64,7 +69,9 @@ def score_file(
         Ready for JSON, None for what is not known: the data, the fold, how many pairs matched,
         and ``scores``, a list with ``metric``, ``meaning``, ``columns`` (of each), ``mean``,
         ``deviation`` (between columns), ``margins`` (row and column effects, on the same pairs),
-        ``best`` (the accepted one of ours, of the whole test set).
+        ``best`` (the accepted one of ours, of the whole test set); ``printed``, what articles
+        print for this fold, as in ``config/paper_values/field-deepdta.csv``; and ``warning``, a
+        sentence where predictions seem to be in another unit than the labels.
 
     Raises
     ------
@@ -118,12 +125,42 @@ def score_file(
         "files": {record.path: record.sha256 for record in (*loaded.files, *split.files)},
         "pairs": len(test),
         "test_pairs": len(split.test),
+        "ids": found.ids,
         "unknown": found.unknown,
         "by_alias": found.by_alias,
         "elsewhere": found.elsewhere,
         "best": {key: best[key] for key in ("model", "chosen", "seconds")} if best else None,
         "scores": entries,
+        "printed": printed(loaded.name, fold),
+        "warning": _other_unit(found.columns, y[split.train]),
     }
+
+
+def printed(data: str, fold: str) -> list[dict[str, str]]:
+    """Scores that articles print for a fold of DeepDTA: ``method``, ``ci``, ``mse`` ...
+
+    Texts, "" where an article has none; ``selection`` is how the model was chosen, ``source`` the
+    citation.
+    """
+    with config_path("paper_values", "field-deepdta.csv").open(encoding="utf-8") as file:
+        return [
+            line
+            for line in csv.DictReader(file)
+            if (line.pop("dataset"), line.pop("setting").replace("setting ", "deepdta-"))
+            == (data, fold)
+        ]
+
+
+def _other_unit(columns, y):
+    """A sentence on the first column whose predictions lie beside all labels, or None."""
+    low, high, apart = y.min(), y.max(), y.std()
+    for name, values in columns.items():
+        if not low - apart <= (middle := np.median(values)) <= high + apart:
+            return (
+                f"the median of the column '{name}' is {middle:.4g}, and the labels are from "
+                f"{low:.4g} to {high:.4g}: give predictions in the unit of the labels"
+            )
+    return None
 
 
 def match(
@@ -164,7 +201,7 @@ def match(
     line = {value: at for at, value in enumerate(number) if value >= 0}
     lines = np.array([line.get(value, -1) for value in tested])
     positions = np.flatnonzero(lines >= 0)
-    strange = _strange(unknown)
+    strange = "; ".join(["", *_strange(frame.columns, unknown)])
     if not len(positions):
         raise InputError(
             f"{path} has none of the {len(tested)} test pairs of {data.name}, "
@@ -192,6 +229,7 @@ def match(
     return Matched(
         positions,
         {name: column[chosen] for name, column in numbers.items()},
+        [str(name) for name in frame.columns[:2]],
         unknown,
         int(other[chosen].sum()),
         int(known.sum() - len(positions)),
@@ -207,11 +245,14 @@ def as_text(result: dict) -> str:
         f"{result['fold']}: {result['title']}"
     ]
     if result["by_alias"]:
-        lines.append(f"{result['by_alias']} pairs by another registered spelling of an id")
-    if strange := _strange(result["unknown"]):
-        lines.append(strange.removeprefix("; "))
+        lines.append(
+            f"{_count(result['by_alias'], 'pair')} by another registered spelling of an id"
+        )
+    lines += _strange(result["ids"], result["unknown"])
     if result["elsewhere"]:
-        lines.append(f"{result['elsewhere']} pairs are not of the test set, and are left out")
+        lines.append(f"left out, as not of the test set: {_count(result['elsewhere'], 'pair')}")
+    if result["warning"]:
+        lines.append(f"warning: {result['warning']}")
     title = f"mean of {len(names)}" if several else names[0]
     lines += ["", f"{'score':<20}{title:<19}{'margins':<11}{'our best':<11}what it is"]
     for entry in result["scores"]:
@@ -227,6 +268,11 @@ def as_text(result: dict) -> str:
         if result["pairs"] < result["test_pairs"]:
             note += "; of all test pairs, not of these alone"
         lines += ["", note]
+    if result["printed"]:
+        lines += ["", f"{'printed in articles':<39}{'ci':<7}{'mse':<7}{'rm2':<7}chosen by; source"]
+    for line in result["printed"]:
+        numbers = "".join(f"{line[name] or '-':<7}" for name in ("ci", "mse", "rm2"))
+        lines.append(f"{line['method']:<39}{numbers}{line['selection']}; {line['source']}")
     return "\n".join(lines)
 
 
@@ -252,18 +298,22 @@ def _is_finite(value):
         return False
 
 
-def _strange(unknown):
-    """The ids that are not known, named and counted, as the end of a sentence."""
+def _strange(names, unknown):
+    """For each side the ids that are not known, named and counted."""
     parts = []
-    for side, ids in unknown.items():
+    for column, ids in zip(names, unknown.values(), strict=False):
         if ids:
-            some = ", ".join(f"'{name}'" for name in list(ids)[:_SHOWN])
+            some = ", ".join(f"{name!r:.60}" for name in list(ids)[:_SHOWN])
             dots = " ..." if len(ids) > _SHOWN else ""
             parts.append(
-                f"; {len(ids)} ids of {side} are not known ({sum(ids.values())} pairs): "
-                f"{some}{dots}"
+                f"{_count(len(ids), 'unknown id')} in the column '{column}' "
+                f"({_count(sum(ids.values()), 'pair')}): {some}{dots}"
             )
-    return "".join(parts)
+    return parts
+
+
+def _count(number, noun):
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _number(value):

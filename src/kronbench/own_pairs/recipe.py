@@ -377,9 +377,10 @@ def find_solver(name: str) -> type[BaseEstimator]:
             check_import_path(name)  # of this package by its text
             found = import_object(name)
         except ModuleNotFoundError as error:
+            own = name.startswith(f"{error.name}.")
             raise InputError(
-                f"{name}: {error.name} is not installed in this environment: install it, or run "
-                f"the command in the folder that has {error.name}.py"
+                f"{name}: {error.name} is not installed in this environment: install it"
+                + ", or give the folder of the module by --path" * own
             ) from None
         from sklearn.base import BaseEstimator
 

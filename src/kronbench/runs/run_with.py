@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import importlib
 import os
 import re
@@ -18,6 +19,8 @@ from kronbench.bench.source_imports import read_module
 from kronbench.errors import InputError
 from kronbench.runs.figures import check_checkout, plan_of_scale, run_commands, told
 from kronbench.settings import read_yaml, validate
+
+_LONGEST = 60  # characters of a name in that of its folder
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ def outside_of_file(path: str | Path) -> Outside:
     path = Path(path).expanduser().resolve()
     content = read_yaml(path)
     validate(content, "outside", path)
+    for name in content["solvers"]:
+        _check_name(name, f"{path}: solvers")
     folder = (path.parent / content.get("path", ".")).resolve()
     user = _user(folder, content.get("registry") and path.parent / content["registry"])
     pinned = content.get("commit")
@@ -89,7 +94,8 @@ def outside_of_options(
     InputError
         A folder or registry is not there.
     """
-    name = name or solver.rpartition(".")[2]
+    name = solver.rpartition(".")[2] if name is None else name
+    _check_name(name, "--name")
     user = _user(path, registry or os.environ.get("KRONBENCH_REGISTRY"))
     return Outside(
         _slug(name), {name: {"solver": solver, "parameters": parameters}}, user, tuple(data)
@@ -246,5 +252,16 @@ def _user(path, registry):
 
 
 def _slug(name):
-    slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
-    return slug if slug[:1].isalpha() else f"solver-{slug}".strip("-")
+    """The end of a folder's name; names that differ in more than case have different ones."""
+    slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST]
+    slug = slug if slug[:1].isalpha() else f"solver-{slug}".strip("-")
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return slug if slug == name.lower() else f"{slug}-{digest}"
+
+
+def _check_name(name, where):
+    if not (isinstance(name, str) and name.strip() and name.isprintable()):
+        raise InputError(
+            f"{where}: {name!r} is no name of a row: give text, in quotes where YAML would read "
+            "it as something else"
+        )
