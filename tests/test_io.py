@@ -1,12 +1,13 @@
 """Tables from files: ids stay text, and what is no table is one sentence."""
 
 import gzip
+import time
 
 import pandas as pd
 import pytest
 
 from kronbench import InputError
-from kronbench.io import read_table
+from kronbench.io import _check_header, read_table
 
 
 def test_ids_stay_text_and_numbers_are_numbers(tmp_path):
@@ -25,6 +26,32 @@ def test_tabs_and_quotes(tmp_path):
     path.write_text('drug\ttarget\ty\n"a, b"\t01\t1\n')
     frame = read_table(path, ids=2)
     assert frame.iloc[0].tolist() == ["a, b", "01", 1]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_a_packed_table_is_the_one_that_was_packed(tmp_path, suffix):
+    path = tmp_path / f"rows{suffix}"
+    path.write_text("\ufeffid,x\n007,1.5\n".replace(",", "," if suffix == ".csv" else "\t"))
+    packed = path.with_name(f"{path.name}.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    pd.testing.assert_frame_equal(read_table(packed), read_table(path))
+
+
+def test_a_wide_header_takes_linear_time():
+    names = [f"x{k}" for k in range(200_000)]
+    began = time.process_time()
+    with pytest.raises(InputError, match="two columns 'x7'"):
+        _check_header("t.csv", [*names, "x7"], ",")
+    assert time.process_time() - began < 10  # where each name is counted, minutes
+
+
+def test_a_message_is_one_line_of_at_most_400_characters():
+    columns = ", ".join(f"column-{k}" for k in range(50_000))
+    text = str(InputError(f"t.csv has the columns {columns}: say which\x1b[31m one\n is meant"))
+    assert len(text) <= 400
+    assert text.startswith("t.csv has the columns column-0, ")
+    assert text.endswith(r": say which\x1b[31m one\n is meant")
+    assert str(InputError(InputError(text))) == text
 
 
 def test_parquet_keeps_ids_or_asks_for_its_package(tmp_path):

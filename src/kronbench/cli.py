@@ -16,15 +16,16 @@ from pathlib import Path
 import kronbench
 from kronbench.cli_outside import add_commands as add_outside
 from kronbench.cli_own_pairs import add_commands as add_own_pairs, positive
-from kronbench.errors import InputError
+from kronbench.errors import InputError, printable
 from kronbench.files import refusal
 from kronbench.runner.end_with_workflow import follow_workflow
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; bad input is one sentence on standard error and exit status 2.
+    """Run one command; an error is one sentence on standard error.
 
-    So are a file that cannot be written and too little memory, with exit status 1.
+    The exit status is 2 for bad input, 1 if a file cannot be written or memory runs out, and 130
+    if the command is interrupted.
     """
     # A process of our own, before it loads a BLAS: threads that spin for 26 ms after each call of
     # it would stand in the way of numba's, and rows would count as disturbed by others.
@@ -40,13 +41,16 @@ def main(argv: list[str] | None = None) -> int:
     except InputError as error:
         print(f"kronbench: error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("kronbench: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:  # the reader of a pipe has gone; nothing is lost
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         if not (sentence := refusal(error)):
             raise
-        print(f"kronbench: error: {sentence}", file=sys.stderr)
+        print(f"kronbench: error: {printable(sentence)}", file=sys.stderr)
         return 1
     except MemoryError as error:
         command = " ".join(sys.argv[1:] if argv is None else argv)

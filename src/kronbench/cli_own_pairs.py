@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kronbench.cli_outside import add_path, use_path
-from kronbench.errors import InputError
+from kronbench.errors import InputError, printable
+from kronbench.own_pairs import PAIR_SOLVERS
 
 _NEW = "what is new in a test pair: nothing (A), its row (B), its column (C), both (D)"
 
@@ -19,7 +20,10 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     fit = add("fit", _fit, "fit a solver to your own pairs")
     for command in (evaluate, fit):
         for name, text in (
-            ("pairs", "table of pairs: row id, column id, label (.csv, .tsv or .parquet)"),
+            (
+                "pairs",
+                "pairs: row id, column id, label; .csv, .tsv (also .gz), or .parquet",
+            ),
             ("rows", "row vertices: id, then numbers, similarities to all ids, or fingerprints"),
             ("cols", "the same of column vertices"),
         ):
@@ -30,7 +34,9 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
             text = f"column of the pairs with the {text}, if not in the order above"
             command.add_argument(f"--{name}", metavar="NAME", help=text)
         command.add_argument(
-            "--solver", required=True, help="KronRidge, KronSVM ..., or the import path of a class"
+            "--solver",
+            required=True,
+            help=f"one of {', '.join(PAIR_SOLVERS)}, or the import path of a class",
         )
         command.add_argument(
             "--set",
@@ -53,14 +59,15 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
         for side, name in (("row", "row"), ("col", "column")):
             text = f"kernel of rank N from N of the {name} vertices, where these are very many"
             command.add_argument(f"--{side}-landmarks", type=positive, metavar="N", help=text)
-        text = "of the splits and the landmarks; 0"
+        text = "of the splits and the landmarks (default: 0)"
         command.add_argument("--seed", type=_seed, default=0, help=text)
     add_path(evaluate)
     evaluate.add_argument("--setting", choices=[*"ABCD", "all"], default="all", help=_NEW)
     evaluate.add_argument(
-        "--splits", type=positive, default=3, help="parts of pairs or vertices; 3"
+        "--splits", type=positive, default=3, help="folds of pairs or vertices (default: 3)"
     )
-    evaluate.add_argument("--repeats", type=positive, default=5, help="divisions anew; 5")
+    text = "times to redraw the splits (default: 5)"
+    evaluate.add_argument("--repeats", type=positive, default=5, help=text)
     evaluate.add_argument("--json", action="store_true", help="all numbers, as JSON")
     fit.add_argument("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {_NEW}")
     fit.add_argument("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
@@ -80,6 +87,11 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     score.add_argument("--folds", required=True, metavar="NAME", help="such as deepdta-1")
     score.add_argument("--partial", action="store_true", help="although test pairs are missing")
     score.add_argument("--json", action="store_true", help="all numbers, as JSON")
+
+
+def say(text: str) -> None:
+    """Print lines at once; what a terminal would act on, as from an id or a file, is escaped."""
+    print("\n".join(map(printable, text.split("\n"))), flush=True)
 
 
 def positive(text: str) -> int:
@@ -113,13 +125,13 @@ def _evaluate(arguments):
     )
     from kronbench.own_pairs.evaluate import as_text
 
-    print(json.dumps(result, indent=1) if arguments.json else as_text(result))
+    say(json.dumps(result, indent=1) if arguments.json else as_text(result))
 
 
 def _fit(arguments):
     from kronbench.own_pairs.jobs import fit_files
 
-    print(
+    say(
         fit_files(
             _tables(arguments),
             arguments.out,
@@ -151,7 +163,7 @@ def _tables(arguments):
 def _predict(arguments):
     from kronbench.own_pairs.jobs import predict_files
 
-    print(
+    say(
         predict_files(
             arguments.model, arguments.pairs, arguments.out, arguments.rows, arguments.cols
         )
@@ -164,4 +176,4 @@ def _score(arguments):
     result = score_file(
         arguments.predictions, arguments.data, arguments.folds, partial=arguments.partial
     )
-    print(json.dumps(result, indent=1) if arguments.json else as_text(result))
+    say(json.dumps(result, indent=1) if arguments.json else as_text(result))

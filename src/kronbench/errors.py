@@ -5,13 +5,28 @@ from __future__ import annotations
 from math import isfinite
 from numbers import Real
 
+_LONGEST = 400  # characters of a message
+
 
 class InputError(ValueError):
     """Something that the user gave is wrong.
 
     The message is one sentence: which file or argument, what is wrong, what would be right.
-    The command line prints it without a traceback.
+    The command line prints it without a traceback. It is one line of at most 400 characters: of
+    a longer one the middle is left out, such as most of a list of columns.
     """
+
+    def __init__(self, message: object = ""):
+        text = printable(str(message))
+        if len(text) > _LONGEST:
+            end = _LONGEST // 2 - 3
+            text = f"{text[:end]} ... {text[-end:]}"
+        super().__init__(text)
+
+
+def printable(text: str) -> str:
+    """A text with an escape for each character that a terminal would act on, newlines too."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def check_positive(value: object, name: str, *, or_zero: bool = False) -> float:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import difflib
+import gzip
+import io
+import os
+import stat
 import warnings
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from kronbench.errors import InputError
 
@@ -29,8 +35,9 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     Parameters
     ----------
     path : str or Path
-        A ``.csv`` or ``.tsv`` file in UTF-8 with a header, or a ``.parquet`` file; or an ``.fps``
-        file of fingerprints, as chemfp and Open Babel write them: the columns id and fp_hex.
+        A ``.csv`` or ``.tsv`` file in UTF-8 with a header, or the same packed as ``.csv.gz`` or
+        ``.tsv.gz``; or a ``.parquet`` file; or an ``.fps`` file of fingerprints, as chemfp and
+        Open Babel write them: the columns id and fp_hex.
     ids : int or list of str, default 1
         The columns of ids: how many at the left, or their names. "007" and "NA" stay as they are.
 
@@ -48,18 +55,19 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
         The file cannot be read, is no table, has no rows, repeats or lacks a column; or it is
         Parquet and pyarrow is not installed.
     """
-    path = Path(path)
-    if path.suffix not in (*SEPARATORS, ".parquet", ".fps"):
+    path, separator = Path(path), separator_of(path)
+    if separator is None and path.suffix not in (".parquet", ".fps"):
         raise InputError(
             f"{path} is no table that can be read: give .csv, .tsv or .parquet, or .fps"
         )
+    check_readable(path)
     try:
         if path.suffix == ".parquet":
             frame = _read_parquet(path)
         elif path.suffix == ".fps":
             frame = _read_fps(path)
         else:
-            frame = _read_text(path, SEPARATORS[path.suffix], ids)
+            frame = _read_text(path, separator, ids)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     if frame.empty:
@@ -70,6 +78,35 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
         check_columns(path, list(frame.columns), ids)
     frame.attrs["file"] = str(path)
     return frame
+
+
+def separator_of(path: str | Path) -> str | None:
+    """What stands between the cells of a table of text, packed or not; None of another file."""
+    path = Path(path)
+    return SEPARATORS.get(Path(path.stem).suffix if path.suffix == ".gz" else path.suffix)
+
+
+@contextlib.contextmanager
+def open_table(path: Path) -> Iterator[IO[bytes]]:
+    """A table's bytes, unpacked where it is packed by gzip."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield file
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path} is no whole gzip file ({error}): pack it anew") from None
+
+
+def check_readable(path: str | Path) -> None:
+    """InputError unless a file can be read and has an end: no folder, pipe or device."""
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISREG(mode):
+            Path(path).open("rb").close()
+            return
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    what = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+    raise InputError(f"{path} cannot be read, for it is {what}: give the name of a file")
 
 
 def check_columns(table: str | Path, columns: Sequence[str], wanted: Sequence[str]) -> None:
@@ -91,24 +128,24 @@ def _read_text(path, separator, ids):
     import pandas as pd
 
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file, delimiter=separator), [])
+        with open_table(path) as file:
+            text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+            header = next(csv.reader(text, delimiter=separator), [])
         if not header:
             raise InputError(f"{path} is empty: give a header and one row for each entry")
         _check_header(path, header, separator)
         as_text = [*(header[:ids] if isinstance(ids, int) else ids), *FINGERPRINTS]
-        with warnings.catch_warnings():
+        with open_table(path) as file, warnings.catch_warnings():
             # rows longer than the header, whose end pandas would drop
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
-                path,
+                file,
                 sep=separator,
                 names=header,
                 header=0,
                 index_col=False,
                 dtype=dict.fromkeys(as_text, str),
                 keep_default_na=False,
-                compression=None,
                 encoding="utf-8-sig",
                 low_memory=False,
             )
@@ -126,9 +163,11 @@ def _check_header(path, header, separator):
         raise InputError(f"{path} holds bytes that are no text: give a table")
     if len(header) == 1 and separator == "," and (";" in header[0] or "\t" in header[0]):
         raise InputError(f"{path} is not separated by commas: save it so, or as .tsv")
+    seen = set()
     for name in header:
-        if header.count(name) > 1:
+        if name in seen:
             raise InputError(f"{path} has two columns '{name}': give each a name of its own")
+        seen.add(name)
 
 
 def _read_fps(path):

@@ -1,11 +1,14 @@
 """Kernels, weights and vertex effects that validation pairs choose."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from kronbench import InputError, PairData
-from kronbench.models import CompleteKronRidge, KronRidge, KronRidgeCV
+from kronbench.evaluation import margin_scores
+from kronbench.models import KronRidge, KronRidgeCV
 from kronbench.models._kernel_sums import base_kernels, profile_kernel
 from kronbench.models._validation_loss import Fold, combined, validation_loss
 
@@ -99,15 +102,145 @@ def test_leave_one_out_is_exact():
         row_kernels={"K": K}, col_kernels={"G": G}, powers=(1,), cv="loo", regs=(0.1, 1.0)
     ).fit(X, y)
     K, G = (M / np.mean(np.diag(M)) + 0.1 * np.eye(len(M)) for M in (K, G))
-    Y = (y - y.mean()).reshape(7, 6)
-    whole = CompleteKronRidge(row_kernel="precomputed", col_kernel="precomputed")
-    errors = [
-        np.mean((whole.set_params(reg=reg).fit_matrix(K, G, Y).loo("A") - Y) ** 2)
-        for reg in (0.1, 1.0)
-    ]
+    Q = np.kron(K, G)
+    errors = []
+    for reg in (0.1, 1.0):
+        squares = []
+        for h, others in enumerate(~np.eye(42, dtype=bool)):
+            mean = y[others].mean()  # of all but the label that is left out
+            A = Q[np.ix_(others, others)] + reg * np.eye(41)
+            prediction = mean + Q[h, others] @ np.linalg.solve(A, y[others] - mean)
+            squares.append((prediction - y[h]) ** 2)
+        errors.append(np.mean(squares))
     np.testing.assert_allclose(model.cv_results_["error"], errors, rtol=1e-9)
     assert model.best_params_["reg"] == (0.1, 1.0)[int(np.argmin(errors))]
     assert model.on_edge_ == ["reg"]
+
+
+def test_labels_of_a_validation_part_are_in_no_mean_of_its_training():
+    rows, cols, X, y = problem()
+    split = np.arange(50), np.arange(50, 65)
+    y[50:] += 100
+    model = KronRidgeCV(
+        row_kernels=rows["good"], col_kernels=cols["good"], powers=(1,), regs=(0.5,), cv=[split],
+        gradient_steps=0, effect=0.2, tol=1e-12,
+    ).fit(X, y)  # fmt: skip
+    used = np.unique(X.rows[:50]), np.unique(X.cols[:50])
+    K, G = (
+        M / np.diag(M)[index].mean() + 0.2 * np.eye(len(M))
+        for M, index in zip((rows["good"], cols["good"]), used, strict=True)
+    )
+    places = X.rows * 8 + X.cols
+    Q = np.kron(K, G)[np.ix_(places, places)]
+    mean = y[:50].mean()
+    a = np.linalg.solve(Q[:50, :50] + 0.5 * np.eye(50), y[:50] - mean)
+    error = np.mean((mean + Q[50:, :50] @ a - y[50:]) ** 2)
+    assert model.best_score_ == pytest.approx(error, rel=1e-8)
+
+
+def test_steps_that_end_worse_than_the_grid_are_left_out():
+    rows, cols, X, y = problem(3, 20, 18, 220, 60)
+    rows["bad"] = np.eye(20)
+    model = KronRidgeCV(
+        row_kernels=rows, col_kernels=cols, powers=(1,), gradient_steps=1, cv=3, random_state=0
+    ).fit(X, y)
+    errors = dict(zip(("grid", "steps"), np.split(model.cv_results_["error"], [44]), strict=True))
+    assert errors["grid"].min() < errors["steps"].min() < 2 * errors["grid"].min()
+    assert model.best_score_ == errors["grid"].min()
+    for side in ("row_weights", "col_weights"):
+        assert model.best_params_[side] == {"good": 1.0, "bad": 0.0}
+
+
+def of_bits(D, E):
+    """The Tanimoto kernel of bits."""
+    common = D @ E.T
+    return common / (D.sum(axis=1)[:, None] + E.sum(axis=1) - common)
+
+
+def some_new(seed=1):
+    """Pairs of ten rows and nine columns, of which the first eight and seven train."""
+    rng = np.random.default_rng(seed)
+    D = (rng.random((10, 6)) < 0.5) * 1.0
+    D[:, 0] = 1.0
+    T = rng.normal(size=(9, 3))
+    y = (D @ rng.normal(size=(6, 3)) @ T.T + 3).ravel()
+    return D, T, PairData.complete(D, T), y
+
+
+def candidates(**more):
+    rows = {"t": "tanimoto", "x": lambda X, Y: X @ Y.T + 1, "1": "constant", "p": "profile"}
+    return {"row_kernels": rows, "col_kernels": {"linear": "linear", "p": "profile"}} | more
+
+
+def test_new_vertices_are_predicted_from_their_features():
+    D, T, X, y = some_new()
+    old = (X.rows < 8) & (X.cols < 7)
+    model = KronRidgeCV(**candidates(), cv=3, random_state=0, gradient_steps=5, tol=1e-10)
+    alone = PairData(D[:8], T[:7], X.rows[old], X.cols[old])
+    model.fit(alone, y[old])
+    expected = model.predict(alone)
+    np.testing.assert_array_equal(
+        model.predict(PairData(D[:8].copy(), T[:7].copy(), alone.rows, alone.cols)), expected
+    )
+
+    # as if all vertices had been known when it was fitted, the new ones without a label
+    whole = clone(model).refit(X[old], y[old], model.best_params_)
+    np.testing.assert_allclose(whole.predict(X[old]), expected, atol=1e-7)
+    known, new = (slice(0, 8), slice(0, 7)), (slice(8, 10), slice(7, 9))
+    for rows, cols in ((new[0], known[1]), (known[0], new[1]), new):
+        pairs = PairData.complete(D[rows], T[cols])
+        among = PairData(D, T, pairs.rows + rows.start, pairs.cols + cols.start)
+        np.testing.assert_allclose(model.predict(pairs), whole.predict(among), atol=1e-7)
+
+    # the dense formula, where one side is new
+    best = model.best_params_
+    (Z, T_mean), rows = profiles(D[:8], T[:7], y[old].reshape(8, 7)), best["row_weights"]
+    tanimoto, of_x = of_bits(D[8:], D[:8]), D[8:] @ D[:8].T + 1
+    level = np.mean(np.sum(D[:8] ** 2, axis=1) + 1)
+    K = rows["t"] * tanimoto + rows["t^2"] * tanimoto**2 + rows["1"]
+    K += rows["x"] * of_x / level + rows["x^2"] * (of_x / level) ** 2
+    K += rows["p"] * np.exp(-np.sum(Z**2, axis=1) / np.mean(np.sum(Z**2, axis=1)))
+    G = model.kernels_[1] + best["col_effect"] * np.eye(7)
+    A = model.dual_coef_.reshape(8, 7)
+    found = model.predict(PairData.complete(D[8:], T[:7])).reshape(2, 7)
+    np.testing.assert_allclose(found, T_mean + K @ A @ G, atol=1e-8)
+
+
+def profiles(D, T, Y):
+    """Labels less row and column effects, by least squares with the weights of the floor."""
+    X = PairData.complete(D, T)
+    return Y - margin_scores(X, Y.ravel(), X).reshape(Y.shape), Y.mean()
+
+
+def test_a_kernel_as_features_takes_the_kernel_values_of_new_vertices():
+    D, T, X, y = some_new()
+    old = (X.rows < 8) & (X.cols < 7)
+    options = {"cv": 3, "random_state": 0, "gradient_steps": 3}
+    by_name = KronRidgeCV(row_kernels="tanimoto", **options)
+    by_name.fit(PairData(D[:8], T[:7], X.rows[old], X.cols[old]), y[old])
+    K = of_bits(D, D)
+    given = KronRidgeCV(row_kernels="precomputed", **options)
+    given.fit(PairData(K[:8, :8], T[:7], X.rows[old], X.cols[old]), y[old])
+    np.testing.assert_allclose(
+        given.predict(PairData.complete(K[8:, :8], T)),
+        by_name.predict(PairData.complete(D[8:], T)),
+        atol=1e-6,
+    )
+    with pytest.raises(InputError, match="8 training vertices"):
+        given.predict(PairData.complete(K[8:], T))
+
+
+def test_a_copy_from_a_file_predicts_the_same():
+    D, T, X, y = some_new()
+    model = KronRidgeCV(col_kernels={"linear": "linear", "p": "profile"}, cv=3, random_state=0)
+    model.fit(X, y)
+    new = PairData.complete(D + 1, T + 1)
+    for again in (
+        pickle.loads(pickle.dumps(model)),
+        clone(model)._restore(X, model.y_fit_, model.best_params_, model.dual_coef_),
+    ):
+        for pairs in (X, new):
+            np.testing.assert_array_equal(again.predict(pairs), model.predict(pairs))
 
 
 def test_a_profile_knows_the_training_labels_alone():
@@ -145,14 +278,34 @@ def test_wrong_input():
         ({"col_kernels": {"a": "gauss"}}, "col_kernels has 'gauss'"),
         ({"row_kernels": {}}, "empty"),
         ({"regs": (0.0, 1.0)}, "positive"),
-        ({"effect": 0.0}, "positive"),
-        ({"cv": "all"}, "cv is 'all'"),
+        ({"regs": ()}, "regs is empty"),
+        ({"powers": (1.5,)}, r"powers has 1\.5"),
+        ({"powers": ()}, "powers is empty"),
+        ({"effect": 0.0}, r"effect.*range \(0.0, inf\). Got 0"),
+        ({"cv": "all"}, "cv.*loo.*Got 'all'"),
         ({"cv": "loo"}, "complete data"),
-        ({"cv": 2.5}, r"cv is 2\.5"),
+        ({"cv": 2.5}, r"cv.*Got 2\.5"),
+        ({"cv": 66}, "cv is 66 for 65 pairs"),
+        ({"cv": [(np.arange(5), [])]}, "without pairs"),
+        ({"row_kernels": np.zeros((9, 9))}, "is zero for every vertex"),
     ):
         with pytest.raises(InputError, match=message):
             KronRidgeCV(**{"row_kernels": rows, "col_kernels": cols} | options).fit(X, y)
     model = KronRidgeCV(row_kernels=rows, col_kernels=cols, gradient_steps=0).fit(X, y)
     other = PairData(np.zeros((3, 1)), np.zeros((8, 1)), [0], [0])
-    with pytest.raises(InputError, match="3 x 8 vertices"):
+    with pytest.raises(InputError, match=r"row_kernels\['good'\] is a kernel matrix"):
         model.predict(other)
+    D, T, whole, labels = some_new()
+    model = KronRidgeCV(cv=3, random_state=0, gradient_steps=0)
+    for bad in (PairData.complete(D[:, :2], T), PairData.complete(D, T[:, :2])):
+        with pytest.raises(InputError, match="give the same features"):
+            model.fit(whole, labels).predict(bad)
+    for cv in (3, "loo"):
+        model.set_params(cv=cv)
+        with pytest.raises(InputError, match="y is constant, 2: give labels that differ"):
+            model.fit(whole, np.full(90, 2.0))
+        with pytest.raises(InputError, match=r"row_kernels\['linear'\] is zero for every vertex"):
+            model.fit(PairData.complete(0 * D, T), labels)
+    labels[1:] = 0
+    with pytest.raises(InputError, match="training pairs of a validation part is constant, 0"):
+        model.set_params(cv=3).fit(whole, labels)

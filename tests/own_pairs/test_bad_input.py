@@ -1,6 +1,7 @@
 """Whatever is wrong with tables, parameters or model files: one sentence, nothing written."""
 
 import errno
+import gzip
 import hashlib
 import io
 import json
@@ -8,6 +9,7 @@ import os
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kronbench import InputError
@@ -31,6 +33,8 @@ def refused(capsys, folder, sentence, *argv):
     assert out == ""
     assert last.startswith("kronbench: error: "), err
     assert sentence in last
+    assert len(last) <= len("kronbench: error: ") + 400
+    assert "Traceback" not in err
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
@@ -84,11 +88,33 @@ def labels(value):
         ("pairs", labels("1"), "the label 1 for every pair"),
         ("pairs", labels("yes"), "'yes' for a label: give numbers"),
         ("pairs", lambda text: text + text.splitlines()[1] + "\n", "twice, as pairs 1 and 121"),
+        (
+            "pairs",
+            lambda text: text + text.splitlines()[1] + ".5\n",
+            "or the median of replicates",
+        ),
+        ("pairs", line(3, "D03,01," + "9" * 400), "...' for the pair (D03, 01)"),
+        (
+            "pairs",
+            line(3, 'D03,01,"7,329"'),
+            "its label, and decimals after a point",
+        ),
+        ("pairs", line(3, "D03,01,NaN"), "give every pair its label"),
+        ("pairs", labels('"7,329"'), "or 7.329 with a point and no comma"),
+        ("pairs", line(3, '"D\n03\x1b[31m",01,1'), r"drug 'D\n03\x1b[31m' is not in"),
+        ("pairs", line(3, f"{'D' * 200_000},01,1"), "DDD ... "),
+        (
+            "pairs",
+            line(0, "drug,target," + ",".join(map(str, range(9000)))),
+            "8999 beside the ids",
+        ),
         ("rows", lambda text: "", "is empty"),
         ("rows", lambda text: "drug,mass\n", "no rows below its header"),
         ("rows", line(0, "drug,mass,mass,rings"), "two columns 'mass'"),
         ("rows", line(2, "D00,1,2,3"), "the id 'D00' twice"),
         ("rows", line(2, "D01,1,heavy,3"), "'heavy' for 'D01' in 'logp'"),
+        ("rows", line(2, 'D01,1,"2,5",3'), "a number, its decimals after a point"),
+        ("rows", line(2, "D01,1," + "9" * 400 + ",3"), "'inf' for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1,,3"), "no number for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1,NaN,3"), "'NaN' for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1,inf,3"), "'inf' for 'D01' in 'logp'"),
@@ -125,6 +151,9 @@ def zipped(head, size):
         ("pairs.csv", zipped(b"drug,target,active\n", 50_000_000), "no text"),
         ("pairs.xlsx", b"PK\x03\x04", "give .csv, .tsv or .parquet"),
         ("pairs.parquet", b"PAR1", "parquet"),
+        ("pairs.csv.gz", b"drug,target,active\n", "no whole gzip file"),
+        ("pairs.csv.gz", gzip.compress(b"drug,target,active\n" * 99)[:-9], "no whole gzip file"),
+        ("pairs.xlsx.gz", gzip.compress(b"PK"), "give .csv, .tsv or .parquet"),
         ("missing.csv", None, "No such file"),
         ("pairs.csv/below.csv", None, "Not a directory"),
     ],
@@ -137,12 +166,54 @@ def test_files_that_are_no_tables(folder, capsys, name, content, sentence):
     refused(capsys, folder, sentence, *argv)
 
 
+def without_end(folder, kind):
+    """A path that ends as a table's does, and gives no end or no beginning of bytes."""
+    path = folder / "endless.csv"
+    os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("what", ["pairs", "rows", "model"])
+def test_what_has_no_end_is_not_read(folder, capsys, model, kind, what):
+    path = without_end(folder, kind)
+    (folder / "m.kron").write_bytes(model)
+    if what == "model":
+        argv = ["predict", path, "--pairs", folder / "pairs.csv", "-o", folder / "out.csv"]
+    else:
+        argv = ["evaluate", *arguments(folder, **{what: path}), "--solver", "KronRidge"]
+    refused(capsys, folder, "it is a pipe or a device", *argv)
+
+
+def similarity(folder, names, left_out=0):
+    """The similarities of the row vertices, under names of columns made of their ids."""
+    ids = [f"D{i:02d}" for i in range(14)]
+    pd.DataFrame(np.eye(14), ids, map(names, ids)).iloc[:, left_out:].to_csv(folder / "rows.csv")
+
+
+@pytest.mark.parametrize(("names", "left_out"), [(str.lower, 0), ("{} ".format, 0), (str, 1)])
+def test_what_is_nearly_a_similarity_is_asked_about(folder, capsys, names, left_out):
+    similarity(folder, names, left_out)
+    argv = ["evaluate", *arguments(folder), "--solver", "KronRidge"]
+    refused(capsys, folder, "none is 'D00': is it a similarity?", *argv)
+
+
+@pytest.mark.parametrize(("names", "left_out"), [(str, 0), ("x{}".format, 0), (str, 8)])
+def test_similarities_and_features_need_no_question(folder, capsys, names, left_out):
+    similarity(folder, names, left_out)
+    argv = ["evaluate", *arguments(folder), "--solver", "KronRidge", "--setting", "A"]
+    status, _, err = run(capsys, *argv, "--repeats", 1)
+    assert status == 0
+    kind = "14 vertices of" if left_out or names("D") != "D" else "similarities of 14 vertices"
+    assert f"{folder}/rows.csv, {kind}" in err
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (["--solver", "KronRigde"], "did you mean 'KronRidge'?"),
         (["--solver", "LSSVM"], "'LSSVM' is no solver of pairs"),
-        (["--solver", "nowhere.Solver"], "nowhere is not installed"),
+        (["--solver", "nowhere.Solver"], "give the folder of the module by --path"),
         (["--solver", "sklaern.svm.SVC"], "did you mean 'sklearn.svm.SVC'?"),
         (["--solver", "kronbench.modls.KronSVM"], "did you mean 'models'?"),
         (["--solver", "kronbench.models.KronSMV"], "did you mean 'KronSVM'?"),
@@ -160,6 +231,15 @@ def test_files_that_are_no_tables(folder, capsys, name, content, sentence):
         (["--solver", "KronRidge", "--set", "dtype=half"], "dtype is 'half'"),
         (["--solver", "KronRidge", "--set", "row_kernel=rbf"], "kernel is 'rbf'"),
         (["--solver", "KronRidge", "--set", "row_kernel=gaussian"], "row_gamma is not given"),
+        (["--solver", "KronRidge", "--set", "row_gamma=x"], "the linear kernel has no width"),
+        (
+            ["--solver", "KronRidgeCV", "--set", "max_iter=0"],
+            "'max_iter' parameter of",
+        ),
+        (["--solver", "KronRidgeCV", "--set", "tol=nan"], "'tol' parameter of KronRidgeCV"),
+        (["--solver", "KronRidgeCV", "--select"], "chooses its weights itself"),
+        (["--solver", "nope"], "is no solver of pairs: give one of CompleteKronRidge"),
+        (["--solver", "x" * 10_000], " ... "),
         (["--solver", "KronRidge", "--set", "col_kernel=precomputed"], "is no similarity"),
         (["--solver", "KronRidge", "--set", "row_kernel=tanimoto", "--scale"], "do not scale"),
         (
@@ -199,6 +279,14 @@ def test_more_columns_than_three_need_a_named_label(folder, capsys):
     ("options", "sentence"),
     [
         (["--solver", "PairKNN"], "PairKNN cannot be kept in a file"),
+        (["--solver", "nope"], "'nope' is no solver of pairs"),
+        (["--solver", "KronRidge()"], "did you mean 'KronRidge'?"),
+        (["--solver", ""], "'' is no solver of pairs"),
+        (["--solver", "os.system"], "os.system cannot be kept in a file"),
+        (["--solver", "KronRidge", "-o", "pairs.csv"], "pairs.csv is an input too"),
+        (["--solver", "KronRidge", "-o", "link.kron"], "link.kron is an input too"),
+        (["--solver", "KronRidge", "-o", "/dev/null"], "is a device"),
+        (["--solver", "KronRidge", "-o", "m" * 300], "File name too long; give a shorter name"),
         (["--solver", "KronRidge", "-o", "nowhere/m.kron"], "cannot be written: No such file"),
         (
             ["--solver", "KronRidge", "-o", "pairs.csv/m.kron"],
@@ -211,6 +299,7 @@ def test_more_columns_than_three_need_a_named_label(folder, capsys):
 )
 def test_options_of_fit(folder, capsys, monkeypatch, options, sentence):
     monkeypatch.chdir(folder)
+    (folder / "link.kron").symlink_to(folder / "rows.csv")
     out = [] if "-o" in options else ["-o", "m.kron"]
     refused(capsys, folder, sentence, "fit", *arguments(folder), *options, *out)
 
@@ -287,6 +376,20 @@ def bomb(content):
     return rewritten(content, change, zipfile.ZIP_DEFLATED)
 
 
+def minus_signs(members):
+    """The header of an array has an expression of which Python's parser knows no end."""
+    head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (" + b"-" * 8000 + b"1,)}\n"
+    members["dual_coef_.npy"] = b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head
+
+
+def encrypted(content):
+    """The flag of a member that needs a password."""
+    content = bytearray(content)
+    for signature, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(signature) + at] |= 1
+    return sealed(bytes(content))
+
+
 def claims_more(content):
     """The central directory says that a member has 4 GB."""
     place = content.index(b"PK\x01\x02")
@@ -308,7 +411,10 @@ def claims_more(content):
         (lambda content: sealed(content, 0), "is damaged"),
         (lambda content: sealed(bytes(1000)), "not a zip file"),
         (bomb, "a member is compressed"),
-        (claims_more, "no whole model"),
+        (claims_more, "its members claim more bytes than it has"),
+        (encrypted, "is encrypted, password required"),
+        (lambda content: rewritten(content, minus_signs), "is no whole model (Header info length"),
+        (lambda content: rewritten(content, record(solver="\x1b[31m")), "no whole model"),
         (lambda content: rewritten(content, claims_ten_gigabytes), "has 0 bytes"),
         (lambda content: rewritten(content, without("model.json")), "model.json"),
         (lambda content: rewritten(content, without("rows.npy")), "rows.npy"),
@@ -415,6 +521,15 @@ def test_a_disk_that_takes_no_more_leaves_what_was_there(
     monkeypatch.setattr("pandas.DataFrame.to_csv", full)
     fit = ["fit", *arguments(folder), "--solver", "KronRidge", "-o", folder / "m.kron"]
     refused(capsys, folder, sentence, *(fit if command == "fit" else predict(folder)))
+
+
+@pytest.mark.parametrize("out", ["new.csv", "link.csv", "m.csv"])
+def test_predictions_replace_nothing_that_is_read(folder, capsys, model, out):
+    (folder / "m.csv").write_bytes(model)
+    (folder / "new.csv").write_text("drug,target\nD01,01\n")
+    (folder / "link.csv").symlink_to(folder / "new.csv")
+    argv = ["predict", folder / "m.csv", "--pairs", folder / "new.csv", "-o", folder / out]
+    refused(capsys, folder, f"{out} is an input too", *argv)
 
 
 @pytest.mark.parametrize("out", ["out.xlsx", "nowhere/out.csv", "pairs.csv/out.csv"])

@@ -1,6 +1,10 @@
 """The commands against the same work by hand."""
 
 import json
+import re
+import signal
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -13,7 +17,9 @@ import kronbench
 from kronbench import PairData
 from kronbench.evaluation import SettingKFold, concordance_index, margin_scores, roc_auc
 from kronbench.intervals import half_width
-from kronbench.models import KronRidge, KronSVM, VertexScaler
+from kronbench.models import KronRidge, KronRidgeCV, KronSVM, VertexScaler
+from kronbench.own_pairs import PAIR_SOLVERS
+from kronbench.own_pairs.evaluate import as_text
 from kronbench.own_pairs.recipe import make_recipe
 from kronbench.own_pairs.selection import n_fits, select
 from kronbench.own_pairs.tables import read_own_pairs
@@ -79,7 +85,8 @@ def test_real_labels_have_concordance_and_error_and_no_intercept_is_needed(tmp_p
     np.testing.assert_allclose(means, np.mean(expected, axis=0))
     _, out, _ = run(capsys, *command)
     line = next(line for line in out.splitlines() if line.startswith("B  new rows"))
-    assert f"C-index  {means[0]:.3f} ± " in line
+    low = means[0] - concordance["model"]["half_width"]  # the interval reaches beyond 1
+    assert f"C-index  {means[0]:.3f} ({low:.3f} to 1.000)" in line
 
 
 def test_a_setting_that_cannot_be_had_says_why_beside_the_others(tmp_path, capsys):
@@ -225,6 +232,133 @@ def test_selection_takes_the_best_of_its_grid_and_keeps_what_is_set(tmp_path, ca
         )  # fmt: skip
     assert status == 0
     assert json.loads(out)["selected"]
+
+
+def test_widths_are_selected_in_each_training_set(tmp_path, capsys):
+    X, y = frames(*tables(tmp_path))
+    kernels = ["row_kernel=gaussian", "col_kernel=gaussian"]
+    status, out, err = run(
+        capsys, "evaluate", *arguments(tmp_path), "--solver", "KronRidge", "--select",
+        "--setting", "B", *(f"--set={kernel}" for kernel in kernels), "--repeats", 1, "--json",
+    )  # fmt: skip
+    assert status == 0
+    assert f"{tmp_path}/rows.csv, 14 vertices of 3 features, kernel gaussian" in err
+    own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
+    recipe = make_recipe("KronRidge", kernels, own, False, True)
+    areas = []
+    for train, test in SettingKFold("B", 3, random_state=0).split(X, y):
+        chosen = select(recipe, X[train], y[train], "B", 0).recipe.fit(X[train], y[train])
+        areas.append(roc_auc(y[test], chosen.scores(X[test])))
+    (score,) = json.loads(out)["settings"][0]["scores"]
+    assert score["model"]["mean"] == pytest.approx(np.mean(areas))
+
+
+def test_what_the_tables_were_taken_for_is_said_first(tmp_path, capsys):
+    _, drugs, _ = tables(tmp_path, real=True)
+    pd.DataFrame(np.eye(14), drugs["drug"], drugs["drug"]).to_csv(tmp_path / "rows.csv")
+    status, _, err = run(
+        capsys, "fit", *arguments(tmp_path), "--solver", "KronRidge", "--scale",
+        "-o", tmp_path / "m.kron",
+    )  # fmt: skip
+    assert status == 0
+    pairs, rows, cols = err.splitlines()[:3]
+    assert re.fullmatch(r"pairs: 120, label 'active': numbers from -?[\d.]+ to [\d.]+", pairs)
+    assert rows == f"rows: {tmp_path}/rows.csv, similarities of 14 vertices, kernel precomputed"
+    assert cols == (
+        f"columns: {tmp_path}/cols.csv, 11 vertices of 2 features, kernel linear, scaled"
+    )
+
+
+def test_a_model_that_is_worse_than_the_mean_is_refused_and_told(tmp_path, capsys, monkeypatch):
+    tables(tmp_path, real=True)
+    scores = KronRidge.decision_function
+    monkeypatch.setattr(KronRidge, "decision_function", lambda self, X: -scores(self, X))
+    command = [*arguments(tmp_path), "--solver", "KronRidge"]
+    status, _, err = run(capsys, "fit", *command, "-o", tmp_path / "m.kron")
+    assert status == 2
+    assert "worse than their mean label does" in err
+    assert "try --scale if a table has features of large numbers or --set reg=100" in err
+    assert not (tmp_path / "m.kron").exists()
+    status, out, _ = run(capsys, "evaluate", *command, "--setting", "B", "--repeats", 1)
+    assert status == 0
+    assert "B: in 3 of 3 training sets KronRidge predicts its own training pairs worse" in out
+    monkeypatch.undo()
+    _, out, _ = run(capsys, "evaluate", *command, "--setting", "B", "--repeats", 1)
+    assert "worse" not in out
+
+
+def test_a_choice_of_its_own_is_made_in_the_setting_and_kept_in_a_file(tmp_path, capsys):
+    pairs, drugs, targets = tables(tmp_path, real=True)
+    X, y = frames(pairs, drugs, targets)
+    some = [
+        *arguments(tmp_path), "--solver", "KronRidgeCV", "--set", "gradient_steps=0",
+        "--setting", "B",
+    ]  # fmt: skip
+    inner = SettingKFold("B", 3, random_state=0)
+    model = KronRidgeCV(gradient_steps=0, cv=inner)
+    _, out, _ = run(capsys, "evaluate", *some, "--repeats", 1, "--json")
+    errors = cross_val_score(
+        model, X, y, cv=SettingKFold("B", 3, random_state=0), scoring="neg_mean_squared_error"
+    )
+    score = json.loads(out)["settings"][0]["scores"][1]
+    assert score["model"]["mean"] == pytest.approx(-np.mean(errors))
+
+    assert run(capsys, "fit", *some, "-o", tmp_path / "m.kron")[0] == 0
+    drugs.assign(drug="new-" + drugs["drug"]).to_csv(tmp_path / "new-rows.csv", index=False)
+    pairs[["drug", "target"]].to_csv(tmp_path / "old.csv", index=False)
+    pairs.assign(drug="new-" + pairs["drug"]).to_csv(tmp_path / "new.csv", index=False)
+    model.fit(X, y)
+    moved = PairData(X.row_features.copy(), X.col_features, X.rows, X.cols)
+    for name, more in (("old", []), ("new", ["--rows", tmp_path / "new-rows.csv"])):
+        predict = ["predict", tmp_path / "m.kron", "--pairs", tmp_path / f"{name}.csv", *more]
+        assert run(capsys, *predict, "-o", tmp_path / "p.csv")[0] == 0
+        found = pd.read_csv(tmp_path / "p.csv")["prediction"]
+        np.testing.assert_allclose(found, model.predict(X if name == "old" else moved), rtol=1e-9)
+
+
+def test_few_pairs_are_said_to_be_few(tmp_path, capsys):
+    pairs, _, _ = tables(tmp_path, real=True)
+    pairs[:6].to_csv(tmp_path / "pairs.csv", index=False)
+    command = ["evaluate", *arguments(tmp_path), "--solver", "KronRidge", "--setting", "A"]
+    _, out, _ = run(capsys, *command)
+    assert "A: a test set has 2 pairs on average, too few for a score to mean much" in out
+
+
+def test_wide_numbers_stay_apart():
+    part = {"mean": 446840.074, "half_width": 3034359.486}
+    score = {"metric": "MSE", "model": part, "margins": part, "difference": part}
+    entry = {"setting": "A", "test": "random pairs", "reason": None, "scores": [score]}
+    entry |= {"test_sets": 3, "test_pairs": 99.0, "not_scored": 0, "failed": 0}
+    result = {"pairs": 9, "rows": 3, "cols": 3, "solver": "KronRidge", "settings": [entry]}
+    header, line = as_text(result).splitlines()[-2:]
+    starts = [header.index(name) for name in ("KronRidge", "margins", "difference", "sets")]
+    assert all(line[start - 2 : start] == "  " for start in starts)
+    assert line.split()[3:] == [
+        *("MSE", *"446840.074 (0.000 to 3481199.560)".split() * 2),
+        *"+446840.074 ± 3034359.486 3".split(),
+    ]
+
+
+def test_an_interrupt_is_one_line(tmp_path):
+    tables(tmp_path)
+    command = [sys.executable, "-m", "kronbench", "evaluate", *arguments(tmp_path)]
+    command += ["--solver", "KronSVM", "--select", "--setting", "D", "--repeats", "50"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        seen = ""
+        while "fit/s" not in seen and "s/fit" not in seen:
+            seen += process.stderr.read(1)
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    assert rest.endswith("kronbench: interrupted\n")
+    assert "Traceback" not in rest
+
+
+def test_the_help_names_every_solver_of_pairs(capsys):
+    with pytest.raises(SystemExit):
+        run(capsys, "evaluate", "--help")
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"one of {', '.join(PAIR_SOLVERS)}, or the import path" in shown
 
 
 def test_the_version_is_told(capsys):

@@ -24,7 +24,9 @@ COMPLETE = ("IndependentRidge", "CompleteKronRidge", "TwoStepRidge")
 @pytest.mark.parametrize("name", PAIR_SOLVERS)
 def test_the_solvers_of_the_package_keep_it(name):
     broken = [i for i, (_, wrong) in enumerate(check_solver(name)) if wrong]
-    assert broken == ([2] if name in COMPLETE else []) + [6, 7] * (name == COMPLETE[0])
+    # the last: another table has new vertices, without the vertex effects that it has learned
+    effects = [6] * (name == "KronRidgeCV")
+    assert broken == [2] * (name in COMPLETE) + [6, 7] * (name == COMPLETE[0]) + effects
 
 
 class Additive(BaseEstimator):

@@ -2,11 +2,15 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.docs.pages import blocks as blocks_of
+from tests.own_pairs.problem import arguments, tables
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "own-pairs.md").read_text(encoding="utf-8")
@@ -77,8 +81,25 @@ def test_the_same_in_python(folder):
 def test_what_else_is_told_in_python(folder):
     block = r"((?:(?!```).)*)```"
     shown = re.findall(rf"```python\n{block}\n\n```text\n{block}", TEXT, re.DOTALL)
-    assert len(shown) == 4
+    assert len(shown) == 5
     for program, expected in shown:
         printed = run(folder, [sys.executable, "-c", program]).splitlines()
         for got, line in zip(printed, expected.splitlines(), strict=True):
             assert same(got, line), f"{got}\n{line}"
+
+
+def test_the_commands_without_output_run_in_small(tmp_path):
+    page = blocks_of(ROOT / "docs" / "own-pairs.md")
+    evaluate, fit = (block.text for block in page if block.language == "")
+    tables(tmp_path, real=True)
+    words = shlex.split(evaluate)
+    at = words.index("...")
+    words[at : at + 1] = [*arguments(tmp_path), "--splits", "2", "--repeats", "1"]
+    printed = run(tmp_path, [sys.executable, "-m", *words])
+    assert "B  new rows" in printed
+
+    (write,) = (program for program in blocks("python") if "assay.csv" in program)
+    run(tmp_path, [sys.executable, "-c", write])
+    printed = run(tmp_path, [sys.executable, "-m", *shlex.split(fit)])
+    assert "100 row landmarks miss" in printed
+    assert (tmp_path / "low-rank.kron").exists()

@@ -8,14 +8,15 @@ import numpy as np
 
 from kronbench.errors import InputError
 from kronbench.evaluation import margin_scores
-from kronbench.linalg import dense, gram
+from kronbench.linalg import KernelColumns, dense, gram
 from kronbench.linalg.eigen import check_semidefinite
+from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData
 
 Candidate = str | Callable | np.ndarray
 
 OF_LABELS = "profile"
-_OF_FEATURES = ("linear", "tanimoto")
+NAMES = ("linear", "tanimoto", "precomputed", "constant", OF_LABELS)
 
 
 def base_kernels(
@@ -39,22 +40,23 @@ def base_kernels(
     Raises
     ------
     InputError
-        A candidate is unknown, of another size, not symmetric, or indefinite.
+        A candidate is unknown, of another size, not symmetric, indefinite, or zero for all
+        vertices of the pairs.
     """
     features, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
     size = features.shape[0]
     bases = {}
     for name, candidate in candidates.items():
-        if isinstance(candidate, str) and candidate == "constant":
+        if _is(candidate, "constant"):
             bases[name] = np.ones((size, size))
             continue
-        if isinstance(candidate, str) and candidate == OF_LABELS:
+        if _is(candidate, OF_LABELS):
             bases[name] = profile_kernel(X, y, side)
             continue
-        if isinstance(candidate, str) and candidate not in _OF_FEATURES:
+        if isinstance(candidate, str) and candidate not in NAMES:
             raise InputError(
-                f"{side}_kernels has {candidate!r}: give 'linear', 'tanimoto', 'constant', "
-                "'profile', a kernel function or a kernel matrix"
+                f"{side}_kernels has {candidate!r}: give one of {', '.join(map(repr, NAMES))}, a "
+                "kernel function or a kernel matrix"
             )
         if isinstance(candidate, str) or callable(candidate):
             K = gram(features, kernel=candidate)
@@ -66,10 +68,78 @@ def base_kernels(
                 f"each of the {size} vertices"
             )
         check_semidefinite(K, f"{side}_kernels[{name!r}]")
-        K = K / np.mean(K.diagonal()[np.unique(index)])
+        level = np.mean(K.diagonal()[np.unique(index)])
+        if not level > 0:
+            raise InputError(
+                f"{side}_kernels[{name!r}] is zero for every vertex of the training pairs: leave "
+                "it out, or give other features"
+            )
+        K = K / level
         for power in powers:
             bases[name if power == 1 else f"{name}^{power}"] = K**power
     return bases
+
+
+def kernel_of_new(
+    weights: Mapping[str, float],
+    candidates: Mapping[str, Candidate],
+    powers: tuple[int, ...],
+    X: PairData,
+    y: np.ndarray,
+    side: str,
+    features: np.ndarray,
+) -> np.ndarray:
+    """The weighted sum (u, v) of the base kernels between u new vertices and the v of a side.
+
+    Parameters
+    ----------
+    weights : mapping from the names of base kernels to numbers
+    candidates, powers, X, y, side : as for ``base_kernels``
+    features : (u, d) array or sparse matrix; (u, v) where a candidate is "precomputed"
+
+    Raises
+    ------
+    InputError
+        The features are not of the kind that X has, or a candidate is a kernel matrix.
+    """
+    given, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
+    size = given.shape[0]
+    total = np.zeros((features.shape[0], size))
+    for name, candidate in candidates.items():
+        names = {name if power == 1 else f"{name}^{power}": power for power in powers}
+        if not any(weights.get(name, 0) for name in (name, *names)):
+            continue
+        if _is(candidate, "constant"):
+            total += weights[name]
+            continue
+        if _is(candidate, OF_LABELS):  # a new vertex has the profile zero
+            Z, gamma = _profiles(X, y, side)
+            total += weights[name] * gram(
+                np.zeros((1, Z.shape[1])), Z, kernel="gaussian", gamma=gamma
+            )
+            continue
+        if not (isinstance(candidate, str) or callable(candidate)):
+            raise InputError(
+                f"{side}_kernels[{name!r}] is a kernel matrix, which does not say what a new "
+                f"{side} vertex is like: fit to a PairData that has the vertices to predict too, "
+                "or give 'precomputed' and the matrix as features"
+            )
+        used = np.unique(index)
+        if _is(candidate, "precomputed"):
+            check_precomputed(features, size, side)
+            diagonal, K = dense(given).diagonal()[used], dense(features)
+        else:
+            check_width(features, given.shape[1], side)
+            diagonal = KernelColumns(given[used], candidate).diagonal()
+            K = gram(features, given, kernel=candidate)
+        K = K / np.mean(diagonal)
+        for of_power, power in names.items():
+            total += weights[of_power] * K**power
+    return total
+
+
+def _is(candidate, name):
+    return isinstance(candidate, str) and candidate == name
 
 
 def profile_kernel(X: PairData, y: np.ndarray, side: str) -> np.ndarray:
@@ -82,11 +152,16 @@ def profile_kernel(X: PairData, y: np.ndarray, side: str) -> np.ndarray:
     ----------
     Van Laarhoven, Nabuurs & Marchiori 2011, Bioinformatics 27(21), 3036.
     """
+    Z, gamma = _profiles(X, y, side)
+    K = gram(Z, kernel="gaussian", gamma=gamma)
+    return (K + K.T) / 2
+
+
+def _profiles(X, y, side):
+    """Profiles, one a row, and the inverse of their mean squared length."""
     Z = np.zeros((X.n_rows, X.n_cols))
     Z[X.rows, X.cols] = y - margin_scores(X, y, X)
     Z = Z if side == "row" else Z.T
     squares = np.einsum("ij,ij->i", Z, Z)
     known = squares[squares > 0]
-    gamma = 1 / known.mean() if len(known) else 1.0
-    K = gram(Z, kernel="gaussian", gamma=gamma)
-    return (K + K.T) / 2
+    return Z, 1 / known.mean() if len(known) else 1.0

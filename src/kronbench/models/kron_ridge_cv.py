@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Self
+from functools import reduce
+from numbers import Integral, Real
+from operator import add
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import KFold
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg.eigen import kernel_spectrum
-from kronbench.models._kernel_sums import Candidate, base_kernels
+from kronbench.models._kernel_sums import NAMES, Candidate, base_kernels, kernel_of_new
 from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._parameters import CheckedParameters
 from kronbench.models._validation_loss import Fold, combined, validation_loss
 from kronbench.models.kron_ridge import KronRidge
 from kronbench.pairs import PairData
+from kronbench.pairs.data import same_features
 from kronbench.pairs.leave_one_out import kron_leave_one_out
 
 _REGS = tuple(float(10.0**k) for k in np.arange(-3, 2.5, 0.5))
 _START = 0.1  # weight of what is not the chosen kernel, beside it
 _BOX = np.log(1e5)  # of each weight, either way
+_KERNELS = [StrOptions(set(NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
 
 
-class KronRidgeCV(RegressorMixin, BaseEstimator):
+class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
     """Ridge regression on pairs, chosen by validation pairs: :class:`KronRidge` of their choice.
 
     Its kernel of a side is a weighted sum of candidates and of a vertex effect, a multiple of the
@@ -39,10 +46,11 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     row_kernels, col_kernels : mapping from names to kernels, or one kernel, default "linear"
-        Each is "linear", "tanimoto" or a function of the features; a kernel matrix (m, m) over all
-        vertices of the pairs, those to predict too; "constant", with which sums over one side
-        enter; or "profile", the Gaussian kernel of the training labels of a vertex beyond row and
-        column effects, made anew from each training set (van Laarhoven et al. 2011).
+        Each is "linear", "tanimoto" or a function of the features; "precomputed" where the
+        features are the kernel matrix; a kernel matrix (m, m) over all vertices of the pairs,
+        those to predict too; "constant", with which sums over one side enter; or "profile", the
+        Gaussian kernel of the training labels of a vertex beyond row and column effects, made
+        anew from each training set (van Laarhoven et al. 2011).
     powers : tuple of int, default (1, 2)
         Elementwise powers of each candidate, which are kernels too.
     regs : tuple of float
@@ -52,7 +60,8 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
     cv : int, splitter, iterable of (train, test), or "loo", default 5
         Validation sets: parts of the pairs at random; as a scikit-learn splitter or a list says,
         such as those of a setting (:class:`kronbench.evaluation.SettingKFold`) or published folds;
-        or exact leave-one-out on complete data, from the eigenpairs of the kernels. With "loo"
+        or exact leave-one-out on complete data, from the eigenpairs of the kernels; the mean
+        label is that of the other pairs. With "loo"
         only the pairs of candidates and ``regs`` are tried, on a grid: the derivatives of the
         eigenpairs are not computed.
     gradient_steps : int, default 30
@@ -75,12 +84,32 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
     on_edge_ : list of str
         Parameters that lie at an end of what was tried: "reg" where no gradient steps were made,
         else the names of weights at an end of their box, a factor of 1e5.
-    best_estimator_ : KronRidge
-        Fitted to all pairs.
+    X_fit_ : PairData
+        The n training pairs, by reference.
+    y_fit_ : (n,) array
+        Their labels.
     kernels_ : two arrays, (m, m) and (q, q)
         The weighted sums of kernels over all vertices, without the vertex effects.
+    best_estimator_ : KronRidge
+        Fitted to all pairs over these kernels.
+    dual_coef_ : (n,) array
+        Its coefficients.
     intercept_ : float
+        The mean of the labels.
     """
+
+    _parameter_constraints: ClassVar = {
+        "row_kernels": _KERNELS,
+        "col_kernels": _KERNELS,
+        "powers": [list, tuple],
+        "regs": ["array-like"],
+        "effect": [Interval(Real, 0, None, closed="neither")],
+        "cv": ["cv_object", StrOptions({"loo"})],
+        "gradient_steps": [Interval(Integral, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -119,12 +148,15 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
         Raises
         ------
         InputError
-            X is no PairData, y does not fit it, a parameter is out of range, a candidate is no
-            kernel over the vertices, or (``cv="loo"``) not all pairs are given.
+            X is no PairData, y does not fit it or is constant, a parameter is out of range, a
+            candidate is no kernel over the vertices, or (``cv="loo"``) not all pairs are given.
         """
+        self._check_parameters()
         y = check_targets(X, y)
-        regs = [check_positive(reg, "regs") for reg in self.regs]
-        check_positive(self.effect, "effect")
+        _check_vary(y, "y")
+        regs = [check_positive(reg, "regs") for reg in np.atleast_1d(self.regs)]
+        if not regs:
+            raise InputError("regs is empty: give at least one positive number")
         self.cv_results_ = {"row_kernel": [], "col_kernel": [], "reg": [], "error": []}
         if isinstance(self.cv, str):
             names, reg = self._grid_by_loo(X, y, regs)
@@ -151,7 +183,19 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
         InputError
             As ``fit``; or a weight is of a kernel that is not among the candidates.
         """
+        self._check_parameters()
         y = check_targets(X, y)
+        return self._finish(X, y, *self._chosen(X, y, params))
+
+    def _restore(self, X, y, params, dual_coef):
+        """As fitted to X and y with the choice ``params``, from the coefficients found then."""
+        self._set_sums(X, np.asarray(y, dtype=np.float64), *self._chosen(X, y, params))
+        self.best_estimator_.X_fit_ = X.with_features(*self.kernels_)
+        self.dual_coef_ = self.best_estimator_.dual_coef_ = dual_coef
+        return self
+
+    def _chosen(self, X, y, params):
+        """The weights of all kernels and effects, and reg, of an earlier choice."""
         weights = []
         for side in ("row", "col"):
             given = params[f"{side}_weights"]
@@ -163,19 +207,31 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
                 )
             weights.append({name: given.get(name, 0.0) for name in bases})
             weights[-1][None] = params[f"{side}_effect"]
-        return self._finish(X, y, weights, params["reg"])
+        return weights, params["reg"]
 
     def _bases(self, X, y, side):
-        candidates = getattr(self, f"{side}_kernels")
-        if not isinstance(candidates, Mapping):
-            name = candidates if isinstance(candidates, str) else "kernel"
-            candidates = {name: candidates}
+        candidates = self._candidates(side)
         if not candidates:
             raise InputError(f"{side}_kernels is empty: give at least one kernel")
+        for power in self.powers:
+            if not isinstance(power, Integral) or power < 1:
+                raise InputError(f"powers has {power!r}: give whole numbers from 1")
+        if not self.powers:
+            raise InputError("powers is empty: give at least one whole number")
         return base_kernels(candidates, tuple(self.powers), X, y, side)
 
+    def _candidates(self, side):
+        candidates = getattr(self, f"{side}_kernels")
+        if isinstance(candidates, Mapping):
+            return candidates
+        return {candidates if isinstance(candidates, str) else "kernel": candidates}
+
     def _splits(self, X, y):
-        if isinstance(self.cv, int):
+        if isinstance(self.cv, Integral):
+            if self.cv > len(X):
+                raise InputError(
+                    f"cv is {self.cv} for {len(X)} pairs: give no more parts than pairs"
+                )
             splitter = KFold(self.cv, shuffle=True, random_state=self.random_state)
             return list(splitter.split(np.zeros(len(X))))
         if hasattr(self.cv, "split"):
@@ -190,6 +246,9 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
         )
 
     def _fold(self, X, y, train, test):
+        if not len(train) or not len(test):
+            raise InputError("cv has a part without pairs: give training and validation pairs")
+        _check_vary(y[train], "y of the training pairs of a validation part")
         X_train, mean = X[train], y[train].mean()
         bases = [self._bases(X_train, y[train], side) for side in ("row", "col")]
         return Fold(X_train, X[test], y[train] - mean, y[test] - mean, *bases)
@@ -219,8 +278,6 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
 
     def _grid_by_loo(self, X, y, regs):
         """The same by exact leave-one-out on complete data."""
-        if self.cv != "loo":
-            raise InputError(f"cv is {self.cv!r}: give 'loo', a number of parts or a splitter")
         order = np.lexsort((X.cols, X.rows))
         whole = PairData.complete(X.row_features, X.col_features)
         if len(X) != len(whole) or (X.rows[order] * X.n_cols + X.cols[order]).tolist() != list(
@@ -231,7 +288,8 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
             )
         if "profile" in [*_values(self.row_kernels), *_values(self.col_kernels)]:
             raise InputError("'profile' is made of the labels that cv='loo' leaves out: give cv=5")
-        Y = (y - y.mean())[order].reshape(X.n_rows, X.n_cols)
+        Y = y[order].reshape(X.n_rows, X.n_cols)
+        others = (Y.sum() - Y) / (Y.size - 1)
         spectra = [
             {
                 name: kernel_spectrum(base + self.effect * np.eye(len(base)), name)
@@ -241,8 +299,15 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
         ]
         for row, row_spectrum in spectra[0].items():
             for col, col_spectrum in spectra[1].items():
-                held_out = kron_leave_one_out("A", row_spectrum, col_spectrum, Y, regs)
-                errors = [np.mean((F - Y) ** 2) for F in held_out]
+                # linear in the labels: those less a mean are theirs less the mean of a label 1
+                of_labels, of_ones = (
+                    kron_leave_one_out("A", row_spectrum, col_spectrum, labels, regs)
+                    for labels in (Y, np.ones_like(Y))
+                )
+                errors = [
+                    np.mean((F + others * (1 - ones) - Y) ** 2)
+                    for F, ones in zip(of_labels, of_ones, strict=True)
+                ]
                 self._note([row] * len(regs), [col] * len(regs), regs, errors)
         return self._best()
 
@@ -303,7 +368,14 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
         ]
 
     def _finish(self, X, y, weights, reg):
-        scales = [sum(w for name, w in side.items() if name) for side in weights]
+        self._set_sums(X, y, weights, reg)
+        pairs = X.with_features(*self.kernels_)
+        self.dual_coef_ = self.best_estimator_.fit(pairs, y - self.intercept_).dual_coef_
+        return self
+
+    def _set_sums(self, X, y, weights, reg):
+        # from left to right: Python's own sum compensates from 3.12 on
+        scales = [reduce(add, (w for name, w in side.items() if name)) for side in weights]
         effects = [side.pop(None) / scale for side, scale in zip(weights, scales, strict=True)]
         weights = [
             {name: w / scale for name, w in side.items()}
@@ -316,17 +388,16 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
             "row_effect": effects[0],
             "col_effect": effects[1],
         }
-        self.intercept_ = float(y.mean())
+        self.X_fit_, self.y_fit_, self.intercept_ = X, y, float(y.mean())
         self.kernels_ = tuple(
             combined(self._bases(X, y, side), np.array([*of_side.values(), 0.0]))
             for side, of_side in zip(("row", "col"), weights, strict=True)
         )
         self.best_estimator_ = self._ridge(self.best_params_["reg"], *effects)
-        self.best_estimator_.fit(X.with_features(*self.kernels_), y - self.intercept_)
-        return self
 
     def _ridge(self, reg, row_effect, col_effect):
         return KronRidge(
+            form="dual",
             reg=reg,
             row_kernel="precomputed",
             col_kernel="precomputed",
@@ -337,29 +408,49 @@ class KronRidgeCV(RegressorMixin, BaseEstimator):
         )
 
     def predict(self, X: PairData) -> np.ndarray:
-        """Predictions (t,) for pairs of the vertices that ``fit`` was given, known or new in it.
+        """Predictions (t,) for the pairs of X.
+
+        A side with the features that ``fit`` was given has the same vertices; of other features
+        all vertices are new, and have no vertex effect.
 
         Raises
         ------
         InputError
-            X is over other numbers of vertices.
+            X is no PairData, its features are not of the kind that ``fit`` was given, or vertices
+            are new and a candidate is a kernel matrix.
         """
         check_is_fitted(self)
         check_pairs(X)
-        sizes = tuple(len(K) for K in self.kernels_)
-        if (X.n_rows, X.n_cols) != sizes:
-            raise InputError(
-                f"X is over {X.n_rows} x {X.n_cols} vertices: give pairs of the {sizes[0]} x "
-                f"{sizes[1]} vertices that fit was given, which include those to predict"
-            )
-        given = self.best_estimator_.X_fit_
-        pairs = PairData(given.row_features, given.col_features, X.rows, X.cols)
-        return self.intercept_ + self.best_estimator_.predict(pairs)
+        known = self.best_estimator_.X_fit_
+        features = [
+            self._kernel(getattr(X, f"{side}_features"), side, getattr(known, f"{side}_features"))
+            for side in ("row", "col")
+        ]
+        return self.intercept_ + self.best_estimator_.predict(PairData(*features, X.rows, X.cols))
+
+    def _kernel(self, features, side, known):
+        """Kernel values of vertices with those of the training set; ``known`` if they are they."""
+        if same_features(features, getattr(self.X_fit_, f"{side}_features")):
+            return known
+        return kernel_of_new(
+            self.best_params_[f"{side}_weights"],
+            self._candidates(side),
+            tuple(self.powers),
+            self.X_fit_,
+            self.y_fit_,
+            side,
+            features,
+        )
 
 
 def _over_the_same(train, test):
     """The pairs of ``test`` over the very features of ``train``, so that vertices are the same."""
     return PairData(train.row_features, train.col_features, test.rows, test.cols)
+
+
+def _check_vary(y, name):
+    if y.min() == y.max():
+        raise InputError(f"{name} is constant, {y[0]:g}: give labels that differ")
 
 
 def _sides(fold):

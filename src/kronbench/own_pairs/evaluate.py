@@ -15,7 +15,7 @@ from kronbench.evaluation import (
     margin_scores,
     roc_auc,
 )
-from kronbench.intervals import half_width
+from kronbench.intervals import half_width, interval_text
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import check_selects, n_fits, n_solves, select
 from kronbench.own_pairs.tables import OwnPairs
@@ -107,21 +107,26 @@ def evaluate(
     -------
     dict
         Ready for JSON; None for what is not known. Its ``settings`` is a list with the entries
-        ``setting``, ``scores`` (a list by metric), ``test_sets``, ``not_scored`` (with one label
-        in the training or the test pairs) and ``reason`` (why there are no scores).
+        ``setting``, ``scores`` (a list by metric), ``test_sets``, ``test_pairs`` (their mean
+        number), ``not_scored`` (with one label in the training or the test pairs), ``failed``
+        (whose model is worse than the mean label on its own training pairs), ``remedy`` (of
+        these) and ``reason`` (why there are no scores).
     """
     found, used = [], replace(own, data=recipe.compact(own.data))
     for setting in [*plan.splits, *plan.impossible]:
         entry = {"setting": setting, "test": SETTINGS[setting], "reason": None}
         if setting in plan.splits:
-            entry |= _scores(used, recipe, setting, plan, seed, selects, progress)
+            entry |= _scores(
+                used, replace(recipe, setting=setting), setting, plan, seed, selects, progress
+            )
         else:
-            entry |= {"scores": [], "test_sets": 0, "not_scored": 0}
+            entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
             entry["reason"] = plan.impossible[setting]
         found.append(entry)
     return {
         "solver": recipe.solver,
         "parameters": dict(recipe.parameters),
+        "taken": recipe.taken(own),
         "scaled": list(recipe.scaled),
         "landmarks": list(recipe.landmarks),
         "selected": selects,
@@ -136,34 +141,54 @@ def evaluate(
 
 def as_text(result: dict) -> str:
     """The table of a result of :func:`evaluate`."""
-    lines = [
-        f"{result['pairs']} pairs of {result['rows']} rows and {result['cols']} columns; "
-        "95 % intervals",
-        "",
-        f"{'setting':<26}{'score':<9}{result['solver']:<19}{'margins':<19}{'difference':<19}sets",
-    ]
+    table = [["setting", "score", result["solver"], "margins", "difference", "sets"]]
+    notes = []
     for entry in result["settings"]:
         title = f"{entry['setting']}  {entry['test']}"
         if entry["reason"]:
-            lines.append(f"{title:<26}{entry['reason']}")
+            table.append([title, entry["reason"]])
         for score in entry["scores"]:
-            cells = [
-                _interval(score[part], sign)
-                for part, sign in (("model", ""), ("margins", ""), ("difference", "+"))
-            ]
+            cells = [_interval(score, part) for part in ("model", "margins", "difference")]
             sets = str(entry["test_sets"])
             if entry["not_scored"]:
                 sets += f" ({entry['not_scored']} not scored: one label)"
-            lines.append(
-                f"{title:<26}{score['metric']:<9}" + "".join(f"{c:<19}" for c in cells) + sets
-            )
+            table.append([title, score["metric"], *cells, sets])
             title = ""
-    return "\n".join(lines)
+        notes += _notes(entry, result["solver"])
+    full = [line for line in table if len(line) == len(table[0])]
+    widths = [
+        max(least, *(len(line[k]) + 2 for line in full))
+        for k, least in enumerate((26, 9, 19, 19, 19))
+    ]
+    return "\n".join(
+        [
+            f"{result['pairs']} pairs of {result['rows']} rows and {result['cols']} columns; "
+            "95 % intervals",
+            "",
+            *("".join(map(str.ljust, line, [*widths, 0])).rstrip() for line in table),
+            *notes,
+        ]
+    )
+
+
+def _notes(entry, solver):
+    """What a reader of the scores should know, in sentences."""
+    if entry["failed"]:
+        yield (
+            f"{entry['setting']}: in {entry['failed']} of {entry['test_sets']} training sets "
+            f"{solver} predicts its own training pairs worse than their mean label does: "
+            f"{entry['remedy']}"
+        )
+    if entry["test_sets"] and entry["test_pairs"] < _FEW:
+        yield (
+            f"{entry['setting']}: a test set has {entry['test_pairs']:.3g} pairs on average, too "
+            "few for a score to mean much"
+        )
 
 
 def _scores(own, recipe, setting, plan, seed, selects, progress):
     metrics = _AREA if own.two_classes else _NUMBERS
-    model, floor, ratios, not_scored = [], [], [], 0
+    model, floor, ratios, tested, not_scored, failed = [], [], [], [], 0, []
     for train, test in plan.splits[setting]:
         X, y = own.data[train], own.y[train]
         if not _can_be_scored(own.y, train, test):
@@ -174,12 +199,17 @@ def _scores(own, recipe, setting, plan, seed, selects, progress):
         tried = recipe
         if selects:
             tried = select(recipe, X, y, setting, seed, progress).recipe
-        scores = tried.fit(X, y).scores(own.data[test])
+        fitted = tried.fit(X, y)
+        scores = fitted.scores(own.data[test])
+        # What is worse on its own pairs is so on others; to look there costs a product.
+        if not _mse(own.y[test], scores) < _mse(own.y[test], y.mean()):
+            failed += [tried] if tried.is_worse_than_the_mean(fitted, X, y) else []
         margins = margin_scores(X, y, own.data[test])
         progress()
         model.append([metric(own.y[test], scores) for metric in metrics.values()])
         floor.append([metric(own.y[test], margins) for metric in metrics.values()])
         ratios.append(len(test) / len(train))
+        tested.append(len(test))
     model, floor, ratio = np.array(model), np.array(floor), float(np.mean(ratios))
     scores = [
         {
@@ -190,7 +220,14 @@ def _scores(own, recipe, setting, plan, seed, selects, progress):
         }
         for k, name in enumerate(metrics)
     ]
-    return {"scores": scores, "test_sets": len(model), "not_scored": not_scored}
+    return {
+        "scores": scores,
+        "test_sets": len(model),
+        "test_pairs": float(np.mean(tested)),
+        "not_scored": not_scored,
+        "failed": len(failed),
+        "remedy": failed[0].remedy() if failed else None,
+    }
 
 
 def _can_be_scored(y, train, test):
@@ -203,6 +240,8 @@ def _mse(y, scores):
 
 _AREA = {"AUC": roc_auc}
 _NUMBERS = {"C-index": concordance_index, "MSE": _mse}
+_RANGES = {"AUC": (0, 1), "C-index": (0, 1), "MSE": (0, np.inf)}
+_FEW = 10  # pairs of a test set
 
 
 def _summary(values, ratio):
@@ -210,7 +249,15 @@ def _summary(values, ratio):
     return {"mean": float(values.mean()), "half_width": half if np.isfinite(half) else None}
 
 
-def _interval(summary, sign):
-    text = f"{summary['mean']:{sign}.3f}"
-    half = summary["half_width"]
-    return text if half is None else f"{text} ± {half:.3f}"
+def _interval(score, part):
+    half = score[part]["half_width"]
+    lowest, highest = _RANGES[score["metric"]]
+    if part == "difference":
+        lowest, highest = lowest - highest, highest - lowest
+    return interval_text(
+        score[part]["mean"],
+        np.nan if half is None else half,
+        lowest,
+        highest,
+        "+" if part == "difference" else "",
+    )

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
 
-from kronbench.errors import InputError
-from kronbench.files import refusal, replacing
+from kronbench.errors import InputError, printable
+from kronbench.files import check_output, refusal, replacing
+from kronbench.io import SEPARATORS
 from kronbench.own_pairs import model_file
 from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import (
     Recipe,
     check_landmarks,
+    check_solver_name,
     make_recipe,
     read_assignments,
 )
@@ -88,9 +92,11 @@ def fit_files(
     others
         As in :func:`evaluate_files`.
     """
-    model_file.check_output(out)
+    check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
+    check_solver_name(solver)
     model_file.check_keeps(solver)
     own, recipe = _read(tables, solver, assignments, scale, selects, landmarks, seed)
+    recipe = replace(recipe, setting=setting)
     data = recipe.compact(own.data)
     from kronbench.own_pairs.selection import check_selects, n_fits, n_solves, select
 
@@ -116,6 +122,11 @@ def fit_files(
         ]
     with _iterations(recipe) as callback:
         fitted = recipe.fit(data, own.y, callback)
+    if recipe.is_worse_than_the_mean(fitted, data, own.y):
+        raise InputError(
+            f"{recipe} predicts its own training pairs worse than their mean label does, so that "
+            f"{out} is not written: {recipe.remedy()}"
+        )
     lines += _missed(recipe, fitted)
     with _refused_writing():
         digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
@@ -139,10 +150,10 @@ def predict_files(
         As in :func:`kronbench.own_pairs.tables.read_new_pairs`.
     out : path of the predictions, .csv or .tsv
     """
-    separator = {".csv": ",", ".tsv": "\t"}.get(Path(out).suffix)
+    separator = SEPARATORS.get(Path(out).suffix)
     if separator is None:
         raise InputError(f"{out} is no table that can be written: give .csv or .tsv")
-    model_file.check_output(out)
+    check_output(out, [model, pairs, rows, cols])
     check_tables({"pairs": pairs, "rows": rows, "cols": cols})
     known = model_file.load(model)
     from kronbench.own_pairs.tables import read_new_pairs
@@ -171,7 +182,10 @@ def _missed(recipe, fitted):
 
 
 def _read(tables, solver, assignments, scale, selects, landmarks, seed):
-    """The pairs, and the recipe for them, with all that can be checked before long work."""
+    """The pairs, and the recipe for them, with all that can be checked before long work.
+
+    What the tables were taken for is said on standard error.
+    """
     check_landmarks(solver, read_assignments(solver, assignments), landmarks)
     check_tables(tables)
     if "." in solver:
@@ -181,7 +195,10 @@ def _read(tables, solver, assignments, scale, selects, landmarks, seed):
     from kronbench.own_pairs.tables import read_own_pairs
 
     own = read_own_pairs(**tables)
-    return own, make_recipe(solver, assignments, own, scale, selects, landmarks, seed)
+    recipe = make_recipe(solver, assignments, own, scale, selects, landmarks, seed)
+    for line in recipe.taken(own):
+        print(printable(line), file=sys.stderr)
+    return own, recipe
 
 
 def _announce_fits(recipe, own, n_fits, n_solves):
@@ -190,7 +207,7 @@ def _announce_fits(recipe, own, n_fits, n_solves):
     def fit():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fits themselves warn
-            recipe.fit(recipe.compact(own.data), own.y)
+            recipe.with_all_widths().fit(recipe.compact(own.data), own.y)
 
     announce(recipe, Work.of(own.data), n_fits, fit, n_solves)
 

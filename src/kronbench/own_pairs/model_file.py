@@ -12,7 +12,6 @@ import io
 import json
 import os
 import re
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ import numpy as np
 from kronbench import __version__
 from kronbench.errors import InputError
 from kronbench.files import replacing
+from kronbench.io import check_readable
 from kronbench.own_pairs.recipe import Before, Fitted, Recipe
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _COMMENT = "kronbench model, format {:04d}, sha256 {}"
 _TAIL = re.compile(rb"kronbench model, format ([0-9]{4}), sha256 ([0-9a-f]{64})")
 _TAIL_BYTES = len(_COMMENT.format(FORMAT, "0" * 64))
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same model makes the same bytes
+_HEADER_BYTES = 500  # of an array; Python's parser needs memory without end for some long ones
 _SPARSE = ("data", "indices", "indptr")
 _SCALES = ("row_mean_", "row_scale_", "col_mean_", "col_scale_")
 
@@ -41,6 +42,7 @@ _SCALES = ("row_mean_", "row_scale_", "col_mean_", "col_scale_")
 _FITTED = {
     "KronNewton": ("dual_coef_", "coef_", "classes_"),
     "KronRidge": ("dual_coef_", "coef_"),
+    "KronRidgeCV": ("dual_coef_", "y_fit_"),
     "KronSVM": ("dual_coef_", "coef_", "classes_"),
     "PairSGD": ("row_coef_", "col_coef_", "intercept_", "classes_"),
 }
@@ -69,23 +71,9 @@ class Model:
 
 
 def check_keeps(solver: str) -> None:
-    """InputError unless a fit of a solver can be kept in a file."""
+    """InputError unless a fit of a solver, whose name is checked, can be kept in a file."""
     if solver not in _FITTED:
-        raise InputError(f"a {solver} cannot be kept in a file: give one of {', '.join(_FITTED)}")
-
-
-def check_output(path: str | Path) -> None:
-    """InputError unless a file can be written there; nothing is left behind."""
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: give the name of a file")
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {error.strerror or error}; give another place"
-        ) from None
+        raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(_FITTED)}")
 
 
 def save(model: Model, path: str | Path) -> str:
@@ -118,6 +106,7 @@ def save(model: Model, path: str | Path) -> str:
         "landmarks": list(model.recipe.landmarks),
         "seed": model.recipe.seed,
         "offset": model.fitted.offset,
+        "chosen": getattr(model.fitted.estimator, "best_params_", None),
         "names": list(model.names),
         "sides": [
             {
@@ -151,10 +140,8 @@ def load(path: str | Path) -> Model:
         The file is no model, damaged, of a later format, or does not hold what it says.
     """
     path = Path(path)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    check_readable(path)
+    content = path.read_bytes()
     found = _TAIL.fullmatch(content[-_TAIL_BYTES:])
     if not found:
         raise InputError(f"{path} is no model of kronbench, or its end is missing: fit it anew")
@@ -172,7 +159,7 @@ def load(path: str | Path) -> Model:
         return _assembled(_members(content))
     except (
         zipfile.BadZipFile, ValueError, KeyError, IndexError, TypeError, AttributeError,
-        EOFError, OverflowError, RecursionError, NotImplementedError,
+        EOFError, OverflowError, RuntimeError,
     ) as error:  # fmt: skip
         raise InputError(f"{path} is no whole model ({error}): fit it anew") from None
 
@@ -214,7 +201,7 @@ def _array(content):
     file = io.BytesIO(content)
     if np.lib.format.read_magic(file) != (1, 0):
         raise ValueError("an array is of another version")
-    shape, column_major, dtype = np.lib.format.read_array_header_1_0(file)
+    shape, column_major, dtype = np.lib.format.read_array_header_1_0(file, _HEADER_BYTES)
     if dtype.kind not in "fiu" or any(size < 0 for size in shape):
         raise ValueError(f"an array is of dtype {dtype} and shape {shape}")
     n_bytes = dtype.itemsize
@@ -264,7 +251,7 @@ def _assembled(members):
             raise ValueError(f"{side.name} has an id twice")
     data = PairData(*(side.features for side in sides), arrays["rows"], arrays["cols"])
     before = _before(recipe, arrays, data)
-    estimator = _restored(recipe, arrays, data, before)
+    estimator = _restored(recipe, arrays, data, before, record.get("chosen"))
     fitted = Fitted(estimator, before, float(record["offset"]))
     if not np.isfinite(fitted.offset):
         raise ValueError("its offset is not finite")
@@ -316,8 +303,12 @@ def _width(data, side):
     return getattr(data, f"{side}_features").shape[1]
 
 
-def _restored(recipe, arrays, data, before):
+def _restored(recipe, arrays, data, before, chosen):
     estimator = recipe.estimator()
+    if chosen is not None:
+        X = before.transform(data)
+        y, dual_coef = (_of_pairs(arrays, name, X) for name in ("y_fit_", "dual_coef_"))
+        return estimator._restore(X, y, chosen, dual_coef)
     for name in _FITTED[recipe.solver]:
         if name in arrays:
             value = arrays[name]
@@ -329,12 +320,16 @@ def _restored(recipe, arrays, data, before):
         return estimator
     X = before.transform(data)
     if hasattr(estimator, "dual_coef_"):
-        if estimator.dual_coef_.shape != (len(X),):
-            raise ValueError(f"dual_coef_ has shape {estimator.dual_coef_.shape}")
-        estimator.X_fit_ = X
+        estimator.dual_coef_, estimator.X_fit_ = _of_pairs(arrays, "dual_coef_", X), X
     else:
         estimator._widths = X.row_features.shape[1], X.col_features.shape[1]
     return estimator
+
+
+def _of_pairs(arrays, name, X):
+    if arrays[name].shape != (len(X),):
+        raise ValueError(f"{name} has shape {arrays[name].shape}")
+    return arrays[name]
 
 
 def _feature_map(recipe, estimator, arrays, data, side):

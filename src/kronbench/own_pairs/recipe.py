@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from kronbench import models
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean
+from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.runner.solvers import check_import_path, import_object
 from kronbench.runner.source_imports import parameters_of
 from kronbench.settings import number_or_text
@@ -26,22 +28,11 @@ if TYPE_CHECKING:
     from kronbench.own_pairs.tables import OwnPairs
     from kronbench.pairs import PairData
 
-# The models of kronbench.models whose fit takes a PairData.
-PAIR_SOLVERS = (
-    "CompleteKronRidge",
-    "IndependentRidge",
-    "KronNewton",
-    "KronRidge",
-    "KronSVM",
-    "PairKNN",
-    "PairLibSVM",
-    "PairSGD",
-    "PairSklearnKNN",
-    "TwoStepRidge",
-)
 _WORDS = {"true": True, "false": False, "none": None}
 _SIDES = {"row": "rows", "col": "cols"}
 _NAMES = {"row": "row", "col": "column"}
+INNER_FOLDS = 3  # of the training pairs, to choose by
+_MOST_CHECKED = 100_000  # training pairs that a model is to predict better than their mean
 _TRIED = 20  # pairs of a fit that only shows whether parameters are in range
 
 
@@ -61,7 +52,9 @@ class Recipe:
     landmarks : (int or None, int or None)
         Rank of the kernel of rows and of columns; None where the kernel is as it is.
     seed : int
-        Of the landmarks.
+        Of the landmarks, and of validation parts.
+    setting : {"A", "B", "C", "D"}, optional
+        How new the validation pairs are of a solver that has its own, and no ``cv`` that is set.
     """
 
     solver: str
@@ -69,6 +62,7 @@ class Recipe:
     scaled: tuple[bool, bool] = (False, False)
     landmarks: tuple[int | None, int | None] = (None, None)
     seed: int = 0
+    setting: str | None = None
 
     def estimator(self) -> BaseEstimator:
         """A new solver with these parameters, as it stands behind scaling and landmarks."""
@@ -76,6 +70,10 @@ class Recipe:
         for side in self._sides_with_landmarks():
             given[f"{side}_kernel"] = "linear"
             given.pop(f"{side}_gamma", None)
+        if self.setting and self.solver == "KronRidgeCV":
+            from kronbench.evaluation import SettingKFold
+
+            given.setdefault("cv", SettingKFold(self.setting, INNER_FOLDS, random_state=self.seed))
         return find_solver(self.solver)(**given)
 
     def parameter(self, name: str) -> object:
@@ -87,6 +85,19 @@ class Recipe:
     def with_parameters(self, parameters: Mapping[str, object]) -> Recipe:
         """The same with other values of some parameters."""
         return replace(self, parameters={**self.parameters, **parameters})
+
+    def with_all_widths(self) -> Recipe:
+        """The same with the width 1 where one is to be selected, for a fit that only is tried."""
+        return self.with_parameters(dict.fromkeys(self.open_widths(), 1.0))
+
+    def open_widths(self) -> tuple[str, ...]:
+        """The widths of Gaussian kernels that are not given."""
+        return tuple(
+            f"{side}_gamma"
+            for side in _SIDES
+            if self.parameter(f"{side}_kernel") == "gaussian"
+            and self.parameters.get(f"{side}_gamma") is None
+        )
 
     def before(self, X: PairData) -> Before:
         """What comes before the solver, fitted to the vertices of the training pairs."""
@@ -182,6 +193,49 @@ class Recipe:
     def _sides_with_landmarks(self):
         return [side for side, n in zip(_SIDES, self.landmarks, strict=True) if n is not None]
 
+    def is_worse_than_the_mean(self, fitted: Fitted, X: PairData, y: np.ndarray) -> bool:
+        """Whether a regression predicts its training pairs worse than their mean label does.
+
+        Of very many pairs, some spread evenly over them.
+        """
+        from sklearn.base import is_classifier
+
+        if is_classifier(fitted.estimator):
+            return False
+        some = slice(None, None, -(-len(y) // _MOST_CHECKED))
+        error = np.mean((fitted.scores(self.compact(X[some])) - y[some]) ** 2)
+        # also where it is no number
+        return not error <= np.mean((y.mean() - y[some]) ** 2) * (1 + 1e-9)
+
+    def remedy(self) -> str:
+        """What to try where a fit fails on its own training pairs, as the end of a sentence."""
+        ways = []
+        if not all(self.scaled):
+            ways.append("--scale if a table has features of large numbers")
+        for name in ("reg", "reg_rows", "reg_cols"):
+            value = self.parameter(name)
+            if isinstance(value, int | float):
+                ways.append(f"--set {name}={_shown(100.0 * value)}")
+        return f"try {' or '.join(ways or ['another solver'])}"
+
+    def taken(self, own: OwnPairs) -> list[str]:
+        """What the pairs and the tables of rows and of columns were taken for, a line each."""
+        low, high = own.labels[[0, -1]]
+        kind = f"{low:g} or {high:g}" if own.two_classes else f"numbers from {low:g} to {high:g}"
+        lines = [f"pairs: {len(own.data)}, label '{own.names[2]}': {kind}"]
+        for k, (side, table) in enumerate(zip(_SIDES, own.sides, strict=True)):
+            n = len(table.ids)
+            if table.similarity:
+                what = f"similarities of {n} vertices"
+            else:
+                kind = "bits" if table.fingerprint else "features"
+                what = f"{n} vertices of {len(table.columns)} {kind}"
+            kernel = self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels")
+            what += f", kernel {kernel}" if kernel else ""
+            what += ", scaled" if self.scaled[k] else ""
+            lines.append(f"{_NAMES[side]}s: {table.name}, {what}")
+        return lines
+
     def __str__(self) -> str:
         given = ", ".join(f"{name}={_shown(value)}" for name, value in self.parameters.items())
         sides = [side for side, on in zip(("rows", "columns"), self.scaled, strict=True) if on]
@@ -262,16 +316,18 @@ def make_recipe(
     check_landmarks(solver, given, landmarks)
     scaled = []
     for side, table in zip(_SIDES, own.sides, strict=True):
-        kernel = f"{side}_kernel"
+        kernel = f"{side}_kernel" if f"{side}_kernel" in known else f"{side}_kernels"
         if kernel in known:
             given.setdefault(kernel, _kernel_of(table))
-            _check_kernel(given, side, table, scale, selects)
+            _check_kernel(given, kernel, table, scale, selects)
         scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
     recipe = Recipe(solver, given, tuple(scaled), landmarks, seed)
     if any(landmarks):
         given["form"] = "primal"
         _check_sides(recipe, own)
-    if is_classifier(recipe.estimator()) and not own.two_classes:
+    if hasattr(estimator := recipe.estimator(), "_check_parameters"):
+        estimator._check_parameters()
+    if is_classifier(estimator) and not own.two_classes:
         raise InputError(
             f"the pairs have {len(own.labels)} different labels, and {solver} tells two apart: "
             "give KronRidge"
@@ -333,20 +389,23 @@ def find_solver(name: str) -> type[BaseEstimator]:
                 f"{name} is no scikit-learn estimator: give the path of a class of one"
             )
         return found
-    _check_named(name)
+    check_solver_name(name)
     return getattr(models, name)
 
 
-def _check_named(name):
-    if name not in PAIR_SOLVERS:
-        raise InputError(f"'{name}' is no solver of pairs{did_you_mean(name, PAIR_SOLVERS)}")
+def check_solver_name(name: str) -> None:
+    """InputError unless it is that of a solver of the package, or an import path."""
+    if "." not in name and name not in PAIR_SOLVERS:
+        near = difflib.get_close_matches(name, PAIR_SOLVERS, n=1, cutoff=0.5)
+        known = f"did you mean '{near[0]}'?" if near else f"give one of {', '.join(PAIR_SOLVERS)}"
+        raise InputError(f"'{name}' is no solver of pairs: {known}")
 
 
 def _parameters(solver):
     """The names of a solver's parameters; those of the package are read, and not imported."""
     if "." in solver:
         return list(inspect.signature(find_solver(solver)).parameters)
-    _check_named(solver)
+    check_solver_name(solver)
     return parameters_of("kronbench.models", solver)
 
 
@@ -374,15 +433,10 @@ def _try(recipe, own):
 
     Landmarks of many vertices take their time before the solver sees a parameter.
     """
-    some, widths = recipe.compact(own.data[:_TRIED]), {}
-    for side in _SIDES:
-        gaussian = recipe.parameter(f"{side}_kernel") == "gaussian"
-        if gaussian and recipe.parameter(f"{side}_gamma") is None:  # it is to be selected
-            widths[f"{side}_gamma"] = 1.0
-    trial = recipe.with_parameters(widths)
+    some = recipe.compact(own.data[:_TRIED])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        trial.fit(some, np.where(np.arange(len(some)) % 2, 1.0, -1.0))
+        recipe.with_all_widths().fit(some, np.where(np.arange(len(some)) % 2, 1.0, -1.0))
 
 
 def _kernel_of(table):
@@ -391,18 +445,21 @@ def _kernel_of(table):
     return "precomputed" if table.similarity else "linear"
 
 
-def _check_kernel(given, side, table, scale, selects):
-    kernel = given[f"{side}_kernel"]
+def _check_kernel(given, name, table, scale, selects):
+    kernel, gamma = given[name], name.replace("_kernel", "_gamma")
     if kernel == "precomputed" and not table.similarity:
         raise InputError(
             f"{table.name} is no similarity, whose columns are named by its ids: "
-            f"{side}_kernel cannot be 'precomputed'"
+            f"{name} cannot be 'precomputed'"
         )
     if kernel == "tanimoto" and scale and not table.fingerprint:
-        raise InputError(f"{side}_kernel is 'tanimoto', of fingerprints as they are: do not scale")
-    if kernel == "gaussian" and given.get(f"{side}_gamma") is None and not selects:
+        raise InputError(f"{name} is 'tanimoto', of fingerprints as they are: do not scale")
+    if kernel == "gaussian" and given.get(gamma) is None and not selects:
+        raise InputError(f"{name} is 'gaussian' and {gamma} is not given: set it or select it")
+    if kernel != "gaussian" and given.get(gamma) is not None:
         raise InputError(
-            f"{side}_kernel is 'gaussian' and {side}_gamma is not given: set it or select it"
+            f"{gamma}={given[gamma]}: the {kernel} kernel has no width; leave it out, or set "
+            f"{name}=gaussian"
         )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import psutil
 
 from kronbench.errors import InputError
+from kronbench.io import check_readable, open_table, separator_of
 
 if TYPE_CHECKING:
     from kronbench.own_pairs.recipe import Recipe
@@ -183,16 +184,13 @@ def check_tables(tables: Mapping[str, str | Path | None]) -> None:
     tables : mapping
         Paths, among them "pairs", whose ids stay text; None where there is no table.
     """
-    needed = {}
+    needed, available = {}, available_memory()
     for name in ("pairs", "rows", "cols"):
         path = tables.get(name)
         if path is not None:
+            check_readable(path)
             cell = _PAIR_CELL if name == "pairs" else _NUMBER_CELL
-            try:
-                needed[path] = _table_bytes(Path(path), cell)
-            except OSError as error:
-                raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    available = available_memory()
+            needed[path] = _table_bytes(Path(path), cell, available)
     if sum(needed.values()) > available:
         largest = max(needed, key=needed.__getitem__)
         share = available / sum(needed.values())
@@ -315,15 +313,22 @@ def _largest(fits, most):
     return low
 
 
-def _table_bytes(path, cell):
-    """Bytes that it takes to read a table of text, by the cells at its beginning."""
-    size = path.stat().st_size
-    if path.suffix not in (".csv", ".tsv") or not size:
+def _table_bytes(path, cell, most):
+    """Bytes that it takes to read a table of text, by the cells at its beginning.
+
+    A packed one is unpacked to know its size, as far as ``most`` bytes.
+    """
+    size, separator = path.stat().st_size, separator_of(path)
+    if separator is None:
         return size
-    with path.open("rb") as file:
+    with open_table(path) as file:
         sample = file.read(_SAMPLE)
-    cells = sample.count(b"\n") + sample.count(b"\t" if path.suffix == ".tsv" else b",")
-    return size * max(1.0, cell * cells / len(sample))
+        if path.suffix == ".gz":
+            size = len(sample)
+            while size < most and (block := file.read(_SAMPLE)):
+                size += len(block)
+    cells = sample.count(b"\n") + sample.count(separator.encode())
+    return size * max(1.0, cell * cells / max(1, len(sample)))
 
 
 def _sizes(work):

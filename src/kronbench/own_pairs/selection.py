@@ -13,11 +13,10 @@ from kronbench.errors import InputError
 from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.linalg import dense
 from kronbench.linalg.gram_matrix import squared_distances
-from kronbench.own_pairs.recipe import Recipe
+from kronbench.own_pairs.recipe import INNER_FOLDS, Recipe
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
-INNER_FOLDS = 3
 # Decades of reg, in units of the mean diagonal of the product kernel.
 _REGS = 10.0 ** np.arange(-5, 3)
 # Of 1 / the median squared distance; both sides move together.
@@ -55,7 +54,7 @@ class Choice:
 def n_fits(recipe: Recipe, setting: str) -> int:
     """How many fits a choice takes."""
     n_regs = 1 if "reg" in recipe.parameters else len(_REGS)
-    n_widths = len(_WIDTHS) if _open_widths(recipe) else 1
+    n_widths = len(_WIDTHS) if recipe.open_widths() else 1
     return n_regs * n_widths * SettingKFold(setting, INNER_FOLDS).get_n_splits()
 
 
@@ -67,9 +66,11 @@ def n_solves(recipe: Recipe, setting: str) -> int:
 
 def check_selects(recipe: Recipe) -> None:
     """InputError unless the solver has something to choose that is not set."""
+    if "regs" in recipe.estimator().get_params():
+        raise InputError(f"{recipe.solver} chooses its weights itself: leave the selection out")
     if "reg" not in recipe.estimator().get_params():
         raise InputError(f"{recipe.solver} has no reg to select: set its parameters")
-    if "reg" in recipe.parameters and not _open_widths(recipe):
+    if "reg" in recipe.parameters and not recipe.open_widths():
         raise InputError("reg is set: leave it to the selection, or do not select")
 
 
@@ -250,21 +251,11 @@ def _grids(recipe, X):
             level *= float(np.mean(np.sum(features**2, axis=1)))
     if "reg" not in recipe.parameters:
         grids["reg",] = _REGS[:, None] * (level or 1.0)
-    names = _open_widths(recipe)
+    names = recipe.open_widths()
     if names:
         bases = [1 / _median_distance(sides[name.removesuffix("_gamma")]) for name in names]
         grids[names] = _WIDTHS[:, None] * np.array(bases)
     return grids
-
-
-def _open_widths(recipe):
-    """The widths to choose."""
-    return tuple(
-        f"{side}_gamma"
-        for side in ("row", "col")
-        if recipe.parameter(f"{side}_kernel") == "gaussian"
-        and recipe.parameters.get(f"{side}_gamma") is None
-    )
 
 
 def _used(features, index, kernel):

@@ -65,14 +65,20 @@ def read_own_pairs(
     Raises
     ------
     InputError
-        As those; or labels are text, or all the same; or it is not clear which column they are.
+        As those; or labels are text, or all the same; or it is not clear which column they are,
+        or whether a table is a similarity.
     """
     sides = read_vertices(read_table(rows), "rows"), read_vertices(read_table(cols), "cols")
+    for side in sides:
+        _ask_whether_similarity(side)
     frame, row, col = _read_ids(pairs, row, col)
     label = _label_column(frame, pairs, row, col, label)
     positions, y = read_pairs(frame, sides, (row, col), label)
     if y.dtype.kind == "U":
-        raise InputError(f"{pairs} has '{y[0]}' for a label: give numbers, such as 1 and 0")
+        raise InputError(
+            f"{pairs} has '{y[0]}' for a label: give numbers, such as 1 and 0, or 7.329 with a "
+            "point and no comma"
+        )
     y = y.astype(np.float64)
     if (y == y[0]).all():
         raise InputError(
@@ -172,6 +178,25 @@ def _label_column(frame, path, row, col, label):
         which = "no column of labels" if not others else f"the columns {', '.join(others)}"
         raise InputError(f"{path} has {which} beside the ids: say which one is the label")
     return others[0]
+
+
+def _ask_whether_similarity(side):
+    """InputError where features have nearly the names, and the number, of the vertices."""
+    n, columns = len(side.ids), [_plain(name) for name in side.columns]
+    if side.similarity or side.fingerprint or abs(len(columns) - n) > max(1, n // 10):
+        return
+    ids = set(map(_plain, side.ids))
+    if 2 * sum(name in ids for name in columns) > max(n, len(columns)):
+        other = next((name for name in side.ids if name not in set(side.columns)), side.ids[0])
+        raise InputError(
+            f"{side.name} has {len(columns)} columns named nearly as its {n} ids, and none is "
+            f"'{other}': is it a similarity? Name a column by each id, as the ids are written; or "
+            "name the columns otherwise to have them as features"
+        )
+
+
+def _plain(name):
+    return name.strip().casefold()
 
 
 def _as_in_model(table, side):

@@ -199,6 +199,17 @@ def used_vertices(index: np.ndarray, size: int) -> tuple[np.ndarray | slice, np.
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
 
 
+def same_features(
+    one: np.ndarray | sparse.csr_array, other: np.ndarray | sparse.csr_array
+) -> bool:
+    """Whether two features of vertices have the same values."""
+    if one is other:
+        return True
+    if sparse.issparse(one) != sparse.issparse(other) or one.shape != other.shape:
+        return False
+    return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
+
+
 def _as_features(features, name):
     if sparse.issparse(features):
         if not isinstance(features, sparse.csr_array):  # the same object is the same vertices

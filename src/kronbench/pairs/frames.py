@@ -219,7 +219,10 @@ def _column(values, column, ids, name):
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         what = _what(values.iloc[bad[0]])
-        raise InputError(f"{name} has {what} for '{ids[bad[0]]}' in '{column}': give a number")
+        raise InputError(
+            f"{name} has {what} for '{ids[bad[0]]}' in '{column}': give a number, its decimals "
+            "after a point"
+        )
     return array
 
 
@@ -272,8 +275,8 @@ def _labels(values, ids, name, label):
     at = (nameless or bad)[0]
     where = f"({ids[0][at]}, {ids[1][at]})"
     raise InputError(
-        f"{name} has {_what(text.iloc[at])} for the pair {where} in '{label}': give the label "
-        "of every pair, and numbers or names throughout"
+        f"{name} has {_what(text.iloc[at])} for the pair {where} in '{label}': give every pair "
+        "its label, and decimals after a point"
     )
 
 
@@ -290,5 +293,8 @@ def _check_once(positions, n_cols, y, ids, name):
     i, j = before[at], again[at]
     pair = f"{name} has the pair ({ids[0][j]}, {ids[1][j]}) twice, as pairs {i + 1} and {j + 1}"
     if differ.size:
-        raise InputError(f"{pair}, with the labels {y[i]} and {y[j]}: keep the right one")
+        raise InputError(
+            f"{pair}, with the labels {y[i]} and {y[j]}: keep the right one, or the median of "
+            "replicates, by groupby(...).median() of pandas"
+        )
     raise InputError(f"{pair}: keep one of them")
