@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
+from kronbench.linalg.gram_matrix import as_floats
 
 _BLOCK = 4096
 
@@ -109,7 +110,7 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
             )
         X = X[:, self.words_]
         length = np.asarray(X.sum(axis=1))
-        return (X @ self.positions_) / np.maximum(length, 1.0)[:, None]
+        return (X @ self.positions_) / np.where(length > 0, length, 1.0)[:, None]
 
     def _table(self, X, y):
         """Counts (C, v) of each class, csr, float32."""
@@ -132,7 +133,9 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
 
 def _counts(X):
     """X as a csr array of nonnegative numbers without repeated entries."""
-    X = sparse.csr_array(X)
+    if getattr(X, "dtype", None) == np.float16:  # of which scipy makes no matrix
+        X = as_floats(X)
+    X = as_floats(sparse.csr_array(X))
     X.sum_duplicates()
     if not (X.dtype.kind in "fiub" and np.isfinite(X.data).all() and (X.data >= 0).all()):
         raise InputError("X holds entries that are no counts: give finite numbers, none negative")
