@@ -1,16 +1,19 @@
 """What holds for every public estimator, of types of numbers and of ranges of parameters."""
 
 import inspect
+import re
 import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import Interval, make_constraint
 
-from kronbench import PairData, models
-from kronbench.models import *  # noqa: F403
+from kronbench import InputError, PairData, models
 from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.models._parameters import CheckedParameters
 
 REALS = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16".split()
 LABELS = np.random.default_rng(5).integers(2, size=289)
@@ -163,3 +166,65 @@ def test_indices_of_any_integer_type_are_their_int64_copy(example):
         if "int" in name:
             found = outcome(example, np.float64, name)
             np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+def misfits(constraints):
+    """Values that none of a parameter's constraints takes: text, NaN, fractions, beyond an end."""
+    constraints = [make_constraint(given) for given in constraints]
+    values = ["text", np.nan, np.array(np.nan), 2.5, 1e400, object(), [[], [1]], None, -1]
+    for interval in constraints:
+        if isinstance(interval, Interval):
+            for end, step in ((interval.left, -1), (interval.right, 1)):
+                values += (
+                    [] if end is None else [end, end + step, end + 0.5, np.float32(end + step)]
+                )
+    return [v for v in values if not any(c.is_satisfied_by(v) for c in constraints)]
+
+
+CHECKED = [
+    (example[0], name)
+    for cls in sorted(CLASSES, key=lambda cls: cls.__name__)
+    if issubclass(cls, CheckedParameters)
+    for example in [next(e for e in EXAMPLES if type(e[0]) is cls)]
+    for name in cls._parameter_constraints
+]
+
+
+@every
+def test_what_is_not_fitted_says_so(example):
+    estimator, make = example[:2]
+    names = ("predict", "decision_function", "predict_proba", "transform")
+    methods = [name for name in names if hasattr(estimator, name)]
+    assert methods
+    for name in methods:
+        with pytest.raises(NotFittedError):
+            getattr(clone(estimator), name)(make(np.float64, "int64"))
+
+
+def test_every_parameter_has_a_range():
+    for cls in CLASSES:
+        if issubclass(cls, CheckedParameters):
+            assert set(cls._parameter_constraints) == set(cls._get_param_names()), cls
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"), CHECKED, ids=[f"{type(e).__name__}-{n}" for e, n in CHECKED]
+)
+def test_a_parameter_out_of_range_is_one_sentence_before_any_work(estimator, name):
+    values = misfits(estimator._parameter_constraints[name])
+    assert len(values) > 2
+    for value in values:
+        with pytest.raises(InputError) as caught:
+            clone(estimator).set_params(**{name: value}).fit(None, None)
+        sentence = str(caught.value)
+        start = f"The '{name}' parameter of {type(estimator).__name__} must be "
+        assert sentence.startswith(start)
+        assert re.fullmatch(r".* Got .* instead\.", sentence)
+        assert len(sentence) <= 400
+
+
+def test_a_long_value_is_cut_short():
+    with pytest.raises(InputError) as caught:
+        models.LSSVM(reg=np.arange(900.0).reshape(30, 30)).fit(np.eye(3), np.arange(3.0))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) == 400

@@ -262,7 +262,7 @@ def test_folds_are_drawn_where_none_are_given(problem):
         for seed in (0, 0, 1)
     )
     assert one == same != other
-    with pytest.raises(InputError, match="cv is 41 for n_samples=40: give 2 folds or more"):
+    with pytest.raises(InputError, match="cv is 41 for n_samples=40: give a row for each fold"):
         search().set_params(cv=41).fit(*problem)
 
 

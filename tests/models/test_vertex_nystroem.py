@@ -93,10 +93,8 @@ def test_only_vertices_that_train_become_landmarks_and_a_side_may_stay(problem):
 
 def test_wrong_input(problem):
     X, _ = problem
-    with pytest.raises(InputError, match="row_kernel is 'precomputed': give the features"):
+    with pytest.raises(InputError, match=r"'row_kernel' parameter .* Got 'precomputed'"):
         VertexNystroem(row_kernel="precomputed").fit(X)
-    with pytest.raises(InputError, match="col_rank is 0"):
-        VertexNystroem(col_kernel="linear", col_rank=0).fit(X)
     with pytest.raises(InputError, match="col_features has 2 columns and the training set 3"):
         narrow = X.with_features(X.row_features, X.col_features[:, 1:])
         VertexNystroem(col_kernel="linear").fit(X).transform(narrow)

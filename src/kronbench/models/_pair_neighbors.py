@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -40,8 +42,8 @@ class PairNeighborsClassifier(PairClassifier):
         return self._path(X, np.array([self.n_neighbors]))[:, 0]
 
     def _check_neighbors(self, number):
-        if not 1 <= number <= self._n_pairs:
+        if not (isinstance(number, Integral) and 1 <= number <= self._n_pairs):
             raise InputError(
                 f"n_neighbors is {number} with {self._n_pairs} training pairs: "
-                f"give 1 to {self._n_pairs}"
+                f"give a whole number from 1 to {self._n_pairs}"
             )

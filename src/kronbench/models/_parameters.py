@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import ClassVar
 
-from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+import numpy as np
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    Options,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from kronbench.errors import InputError
+from kronbench.linalg.gram_matrix import KERNELS
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+AT_LEAST_0 = Interval(Real, 0, None, closed="left")
+COUNT = Interval(Integral, 1, None, closed="left")
+COUNT_FROM_0 = Interval(Integral, 0, None, closed="left")
+KERNEL = [StrOptions(set(KERNELS)), callable]
+WIDTH = [POSITIVE, None]
+PRECISION = [
+    StrOptions({"float32", "float64"}),
+    Options(type, {np.float32, np.float64}),
+    Options(np.dtype, {np.dtype(np.float32), np.dtype(np.float64)}),
+]
 
 
 class CheckedParameters:
@@ -28,4 +49,7 @@ class CheckedParameters:
                 caller_name=type(self).__name__,
             )
         except InvalidParameterError as error:
-            raise InputError(str(error)) from None
+            sentence = " ".join(str(error).split())  # an array is shown in lines
+            raise InputError(
+                sentence if len(sentence) < 400 else f"{sentence[:396]} ..."
+            ) from None

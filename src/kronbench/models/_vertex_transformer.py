@@ -8,10 +8,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.models._pair_labels import check_pairs
+from kronbench.models._parameters import CheckedParameters
 from kronbench.pairs import PairData
 
 
-class VertexTransformer(TransformerMixin, BaseEstimator):
+class VertexTransformer(CheckedParameters, TransformerMixin, BaseEstimator):
     """Base of transformers of the features of both sides; ``fit`` sets ``_done`` to ``{}``."""
 
     def __sklearn_tags__(self):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import as_floats
+from kronbench.models._parameters import COUNT, COUNT_FROM_0, CheckedParameters
 
 _BLOCK = 4096
 
 
-class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
+class CanonicalCorrespondence(CheckedParameters, TransformerMixin, BaseEstimator):
     """Few components of word counts in which the classes of documents differ most.
 
     Canonical correspondence analysis (ter Braak 1986) of documents by words, with the indicators
@@ -51,6 +52,13 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
         Of the axes, the largest first.
     """
 
+    _parameter_constraints: ClassVar = {
+        "n_components": [COUNT],
+        "min_documents": [COUNT_FROM_0],
+        "n_iter": [COUNT_FROM_0],
+        "random_state": ["random_state"],
+    }
+
     def __init__(self, n_components=2, *, min_documents=1, n_iter=3, random_state=None):
         self.n_components = n_components
         self.min_documents = min_documents
@@ -71,17 +79,20 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
             Shapes do not fit, a count is negative or not finite, or there are not more classes
             than components.
         """
+        self._check_parameters()
         X, y = _counts(X), np.asarray(y)
         if y.shape != X.shape[:1]:
             raise InputError(
                 f"y has shape {y.shape}: give one class for each of the {X.shape[0]} documents"
             )
+        if y.dtype.kind == "c" or np.any(y != y):  # NaN and NaT
+            raise InputError("y holds NaN or complex numbers: give a class for every document")
         table = self._table(X, y)
         n_classes = np.count_nonzero(np.diff(table.indptr))
-        if not 0 < self.n_components < n_classes:
+        if self.n_components >= n_classes:
             raise InputError(
-                f"n_components={self.n_components}: give at least 1 and fewer than the "
-                f"{n_classes} classes that have documents"
+                f"n_components={self.n_components}: give fewer than the {n_classes} classes that "
+                "have documents"
             )
         total = table.sum(dtype=np.float64)
         row_root = np.sqrt(table.sum(axis=1, dtype=np.float64) / total)

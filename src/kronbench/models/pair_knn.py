@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numba import njit, prange
@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from kronbench.errors import InputError
 from kronbench.models._pair_classifier import occurring
 from kronbench.models._pair_neighbors import PairNeighborsClassifier
+from kronbench.models._parameters import COUNT
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # distances of a block of test vertices
@@ -55,6 +56,10 @@ class PairKNN(PairNeighborsClassifier):
     # scikit-learn's search is the bottleneck of table 7. On Checker+ (10.24 million pairs, two
     # features) its KDTree takes 11 s to build and then 7, 14, 41 us of one core a test pair
     # for K = 1, 20, 100; this search takes 3 s and 0.7, 3.1, 11 us after 5 s of sorting.
+
+    _parameter_constraints: ClassVar = {
+        "n_neighbors": [COUNT],
+    }
 
     def __init__(self, *, n_neighbors: int = 5):
         self.n_neighbors = n_neighbors

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils._param_validation import StrOptions
 
 from kronbench.models._pair_classifier import concatenated, occurring
 from kronbench.models._pair_neighbors import PairNeighborsClassifier
+from kronbench.models._parameters import COUNT
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # of concatenated features, and of neighbours, of a block of test pairs
@@ -42,6 +44,11 @@ class PairSklearnKNN(PairNeighborsClassifier):
     ----------
     Airola & Pahikkala 2018, section 5.6.
     """
+
+    _parameter_constraints: ClassVar = {
+        "n_neighbors": [COUNT],
+        "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
+    }
 
     def __init__(self, *, n_neighbors: int = 5, algorithm: str = "auto"):
         self.n_neighbors = n_neighbors
