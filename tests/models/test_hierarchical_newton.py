@@ -327,6 +327,11 @@ def test_uncertain_targets_by_em():
     assert mean_log(em.estimator, fresh, labels) > mean_log(without, fresh, labels)
     with pytest.raises(InputError, match="tree is None"):
         fit_uncertain(model(), X, nodes)
+    for options in ({"max_iter": 0}, {"max_iter": 2.5}, {"tol": np.nan}):
+        with pytest.raises(
+            InputError, match=f"'{next(iter(options))}' parameter of fit_uncertain"
+        ):
+            fit_uncertain(model(tree=PARENTS), X, nodes, **options)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -42,14 +43,19 @@ class CheckedParameters:
 
     def _check_parameters(self):
         """InputError that names the parameter, its value and what it may be."""
-        try:
-            validate_parameter_constraints(
-                self._parameter_constraints,
-                self.get_params(deep=False),
-                caller_name=type(self).__name__,
-            )
-        except InvalidParameterError as error:
-            sentence = " ".join(str(error).split())  # an array is shown in lines
-            raise InputError(
-                sentence if len(sentence) < 400 else f"{sentence[:396]} ..."
-            ) from None
+        check_parameters(
+            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
+        )
+
+
+def check_parameters(
+    constraints: Mapping[str, list], values: Mapping[str, object], owner: str
+) -> None:
+    """InputError that names the first parameter of ``owner`` that is out of range."""
+    try:
+        validate_parameter_constraints(constraints, values, caller_name=owner)
+    except InvalidParameterError as error:
+        sentence = " ".join(str(error).split())  # an array is shown in lines
+        if len(sentence) > 400:
+            sentence = f"{sentence[:396]} ..."
+        raise InputError(sentence) from None

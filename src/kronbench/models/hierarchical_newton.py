@@ -240,6 +240,11 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
         InputError
             As for ``fit``, or bad folds.
 
+        Warns
+        -----
+        ConvergenceWarning
+            A fit, or the system of the gradient, did not converge: the value may be far off.
+
         Notes
         -----
         The error of the value is of second order in what the fits leave of stationarity; that of
@@ -256,6 +261,13 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
             gamma_groups=groups_as_given(self.gamma, coupling.n_nodes),
         )
         evaluation, gradient, by_bias = criterion.evaluate(criterion.start)
+        if not evaluation.converged:
+            warnings.warn(
+                "a fit to the other folds did not converge, and the log likelihood may be far "
+                "off: raise max_iter or max_inner, or give smaller variances",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return -evaluation.value, -np.append(gradient, by_bias)
 
     def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:

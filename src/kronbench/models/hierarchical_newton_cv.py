@@ -86,6 +86,13 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
         Their number.
     converged_ : bool
         Whether the search came within the noise before ``max_iter`` evaluations.
+
+    Notes
+    -----
+    The value is found to about ``noise``, and the hyperparameters only as far as the value tells
+    them apart: on a flat ridge, or where the optimum lies at infinity, a search that converged
+    may end at other ones, by factors, when rows are permuted or folds renamed. Smaller ``noise``
+    and ``tol`` follow a ridge further.
     """
 
     _parameter_constraints: ClassVar = {

@@ -81,6 +81,7 @@ class PairKNN(PairNeighborsClassifier):
         signs = self._start_fit(X, y)
         self._n_pairs = len(X)
         self._check_neighbors(self.n_neighbors)
+        self._check_scale(X)
         self._row_vertices, rows = occurring(X.row_features, X.rows)
         self._col_vertices, cols = occurring(X.col_features, X.cols)
         shape = len(self._row_vertices), len(self._col_vertices)

@@ -59,6 +59,7 @@ class PairSklearnKNN(PairNeighborsClassifier):
         signs = self._start_fit(X, y)
         self._n_pairs = len(X)
         self._check_neighbors(self.n_neighbors)
+        self._check_scale(X)
         self._search = KNeighborsClassifier(self.n_neighbors, algorithm=self.algorithm)
         self._search.fit(_features(X), signs)
         self._signs = signs
