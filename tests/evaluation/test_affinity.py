@@ -17,6 +17,7 @@ from kronbench.evaluation import (
     interaction_concordance,
     macro_concordance_index,
     rm2,
+    roc_auc,
 )
 
 seeds = st.integers(0, 10_000)
@@ -189,3 +190,55 @@ def test_wrong_input():
     ):
         with pytest.raises(InputError):
             wrong()
+
+
+@pytest.mark.parametrize(("interaction", "expected"), [(1e-3, 1.0), (2e-6, 1.0), (5e-7, np.nan)])
+def test_interactions_below_a_millionth_of_the_range_are_zero(interaction, expected):
+    y = np.array([0.0, 0.0, 1.0, 1.0 + interaction])
+    found = interaction_concordance(y, y, [0, 0, 1, 1], [0, 1, 0, 1])
+    np.testing.assert_equal(found, expected)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 1.0, 1.1, 2.3, 5.1, 6.3, 7.7])
+def test_constant_labels_or_scores_have_no_rm2(value):
+    constant = np.full(6, value)
+    assert np.isnan(rm2(constant, np.arange(6)))
+    assert np.isnan(rm2(np.arange(6), constant))
+
+
+@settings(deadline=None)
+@given(seeds)
+def test_infinite_scores_are_tied_as_finite_ones_are(seed):
+    y, score, _, _ = draw(seed, values=3)
+    positive = np.append(y > 0.1, [True, False])
+    score = np.append(score, [0.7, 0.7])
+    infinite = np.where(score == 0, -np.inf, np.where(score == score.max(), np.inf, score))
+    for interpolated in (False, True):
+        finite = aupr(positive, score, interpolated=interpolated)
+        assert aupr(positive, infinite, interpolated=interpolated) == finite
+    assert aupr(positive, infinite) == pytest.approx(average_precision_score(positive, score))
+
+
+def test_vertices_may_have_names_or_be_small_integers():
+    y, score, rows, _ = draw(3)
+    expected = macro_concordance_index(y, score, rows)
+    for vertices in (np.array(list("abcdef"))[rows], (rows - 128).astype("int8")):
+        assert macro_concordance_index(y, score, vertices) == expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1 + 2j, 1, 3]),
+        np.array(["2020-01-01", "NaT", "2021-01-01"], "datetime64[D]"),
+        np.array([1.0, np.nan, 2.0], dtype=object),
+        np.array([1.0, None, 2.0], dtype=object),
+        np.array(["a", "b", "c"]),
+    ],
+    ids=str,
+)
+def test_what_is_no_number_is_refused(values):
+    for metric in (concordance_index, rm2, roc_auc, aupr):
+        for y, score, name in ((values, np.arange(3), "y"), (np.arange(3) > 1, values, "score")):
+            with pytest.raises(InputError, match=f"{name} (has dtype|holds)"):
+                metric(y, score)

@@ -169,3 +169,8 @@ def test_wrong_input():
         macro_auc(np.arange(20.0).reshape(4, 5), scores, 0)
     with pytest.raises(InputError, match="empty"):
         micro_auc(np.empty((0, 3)), np.empty((0, 3)))
+
+
+def test_of_nothing_there_is_no_area():
+    assert np.isnan(roc_auc([], []))
+    assert np.isnan(concordance_index([], []))

@@ -191,13 +191,18 @@ def test_one_side_is_divided_as_groups_are(side):
 @pytest.mark.parametrize(
     ("splitter", "message"),
     [
-        (VertexKFold(1), "n_splits is 1: give at least 2"),
+        (VertexKFold(1), "n_splits is 1: give a whole number, at least 2"),
         (VertexKFold(5, "cols"), "n_splits is 5, but only 4 col vertices"),
         (VertexKFold(2, "drugs"), "side='drugs' is unknown"),
         (SettingKFold("E"), "setting='E' is unknown"),
         (SettingKFold("A", 17), "n_splits is 17 for 16 pairs"),
         (SettingKFold("B", 5), "only 4 row vertices"),
         (SettingKFold("D", 2, 0), "n_repeats is 0"),
+        (SettingKFold("A", 2, 1.5), r"n_repeats is 1\.5: give a whole number, at least 1"),
+        *((SettingKFold(s, "3"), "n_splits is '3': give a whole number") for s in "ABCD"),
+        *((SettingKFold(s, 2.5), r"n_splits is 2\.5: give a whole number") for s in "ABCD"),
+        (VertexKFold(np.nan), "n_splits is nan: give a whole number"),
+        (VertexDisjointKFold(3.0), r"n_row_folds is 3\.0: give a whole number"),
     ],
 )
 def test_impossible_settings_are_one_sentence(splitter, message):
@@ -205,3 +210,10 @@ def test_impossible_settings_are_one_sentence(splitter, message):
         next(splitter.split(complete(4, 4)))
     with pytest.raises(InputError, match="is a ndarray"):
         next(splitter.split(np.zeros((4, 2))))
+
+
+def test_the_rarer_label_is_in_every_part_where_it_can_be():
+    y = np.arange(12) < 3  # as often as there are parts
+    for train, test in SettingKFold("A", 3, n_repeats=4, random_state=0).split(complete(4, 3), y):
+        assert y[test].sum() == 1
+        assert y[train].sum() == 2

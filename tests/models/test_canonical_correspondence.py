@@ -89,3 +89,15 @@ def test_parameters_are_kept_as_scikit_learn_wants_them(arrays):
         model.transform(arrays["X"])
     with pytest.raises(InputError, match="1500 words"):
         model.fit(arrays["X"], arrays["y"]).transform(arrays["X"][:, :10])
+
+
+def test_the_scale_of_counts_does_not_matter(arrays):
+    X, y = arrays["X"], arrays["y"]
+    model = CanonicalCorrespondence(random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.transform(X / 1000), model.transform(X), rtol=1e-4, atol=1e-6)
+
+
+def test_a_class_that_is_missing_is_refused(arrays):
+    y = np.where(np.arange(len(arrays["y"])) == 3, np.nan, arrays["y"])
+    with pytest.raises(InputError, match="y holds NaN"):
+        CanonicalCorrespondence().fit(arrays["X"], y)

@@ -213,7 +213,7 @@ def test_wrong_input():
         model.fit_matrix(K, G, Y.T)
     with pytest.raises(InputError, match=r"Y holds NaN .* KronRidge"):
         model.fit_matrix(K, G, np.full_like(Y, np.nan))
-    with pytest.raises(InputError, match="reg=-1"):
+    with pytest.raises(InputError, match=r"'reg' parameter .* Got -1"):
         CompleteKronRidge(reg=-1).fit_matrix(K, G, Y)
     with pytest.raises(InputError, match="setting='E'"):
         model.fit_matrix(K, G, Y).loo("E")

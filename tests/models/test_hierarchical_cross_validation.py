@@ -1,9 +1,12 @@
 """The cross-validation log likelihood against refits, its gradient against differences."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from kronbench.classes import Tree, sharing_pattern
 from kronbench.classes.covariance import DualCovariance
@@ -262,7 +265,7 @@ def test_folds_are_drawn_where_none_are_given(problem):
         for seed in (0, 0, 1)
     )
     assert one == same != other
-    with pytest.raises(InputError, match="cv is 41 for n_samples=40: give 2 folds or more"):
+    with pytest.raises(InputError, match="cv is 41 for n_samples=40: give a row for each fold"):
         search().set_params(cv=41).fit(*problem)
 
 
@@ -379,3 +382,14 @@ def test_models_that_begin_alike_share_the_first_evaluation(problem, monkeypatch
     other = search(**{**PATTERNS["H2"], "variance": 1.0}, max_iter=1)
     values = [other.fit(*problem, folds=FOLDS, begun=b).cv_log_likelihood_ for b in (None, H1)]
     assert values[0] == values[1] != H1.hyperparameter_path_[0]["value"]
+
+
+def test_a_value_of_fits_that_were_cut_off_warns():
+    X, y = clouds()
+    folds = np.arange(len(y)) % 3
+    cut = model(variance=50.0, kernel="gaussian", gamma=0.2, max_iter=2, max_inner=2)
+    with pytest.warns(ConvergenceWarning, match="a fit to the other folds did not converge"):
+        cut.cv_log_likelihood(X, y, folds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model(kernel="gaussian", gamma=0.2).cv_log_likelihood(X, y, folds)

@@ -166,17 +166,42 @@ def test_wrong_input_is_one_sentence(estimator):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (PairKNN(n_neighbors=0), "n_neighbors is 0"),
         (PairKNN(n_neighbors=301), "n_neighbors is 301 with 300"),
         (PairSklearnKNN(n_neighbors=301), "n_neighbors is 301 with 300"),
-        (PairLibSVM(reg=0), "reg=0"),
-        (PairLibSVM(gamma=-1.0), r"gamma=-1"),
-        (PairLibSVM(cache_mib=np.nan), "cache_mib=nan"),
-        (PairSGD(reg=-1), "reg=-1"),
-        (PairSGD(loss="squared"), "loss is 'squared'"),
     ],
     ids=repr,
 )
 def test_wrong_parameters_are_one_sentence(model, message):
     with pytest.raises(InputError, match=message):
         model.fit(*problem())
+
+
+@pytest.mark.parametrize("estimator", [PairKNN(), PairSklearnKNN()], ids=repr)
+@pytest.mark.parametrize("scale", [1e160, 1e-170])
+def test_distances_beyond_double_precision_are_refused(estimator, scale):
+    X, y = problem()
+    X = X.with_features(X.row_features, scale * X.col_features)
+    with pytest.raises(InputError, match=r"col_features has .* scale the features"):
+        clone(estimator).fit(X, y)
+
+
+@every
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (lambda y: y + 1j, "complex"),
+        (lambda y: np.where(y > 0, "2020-01-01", "NaT").astype("datetime64[D]"), "NaN"),
+        (lambda y: np.where(y > 0, 1.0, np.nan).astype(object), "NaN"),
+    ],
+)
+def test_labels_without_an_order_are_refused(estimator, labels, message):
+    X, y = problem()
+    with pytest.raises(InputError, match=message):
+        clone(estimator).fit(X, labels(y))
+
+
+def test_numbers_of_neighbours_are_whole():
+    X, y = problem()
+    model = PairKNN().fit(X, y)
+    with pytest.raises(InputError, match=r"n_neighbors is 2\.5 .* give a whole number"):
+        model.decision_path(X, [2.5])

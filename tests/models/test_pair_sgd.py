@@ -7,7 +7,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kronbench import PairData
-from kronbench.errors import InputError
 from kronbench.models.pair_sgd import PairSGD
 
 
@@ -122,9 +121,3 @@ def test_the_dual_form_makes_the_steps_of_scikit_learn(loss, reg):
     primal, dual = (model.decision_function(X) for model in models)
     np.testing.assert_allclose(dual, primal, rtol=0, atol=1e-6 * np.abs(primal).max())
     assert models[0].n_updates_ == models[1].n_updates_
-
-
-def test_an_unknown_form_is_refused():
-    X, y = problem()
-    with pytest.raises(InputError, match="form is 'other': give 'primal' or 'dual'"):
-        PairSGD(form="other").fit(X, y)

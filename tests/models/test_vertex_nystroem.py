@@ -93,10 +93,26 @@ def test_only_vertices_that_train_become_landmarks_and_a_side_may_stay(problem):
 
 def test_wrong_input(problem):
     X, _ = problem
-    with pytest.raises(InputError, match="row_kernel is 'precomputed': give the features"):
+    with pytest.raises(InputError, match=r"'row_kernel' parameter .* Got 'precomputed'"):
         VertexNystroem(row_kernel="precomputed").fit(X)
-    with pytest.raises(InputError, match="col_rank is 0"):
-        VertexNystroem(col_kernel="linear", col_rank=0).fit(X)
     with pytest.raises(InputError, match="col_features has 2 columns and the training set 3"):
         narrow = X.with_features(X.row_features, X.col_features[:, 1:])
         VertexNystroem(col_kernel="linear").fit(X).transform(narrow)
+
+
+def test_landmarks_span_the_kernel_to_1e_12():
+    rng = np.random.default_rng(3)
+    D = rng.normal(size=(60, 3)) * [1.0, 1e-2, 1e-4]
+    X = PairData.complete(D, np.eye(2))
+    model = VertexNystroem(row_kernel="linear", row_rank=20, random_state=0).fit(X)
+    assert model.row_landmarks_.shape[0] == 3
+    assert model.row_error_ < 1e-12
+
+
+def test_landmarks_are_drawn_from_twenty_vertices_for_each():
+    D = np.repeat([[1.0, 0.0]], 40, axis=0)
+    D[17] = 0, 1  # one in forty, which two landmarks at random would miss
+    X = PairData.complete(D, np.eye(2))
+    for seed in range(5):
+        model = VertexNystroem(row_kernel="linear", row_rank=2, random_state=seed).fit(X)
+        assert model.row_error_ < 1e-12

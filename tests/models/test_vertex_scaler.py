@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 from kronbench import InputError, PairData
 from kronbench.evaluation import VertexDisjointKFold
+from kronbench.linalg import dense
 from kronbench.models import KronRidge, VertexScaler
 
 
@@ -75,3 +76,20 @@ def test_wrong_input(problem):
     with pytest.raises(InputError, match="row_features has 2 columns and the training set 3"):
         narrow = X.with_features(X.row_features[:, 1:], X.col_features)
         VertexScaler().fit(X).transform(narrow)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_features_that_change_in_place_are_other_features(problem, form):
+    X, _ = problem
+    X = X.with_features(form(X.row_features), form(X.col_features))
+    scaler = VertexScaler().fit(X)
+    before = scaler.transform(X).row_features
+    assert scaler.transform(X).row_features is before
+    again = scaler.transform(X.with_features(X.row_features.copy(), X.col_features))
+    assert again.row_features is before  # by their values, they are the same vertices
+    values = X.row_features.data if sparse.issparse(X.row_features) else X.row_features
+    values[:] = 2 * values
+    found = scaler.transform(X).row_features
+    assert found is not before
+    expected = (dense(X.row_features) - scaler.row_mean_) / scaler.row_scale_
+    np.testing.assert_allclose(dense(found), expected, rtol=1e-14)

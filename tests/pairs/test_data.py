@@ -111,6 +111,8 @@ def test_what_would_not_be_pairs_is_refused_with_what_to_do():
     for index in ((slice(None), 0), (0, 1), (..., 0)):
         with pytest.raises(InputError, match="one dimension: index its pairs"):
             data[index]
+    with pytest.raises(InputError, match="index has 2 dimensions: give positions or a mask"):
+        data[[[1, 2], [3, 4]]]
 
 
 def test_pickle():
@@ -135,3 +137,17 @@ def test_pickle():
 def test_bad_input_is_one_sentence(arguments, sentence):
     with pytest.raises(InputError, match=sentence):
         PairData(*arguments)
+
+
+def test_indices_are_kept_in_one_type():
+    for dtype in ("int8", "uint8", "uint64", ">i4"):
+        X = PairData(np.eye(3), np.eye(2), np.array([0, 2], dtype), np.array([1, 1], dtype))
+        assert X.rows.dtype == X.cols.dtype == X[1:].rows.dtype == np.intp
+        np.testing.assert_array_equal(X.rows, [0, 2])
+
+
+def test_long_doubles_beyond_double_are_refused():
+    big = np.full((2, 1), np.longdouble("1e4000"))
+    with pytest.raises(InputError, match="row_features holds NaN or infinite values"):
+        PairData.complete(big, np.eye(2))
+    assert PairData.complete(big / big, np.eye(2)).row_features.dtype == np.float64

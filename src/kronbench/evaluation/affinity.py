@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 from kronbench.evaluation.interaction import interaction_concordance
-from kronbench.evaluation.metrics import check_no_nan
+from kronbench.evaluation.metrics import as_numbers
 from kronbench.evaluation.ranking import concordance_index, macro_concordance_index, roc_auc
 
 AFFINITY_SCORES = {
@@ -130,7 +130,8 @@ def rm2(y: ArrayLike, score: ArrayLike, *, variant: str = "deepdta") -> float:
     y, score = _checked(y, score)
     y_off, score_off = y - y.mean(), score - score.mean()
     whole, spread = y_off @ y_off, score_off @ score_off
-    if not (whole and spread):
+    constant = y.min() == y.max() or score.min() == score.max()  # though the mean may round
+    if constant or not (whole and spread):
         return np.nan
     r2 = (y_off @ score_off) ** 2 / (whole * spread)
     error = y - (y @ score) / (score @ score) * score
@@ -165,7 +166,8 @@ def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -
     if n_positive in (0, len(positive)):
         return np.nan
     order = np.argsort(-score, kind="stable")
-    last = np.flatnonzero(np.diff(score[order], append=np.inf))  # of each threshold
+    ordered = score[order]  # infinite ones have ties too, and no difference
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # of each threshold
     true = np.concatenate([[0.0], np.cumsum(positive[order])[last]])
     false = np.concatenate([[0.0], np.cumsum(1 - positive[order])[last]])
     gained, slipped = np.diff(true), np.diff(false)
@@ -185,9 +187,7 @@ def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -
 
 
 def _checked(y, score):
-    y, score = np.asarray(y, np.float64), np.asarray(score, np.float64)
+    y, score = as_numbers(y, "y"), as_numbers(score, "score")
     if y.ndim != 1 or y.shape != score.shape or not len(y):
         raise InputError(f"y has shape {y.shape} and score {score.shape}: give two (n,) arrays")
-    check_no_nan(y, "y")
-    check_no_nan(score, "score")
-    return y, score
+    return y.astype(np.float64), score.astype(np.float64)

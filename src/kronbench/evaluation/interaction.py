@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
-from kronbench.evaluation.metrics import check_no_nan
+from kronbench.evaluation.metrics import as_numbers
 from kronbench.evaluation.ranking import count_concordant, share_of
 
 _ROUNDING = 1e-6  # of the range of the labels or scores: what six printed digits leave
@@ -49,15 +49,13 @@ def interaction_concordance(
     ----------
     Pahikkala, Numminen & Airola 2025, arXiv 2510.14419.
     """
-    y, score = np.asarray(y, np.float64), np.asarray(score, np.float64)
+    y, score = (as_numbers(*of).astype(np.float64) for of in ((y, "y"), (score, "score")))
     rows, cols = np.asarray(rows), np.asarray(cols)
     if not (y.ndim == 1 and y.shape == score.shape == rows.shape == cols.shape and len(y)):
         raise InputError(
             f"y, score, rows and cols have shapes {y.shape}, {score.shape}, {rows.shape} and "
             f"{cols.shape}: give four (n,) arrays"
         )
-    check_no_nan(y, "y")
-    check_no_nan(score, "score")
     (_, few), (_, many) = (np.unique(side, return_inverse=True) for side in (rows, cols))
     if few.max() > many.max():
         few, many = many, few

@@ -93,6 +93,20 @@ def parent_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
     return np.argmax(np.where(group == best[:, None], proba, -1.0), axis=1)
 
 
+def as_numbers(values: ArrayLike, name: str) -> np.ndarray:
+    """Values as an array of real numbers; InputError where they are none, or hold NaN."""
+    values = np.asarray(values)
+    if values.dtype == object:
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} holds what is no number: give numbers") from None
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"{name} has dtype {values.dtype}: give numbers")
+    check_no_nan(values, name)
+    return values
+
+
 def check_no_nan(values: np.ndarray, name: str) -> None:
     """Raise InputError where an array holds NaN, which has no place in an order."""
     if values.dtype.kind == "f" and np.isnan(values).any():

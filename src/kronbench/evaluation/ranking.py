@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
-from kronbench.evaluation.metrics import check_no_nan
+from kronbench.evaluation.metrics import as_numbers, check_no_nan
 
 _LANES = 64
 
@@ -29,18 +29,20 @@ def roc_auc(y: ArrayLike, score: ArrayLike) -> float:
 
     Returns
     -------
-    float; NaN where ``y`` has one class only, because there is then nothing to order.
+    float; NaN where ``y`` has one class only, or none, because there is then nothing to order.
 
     Raises
     ------
     InputError
-        Lengths differ, ``y`` or ``score`` hold NaN, ``y`` has more than two values.
+        Lengths differ, ``y`` or ``score`` hold NaN or no numbers, ``y`` has more than two values.
 
     Notes
     -----
     O(P log P + n log P) for the P entries of the rarer class.
     """
     y, score = _checked_vectors(y, score)
+    if not len(y):
+        return np.nan
     positive = _positive(y, "y")
     return np.nan if positive.all() else _area(positive, score)
 
@@ -174,7 +176,8 @@ def concordance_index(
     Raises
     ------
     InputError
-        Lengths differ, ``y`` or ``score`` hold NaN, or ``ties`` or ``pairs`` is unknown.
+        Lengths differ, ``y`` or ``score`` hold NaN or no numbers, or ``ties`` or ``pairs`` is
+        unknown.
 
     References
     ----------
@@ -201,8 +204,8 @@ def macro_concordance_index(
     Parameters
     ----------
     y, score : (n,) arrays of numbers
-    vertices : (n,) integer array
-        The row vertices of the pairs, or their column vertices.
+    vertices : (n,) array
+        The row vertices of the pairs, or their column vertices: positions or names.
     ties : as for :func:`concordance_index`
 
     Returns
@@ -221,8 +224,9 @@ def macro_concordance_index(
         raise InputError(f"vertices has shape {vertices.shape}: give one for each of {len(y)} y")
     if ties not in ("half", "zero"):
         raise InputError(f"ties={ties!r} is unknown: give 'half' or 'zero'")
+    _, vertices = np.unique(vertices, return_inverse=True)
     order = np.lexsort((y, vertices))
-    begins = np.flatnonzero(np.diff(vertices[order], prepend=vertices[order][:1] - 1))
+    begins = np.flatnonzero(np.diff(vertices[order], prepend=-1))
     found = []
     for part in np.split(order, begins[1:]):
         _, group = np.unique(y[part], return_inverse=True)
@@ -378,11 +382,9 @@ def _add(tree, at, count):
 
 
 def _checked_vectors(y, score):
-    y, score = np.asarray(y), np.asarray(score, dtype=np.float64)
+    y, score = as_numbers(y, "y"), as_numbers(score, "score").astype(np.float64, copy=False)
     if y.ndim != 1 or y.shape != score.shape:
         raise InputError(f"y has shape {y.shape} and score {score.shape}: give two (n,) arrays")
-    check_no_nan(y, "y")
-    check_no_nan(score, "score")
     return y, score
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -207,8 +208,8 @@ class SettingKFold(BaseCrossValidator):
         _check_pairs(X)
         if self.setting not in SETTINGS:
             raise InputError(f"setting={self.setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
-        if self.n_repeats < 1:
-            raise InputError(f"n_repeats is {self.n_repeats}: give at least 1")
+        _check_count(self.n_repeats, "n_repeats", 1)
+        _check_count(self.n_splits, "n_splits", 2)
         rng = check_random_state(self.random_state)
         for _ in range(self.n_repeats):
             seed = int(rng.randint(2**31 - 1))
@@ -221,7 +222,7 @@ class SettingKFold(BaseCrossValidator):
         if self.setting != "A":
             side = "rows" if self.setting == "B" else "cols"
             return VertexKFold(n, side, random_state=seed).split(X)
-        if not 2 <= n <= len(X):
+        if n > len(X):
             raise InputError(f"n_splits is {n} for {len(X)} pairs: give 2 or more, and fewer")
         # by codes: scikit-learn takes two labels with decimals for real ones
         _, code, counts = np.unique(
@@ -245,11 +246,15 @@ def _check_pairs(X):
         raise InputError(f"X is a {type(X).__name__}: split a PairData")
 
 
+def _check_count(value, name, least):
+    if not (isinstance(value, Integral) and value >= least):
+        raise InputError(f"{name} is {value!r}: give a whole number, at least {least}")
+
+
 def _divide(vertices, n_folds, side, rng, name):
     """Fold of each pair when the vertices that occur are divided at random."""
+    _check_count(n_folds, name, 2)
     occurring, position = np.unique(vertices, return_inverse=True)
-    if n_folds < 2:
-        raise InputError(f"{name} is {n_folds}: give at least 2")
     if n_folds > len(occurring):
         raise InputError(
             f"{name} is {n_folds}, but only {len(occurring)} {side} vertices occur in the "

@@ -34,7 +34,8 @@ def gram(
         The other side; X itself when None.
     kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable(X, Y) -> (m, p) array
         "gaussian" is exp(-gamma ||x - y||^2). "tanimoto" is x'y / (x'x + y'y - x'y), of bits the
-        share of those set in both among those set in either, and 1 between two zero vectors.
+        share of those set in both among those set in either, and 1 between two zero vectors. A
+        function gets features of float32 or float64.
     gamma : float, optional
         Inverse squared width of the Gaussian, in the inverse squared unit of the features.
 
@@ -85,6 +86,16 @@ def squared_distances(
     from sklearn.metrics.pairwise import euclidean_distances
 
     return euclidean_distances(X, Y, squared=True)
+
+
+def as_floats(matrix: np.ndarray | sparse.sparray) -> np.ndarray | sparse.sparray:
+    """Numbers of single or double precision as they are, all others in double precision.
+
+    Products of booleans and of small integers are not those of the numbers that they stand for.
+    """
+    if matrix.dtype in (np.float32, np.float64):
+        return matrix
+    return matrix.astype(np.float64)
 
 
 def dense(matrix: np.ndarray | sparse.sparray) -> np.ndarray:
@@ -148,7 +159,7 @@ def _called(kernel, X, Y):
 
 def _as_matrix(X, name):
     if sparse.issparse(X):
-        return sparse.csr_array(X)
+        return as_floats(sparse.csr_array(X))
     X = np.asarray(X)
     if X.ndim != 2:
         raise InputError(
@@ -156,4 +167,4 @@ def _as_matrix(X, name):
         )
     if X.dtype.kind not in "fiub":
         raise InputError(f"{name} has dtype {X.dtype}: give numbers")
-    return X
+    return as_floats(X)

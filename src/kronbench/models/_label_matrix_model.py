@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._parameters import CheckedParameters
 from kronbench.pairs import PairData
 from kronbench.pairs.data import Features
 from kronbench.pairs.spectral_filters import tikhonov
@@ -26,7 +27,7 @@ SETTINGS = ("A", "B", "C", "D")
 _ILL_CONDITIONED = 1e8
 
 
-class LabelMatrixModel(RegressorMixin, BaseEstimator):
+class LabelMatrixModel(CheckedParameters, RegressorMixin, BaseEstimator):
     """Base of the models that need the label of every pair of a row and a column vertex.
 
     A subclass has ``_fit(row_features, row_vertices, col_features, col_vertices, Y)``, where
@@ -48,6 +49,7 @@ class LabelMatrixModel(RegressorMixin, BaseEstimator):
         InputError
             A pair is missing or repeated, or y does not fit X or is not finite.
         """
+        self._check_parameters()
         row_vertices, col_vertices, Y = label_matrix(X, y, type(self).__name__)
         return self._fit(X.row_features, row_vertices, X.col_features, col_vertices, Y)
 
@@ -67,6 +69,7 @@ class LabelMatrixModel(RegressorMixin, BaseEstimator):
         InputError
             Shapes do not fit, or a value is not finite.
         """
+        self._check_parameters()
         vertices = checked_vertices(row_features, col_features)
         Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols)
         return self._fit(vertices.row_features, None, vertices.col_features, None, Y)

@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs, encode_two_classes
+from kronbench.models._parameters import CheckedParameters
 from kronbench.pairs import PairData
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices
 
 
-class PairClassifier(ClassifierMixin, BaseEstimator):
+class PairClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     """Two-class classifier of pairs; a subclass gives ``fit`` and ``_decision_function``.
 
     Labels are any two values, the larger one positive; inside they are -1 and +1.
@@ -42,10 +43,12 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predicted labels (n,), from ``classes_``."""
-        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
 
     def _start_fit(self, X, y):
-        """Check X and y, set ``classes_`` and the widths; the labels as (n,) -1.0 and 1.0."""
+        """Check all, set ``classes_`` and the widths; the labels as (n,) -1.0 and 1.0."""
+        self._check_parameters()
         self.classes_, signs = encode_two_classes(X, y)
         self._widths = X.row_features.shape[1], X.col_features.shape[1]
         self.n_features_in_ = sum(self._widths)

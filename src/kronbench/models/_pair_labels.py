@@ -37,7 +37,9 @@ def check_targets(X: PairData, y: ArrayLike) -> np.ndarray:
 def encode_two_classes(X: PairData, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The two sorted classes of y, and y with -1.0 for the first and 1.0 for the second."""
     y = check_pairs(X, y)
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
+    if y.dtype.kind == "c":
+        raise InputError("y holds complex numbers: give labels that have an order")
+    if (y.dtype.kind == "f" and not np.isfinite(y).all()) or np.any(y != y):  # NaN and NaT
         raise InputError("y holds NaN or infinite values: give the label of every pair")
     classes = np.unique(y)
     if len(classes) != 2:

@@ -6,6 +6,7 @@ import warnings
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +20,7 @@ from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs._small_pairs import small_pairs
-from kronbench.pairs.data import same_features, used_vertices
+from kronbench.pairs.data import used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, check_pairwise
 
 _STOPS = {
@@ -158,7 +159,7 @@ class ProductKernelModel(Renamed, BaseEstimator):
         """Between pairs of two vertices of one set: one kernel matrix compares them all."""
         for data in (X_fit,) if X is None else (X_fit, X):
             rows, cols = data.row_features, data.col_features
-            if not same_features(rows, cols):
+            if rows is not cols and not _equal(rows, cols):
                 raise InputError(
                     f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
                     "same features for rows and columns"
@@ -288,6 +289,12 @@ class ProductKernelModel(Renamed, BaseEstimator):
 def _precision(X):
     single = X.row_features.dtype == X.col_features.dtype == np.float32
     return np.float32 if single else np.float64
+
+
+def _equal(one, other):
+    if sparse.issparse(one) != sparse.issparse(other) or one.shape != other.shape:
+        return False
+    return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
 
 
 def _with_effect(matrix, match, effect, side):

@@ -10,6 +10,7 @@ from scipy import sparse
 from kronbench.errors import InputError
 from kronbench.linalg import dense, gram
 from kronbench.linalg.eigen import Spectrum, check_symmetric, feature_spectrum, kernel_spectrum
+from kronbench.linalg.gram_matrix import as_floats
 
 
 def check_precomputed(matrix: np.ndarray | sparse.csr_array, n_training: int, side: str) -> None:
@@ -47,7 +48,7 @@ class VertexKernel:
     def __init__(self, features, vertices, kernel, gamma, name):
         self.kernel, self.gamma, self.name = kernel, gamma, name
         self.precomputed = isinstance(kernel, str) and kernel == "precomputed"
-        self.n_given = features.shape[0]
+        self.n_given, features = features.shape[0], as_floats(features)
         self.vertices = np.arange(self.n_given) if vertices is None else vertices
         everything = len(self.vertices) == self.n_given
         if self.precomputed:

@@ -19,6 +19,7 @@ from scipy.linalg import (
 from kronbench.errors import InputError
 from kronbench.linalg import dense, gram
 from kronbench.linalg.eigen import check_symmetric
+from kronbench.linalg.gram_matrix import as_floats
 from kronbench.models._label_matrix_model import stacked
 from kronbench.models._vertex_kernel import VertexKernel
 from kronbench.pairs.spectral_filters import tikhonov
@@ -68,7 +69,7 @@ class VertexRidge(VertexKernel):
         """Other vertices (p, .) in that space."""
         if self.primal:
             self.check_width(features)
-            return features
+            return as_floats(features)
         return self.cross(features)
 
     def solve(self, T: np.ndarray) -> np.ndarray:
@@ -123,6 +124,7 @@ class VertexRidge(VertexKernel):
                 f"only ridge regression with a positive weight takes new {self.name}s: use the "
                 "tikhonov filter with reg > 0, or fit again"
             )
+        features = as_floats(features)
         if self.primal:
             self.check_width(features)
             self._extend_primal(features)

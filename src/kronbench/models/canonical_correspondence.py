@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
+from kronbench.linalg.gram_matrix import as_floats
+from kronbench.models._parameters import COUNT, COUNT_FROM_0, CheckedParameters
 
 _BLOCK = 4096
 
 
-class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
+class CanonicalCorrespondence(CheckedParameters, TransformerMixin, BaseEstimator):
     """Few components of word counts in which the classes of documents differ most.
 
     Canonical correspondence analysis (ter Braak 1986) of documents by words, with the indicators
@@ -50,6 +52,13 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
         Of the axes, the largest first.
     """
 
+    _parameter_constraints: ClassVar = {
+        "n_components": [COUNT],
+        "min_documents": [COUNT_FROM_0],
+        "n_iter": [COUNT_FROM_0],
+        "random_state": ["random_state"],
+    }
+
     def __init__(self, n_components=2, *, min_documents=1, n_iter=3, random_state=None):
         self.n_components = n_components
         self.min_documents = min_documents
@@ -70,17 +79,20 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
             Shapes do not fit, a count is negative or not finite, or there are not more classes
             than components.
         """
+        self._check_parameters()
         X, y = _counts(X), np.asarray(y)
         if y.shape != X.shape[:1]:
             raise InputError(
                 f"y has shape {y.shape}: give one class for each of the {X.shape[0]} documents"
             )
+        if y.dtype.kind == "c" or np.any(y != y):  # NaN and NaT
+            raise InputError("y holds NaN or complex numbers: give a class for every document")
         table = self._table(X, y)
         n_classes = np.count_nonzero(np.diff(table.indptr))
-        if not 0 < self.n_components < n_classes:
+        if self.n_components >= n_classes:
             raise InputError(
-                f"n_components={self.n_components}: give at least 1 and fewer than the "
-                f"{n_classes} classes that have documents"
+                f"n_components={self.n_components}: give fewer than the {n_classes} classes that "
+                "have documents"
             )
         total = table.sum(dtype=np.float64)
         row_root = np.sqrt(table.sum(axis=1, dtype=np.float64) / total)
@@ -109,7 +121,7 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
             )
         X = X[:, self.words_]
         length = np.asarray(X.sum(axis=1))
-        return (X @ self.positions_) / np.maximum(length, 1.0)[:, None]
+        return (X @ self.positions_) / np.where(length > 0, length, 1.0)[:, None]
 
     def _table(self, X, y):
         """Counts (C, v) of each class, csr, float32."""
@@ -132,7 +144,9 @@ class CanonicalCorrespondence(TransformerMixin, BaseEstimator):
 
 def _counts(X):
     """X as a csr array of nonnegative numbers without repeated entries."""
-    X = sparse.csr_array(X)
+    if getattr(X, "dtype", None) == np.float16:  # of which scipy makes no matrix
+        X = as_floats(X)
+    X = as_floats(sparse.csr_array(X))
     X.sum_duplicates()
     if not (X.dtype.kind in "fiub" and np.isfinite(X.data).all() and (X.data >= 0).all()):
         raise InputError("X holds entries that are no counts: give finite numbers, none negative")

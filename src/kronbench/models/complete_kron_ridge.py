@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import check_positive
@@ -16,10 +18,11 @@ from kronbench.models._label_matrix_model import (
     check_setting,
     warn_if_ill_conditioned,
 )
+from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH
 from kronbench.models._vertex_kernel import VertexKernel
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.leave_one_out import kron_leave_one_out
-from kronbench.pairs.spectral_filters import as_filter, joint_filter, tikhonov
+from kronbench.pairs.spectral_filters import FILTERS, as_filter, joint_filter, tikhonov
 
 
 class CompleteKronRidge(LabelMatrixModel):
@@ -49,6 +52,15 @@ default "linear"
     shape_ : tuple
         (m, q).
     """
+
+    _parameter_constraints: ClassVar = {
+        "reg": [AT_LEAST_0],
+        "row_kernel": KERNEL,
+        "col_kernel": KERNEL,
+        "row_gamma": WIDTH,
+        "col_gamma": WIDTH,
+        "filter": [StrOptions(set(FILTERS)), callable],
+    }
 
     def __init__(
         self,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Self
+from numbers import Real
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,9 +23,18 @@ from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
 from kronbench.linalg.lssvm_paths import PrefixPath
 from kronbench.linalg.side_information import csi
+from kronbench.models._parameters import (
+    AT_LEAST_0,
+    COUNT,
+    COUNT_FROM_0,
+    KERNEL,
+    POSITIVE,
+    WIDTH,
+    CheckedParameters,
+)
 
 
-class CSILSSVM(BaseEstimator):
+class CSILSSVM(CheckedParameters, BaseEstimator):
     """LS-SVM with intercept on a predictive low-rank factor (Bach & Jordan 2005).
 
     Parameters
@@ -76,6 +87,18 @@ default "gaussian"
     takes kernel values with the k pivots only and O(k^2) for each point.
     """
 
+    _parameter_constraints: ClassVar = {
+        "task": [StrOptions({"classification", "regression"})],
+        "kernel": KERNEL,
+        "gamma": WIDTH,
+        "reg": [POSITIVE],
+        "decomposition": [StrOptions({"csi", "cholesky"})],
+        "max_rank": [COUNT, None],
+        "kappa": [Interval(Real, 0, 1, closed="both")],
+        "lookahead": [COUNT_FROM_0],
+        "tol": [AT_LEAST_0],
+    }
+
     def __init__(
         self,
         *,
@@ -107,10 +130,7 @@ default "gaussian"
         X : (n, p) array or sparse matrix; (n, n) kernel matrix when kernel is "precomputed"
         y : (n,) array of classes or responses; (n, d) for several responses
         """
-        if self.task not in ("classification", "regression"):
-            raise InputError(f"task is {self.task!r}: give 'classification' or 'regression'")
-        if self.decomposition not in ("csi", "cholesky"):
-            raise InputError(f"decomposition is {self.decomposition!r}: give 'csi' or 'cholesky'")
+        self._check_parameters()
         regression = self.task == "regression"
         X, y = validate_data(
             self,

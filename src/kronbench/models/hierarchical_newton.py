@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -27,14 +28,21 @@ from kronbench.classes.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.evaluation import parent_decision, taxo_decision
 from kronbench.linalg.gram_matrix import dense
+from kronbench.models._parameters import (
+    AT_LEAST_0,
+    COUNT,
+    KERNEL,
+    POSITIVE,
+    PRECISION,
+    CheckedParameters,
+)
 from kronbench.models._renamed import Renamed
 
 _SOLVERS = ("cg", "pcg", "printed")
-_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
 
-class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
+class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, BaseEstimator):
     """Softmax classification with a kernel function on each node of a class tree.
 
     The score of a class is the sum of the functions on its path below the root, plus an
@@ -129,6 +137,22 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
 
     _fitted = None  # the covariance, where new rows are compared with the training rows
 
+    _parameter_constraints: ClassVar = {
+        "tree": ["array-like", None],
+        "kernel": KERNEL,
+        "gamma": [POSITIVE, "array-like"],
+        "variance": [POSITIVE, "array-like"],
+        "bias_variance": [AT_LEAST_0],
+        "classes": ["array-like", None],
+        "coupling": ["array-like", None],
+        "rank": [COUNT, None],
+        "dtype": PRECISION,
+        "solver": [StrOptions(set(_SOLVERS))],
+        "tol": [AT_LEAST_0],
+        "max_iter": [COUNT],
+        "max_inner": [COUNT],
+    }
+
     def __init__(
         self,
         tree=None,
@@ -216,6 +240,11 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
         InputError
             As for ``fit``, or bad folds.
 
+        Warns
+        -----
+        ConvergenceWarning
+            A fit, or the system of the gradient, did not converge: the value may be far off.
+
         Notes
         -----
         The error of the value is of second order in what the fits leave of stationarity; that of
@@ -232,6 +261,13 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
             gamma_groups=groups_as_given(self.gamma, coupling.n_nodes),
         )
         evaluation, gradient, by_bias = criterion.evaluate(criterion.start)
+        if not evaluation.converged:
+            warnings.warn(
+                "a fit to the other folds did not converge, and the log likelihood may be far "
+                "off: raise max_iter or max_inner, or give smaller variances",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return -evaluation.value, -np.append(gradient, by_bias)
 
     def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
@@ -278,12 +314,9 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
 
     def _checked(self, X, y):
         """Rows, codes of the labels, and what couples the classes; sets ``classes_``."""
+        self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
-        if self.solver not in _SOLVERS:
-            raise InputError(
-                f"solver is {self.solver!r}: give one of {', '.join(map(repr, _SOLVERS))}"
-            )
         coupling, codes = self._encode(y)
         return X, codes, coupling
 
@@ -334,7 +367,7 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
             self.kernel,
             self.bias_variance,
             rank=self.rank,
-            dtype=_checked_dtype(self.dtype),
+            dtype=np.dtype(self.dtype),
             in_features=self.solver != "printed",
         )
 
@@ -439,9 +472,3 @@ def forget_fit(estimator: BaseEstimator) -> None:
     """Take away what an earlier fit left: the attributes whose names end in an underscore."""
     for name in [name for name in vars(estimator) if name.endswith("_")]:
         delattr(estimator, name)
-
-
-def _checked_dtype(dtype):
-    if dtype not in _DTYPES:
-        raise InputError(f"dtype is {dtype!r}: give 'float32' or 'float64'")
-    return np.dtype(dtype)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import time
-from typing import Self
+from numbers import Integral
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.classes.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
-from kronbench.models.hierarchical_newton import forget_fit
+from kronbench.models._parameters import AT_LEAST_0, COUNT, CheckedParameters
+from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier, forget_fit
 
+_SHARING = [StrOptions({"all", "level", "subtree", "node"}), "array-like"]
 _COUNTS = ("n_products", "n_iter", "n_inner", "n_adjoint", "converged")
 
 
-class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
+class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
     """The hierarchical classifier at the hyperparameters of the largest ``cv_log_likelihood``.
 
     A quasi-Newton search over logarithms from the parameters of ``estimator``, with steps of at
@@ -82,7 +86,26 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         Their number.
     converged_ : bool
         Whether the search came within the noise before ``max_iter`` evaluations.
+
+    Notes
+    -----
+    The value is found to about ``noise``, and the hyperparameters only as far as the value tells
+    them apart: on a flat ridge, or where the optimum lies at infinity, a search that converged
+    may end at other ones, by factors, when rows are permuted or folds renamed. Smaller ``noise``
+    and ``tol`` follow a ridge further.
     """
+
+    _parameter_constraints: ClassVar = {
+        "estimator": [HierarchicalNewtonClassifier],
+        "sharing": _SHARING,
+        "gamma_sharing": _SHARING,
+        "learn_coupling": ["boolean"],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+        "max_iter": [COUNT],
+        "noise": [AT_LEAST_0],
+        "tol": [AT_LEAST_0],
+    }
 
     def __init__(
         self,
@@ -139,6 +162,7 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         InputError
             The fits do not converge where the search begins; as for ``estimator``, or bad folds.
         """
+        self._check_parameters()
         forget_fit(self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         model, inverse = clone(self.estimator), None
@@ -244,10 +268,8 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         return result, path
 
     def _drawn_folds(self, n):
-        if not 2 <= self.cv <= n:
-            raise InputError(
-                f"cv is {self.cv} for n_samples={n}: give 2 folds or more, and a row for each"
-            )
+        if self.cv > n:
+            raise InputError(f"cv is {self.cv} for n_samples={n}: give a row for each fold")
         return even_folds(n, self.cv, check_random_state(self.random_state))
 
     def _learned(self):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
@@ -24,10 +25,11 @@ from kronbench.models._label_matrix_model import (
     warn_if_ill_conditioned,
 )
 from kronbench.models._pair_labels import check_pairs
+from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH
 from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.pairs.data import Features, PairData
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
-from kronbench.pairs.spectral_filters import as_filter, tikhonov
+from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
 
 
 class IndependentRidge(LabelMatrixModel):
@@ -61,6 +63,14 @@ class IndependentRidge(LabelMatrixModel):
         (m, q).
     """
 
+    _parameter_constraints: ClassVar = {
+        "reg": [AT_LEAST_0],
+        "row_kernel": KERNEL,
+        "row_gamma": WIDTH,
+        "filter": [StrOptions(set(FILTERS)), callable],
+        "keep_data": ["boolean"],
+    }
+
     def __init__(
         self,
         *,
@@ -86,6 +96,7 @@ class IndependentRidge(LabelMatrixModel):
         InputError
             Shapes do not fit, or a value is not finite.
         """
+        self._check_parameters()
         row_features = checked_features(row_features)
         if not sparse.issparse(Y):
             Y = np.asarray(Y)

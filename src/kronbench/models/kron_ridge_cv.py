@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
-from numbers import Integral, Real
+from numbers import Integral
 from operator import add
 from typing import ClassVar, Self
 
@@ -13,14 +13,20 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import KFold
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models._kernel_sums import NAMES, Candidate, base_kernels, kernel_of_new
 from kronbench.models._pair_labels import check_pairs, check_targets
-from kronbench.models._parameters import CheckedParameters
+from kronbench.models._parameters import (
+    AT_LEAST_0,
+    COUNT,
+    COUNT_FROM_0,
+    POSITIVE,
+    CheckedParameters,
+)
 from kronbench.models._validation_loss import Fold, combined, validation_loss
 from kronbench.models.kron_ridge import KronRidge
 from kronbench.pairs import PairData
@@ -103,11 +109,11 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         "col_kernels": _KERNELS,
         "powers": [list, tuple],
         "regs": ["array-like"],
-        "effect": [Interval(Real, 0, None, closed="neither")],
+        "effect": [POSITIVE],
         "cv": ["cv_object", StrOptions({"loo"})],
-        "gradient_steps": [Interval(Integral, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "gradient_steps": [COUNT_FROM_0],
+        "max_iter": [COUNT],
+        "tol": [AT_LEAST_0],
         "random_state": ["random_state"],
     }
 

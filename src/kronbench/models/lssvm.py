@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +12,12 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError, check_positive
+from kronbench.errors import InputError
 from kronbench.linalg import gram
+from kronbench.models._parameters import KERNEL, POSITIVE, WIDTH, CheckedParameters
 
 
-class LSSVM(RegressorMixin, BaseEstimator):
+class LSSVM(CheckedParameters, RegressorMixin, BaseEstimator):
     """Ridge regression with an intercept that bears no penalty, by one Cholesky factorization.
 
     min ||Y - K A - 1 c||^2 / (2 n) + reg <A, K A> / 2 (Bach & Jordan 2005, Section 6): O(n^3) for
@@ -43,6 +44,12 @@ class LSSVM(RegressorMixin, BaseEstimator):
         c.
     """
 
+    _parameter_constraints: ClassVar = {
+        "reg": [POSITIVE],
+        "kernel": KERNEL,
+        "gamma": WIDTH,
+    }
+
     def __init__(
         self,
         *,
@@ -62,7 +69,8 @@ class LSSVM(RegressorMixin, BaseEstimator):
         InputError
             Shapes do not fit, a response is not finite, or reg is not positive.
         """
-        reg, Y = check_positive(self.reg, "reg"), np.asarray(y, dtype=np.float64)
+        self._check_parameters()
+        Y = np.asarray(y, dtype=np.float64)
         K = gram(X, kernel=self.kernel, gamma=self.gamma)
         if K.shape[0] != K.shape[1] or Y.ndim not in (1, 2) or len(Y) != len(K):
             raise InputError(
@@ -75,7 +83,7 @@ class LSSVM(RegressorMixin, BaseEstimator):
         centred = K - mean
         centred -= mean[:, None]
         centred += mean.mean()
-        centred[np.diag_indices(n)] += n * reg
+        centred[np.diag_indices(n)] += n * self.reg
         target_mean = Y.mean(axis=0)
         self.X_fit_ = None if self.kernel == "precomputed" else X
         self.dual_coef_ = cho_solve(cho_factor(centred, overwrite_a=True), Y - target_mean)

@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError
+from kronbench.models._parameters import CheckedParameters
 from kronbench.models._renamed import Renamed
 
 
-class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
+class OneAgainstRest(CheckedParameters, Renamed, ClassifierMixin, BaseEstimator):
     """C binary classifiers of one kind, one for each class (Seeger 2006, section 8.1).
 
     scikit-learn's ``OneVsRestClassifier`` fits the same machines, but its probabilities are
@@ -40,6 +42,10 @@ class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
     _renamed: ClassVar = {
         "warm_start": "give start to fit",
         "fit_hyperparameters": "use fit, with an estimator HierarchicalNewtonCV",
+    }
+
+    _parameter_constraints: ClassVar = {
+        "estimator": [HasMethods(["fit", "predict_log_proba"])],
     }
 
     def __init__(self, estimator):
@@ -71,6 +77,7 @@ class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
         InputError
             The estimator has a tree, y holds one class, or ``start`` has other classes.
         """
+        self._check_parameters()
         parameters = self.estimator.get_params()
         if any(parameters.get(name) is not None for name in ("tree", "estimator__tree")):
             raise InputError("the estimator has a tree: give a flat model, it meets two classes")

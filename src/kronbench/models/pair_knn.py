@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numba import njit, prange
@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from kronbench.errors import InputError
 from kronbench.models._pair_classifier import occurring
 from kronbench.models._pair_neighbors import PairNeighborsClassifier
+from kronbench.models._parameters import COUNT
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # distances of a block of test vertices
@@ -56,6 +57,10 @@ class PairKNN(PairNeighborsClassifier):
     # features) its KDTree takes 11 s to build and then 7, 14, 41 us of one core a test pair
     # for K = 1, 20, 100; this search takes 3 s and 0.7, 3.1, 11 us after 5 s of sorting.
 
+    _parameter_constraints: ClassVar = {
+        "n_neighbors": [COUNT],
+    }
+
     def __init__(self, *, n_neighbors: int = 5):
         self.n_neighbors = n_neighbors
 
@@ -76,6 +81,7 @@ class PairKNN(PairNeighborsClassifier):
         signs = self._start_fit(X, y)
         self._n_pairs = len(X)
         self._check_neighbors(self.n_neighbors)
+        self._check_scale(X)
         self._row_vertices, rows = occurring(X.row_features, X.rows)
         self._col_vertices, cols = occurring(X.col_features, X.cols)
         shape = len(self._row_vertices), len(self._col_vertices)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from libsvm.svm import kernel_names, libsvm, svm_model, svm_node, svm_parameter, svm_problem
@@ -12,9 +12,9 @@ from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from kronbench.errors import check_positive
 from kronbench.linalg.gram_matrix import gram
 from kronbench.models._pair_classifier import PairClassifier
+from kronbench.models._parameters import POSITIVE
 from kronbench.models._vec_trick_predictor import VecTrickPredictor
 from kronbench.pairs import PairData
 
@@ -73,6 +73,14 @@ class PairLibSVM(PairClassifier):
     Airola & Pahikkala 2018, sections 5.1, 5.3 and 5.4.
     """
 
+    _parameter_constraints: ClassVar = {
+        "reg": [POSITIVE],
+        "gamma": [POSITIVE],
+        "tol": [POSITIVE],
+        "cache_mib": [POSITIVE],
+        "precompute": ["boolean"],
+    }
+
     def __init__(
         self,
         *,
@@ -97,8 +105,6 @@ class PairLibSVM(PairClassifier):
         y : (n,) labels of two values
         """
         signs = self._start_fit(X, y)
-        for name in ("reg", "gamma", "tol", "cache_mib"):
-            check_positive(getattr(self, name), name)
         parameter = self._parameter()
         if self.precompute:
             parameter.kernel_type = kernel_names.PRECOMPUTED

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from rlscore.learner.kron_svm import KronSVM as ReferenceKronSVM
 
-from kronbench.errors import check_positive
 from kronbench.linalg import gram
 from kronbench.models._pair_classifier import PairClassifier
+from kronbench.models._parameters import COUNT, KERNEL, POSITIVE, WIDTH
 from kronbench.models._renamed import Renamed
 from kronbench.pairs import PairData
 
@@ -53,6 +53,16 @@ class PairRLScore(Renamed, PairClassifier):
 
     _renamed: ClassVar = {"outer_iter": "give max_iter", "inner_iter": "give max_inner"}
 
+    _parameter_constraints: ClassVar = {
+        "reg": [POSITIVE],
+        "row_kernel": KERNEL,
+        "col_kernel": KERNEL,
+        "row_gamma": WIDTH,
+        "col_gamma": WIDTH,
+        "max_iter": [COUNT],
+        "max_inner": [COUNT],
+    }
+
     def __init__(
         self,
         *,
@@ -75,7 +85,6 @@ class PairRLScore(Renamed, PairClassifier):
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on the n pairs of X with labels (n,) of two values; O(n (m + q)) an iteration."""
         signs = self._start_fit(X, y)
-        check_positive(self.reg, "reg")
         row_vertices, rows = np.unique(X.rows, return_inverse=True)
         col_vertices, cols = np.unique(X.cols, return_inverse=True)
         self._row_features = X.row_features[row_vertices]

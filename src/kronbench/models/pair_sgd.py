@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 
-from kronbench.errors import InputError, check_positive
 from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring
+from kronbench.models._parameters import COUNT, POSITIVE
 from kronbench.models._vertex_sgd import descend
 from kronbench.pairs import PairData
 
@@ -71,6 +72,14 @@ class PairSGD(PairClassifier):
     # scikit-learn's steps are the bottleneck of table 7. On a fold of Ki (41,000 pairs, 1577
     # features) a million of them take 4.0 s, those of the dual form 0.2 s.
 
+    _parameter_constraints: ClassVar = {
+        "loss": [StrOptions(set(_LOSSES))],
+        "reg": [POSITIVE],
+        "n_updates": [COUNT],
+        "random_state": ["random_state"],
+        "form": [StrOptions(set(_FORMS))],
+    }
+
     def __init__(
         self,
         *,
@@ -101,11 +110,6 @@ class PairSGD(PairClassifier):
         y : (n,) labels of two values
         """
         signs = self._start_fit(X, y)
-        check_positive(self.reg, "reg")
-        if self.loss not in _LOSSES:
-            raise InputError(f"loss is {self.loss!r}: give 'hinge' or 'logistic'")
-        if self.form not in _FORMS:
-            raise InputError(f"form is {self.form!r}: give 'primal' or 'dual'")
         row_features, rows = occurring(X.row_features, X.rows)
         col_features, cols = occurring(X.col_features, X.cols)
         row_mean, row_scale = _standardize(row_features)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils._param_validation import StrOptions
 
 from kronbench.models._pair_classifier import concatenated, occurring
 from kronbench.models._pair_neighbors import PairNeighborsClassifier
+from kronbench.models._parameters import COUNT
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # of concatenated features, and of neighbours, of a block of test pairs
@@ -43,6 +45,11 @@ class PairSklearnKNN(PairNeighborsClassifier):
     Airola & Pahikkala 2018, section 5.6.
     """
 
+    _parameter_constraints: ClassVar = {
+        "n_neighbors": [COUNT],
+        "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
+    }
+
     def __init__(self, *, n_neighbors: int = 5, algorithm: str = "auto"):
         self.n_neighbors = n_neighbors
         self.algorithm = algorithm
@@ -52,6 +59,7 @@ class PairSklearnKNN(PairNeighborsClassifier):
         signs = self._start_fit(X, y)
         self._n_pairs = len(X)
         self._check_neighbors(self.n_neighbors)
+        self._check_scale(X)
         self._search = KNeighborsClassifier(self.n_neighbors, algorithm=self.algorithm)
         self._search.fit(_features(X), signs)
         self._signs = signs

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
+from kronbench.models._parameters import CheckedParameters
 
 
-class TopDownClassifier(ClassifierMixin, BaseEstimator):
+class TopDownClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     """At each inner node a classifier chooses a child; probabilities multiply along the path.
 
     The baseline of hierarchical classification: nothing is shared between the nodes. A fit of
@@ -42,6 +44,11 @@ class TopDownClassifier(ClassifierMixin, BaseEstimator):
         without rows has none: its children are equally likely.
     """
 
+    _parameter_constraints: ClassVar = {
+        "tree": ["array-like"],
+        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+    }
+
     def __init__(self, tree, *, estimator=None):
         self.tree = tree
         self.estimator = estimator
@@ -52,13 +59,16 @@ class TopDownClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         InputError
-            A bad tree, or a class outside it.
+            A bad tree, a class outside it, or an estimator without ``predict_proba``.
         """
+        self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         tree = self.tree_ = Tree(self.tree)
         y = np.asarray(y)
-        if y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= tree.n_classes:
+        if y.dtype.kind not in "iu":
+            raise InputError(f"y has dtype {y.dtype}: give integers, 0..{tree.n_classes - 1}")
+        if y.min() < 0 or y.max() >= tree.n_classes:
             raise InputError(f"y holds a label outside 0..{tree.n_classes - 1}, the leaves")
         self.classes_ = np.arange(tree.n_classes)
         base = LogisticRegression() if self.estimator is None else self.estimator

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
@@ -23,6 +24,7 @@ from kronbench.models._label_matrix_model import (
     stacked,
     warn_if_ill_conditioned,
 )
+from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH
 from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.pairs.data import Features
 from kronbench.pairs.leave_one_out import (
@@ -30,7 +32,7 @@ from kronbench.pairs.leave_one_out import (
     held_out_pairs,
     two_step_leave_one_out,
 )
-from kronbench.pairs.spectral_filters import as_filter, tikhonov
+from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
 
 
 class TwoStepRidge(LabelMatrixModel):
@@ -67,6 +69,18 @@ default "linear"
     shape_ : tuple
         (m, q).
     """
+
+    _parameter_constraints: ClassVar = {
+        "reg_rows": [AT_LEAST_0],
+        "reg_cols": [AT_LEAST_0],
+        "row_kernel": KERNEL,
+        "col_kernel": KERNEL,
+        "row_gamma": WIDTH,
+        "col_gamma": WIDTH,
+        "row_filter": [StrOptions(set(FILTERS)), callable],
+        "col_filter": [StrOptions(set(FILTERS)), callable],
+        "keep_data": ["boolean"],
+    }
 
     def __init__(
         self,
@@ -106,6 +120,7 @@ default "linear"
         InputError
             Shapes do not fit, or a value is not finite.
         """
+        self._check_parameters()
         vertices = checked_vertices(row_features, col_features)
         Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols, allow_sparse=True)
         return self._fit(vertices.row_features, None, vertices.col_features, None, Y)
@@ -365,6 +380,7 @@ default "linear"
         -------
         (m, q) array; missing labels as in ``held_out``.
         """
+        self._check_parameters()
         vertices = checked_vertices(row_features, col_features)
         Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols, missing=True)
         missing = np.isnan(Y)

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
+from kronbench.models._parameters import AT_LEAST_0, COUNT, check_parameters
 from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier
 
 
@@ -64,8 +65,14 @@ def fit_uncertain(
     Raises
     ------
     InputError
-        The estimator has no tree, nodes are not in it, or as for the estimator's ``fit``.
+        The estimator has no tree, nodes are not in it, ``max_iter`` or ``tol`` is out of range,
+        or as for the estimator's ``fit``.
     """
+    check_parameters(
+        {"max_iter": [COUNT], "tol": [AT_LEAST_0]},
+        {"max_iter": max_iter, "tol": tol},
+        "fit_uncertain",
+    )
     if estimator.tree is None:
         raise InputError("tree is None: uncertain targets are nodes of a tree, give one")
     tree = Tree(estimator.tree)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 
-from kronbench.errors import InputError
 from kronbench.linalg import KernelColumns, gram, incomplete_cholesky, one_blas_thread
 from kronbench.linalg.threads import processors
 from kronbench.models._pair_labels import check_pairs
+from kronbench.models._parameters import COUNT, PRECISION, WIDTH
 from kronbench.models._vertex_kernel import check_width
 from kronbench.models._vertex_transformer import VertexTransformer
 from kronbench.pairs import PairData
@@ -26,6 +27,7 @@ _CANDIDATES = 20
 # Residual diagonal of the candidates, relative to the largest entry, that is taken for zero.
 _TOL = 1e-12
 _BLOCK = 4096  # vertices whose kernel values are held at a time
+_KERNEL = [StrOptions({"linear", "gaussian", "tanimoto"}), callable, None]
 
 
 class VertexNystroem(VertexTransformer):
@@ -66,6 +68,17 @@ class VertexNystroem(VertexTransformer):
     Williams & Seeger 2001, NIPS 13; Chen, Epperly, Tropp & Webber 2025, Comm. Pure Appl. Math. 78.
     """
 
+    _parameter_constraints: ClassVar = {
+        "row_kernel": _KERNEL,
+        "col_kernel": _KERNEL,
+        "row_gamma": WIDTH,
+        "col_gamma": WIDTH,
+        "row_rank": [COUNT],
+        "col_rank": [COUNT],
+        "dtype": PRECISION,
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         *,
@@ -96,6 +109,7 @@ class VertexNystroem(VertexTransformer):
             X is no PairData or has no pairs; a kernel is precomputed or not positive
             semidefinite; a rank is no positive integer.
         """
+        self._check_parameters()
         check_pairs(X)
         rng = check_random_state(self.random_state)
         self._done = {}
@@ -107,17 +121,10 @@ class VertexNystroem(VertexTransformer):
         kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
         if kernel is None:
             return None, 0.0, 0.0
-        if isinstance(kernel, str) and kernel == "precomputed":
-            raise InputError(
-                f"{side}_kernel is 'precomputed': give the features of the vertices and a kernel "
-                "of them, or None"
-            )
         features = getattr(X, f"{side}_features")
         every, _ = used_vertices(getattr(X, f"{side}s"), features.shape[0])
         used = np.arange(features.shape[0])[every]
         rank = getattr(self, f"{side}_rank")
-        if rank != int(rank) or rank < 1:
-            raise InputError(f"{side}_rank is {rank}: give a positive integer")
         sample = used
         if len(used) > _CANDIDATES * rank:
             sample = np.sort(rng.choice(used, _CANDIDATES * rank, replace=False))

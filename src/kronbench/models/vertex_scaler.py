@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +40,11 @@ class VertexScaler(VertexTransformer):
         The same of the columns.
     """
 
+    _parameter_constraints: ClassVar = {
+        "rows": ["boolean"],
+        "cols": ["boolean"],
+    }
+
     def __init__(self, *, rows: bool = True, cols: bool = True):
         self.rows = rows
         self.cols = cols
@@ -52,6 +57,7 @@ class VertexScaler(VertexTransformer):
         InputError
             X is no PairData, or has no pairs.
         """
+        self._check_parameters()
         check_pairs(X)
         self.row_mean_, self.row_scale_ = _moments(self.rows, X.row_features, X.rows)
         self.col_mean_, self.col_scale_ = _moments(self.cols, X.col_features, X.cols)

@@ -26,8 +26,8 @@ class PairData:
         estimator says ``kernel="precomputed"`` ((m, m) to fit, (m, m_train) to predict).
     col_features : (q, r) array or sparse matrix
         The same for the column vertices.
-    rows, cols : (n,) integer arrays
-        One entry a pair: the positions of its two vertices.
+    rows, cols : (n,) arrays of integers of any type
+        One entry a pair: the positions of its two vertices. They are kept as ``np.intp``.
 
     Attributes
     ----------
@@ -155,6 +155,11 @@ class PairData:
             index = index[0]
         if not isinstance(index, slice):
             index = np.atleast_1d(index)
+            if index.ndim > 1:
+                raise InputError(
+                    f"the index has {index.ndim} dimensions: give positions or a mask of pairs, "
+                    "in one dimension"
+                )
             if index.size == 0:
                 index = index.astype(np.intp)  # numpy makes an empty list a float array
         subset = object.__new__(PairData)
@@ -225,6 +230,10 @@ def _as_features(features, name):
         values = features
     if values.dtype.kind not in "fiub":
         raise InputError(f"{name} has dtype {values.dtype}: give numbers")
+    if values.dtype.itemsize > 8:  # as all models compute
+        with np.errstate(over="ignore"):
+            features = features.astype(np.float64)
+        values = features.data if sparse.issparse(features) else features
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError(f"{name} holds NaN or infinite values: give finite numbers")
     return features
@@ -243,4 +252,4 @@ def _as_index(index, size, name):
         raise InputError(
             f"{name} holds the index {low if low < 0 else high}, out of range for {size} vertices"
         )
-    return index
+    return index.astype(np.intp, copy=False)  # sums and products of small types overflow

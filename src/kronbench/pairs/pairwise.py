@@ -158,8 +158,8 @@ class PairwiseOperator(LinearOperator):
                 )
         K = np.asarray(row_matrix)
         G = K if one_set else np.asarray(col_matrix)
-        out = {"r": np.asarray(rows), "c": np.asarray(cols)}
-        in_ = out if in_rows is None else {"r": np.asarray(in_rows), "c": np.asarray(in_cols)}
+        out = {"r": _positions(rows), "c": _positions(cols)}
+        in_ = out if in_rows is None else {"r": _positions(in_rows), "c": _positions(in_cols)}
         matrices = {"K": K, "G": G}
         if any("KK" in term for name in weights for term in _SUMS.get(name, ())):
             matrices |= {"KK": K * K, "GG": G * G}
@@ -338,6 +338,11 @@ def _sums_over_matches(matrix, rows, others, in_rows, bounds, X, result):
             factor = row[in_rows[e]]
             for v in range(X.shape[1]):
                 result[h, v] += factor * X[e, v]
+
+
+def _positions(index):
+    index = np.asarray(index)
+    return index.astype(np.intp, copy=False) if index.dtype.kind in "iu" else index
 
 
 def _products(weights, matrices, out, in_, method):

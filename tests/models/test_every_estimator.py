@@ -1,0 +1,230 @@
+"""What holds for every public estimator, of types of numbers and of ranges of parameters."""
+
+import inspect
+import re
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import Interval, make_constraint
+
+from kronbench import InputError, PairData, models
+from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.models._parameters import CheckedParameters
+
+REALS = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16".split()
+LABELS = np.random.default_rng(5).integers(2, size=289)
+
+
+def of_pairs(as_given, index):
+    """All pairs of 17 rows and columns, more than 8 bits can count."""
+    rng = np.random.default_rng(1)
+    row_features, col_features = (as_given(rng.integers(100, size=(17, d))) for d in (4, 6))
+    rows, cols = (side.ravel().astype(index) for side in np.indices((17, 17)))
+    return PairData(row_features, col_features, rows, cols)
+
+
+def of_rows(as_given, index):
+    """Thirty rows, in classes 0, 1 and 2."""
+    X = np.random.default_rng(2).integers(100, size=(30, 5))
+    X[:, 0] = 1 + np.arange(30) % 3
+    return as_given(X)
+
+
+def classes_of(X):
+    return LABELS if isinstance(X, PairData) else np.arange(X.shape[0]) % 3
+
+
+def numbers_of(X):
+    y = classes_of(X)
+    return y + np.sin(np.arange(len(y)))
+
+
+def predicted(model, X):
+    return model.predict(X)
+
+
+def scored(model, X):
+    return model.decision_function(X)
+
+
+def shown(model, X):
+    found = model.transform(X)
+    if isinstance(found, PairData):
+        found = np.append(dense(found.row_features), dense(found.col_features))
+    return found
+
+
+def dense(features):
+    return features.toarray() if sparse.issparse(features) else features
+
+
+def product(X, Y):
+    return dense(X @ Y.T)
+
+
+def flat(**options):
+    return HierarchicalNewtonClassifier(max_iter=5, **options)
+
+
+# an estimator, its input, its labels and what is compared
+EXAMPLES = [
+    (models.CSILSSVM(gamma=1e-3), of_rows, classes_of, scored),
+    (models.CSILSSVM(kernel="linear", max_rank=4), of_rows, classes_of, scored),
+    (models.CanonicalCorrespondence(random_state=0), of_rows, classes_of, shown),
+    (models.CompleteKronRidge(), of_pairs, numbers_of, predicted),
+    (models.CompleteKronRidge(row_kernel=product), of_pairs, numbers_of, predicted),
+    (flat(), of_rows, classes_of, models.HierarchicalNewtonClassifier.predict_log_proba),
+    (
+        models.HierarchicalNewtonCV(flat(variance=1e-3), cv=2, max_iter=2, random_state=0),
+        of_rows, classes_of, models.HierarchicalNewtonCV.predict_log_proba,
+    ),
+    (models.IndependentRidge(), of_pairs, numbers_of, predicted),
+    (models.KronNewton(max_iter=3), of_pairs, classes_of, scored),
+    (models.KronRidge(max_iter=5), of_pairs, numbers_of, predicted),
+    (models.KronRidge(max_iter=5, form="primal"), of_pairs, numbers_of, predicted),
+    (models.KronRidge(max_iter=5, pairwise="cartesian"), of_pairs, numbers_of, predicted),
+    (models.KronRidge(max_iter=2, row_kernel=product), of_pairs, numbers_of, predicted),
+    (models.KronRidgeCV(random_state=0, cv=2, regs=(1.0,)), of_pairs, numbers_of, predicted),
+    (models.KronSVM(max_iter=3), of_pairs, classes_of, scored),
+    (models.LSSVM(), of_rows, numbers_of, predicted),
+    (models.LSSVM(kernel="gaussian", gamma=1e-3), of_rows, numbers_of, predicted),
+    (
+        models.OneAgainstRest(flat(variance=1e-3)),
+        of_rows, classes_of, models.OneAgainstRest.predict_log_proba,
+    ),
+    (models.PairKNN(n_neighbors=3), of_pairs, classes_of, scored),
+    (models.PairLibSVM(gamma=1e-3), of_pairs, classes_of, scored),
+    (models.PairLibSVM(gamma=1e-3, precompute=True), of_pairs, classes_of, scored),
+    (models.PairSGD(n_updates=200, random_state=0), of_pairs, classes_of, scored),
+    (models.PairSGD(n_updates=200, random_state=0, form="dual"), of_pairs, classes_of, scored),
+    (models.PairSklearnKNN(n_neighbors=3), of_pairs, classes_of, scored),
+    (
+        models.TopDownClassifier(np.array([-1, 0, 0, 1, 1])),
+        of_rows, classes_of, models.TopDownClassifier.predict_proba,
+    ),
+    (models.TwoStepRidge(), of_pairs, numbers_of, predicted),
+    (models.TwoStepRidge(row_kernel="tanimoto"), of_pairs, numbers_of, predicted),
+    (
+        models.VertexNystroem(
+            row_kernel="gaussian", row_gamma=1e-3, row_rank=4, col_kernel="tanimoto",
+            random_state=0,
+        ),
+        of_pairs, numbers_of, shown,
+    ),
+    (models.VertexScaler(), of_pairs, numbers_of, shown),
+]  # fmt: skip
+CLASSES = {
+    found
+    for name in models.__all__
+    if inspect.isclass(found := getattr(models, name)) and issubclass(found, BaseEstimator)
+}
+every = pytest.mark.parametrize(
+    "example", EXAMPLES, ids=[f"{k}-{type(e[0]).__name__}" for k, e in enumerate(EXAMPLES)]
+)
+
+
+def test_every_public_estimator_has_an_example():
+    assert {type(example[0]) for example in EXAMPLES} == CLASSES
+
+
+def outcome(example, as_given, index="int64"):
+    estimator, make, labels, show = example
+    X = make(as_given, index)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fits that are cut short
+        return dense(show(clone(estimator).fit(X, labels(X)), X))
+
+
+@every
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_features_of_any_real_type_are_their_float64_copy(example, form):
+    for name in REALS:
+        if name == "float16" and form is not np.asarray:
+            continue  # scipy has none
+
+        def given(X, name=name):
+            return form(X.astype(name))
+
+        def copied(X, name=name):
+            return form(X.astype(name).astype(np.float64))
+
+        found, expected = outcome(example, given), outcome(example, copied)
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+        assert found.dtype == expected.dtype
+
+
+@every
+def test_indices_of_any_integer_type_are_their_int64_copy(example):
+    if example[1] is of_rows:
+        pytest.skip("has no indices")
+    expected = outcome(example, np.float64)
+    for name in REALS:
+        if "int" in name:
+            found = outcome(example, np.float64, name)
+            np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+def misfits(constraints):
+    """Values that none of a parameter's constraints takes: text, NaN, fractions, beyond an end."""
+    constraints = [make_constraint(given) for given in constraints]
+    values = ["text", np.nan, np.array(np.nan), 2.5, 1e400, object(), [[], [1]], None, -1]
+    for interval in constraints:
+        if isinstance(interval, Interval):
+            for end, step in ((interval.left, -1), (interval.right, 1)):
+                values += (
+                    [] if end is None else [end, end + step, end + 0.5, np.float32(end + step)]
+                )
+    return [v for v in values if not any(c.is_satisfied_by(v) for c in constraints)]
+
+
+CHECKED = [
+    (example[0], name)
+    for cls in sorted(CLASSES, key=lambda cls: cls.__name__)
+    if issubclass(cls, CheckedParameters)
+    for example in [next(e for e in EXAMPLES if type(e[0]) is cls)]
+    for name in cls._parameter_constraints
+]
+
+
+@every
+def test_what_is_not_fitted_says_so(example):
+    estimator, make = example[:2]
+    names = ("predict", "decision_function", "predict_proba", "transform")
+    methods = [name for name in names if hasattr(estimator, name)]
+    assert methods
+    for name in methods:
+        with pytest.raises(NotFittedError):
+            getattr(clone(estimator), name)(make(np.float64, "int64"))
+
+
+def test_every_parameter_has_a_range():
+    for cls in CLASSES:
+        if issubclass(cls, CheckedParameters):
+            assert set(cls._parameter_constraints) == set(cls._get_param_names()), cls
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"), CHECKED, ids=[f"{type(e).__name__}-{n}" for e, n in CHECKED]
+)
+def test_a_parameter_out_of_range_is_one_sentence_before_any_work(estimator, name):
+    values = misfits(estimator._parameter_constraints[name])
+    assert len(values) > 2
+    for value in values:
+        with pytest.raises(InputError) as caught:
+            clone(estimator).set_params(**{name: value}).fit(None, None)
+        sentence = str(caught.value)
+        start = f"The '{name}' parameter of {type(estimator).__name__} must be "
+        assert sentence.startswith(start)
+        assert re.fullmatch(r".* Got .* instead\.", sentence)
+        assert len(sentence) <= 400
+
+
+def test_a_long_value_is_cut_short():
+    with pytest.raises(InputError) as caught:
+        models.LSSVM(reg=np.arange(900.0).reshape(30, 30)).fit(np.eye(3), np.arange(3.0))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) == 400
