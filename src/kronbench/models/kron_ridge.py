@@ -26,6 +26,8 @@ from kronbench.pairs import Iterate, PairData
 
 # Up to which share of the norm of the scores they may be off where "auto" says nothing
 _NEAR = 3e-3
+# The same for a bound of what rounding may do, which is some twenty times what it does
+_DOUBT = 0.1
 
 
 class KronRidge(RegressorMixin, ProductKernelModel):
@@ -395,14 +397,18 @@ default "linear"
                 lost[j] = not (reached[j] and ends[j] <= last[j])
             elif reached[j]:
                 lost[j] = parted(j, ends[j], attained)
+        scores = (found.coefficients[:, -1] @ found.tridiagonal.T) @ found.basis
+        sizes = np.linalg.norm(scores, axis=1)
+        if not self._iterations_regularize:
+            # kernels to other pairs round otherwise than those of the residual
+            lost |= reached & ~(bounds[:, -1] <= _DOUBT * sizes)
         reached &= ~lost
         otherwise = "max_iter" if found.n_iter == self.max_iter else "breakdown"
         reasons = tuple(
             "tol" if within else "rounding" if spoilt else otherwise
             for within, spoilt in zip(reached, lost, strict=True)
         )
-        scores = (found.coefficients[:, -1] @ found.tridiagonal.T) @ found.basis
-        far = ~(claimed <= _NEAR * np.linalg.norm(scores, axis=1)) & ~reached & ~lost
+        far = ~(claimed <= _NEAR * sizes) & ~reached & ~lost
         return reasons, last, far
 
     def _warn_of_path(self, regs, reasons, far):

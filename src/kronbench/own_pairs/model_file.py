@@ -39,9 +39,9 @@ _SCALES = ("row_mean_", "row_scale_", "col_mean_", "col_scale_")
 
 # The fitted attributes that predictions come of, beside the maps of a primal form.
 _FITTED = {
-    "KronNewton": ("dual_coef_", "coef_", "classes_"),
-    "KronRidge": ("dual_coef_", "coef_"),
-    "KronSVM": ("dual_coef_", "coef_", "classes_"),
+    "KronNewton": ("dual_coef_", "coef_", "intercept_", "classes_"),
+    "KronRidge": ("dual_coef_", "coef_", "intercept_"),
+    "KronSVM": ("dual_coef_", "coef_", "intercept_", "classes_"),
     "PairSGD": ("row_coef_", "col_coef_", "intercept_", "classes_"),
 }
 
@@ -318,6 +318,8 @@ def _width(data, side):
 
 def _restored(recipe, arrays, data, before):
     estimator = recipe.estimator()
+    if "fit_intercept" in estimator.get_params():
+        estimator.intercept_ = 0.0  # in files of before it was kept
     for name in _FITTED[recipe.solver]:
         if name in arrays:
             value = arrays[name]
