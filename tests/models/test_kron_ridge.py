@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 
 from kronbench import PairData
@@ -208,3 +209,53 @@ def test_clear_errors():
     for form in ("dual", "primal"):
         with pytest.raises(InputError, match="features"):
             KronRidge(form=form).fit(X, y).predict(wider)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solver", ["auto", "minres"])
+def test_unscaled_features_are_solved_or_the_solution_is_doubted(solver, dtype):
+    rng = np.random.default_rng(0)
+    D, T = (
+        rng.uniform(150, 500, (30, 2)).astype(dtype),
+        rng.uniform(100, 900, (20, 2)).astype(dtype),
+    )
+    X, y = PairData.complete(D, T), np.random.default_rng(0).standard_normal(600)
+    features = np.kron(D.astype(float), T.astype(float))
+    errors = y - features @ np.linalg.lstsq(features, y, rcond=None)[0]  # reg is nothing to 1e10
+    if solver == "auto":
+        model = KronRidge().fit(X, y)
+        np.testing.assert_allclose(y - model.predict(X), errors, atol=1e-3)
+        assert model.noise_variance_ == pytest.approx(errors @ errors / 600, rel=1e-3)
+        np.testing.assert_allclose(model.dual_coef_, errors, atol=1e-3)
+    else:
+        with pytest.warns(ConvergenceWarning, match="ended by rounding"):
+            model = KronRidge(solver="minres").fit(X, y)
+        # the empty model has y'y / 2
+        assert np.sum((y - model.predict(X)) ** 2) < 1.01 * y @ y
+    assert len(model.objective_path_) == model.n_iter_
+    risk = 0.5 * np.sum((y - model.predict(X)) ** 2)
+    assert model.objective_path_[-1] == pytest.approx(risk, rel=0.05)
+
+
+def test_a_path_says_how_each_weight_ended():
+    rng = np.random.default_rng(0)
+    D, T = rng.uniform(150, 500, (30, 2)), rng.uniform(100, 900, (20, 2))
+    X, y = PairData.complete(D, T), np.random.default_rng(0).standard_normal(600)
+    with pytest.warns(ConvergenceWarning, match="1 of 2 weights, up to reg=1e-06"):
+        path = KronRidge(solver="minres").path(X, y, [1e-6, 1e10], X)
+    assert path.stop_reasons == ("rounding", "tol")
+    assert np.abs(path.final_test_scores(1e-8)).max() < 5  # 1e13 after 100 iterations
+    best = KronRidge().path(X, y, [1e-6, 1e10], X)
+    assert best.stop_reasons == ("tol", "tol")
+    np.testing.assert_allclose(path.final_test_scores(1e-8)[1], best.test_scores(1)[-1], atol=1e-5)
+
+
+def test_products_that_are_too_large_are_no_solution():
+    X = PairData.complete(np.eye(3) * 1e160, np.eye(3))
+    fitted = KronRidge(form="primal").fit(X, np.arange(9.0))
+    np.testing.assert_allclose(fitted.predict(X), np.arange(9.0))
+    with np.errstate(all="ignore"), pytest.warns(ConvergenceWarning, match="rounding"):
+        lost = KronRidge(form="primal", solver="minres").fit(X, np.arange(9.0))
+    assert np.isfinite(lost.predict(X)).all()
+    with pytest.raises(InputError, match="scale the features"):
+        KronRidge().fit(PairData.complete(np.eye(3) * 1e160, np.eye(3) * 1e160), np.arange(9.0))
