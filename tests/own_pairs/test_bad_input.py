@@ -157,7 +157,7 @@ def test_files_that_are_no_tables(folder, capsys, name, content, sentence):
             "'reg' parameter of KronRidge must be a float",
         ),
         (["--solver", "KronRidge", "--set", "reg=none"], "Got None instead"),
-        (["--solver", "KronRidge", "--set", "Got 'much' instead"], "reg=much"),
+        (["--solver", "KronRidge", "--set", "reg=much"], "Got 'much' instead"),
         (["--solver", "KronRidge", "--set", "max_iter=many"], "max_iter"),
         (["--solver", "KronRidge", "--set", "form=both"], "'form' parameter of KronRidge"),
         (["--solver", "KronRidge", "--set", "dtype=half"], "dtype is 'half'"),
@@ -212,7 +212,7 @@ def test_more_columns_than_three_need_a_named_label(folder, capsys):
         ),
         (["--solver", "KronRidge", "-o", "."], "is a folder"),
         (["--solver", "KronRidge", "-o", "/proc/m.kron"], "cannot be written"),
-        (["--solver", "KronRidge", "--set", "Got 0 instead"], "reg=0"),
+        (["--solver", "KronRidge", "--set", "reg=0"], "Got 0 instead"),
     ],
 )
 def test_options_of_fit(folder, capsys, monkeypatch, options, sentence):
