@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
@@ -18,6 +19,7 @@ from kronbench import InputError, PairData
 from kronbench.evaluation import VertexDisjointKFold
 from kronbench.linalg import psd_part
 from kronbench.models import KronNewton, KronRidge, KronSVM
+from kronbench.pairs import get_loss
 from kronbench.runner.solvers import make_solver
 from tests.models.kron_problems import random_labels, random_pairs
 
@@ -165,7 +167,7 @@ def test_predictions_of_a_primal_model_come_of_its_own_features(problem):
 def test_the_callback_sees_every_iteration(model, problem):
     seen = []
     fitted = clone(model).fit(*problem, callback=lambda state: seen.append(state.objective))
-    np.testing.assert_array_equal(fitted.objective_path_, seen)
+    np.testing.assert_allclose(fitted.objective_path_, seen, rtol=1e-10)
     assert fitted.n_iter_ == len(seen)
     assert fitted.converged_ == (fitted.stop_reason_ == "tol")
 
@@ -209,7 +211,7 @@ def test_iterations_that_end_before_the_tolerance_say_so(problem):
         warnings.simplefilter("error")  # where the number of iterations is the regularizer
         assert KronNewton(loss="logistic", tol=0, **few).fit(X, y).stop_reason_ == "max_iter"
         assert KronSVM(**few).fit(X, y).stop_reason_ == "max_iter"
-        assert KronRidge(max_iter=2).fit(X, y).stop_reason_ == "max_iter"
+        assert KronRidge(solver="minres", max_iter=2).fit(X, y).stop_reason_ == "max_iter"
         assert KronRidge().fit(X, y, callback=lambda state: True).stop_reason_ == "callback"
     kernels = PairData(np.eye(2), np.eye(2), [0, 1, 0, 1], [0, 1, 1, 0])
     singular = KronRidge(reg=1.0, row_kernel=lambda A, B: A @ np.diag([1.0, -1.0]) @ B.T)
@@ -218,7 +220,7 @@ def test_iterations_that_end_before_the_tolerance_say_so(problem):
     assert singular.stop_reason_ == "breakdown"
 
 
-@pytest.mark.parametrize("model", [KronRidge(), KronSVM()], ids=str)
+@pytest.mark.parametrize("model", [KronRidge(solver="minres"), KronSVM()], ids=str)
 def test_fitting_in_the_other_form_forgets_the_coefficients(model, problem):
     model = clone(model).fit(*problem)
     assert hasattr(model, "dual_coef_")
@@ -294,3 +296,131 @@ def test_an_indefinite_kernel_is_refused_with_the_remedy(solver, side):
     with pytest.raises(InputError, match=message):
         model.fit(PairData.complete(*shifted), y)
     model.fit(PairData.complete(*map(psd_part, shifted)), y)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("reg", [0, -1.0, np.nan, np.inf, "1", None]),
+        ("max_iter", [0, -5, 1.5, "10", np.nan]),
+        ("tol", [-1e-3, np.nan, np.inf, "a"]),
+        ("row_gamma", [0, -1.0, np.nan, "wide"]),
+        ("col_effect", [-0.1, np.inf, None]),
+        ("col_kernel", ["cubic", 3]),
+        ("pairwise", ["product", None]),
+        ("product", ["quick"]),
+        ("form", ["both"]),
+        ("fit_intercept", ["yes"]),
+        ("solver", ["lu"]),
+        ("max_inner", [0, 2.5]),
+        ("line_search", ["no"]),
+        ("loss", ["hinge"]),
+    ],
+)
+@pytest.mark.parametrize("solver", [KronRidge, KronNewton, KronSVM])
+def test_a_parameter_out_of_range_is_one_sentence(solver, name, values, problem):
+    if name not in solver().get_params():
+        pytest.skip("not among its parameters")
+    for value in values:
+        model = solver(**{name: value})
+        for call in (model.fit, model.prediction_operator, getattr(model, "path", model.fit)):
+            rest = () if call == model.prediction_operator else (problem[1],)
+            rest += ([1.0],) if call.__name__ == "path" else ()
+            with pytest.raises(InputError) as caught:
+                call(problem[0], *rest)
+            message = str(caught.value)
+            assert message.startswith(f"The {name!r} parameter of {solver.__name__} must be ")
+            assert f"Got {value!r} instead" in message
+            assert len(message) <= 400
+
+
+@each_model
+def test_parameters_set_after_a_fit_change_no_prediction(model, problem):
+    X, y = problem
+    X, new = X[:100], X[100:]
+    model = clone(model).set_params(row_kernel="gaussian", row_gamma=0.3).fit(X, y[:100])
+    expected, labels = model.decision_function(new), model.predict(new)
+    others = {"row_gamma": 3.0, "col_kernel": "tanimoto", "reg": 7.0, "dtype": "float32"}
+    others |= {"loss": "ridge"} if "loss" in model.get_params() else {"pairwise": "linear"}
+    model.set_params(**others)
+    np.testing.assert_array_equal(model.decision_function(new), expected)
+    np.testing.assert_array_equal(model.predict(new), labels)
+    assert model.get_params()["reg"] == 7.0
+
+
+def test_parameters_set_after_a_fit_change_no_standard_deviation(problem):
+    X, y = problem
+    model = KronRidge(row_kernel="gaussian", row_gamma=0.3, reg=2.0).fit(X, y)
+    expected = model.predict(X[:20], return_std=True)[1]
+    model.set_params(row_gamma=3.0, reg=20.0, col_effect=1.0)
+    np.testing.assert_array_equal(model.predict(X[:20], return_std=True)[1], expected)
+
+
+LARGE_MEAN = "mean of the labels is larger .* give fit_intercept=True, or subtract the mean"
+
+
+@pytest.mark.parametrize("form", ["dual", "primal"])
+@pytest.mark.parametrize("solver", ["auto", "minres"])
+def test_an_intercept_is_the_mean_of_the_labels(form, solver, problem):
+    X, _ = problem
+    y = 6 + np.random.default_rng(0).normal(size=150)
+    models = KronRidge(form=form, solver=solver), KronNewton(form=form, loss="ridge")
+    for model in models:
+        with pytest.warns(UserWarning, match=LARGE_MEAN):
+            clone(model).fit(X, y)
+        by_hand = clone(model).fit(X, y - y.mean()).predict(X) + y.mean()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            clone(model).fit(X, np.where(y > 5, 1.0, 0.0))  # two classes
+            fitted = clone(model).set_params(fit_intercept=True).fit(X, y)
+        assert fitted.intercept_ == pytest.approx(y.mean())
+        np.testing.assert_allclose(fitted.predict(X), by_hand, atol=1e-10)
+        assert np.mean((fitted.predict(X) - y) ** 2) < y.var()
+    with pytest.warns(UserWarning, match=LARGE_MEAN):
+        KronRidge(solver=solver).path(X, y, [1.0])
+    path = KronRidge(solver=solver, fit_intercept=True, max_iter=300).path(X, y, [1.0, 1e3], X)
+    for j, reg in enumerate((1.0, 1e3)):
+        alone = KronRidge(reg=reg, fit_intercept=True).fit(X, y).predict(X)
+        np.testing.assert_allclose(path.test_scores(j)[-1], alone, atol=1e-5)
+        np.testing.assert_allclose(path.final_test_scores(1e-8)[j], alone, atol=1e-5)
+
+
+def test_the_level_of_a_ranking_is_that_of_the_labels(problem):
+    X, _ = problem
+    y = 6 + np.random.default_rng(0).normal(size=150)
+    plain = KronNewton(loss="rankrls").fit(X, y).predict(X)
+    level = KronNewton(loss="rankrls", fit_intercept=True).fit(X, y).predict(X)
+    np.testing.assert_allclose(level - plain, np.full(150, np.mean(y - plain)), atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["l2svm", "logistic"])
+@pytest.mark.parametrize(
+    "options",
+    [dict(solver=solver) for solver in ("qmr", "minres", "cg")]
+    + [dict(form="primal", solver=solver) for solver in ("qmr", "cg", "pcg")],
+    ids=str,
+)
+def test_the_intercept_of_a_classifier_is_a_constant_feature(loss, options, problem):
+    """The minimum over (w, c) of the loss of X w + c and reg/2 (|w|^2 + c^2), by L-BFGS."""
+    X, _ = problem
+    rng = np.random.default_rng(1)
+    y = np.where(
+        X.row_features[X.rows, 0] * X.col_features[X.cols, 0] > 1 + rng.random(150), 1, -1
+    )
+    design = np.einsum("na,nb->nab", X.row_features[X.rows], X.col_features[X.cols])
+    design = np.c_[design.reshape(150, -1), np.ones(150)]
+    chosen = get_loss(loss)
+
+    def risk(w):
+        p = design @ w
+        gradient = design.T @ chosen.gradient(p, y) + w
+        return chosen.value(p, y) + 0.5 * (w @ w), gradient
+
+    start = np.zeros(design.shape[1])
+    best = minimize(risk, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-9, "ftol": 0})
+    model = KronNewton(loss=loss, reg=1.0, tol=1e-8, fit_intercept=True, **options).fit(X, y)
+    assert model.intercept_ == pytest.approx(best.x[-1], abs=1e-4)
+    np.testing.assert_allclose(model.decision_function(X), design @ best.x, atol=1e-3)
+    assert len(model.coef_ if "form" in options else model.dual_coef_) == (
+        design.shape[1] - 1 if "form" in options else 150
+    )

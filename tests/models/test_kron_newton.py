@@ -255,10 +255,10 @@ def test_clear_errors():
         (lambda: KronSVM().fit(X[:1], [1]), "1 class"),
         (lambda: KronSVM().fit(X, np.arange(25)), "25 classes"),
         (lambda: KronSVM().fit(X, np.where(y > 0, np.nan, 1)), "NaN"),
-        (lambda: KronNewton(loss="hinge").fit(X, y), "loss='hinge'"),
+        (lambda: KronNewton(loss="hinge").fit(X, y), "'loss' parameter of KronNewton"),
         (lambda: KronNewton(loss="ridge").fit(X, y * np.inf), "infinite"),
-        (lambda: KronSVM(solver="lu").fit(X, y), "qmr, minres, cg"),
-        (lambda: KronSVM(reg=-1).fit(X, y), "reg=-1"),
+        (lambda: KronSVM(solver="lu").fit(X, y), "'solver' parameter of KronSVM"),
+        (lambda: KronSVM(reg=-1).fit(X, y), "'reg' parameter of KronSVM .* Got -1"),
         (lambda: KronSVM(form="primal", col_kernel="gaussian").fit(X, y), "gamma"),
         (lambda: KronSVM(form="primal", col_kernel="cubic").fit(X, y), "'cubic'"),
         (

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 
 from kronbench import PairData
@@ -66,10 +67,9 @@ def test_objective_path_and_callback(form):
 
     model = KronRidge(form=form, reg=0.1).fit(X, y, callback=observe)
     assert model.n_iter_ == 4
-    np.testing.assert_array_equal(model.objective_path_, seen)
-    np.testing.assert_array_equal(
-        KronRidge(form=form, reg=0.1, max_iter=4).fit(X, y).objective_path_, seen
-    )
+    np.testing.assert_allclose(model.objective_path_, seen, rtol=1e-12)
+    stopped = KronRidge(form=form, reg=0.1, solver="minres", max_iter=4).fit(X, y)
+    np.testing.assert_array_equal(stopped.objective_path_, model.objective_path_)
 
 
 def test_prediction_operator_scores_an_iterate():
@@ -87,7 +87,9 @@ def test_early_stopping_regularizes():
     X, y = random_pairs(20, 20, 200, seed=0, d=8, r=8), random_labels(200, seed=0)
     norms = [
         model.dual_coef_ @ (y - 1e-3 * model.dual_coef_)
-        for model in (KronRidge(reg=1e-3, max_iter=k, tol=0).fit(X, y) for k in (2, 10, 60))
+        for model in (
+            KronRidge(reg=1e-3, solver="minres", max_iter=k, tol=0).fit(X, y) for k in (2, 10, 60)
+        )
     ]
     assert norms[0] < norms[1] < norms[2]
 
@@ -123,7 +125,7 @@ def test_dense_products_bring_the_scores_of_test_pairs_along():
 
 def test_path_makes_the_products_of_one_run(monkeypatch):
     X, y = random_pairs(20, 20, 200, seed=0, d=8, r=8), random_labels(200, seed=0)
-    model = KronRidge(max_iter=25, tol=0)
+    model = KronRidge(solver="minres", max_iter=25, tol=0)
     operator, products = model.prediction_operator(X), []
     matvec = operator.matvec
     operator.matvec = lambda v: products.append(1) or matvec(v)
@@ -173,9 +175,10 @@ def test_one_pair_and_repeated_pairs():
     # a pair seen twice with different labels counts with each of them
     twice = KronRidge(reg=4.0).fit(PairData([[2.0]], [[3.0]], [0, 0], [0, 0]), [5.0, 1.0])
     np.testing.assert_allclose(twice.predict(X), [36 * 6 / (72 + 4)])
-    zero = KronRidge().fit(X, [0.0])
-    assert zero.n_iter_ == 0
-    np.testing.assert_array_equal(zero.predict(X), [0])
+    for solver, n_iter in (("auto", 1), ("minres", 0)):
+        zero = KronRidge(solver=solver).fit(X, [0.0])
+        assert zero.n_iter_ == n_iter
+        np.testing.assert_array_equal(zero.predict(X), [0])
 
 
 def test_clear_errors():
@@ -186,9 +189,11 @@ def test_clear_errors():
         (lambda: KronRidge().fit(X[:0], y[:0]), "no pairs"),
         (lambda: KronRidge().fit(X, np.full(25, np.nan)), "NaN"),
         (lambda: KronRidge().fit(X, np.full(25, "a")), "give numbers"),
-        (lambda: KronRidge(reg=0).fit(X, y), "reg=0"),
+        (lambda: KronRidge(reg=0).fit(X, y), "'reg' parameter of KronRidge .* Got 0"),
         (lambda: KronRidge().path(X, y, [1.0, -1.0]), "reg=-1"),
-        (lambda: KronRidge(form="both").fit(X, y), "'dual' or 'primal'"),
+        (lambda: KronRidge().path(X, y, []), "at least one weight"),
+        (lambda: KronRidge().path(X, y, ["a"]), "give positive numbers"),
+        (lambda: KronRidge(form="both").fit(X, y), "'form' parameter of KronRidge"),
         (lambda: KronRidge(form="primal").path(X, y, [1.0]), "form='dual'"),
         (lambda: KronRidge(form="primal", row_kernel="gaussian").fit(X, y), "gamma"),
         (lambda: KronRidge(form="primal", row_kernel="precomputed").fit(X, y), r"\(6, 3\)"),
@@ -204,3 +209,53 @@ def test_clear_errors():
     for form in ("dual", "primal"):
         with pytest.raises(InputError, match="features"):
             KronRidge(form=form).fit(X, y).predict(wider)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solver", ["auto", "minres"])
+def test_unscaled_features_are_solved_or_the_solution_is_doubted(solver, dtype):
+    rng = np.random.default_rng(0)
+    D, T = (
+        rng.uniform(150, 500, (30, 2)).astype(dtype),
+        rng.uniform(100, 900, (20, 2)).astype(dtype),
+    )
+    X, y = PairData.complete(D, T), np.random.default_rng(0).standard_normal(600)
+    features = np.kron(D.astype(float), T.astype(float))
+    errors = y - features @ np.linalg.lstsq(features, y, rcond=None)[0]  # reg is nothing to 1e10
+    if solver == "auto":
+        model = KronRidge().fit(X, y)
+        np.testing.assert_allclose(y - model.predict(X), errors, atol=1e-3)
+        assert model.noise_variance_ == pytest.approx(errors @ errors / 600, rel=1e-3)
+        np.testing.assert_allclose(model.dual_coef_, errors, atol=1e-3)
+    else:
+        with pytest.warns(ConvergenceWarning, match="ended by rounding"):
+            model = KronRidge(solver="minres").fit(X, y)
+        # the empty model has y'y / 2
+        assert np.sum((y - model.predict(X)) ** 2) < 1.01 * y @ y
+    assert len(model.objective_path_) == model.n_iter_
+    risk = 0.5 * np.sum((y - model.predict(X)) ** 2)
+    assert model.objective_path_[-1] == pytest.approx(risk, rel=0.05)
+
+
+def test_a_path_says_how_each_weight_ended():
+    rng = np.random.default_rng(0)
+    D, T = rng.uniform(150, 500, (30, 2)), rng.uniform(100, 900, (20, 2))
+    X, y = PairData.complete(D, T), np.random.default_rng(0).standard_normal(600)
+    with pytest.warns(ConvergenceWarning, match="1 of 2 weights, up to reg=1e-06"):
+        path = KronRidge(solver="minres").path(X, y, [1e-6, 1e10], X)
+    assert path.stop_reasons == ("rounding", "tol")
+    assert np.abs(path.final_test_scores(1e-8)).max() < 5  # 1e13 after 100 iterations
+    best = KronRidge().path(X, y, [1e-6, 1e10], X)
+    assert best.stop_reasons == ("tol", "tol")
+    np.testing.assert_allclose(path.final_test_scores(1e-8)[1], best.test_scores(1)[-1], atol=1e-5)
+
+
+def test_products_that_are_too_large_are_no_solution():
+    X = PairData.complete(np.eye(3) * 1e160, np.eye(3))
+    fitted = KronRidge(form="primal").fit(X, np.arange(9.0))
+    np.testing.assert_allclose(fitted.predict(X), np.arange(9.0))
+    with np.errstate(all="ignore"), pytest.warns(ConvergenceWarning, match="rounding"):
+        lost = KronRidge(form="primal", solver="minres").fit(X, np.arange(9.0))
+    assert np.isfinite(lost.predict(X)).all()
+    with pytest.raises(InputError, match="scale the features"):
+        KronRidge().fit(PairData.complete(np.eye(3) * 1e160, np.eye(3) * 1e160), np.arange(9.0))

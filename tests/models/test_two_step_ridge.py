@@ -620,3 +620,14 @@ def test_printed_areas(name, printed):
     for setting, area in zip("ABCD", printed, strict=True):
         best = best_area(setting, interactions, grid)
         assert abs(best - area) < (0.002 if setting in "AD" else 0.003)
+
+
+@pytest.mark.parametrize("reg", [1e-2, 1e-5, 1e-8])
+def test_a_pair_of_which_no_other_tells_anything_is_predicted_as_zero(reg):
+    """Orthogonal vertices, to rounding; the difference H Y - h Y over 1 - h would lose it."""
+    rng = np.random.default_rng(0)
+    K, G, Y = np.diag(rng.uniform(1, 2, 6)), np.diag(rng.uniform(1, 2, 5)), rng.normal(size=(6, 5))
+    model = TwoStepRidge(
+        reg_rows=reg, reg_cols=reg, row_kernel="precomputed", col_kernel="precomputed"
+    ).fit_matrix(K, G, Y)
+    np.testing.assert_allclose(model.loo("A"), 0, atol=1e-14)

@@ -223,13 +223,19 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
         (["--solver", "numpy.array"], "no scikit-learn estimator"),
         (["--solver", "KronRidge", "--set", "rge=1"], "did you mean 'reg'?"),
         (["--solver", "KronRidge", "--set", "reg"], "'reg' sets nothing: give reg=VALUE"),
-        (["--solver", "KronRidge", "--set", "reg=-1"], "reg=-1: give a positive number"),
-        (["--solver", "KronRidge", "--set", "reg=none"], "reg=None"),
-        (["--solver", "KronRidge", "--set", "reg=much"], "reg=much"),
+        (
+            ["--solver", "KronRidge", "--set", "reg=-1"],
+            "'reg' parameter of KronRidge must be a float",
+        ),
+        (["--solver", "KronRidge", "--set", "reg=none"], "Got None instead"),
+        (["--solver", "KronRidge", "--set", "reg=much"], "Got 'much' instead"),
         (["--solver", "KronRidge", "--set", "max_iter=many"], "max_iter"),
-        (["--solver", "KronRidge", "--set", "form=both"], "form='both'"),
+        (["--solver", "KronRidge", "--set", "form=both"], "'form' parameter of KronRidge"),
         (["--solver", "KronRidge", "--set", "dtype=half"], "dtype is 'half'"),
-        (["--solver", "KronRidge", "--set", "row_kernel=rbf"], "kernel is 'rbf'"),
+        (
+            ["--solver", "KronRidge", "--set", "row_kernel=rbf"],
+            "'row_kernel' parameter of KronRidge",
+        ),
         (["--solver", "KronRidge", "--set", "row_kernel=gaussian"], "row_gamma is not given"),
         (["--solver", "KronRidge", "--set", "row_gamma=x"], "the linear kernel has no width"),
         (
@@ -294,7 +300,7 @@ def test_more_columns_than_three_need_a_named_label(folder, capsys):
         ),
         (["--solver", "KronRidge", "-o", "."], "is a folder"),
         (["--solver", "KronRidge", "-o", "/proc/m.kron"], "cannot be written"),
-        (["--solver", "KronRidge", "--set", "reg=0"], "reg=0"),
+        (["--solver", "KronRidge", "--set", "reg=0"], "Got 0 instead"),
     ],
 )
 def test_options_of_fit(folder, capsys, monkeypatch, options, sentence):

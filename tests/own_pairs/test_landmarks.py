@@ -170,7 +170,10 @@ def test_a_choice_behind_landmarks_is_that_of_fits_one_by_one(folder, capsys, mo
         (["KronRidge", "--col-landmarks=12"], "the pairs have 11 column vertices: give at"),
         (["PairSGD", "--row-landmarks=5"], "give one of KronNewton, KronRidge, KronSVM"),
         (["KronRidge", "--row-landmarks=5", "--set=form=dual"], "form=dual: landmarks need the"),
-        (["KronRidge", "--row-landmarks=5", "--set=reg=-1"], "reg=-1: give a positive number"),
+        (
+            ["KronRidge", "--row-landmarks=5", "--set=reg=-1"],
+            "The 'reg' parameter of KronRidge must be a float",
+        ),
         (["KronRidge", "--row-landmarks=5", "--set=row_effect=1"], "vertex effects"),
         (["KronRidge", "--row-landmarks=5", "--set=row_kernel=rbf"], "kernel is 'rbf'"),
         (["KronRidge", "--row-landmarks=5", "--set=dtype=half"], "dtype is 'half'"),

@@ -30,14 +30,18 @@ _TOL = 1e-8
 # Rounding of b - A x relative to b that is no sign of a lost solution
 _ROUNDING = 100
 
+# How far, relative to b, the residual of the recurrence may be from that of a product
+LOST = 1e-3
+
 
 class Solution(NamedTuple):
     """Last iterate x (n,), its residual b - A x (n,), the iterations made, why they ended.
 
     ``stop`` is "tol", "max_iter", "callback", "breakdown" (the method cannot go on: A is singular
     for it, or its recurrences divide by what rounding left of zero) or "rounding" (the recurrence
-    reached ``tol``, the residual itself did not). The residual is that of the recurrence unless it
-    was checked, which costs a product and happens where the recurrence reached ``tol``.
+    reached ``tol``, the residual itself did not; or the two have parted, and x is an earlier
+    iterate, whose residual is as it should be). The residual is that of a product with A, which
+    costs one more, unless the caller wanted no check.
     """
 
     x: np.ndarray
@@ -52,23 +56,41 @@ def _solver(solve):
     @wraps(solve)
     def checked(A, b, *, callback=None, verify=True, **options):
         A, b = as_system(A, b)
-        scale = _safe_scale(b)
-        if scale == 1:
-            found = solve(A, b, callback=callback, **options)
-        else:
+        scale, observe = _safe_scale(b), callback
+        if scale != 1:
+            b = b / scale
             observe = callback and (lambda x, residual: callback(scale * x, scale * residual))
-            found = solve(A, b / scale, callback=observe, **options)
+        found = solve(A, b, callback=observe, **options)
+        if verify and not options.get("overwrite_b"):
+            found = _confirmed(solve, A, b, found, options)
+        if scale != 1:
             found = found._replace(x=scale * found.x, residual=scale * found.residual)
-        if not verify or found.stop != "tol" or found.n_iter == 0 or options.get("overwrite_b"):
-            return found
-        residual = b - A.matvec(found.x) - options.get("shift", 0.0) * found.x
-        size, whole = norm(residual / scale), norm(b / scale)
-        # twice: the recurrence and the product may differ by their last digits
-        attained = max(2 * options.get("tol", _TOL), _ROUNDING * np.finfo(b.dtype).eps)
-        stop = "tol" if size <= attained * whole else "rounding"
-        return found._replace(residual=residual, stop=stop)
+        return found
 
     return checked
+
+
+def _confirmed(solve, A, b, found, options):
+    """The solution with the residual that a product gives.
+
+    Where that of the recurrence is another, half as many iterations are made anew, until they
+    agree; those of none do. They are the same as before, so that no callback sees them again.
+    """
+    whole, lost = norm(b), False
+    while found.n_iter:
+        residual = b - A.matvec(found.x) - options.get("shift", 0.0) * found.x
+        if norm(residual - found.residual) <= LOST * whole:
+            break
+        lost = True  # also where a number is not finite
+        found = solve(A, b, **{**options, "max_iter": found.n_iter // 2})
+    else:
+        return found._replace(stop="rounding") if lost else found
+    stop = found.stop
+    # twice: the recurrence and the product may differ by their last digits
+    attained = max(2 * options.get("tol", _TOL), _ROUNDING * np.finfo(b.dtype).eps)
+    if lost or (stop == "tol" and norm(residual) > attained * whole):
+        stop = "rounding"
+    return found._replace(residual=residual, stop=stop)
 
 
 @_solver
@@ -102,8 +124,7 @@ def minres(
 
     Notes
     -----
-    Where the recurrence reached ``tol``, one more product checks the residual; ``verify=False``
-    leaves it out.
+    One more product checks the residual; ``verify=False`` leaves it out.
     """
     x, residual = np.zeros_like(b), b.copy()
     w, w_old = np.zeros_like(b), np.zeros_like(b)

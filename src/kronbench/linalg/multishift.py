@@ -40,7 +40,7 @@ class ShiftedSolutions:
     @property
     def n_iter(self) -> int:
         """Number of iterations K."""
-        return self.tridiagonal.shape[1]
+        return self.residual_norms.shape[1]
 
     def iterate(self, j: int, k: int = -1) -> np.ndarray:
         """X (n,) for ``shifts[j]`` after k + 1 iterations, by default the last."""
@@ -50,17 +50,23 @@ class ShiftedSolutions:
         """B x (K, t) of all iterates for ``shifts[j]`` from the images B V_K, given as (K, t)."""
         return self.coefficients[j] @ basis_images
 
-    def quadratic_forms(self) -> tuple[np.ndarray, np.ndarray]:
-        """X' A x and ||A x - b||^2 of all iterates, each (s, K).
+    def quadratic_forms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X' A x, ||A x - b||^2 and a bound of ||b - (A + shift_j I) x|| of all iterates, (s, K).
 
         From the (K + 1)^2 inner products of the basis: no vector of length n is formed for an
-        iterate. The basis need not have stayed orthogonal; A V = V T holds to rounding.
+        iterate. The basis need not have stayed orthogonal; A V = V T holds to rounding, and what
+        rounding may add to the residual, eps ||A|| ||x||, is in the bound.
         """
-        gram = self.basis @ self.basis.T
-        Ax = self.coefficients @ self.tridiagonal.T
-        xAx = np.einsum("jki,jki->jk", self.coefficients @ gram[:-1], Ax)
+        gram, found = self.basis @ self.basis.T, self.coefficients
+        Ax = found @ self.tridiagonal.T
+        xAx = np.einsum("jki,jki->jk", found @ gram[:-1], Ax)
         Ax[:, :, 0] -= self.b_norm
-        return xAx, np.einsum("jki,jki->jk", Ax @ gram, Ax)
+        square = np.einsum("jki,jki->jk", Ax @ gram, Ax)
+        Ax[:, :, :-1] += self.shifts[:, None, None] * found
+        residual = np.einsum("jki,jki->jk", Ax @ gram, Ax)
+        eps = float(np.finfo(self.basis.dtype).eps)
+        size = eps * np.linalg.norm(self.tridiagonal) * np.linalg.norm(found, axis=2)
+        return xAx, square, np.sqrt(np.maximum(residual, 0)) + size
 
 
 def multishift_minres(

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
-from typing import ClassVar
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import check_semidefinite
+from kronbench.linalg.gram_matrix import KERNELS
 from kronbench.models._pair_labels import check_pairs
+from kronbench.models._parameters import CheckedParameters
 from kronbench.models._renamed import Renamed
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices
-from kronbench.pairs.pairwise import OF_ONE_SET, check_pairwise
+from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
+from kronbench.pairs.product import METHODS
 
 _STOPS = {
     "max_iter": "its number of iterations",
@@ -40,14 +47,32 @@ _REMEDIES = {
 }
 
 
-class ProductKernelModel(Renamed, BaseEstimator):
+_KERNEL = [StrOptions(set(KERNELS)), callable]
+_WIDTH = [Interval(Real, 0, None, closed="neither"), None]
+_EFFECT = [Interval(Real, 0, None, closed="left")]
+
+
+class ProductKernelModel(CheckedParameters, Renamed, BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
-    A subclass has the parameters form, reg, pairwise, row_kernel, col_kernel, row_gamma,
-    col_gamma, row_effect, col_effect, tol, product and dtype, and ends its ``fit`` by
-    ``_set_fitted``.
+    A subclass has the parameters below, and ends its ``fit`` by ``_set_fitted``.
     """
 
+    _parameter_constraints: ClassVar = {
+        "form": [StrOptions({"dual", "primal"})],
+        "reg": [Interval(Real, 0, None, closed="neither")],
+        "pairwise": [StrOptions(set(PAIRWISE)), Mapping],
+        "row_kernel": _KERNEL,
+        "col_kernel": _KERNEL,
+        "row_gamma": _WIDTH,
+        "col_gamma": _WIDTH,
+        "row_effect": _EFFECT,
+        "col_effect": _EFFECT,
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "product": [StrOptions(set(METHODS))],
+    }
     _renamed: ClassVar = {"method": "give product"}
     _iterations_regularize = False  # whether an end by the number of iterations is meant
 
@@ -58,7 +83,8 @@ class ProductKernelModel(Renamed, BaseEstimator):
         pairs, y = pairs[:20], y[:20]  # so few that Algorithm 1 is the cheapest product
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            cls().fit(pairs, y).predict(pairs)
+            # a callback, so that iterations are made
+            cls().fit(pairs, y, callback=lambda _: False).predict(pairs)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -88,21 +114,20 @@ class ProductKernelModel(Renamed, BaseEstimator):
         SampledKroneckerOperator, or PairwiseOperator for other pairwise kernels
             (t, n) in the dual form, R^ (G^ kron K^) R' of Section 3.1; (t, d*r) in the primal.
             Vertices that no pair uses are left out. Of single precision where ``dtype`` or, for
-            None, all features of X_fit are.
+            None, all features of X_fit are. An intercept is not in it.
 
         Raises
         ------
         InputError
-            The form or the dtype is unknown, or a kernel does not fit the features.
+            A parameter is out of range, or a kernel does not fit the features.
         """
+        self._check_parameters()
         if self._is_primal():
             maps = self._make_feature_maps(X_fit)
             return self._design_operator(*self._design(maps, X_fit if X is None else X))
         return self._gram_operator(X_fit, X)
 
     def _is_primal(self):
-        if self.form not in ("dual", "primal"):
-            raise InputError(f"form={self.form!r} is unknown: give 'dual' or 'primal'")
         if self.form == "primal" and (
             self.pairwise != "kronecker" or self.row_effect or self.col_effect
         ):
@@ -136,7 +161,7 @@ class ProductKernelModel(Renamed, BaseEstimator):
                 known,
             )
             matrix = matrix.astype(dtype, copy=False)
-            matrix = _with_effect(matrix, match, getattr(self, f"{side}_effect"), side)
+            matrix = _with_effect(matrix, match, getattr(self, f"{side}_effect"))
             matrices.append(matrix**2 if squared else matrix)
             matches.append(match)
             out_pairs.append(out_index)
@@ -186,16 +211,16 @@ class ProductKernelModel(Renamed, BaseEstimator):
             same,
         )
         matrix = matrix.astype(_precision(X_fit), copy=False)
-        matrix = _with_effect(matrix, match, self.row_effect, "row")
+        matrix = _with_effect(matrix, match, self.row_effect)
         out_pairs = np.split(out_index, 2)
         in_pairs = (None, None) if X is None else np.split(in_index, 2)
         return PairwiseOperator(
             self.pairwise, matrix, None, *out_pairs, *in_pairs, method=self.product
         )
 
-    def _make_feature_maps(self, X_fit):
+    def _make_feature_maps(self, X_fit, dtype=None):
         X_fit = self._in_dtype(X_fit)
-        dtype = _precision(X_fit)
+        dtype = dtype or _precision(X_fit)
         return (
             VertexFeatures(X_fit, "row", self.row_kernel, self.row_gamma, dtype),
             VertexFeatures(X_fit, "col", self.col_kernel, self.col_gamma, dtype),
@@ -237,8 +262,32 @@ class ProductKernelModel(Renamed, BaseEstimator):
         features = (side.astype(dtype, copy=False) for side in (X.row_features, X.col_features))
         return PairData(*features, X.rows, X.cols)
 
-    def _set_fitted(self, X, feature_maps, coef, objective_path, stop):
-        """What both forms have in common; ``feature_maps`` is None in the dual."""
+    def _intercept(self, y):
+        """The mean of the labels, or 0; a warning where it should not be 0."""
+        if self.fit_intercept:
+            return float(y.mean())
+        if y.mean() ** 2 > y.var() and len(np.unique(y)) > 2:
+            warnings.warn(
+                f"the mean of the labels is larger than their standard deviation, and this "
+                f"{type(self).__name__} has no intercept for it: give fit_intercept=True, or "
+                "subtract the mean",
+                UserWarning,
+                stacklevel=3,
+            )
+        return 0.0
+
+    def _as_fitted(self) -> Self:
+        """The model with the parameters that it was fitted with, whatever they are by now."""
+        then = copy.copy(self)
+        then.__dict__.update(self.__dict__.get("fitted_params_", {}))
+        return then
+
+    def _set_fitted(self, X, feature_maps, coef, objective_path, stop, near=False):
+        """What both forms have in common; ``feature_maps`` is None in the dual.
+
+        ``near``: the optimum is, though ``tol`` was not reached.
+        """
+        self.fitted_params_ = self.get_params(deep=False)
         for name in ("dual_coef_", "coef_", "feature_maps_"):
             self.__dict__.pop(name, None)  # of an earlier fit in the other form
         self.X_fit_ = X
@@ -251,7 +300,7 @@ class ProductKernelModel(Renamed, BaseEstimator):
         self.stop_reason_ = stop
         self.converged_ = stop == "tol"
         meant = "tol", "callback"
-        if self.tol == 0 or self._iterations_regularize:
+        if self.tol == 0 or self._iterations_regularize or near:
             meant += ("max_iter",)
         if stop not in meant:
             warnings.warn(
@@ -275,8 +324,16 @@ class ProductKernelModel(Renamed, BaseEstimator):
         """
         check_is_fitted(self)
         check_pairs(X)
-        if hasattr(self, "coef_"):  # as it was fitted, whatever ``form`` says by now
-            return self._design_operator(*self._design(self.feature_maps_, X)).matvec(self.coef_)
+        scores = self._as_fitted()._scores(X)
+        return scores + self.intercept_ if self.intercept_ else scores
+
+    def _scores(self, X):
+        if hasattr(self, "coef_"):
+            T, D, rows, cols = self._design(self.feature_maps_, X)
+            T, D = (side.astype(self.coef_.dtype, copy=False) for side in (T, D))
+            scores = self._design_operator(T, D, rows, cols).matvec(self.coef_)
+            single = _precision(self._in_dtype(X)) == np.float32
+            return scores.astype(np.float32, copy=False) if single else scores
         support = self.dual_coef_ != 0
         if not support.any():
             return np.zeros(len(X), self.dual_coef_.dtype)
@@ -297,10 +354,8 @@ def _equal(one, other):
     return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
 
 
-def _with_effect(matrix, match, effect, side):
+def _with_effect(matrix, match, effect):
     """K + effect [d = d']: a deviation of each known vertex from what its features say."""
-    if not (np.isscalar(effect) and np.isfinite(effect) and effect >= 0):
-        raise InputError(f"{side}_effect is {effect!r}: give a number that is not negative")
     if effect == 0:
         return matrix
     matrix = np.array(matrix)

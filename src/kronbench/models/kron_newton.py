@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+from scipy.sparse.linalg import LinearOperator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from kronbench.errors import InputError
 from kronbench.linalg import one_blas_thread
@@ -57,6 +60,11 @@ default "linear"
     row_effect, col_effect : float, default 0
         Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
         features say (dual form).
+    fit_intercept : bool, default False
+        For "ridge" fit to the labels minus their mean, and add it to predictions; for "rankrls",
+        which sees no level, add the mean of what predictions miss. For a classifier the kernel of
+        pairs plus 1, so that ``intercept_`` is fitted with the coefficients and pays
+        reg/2 intercept_^2. False as in the paper.
     max_iter : int, default 100
         Newton steps, the outer iterations. With tol=0 fewer regularize more, and that is
         meant; else a ConvergenceWarning says that they did not reach ``tol``.
@@ -84,13 +92,18 @@ default "linear"
     Attributes
     ----------
     X_fit_ : PairData
-        The pairs of the training set, by reference.
+        The pairs of the training set, by reference: a change of its arrays changes predictions of
+        the dual form.
+    fitted_params_ : dict
+        The parameters of the fit, which predictions go by whatever is set later.
     dual_coef_ : (n,) array, dual form
         Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
     coef_ : (d*r,) array, primal form
         ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
     feature_maps_ : two functions, primal form
         From given features of row and of column vertices to those of the product.
+    intercept_ : float
+        Added to each score; 0.0 without ``fit_intercept``.
     classes_ : (2,) array, classifiers
         Positive scores mean ``classes_[1]``.
     n_iter_ : int
@@ -103,6 +116,14 @@ default "linear"
         Whether ``tol`` was reached.
     """
 
+    _parameter_constraints: ClassVar = {
+        **ProductKernelModel._parameter_constraints,
+        "loss": [StrOptions(set(LOSSES))],
+        "max_inner": [Interval(Integral, 1, None, closed="left")],
+        "solver": [StrOptions({"qmr", "minres", "cg", "pcg"})],
+        "iterated": ["boolean"],
+        "line_search": ["boolean"],
+    }
     _renamed: ClassVar = {
         "method": "give product",
         "inner_solver": "give solver",
@@ -123,6 +144,7 @@ default "linear"
         col_gamma: float | None = None,
         row_effect: float = 0.0,
         col_effect: float = 0.0,
+        fit_intercept: bool = False,
         max_iter: int = 100,
         max_inner: int = 100,
         solver: str = "qmr",
@@ -142,6 +164,7 @@ default "linear"
         self.col_gamma = col_gamma
         self.row_effect = row_effect
         self.col_effect = col_effect
+        self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.max_inner = max_inner
         self.solver = solver
@@ -180,7 +203,8 @@ default "linear"
         y : (n,) array
             Labels of two classes for a classifier, numbers for a regressor.
         callback : callable(Iterate) -> bool, optional
-            Called after each Newton step; True stops.
+            Called after each Newton step; True stops. With ``fit_intercept`` a classifier's last
+            primal coefficient is the intercept.
 
         Raises
         ------
@@ -188,22 +212,30 @@ default "linear"
             X is no PairData, y does not fit it, has one class or more than two, is not finite; a
             parameter is out of range; the kernel is not positive semidefinite ("cg").
         """
-        loss = get_loss(self.loss)
+        self._check_parameters()
+        loss, intercept = get_loss(self.loss), 0.0
         if loss.margin:
             classes, y = encode_two_classes(X, y)
         else:
             classes, y = None, check_targets(X, y)
+            if self.loss == "ridge":
+                intercept = self._intercept(y)
+                y = y - intercept if intercept else y
+        constant = loss.margin and self.fit_intercept
         primal, preconditioned = self._is_primal(), self.solver == "pcg"
         if preconditioned and not primal:
             raise InputError(f"form={self.form!r}: solver='pcg' needs form='primal'")
         maps = self._make_feature_maps(X) if primal else None
         design = self._design(maps, X) if primal else None
         operator = self._design_operator(*design) if primal else self._gram_operator(X)
+        if constant:
+            operator = _with_constant(operator, primal)
         # Between products the threads of the BLAS would go on spinning beside those of numba
         with one_blas_thread:
             options = {"solver": "cg" if preconditioned else self.solver}
             if preconditioned:
-                options["preconditioner"] = MarginPreconditioner(*design)
+                near = MarginPreconditioner(*design)
+                options["preconditioner"] = _beside_constant(near) if constant else near
             minimize = newton_primal if primal else newton_dual
             result = minimize(
                 operator,
@@ -221,13 +253,21 @@ default "linear"
         self.__dict__.pop("classes_", None)  # of an earlier fit with a classifier's loss
         if classes is not None:
             self.classes_ = classes
-        self._set_fitted(X, maps, result.coef, result.objective_path, result.stop)
+        coef = result.coef
+        if constant:
+            intercept = float(coef[-1] if primal else coef.sum())
+            coef = coef[:-1] if primal else coef
+        elif self.fit_intercept and self.loss != "ridge":
+            intercept = float(np.mean(y - result.scores))
+        self.intercept_ = intercept
+        self._set_fitted(X, maps, coef, result.objective_path, result.stop)
         return self
 
     def predict(self, X: PairData) -> np.ndarray:
         """Labels (t,) of the pairs of X for a classifier, their scores for a regressor."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int)] if self._is_classifier else scores
+        # as it was fitted, whatever ``loss`` says by now
+        return self.classes_[(scores > 0).astype(int)] if hasattr(self, "classes_") else scores
 
     def score(self, X: PairData, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of right labels for a classifier, R^2 for a regressor.
@@ -238,5 +278,33 @@ default "linear"
         y : (t,) array
         sample_weight : (t,) array, optional
         """
-        metric = accuracy_score if self._is_classifier else r2_score
-        return metric(y, self.predict(X), sample_weight=sample_weight)
+        predicted = self.predict(X)
+        metric = accuracy_score if hasattr(self, "classes_") else r2_score
+        return metric(y, predicted, sample_weight=sample_weight)
+
+
+def _with_constant(A, primal):
+    """The operator of the kernel of pairs plus 1: with a constant feature last in the primal."""
+    n, p = A.shape
+    if primal:
+        return LinearOperator(
+            (n, p + 1),
+            dtype=A.dtype,
+            matvec=lambda v: A.matvec(v[:-1]) + v[-1],
+            rmatvec=lambda u: np.append(A.rmatvec(u), u.sum()),
+        )
+
+    def product(v):
+        return A.matvec(v) + v.sum()
+
+    return LinearOperator((n, p), dtype=A.dtype, matvec=product, rmatvec=product)
+
+
+def _beside_constant(preconditioner):
+    """It for the coefficients, and the constant's own curvature for the last one."""
+
+    def make(weights, reg):
+        solve, curvature = preconditioner(weights, reg), weights.sum() + reg
+        return lambda v: np.append(solve(v[:-1]), v[-1] / curvature)
+
+    return make

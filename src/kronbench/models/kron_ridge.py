@@ -1,31 +1,43 @@
-"""Kronecker ridge regression by MINRES (Airola & Pahikkala 2018, Section 4.1)."""
+"""Kronecker ridge regression (Airola & Pahikkala 2018, Section 4.1)."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg import minres, multishift_minres
+from kronbench.linalg.krylov import LOST
 from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.models._posterior import FEW, posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.models._ridge_path import RidgePath
+from kronbench.models._ridge_path import RidgePath, first_within
+from kronbench.models._thin_ridge import ThinRidge, is_thin
 from kronbench.pairs import Iterate, PairData
+
+# Up to which share of the norm of the scores they may be off where "auto" says nothing
+_NEAR = 3e-3
+# The same for a bound of what rounding may do, which is some twenty times what it does
+_DOUBT = 0.1
 
 
 class KronRidge(RegressorMixin, ProductKernelModel):
-    """Ridge regression on pairs with a Kronecker product kernel, stopped early.
+    """Ridge regression on pairs with a Kronecker product kernel.
 
-    Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 by MINRES on (Q + reg I) a = y with the Gram operator
+    Labels with a mean, such as affinities around 6, need ``fit_intercept=True``: the model is
+    pulled towards zero, and a warning says where that matters.
+
+    Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs. Few features on both sides
+    are decomposed; else MINRES solves (Q + reg I) a = y with the Gram operator
     Q = R (G kron K) R' (dual), or (X'X + reg I) w = X'y with X = R (T kron D) (primal). An
     iteration of the dual costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)).
 
@@ -51,10 +63,22 @@ default "linear"
     row_effect, col_effect : float, default 0
         Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
         features say (dual form).
+    fit_intercept : bool, default False
+        Fit to the labels minus their mean, which predictions then have added. The mean is that of
+        all labels, ``intercept_``, and is not optimized with the coefficients: in terms of the
+        Gaussian process below, its mean function. False as in the paper.
+    solver : {"auto", "minres"}, default "auto"
+        "minres" is the paper's, whose iterations are stopped early: fewer regularize more, and
+        that is meant. "auto" is after the optimum. Where the product of the features (of linear
+        kernels, or of the factors of the primal form) has at most 256 columns, and no more than
+        there are pairs, it finds it by singular values in double precision, without iterations;
+        unless there is a ``callback``. Else it takes MINRES, and a ConvergenceWarning says where
+        that ends far from the optimum.
     max_iter : int, default 100
-        Iterations of MINRES: fewer regularize more, and that is meant. 100 are the paper's.
+        Iterations of MINRES. 100 are the paper's.
     tol : float, default 1e-8
-        Stops earlier when the residual has fallen by this factor.
+        MINRES stops earlier when the residual has fallen by this factor. With 0, to end by
+        ``max_iter`` is no warning.
     product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
         How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
         "sparse" is the paper's Algorithm 1.
@@ -65,19 +89,26 @@ default "linear"
     Attributes
     ----------
     X_fit_ : PairData
-        The pairs of the training set, by reference.
+        The pairs of the training set, by reference: a change of its arrays changes predictions of
+        the dual form.
+    fitted_params_ : dict
+        The parameters of the fit, which predictions go by whatever is set later.
     dual_coef_ : (n,) array, dual form
         Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
-    coef_ : (d*r,) array, primal form
+    coef_ : (d*r,) array, primal form, or by singular values
         ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
-    feature_maps_ : two functions, primal form
+    feature_maps_ : two functions, where there is ``coef_``
         From given features of row and of column vertices to those of the product.
+    intercept_ : float
+        Added to each prediction; 0.0 without ``fit_intercept``.
     n_iter_ : int
-        Iterations made.
+        Iterations made; 1 for singular values.
     objective_path_ : (n_iter_,) array
-        Regularized risk after each iteration.
+        Regularized risk after each iteration; the last one comes of a product with the
+        coefficients.
     stop_reason_ : {"tol", "max_iter", "callback", "breakdown", "rounding"}
-        See :class:`kronbench.linalg.Solution`; the last two come with a ConvergenceWarning.
+        See :class:`kronbench.linalg.Solution`; the last two come with a ConvergenceWarning, and
+        "max_iter" does where "auto" is far from the optimum.
     converged_ : bool
         Whether ``tol`` was reached.
     noise_variance_ : float
@@ -92,7 +123,14 @@ default "linear"
     standard deviation.
     """
 
-    _iterations_regularize = True
+    _parameter_constraints: ClassVar = {
+        **ProductKernelModel._parameter_constraints,
+        "solver": [StrOptions({"auto", "minres"})],
+    }
+
+    @property
+    def _iterations_regularize(self):
+        return self.solver == "minres"
 
     def __init__(
         self,
@@ -106,6 +144,8 @@ default "linear"
         col_gamma: float | None = None,
         row_effect: float = 0.0,
         col_effect: float = 0.0,
+        fit_intercept: bool = False,
+        solver: str = "auto",
         max_iter: int = 100,
         tol: float = 1e-8,
         product: str = "auto",
@@ -120,6 +160,8 @@ default "linear"
         self.col_gamma = col_gamma
         self.row_effect = row_effect
         self.col_effect = col_effect
+        self.fit_intercept = fit_intercept
+        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.product = product
@@ -136,39 +178,89 @@ default "linear"
         y : (n,) array of numbers
         callback : callable(Iterate) -> bool, optional
             Called after each iteration; True stops. In the primal form the training scores it
-            gets cost one product more.
+            gets cost one product more. They are without the intercept.
 
         Raises
         ------
         InputError
             X is no PairData, y does not fit it or is not finite, a parameter is out of range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The solution may be far from the optimum, or is not what the iterations claimed.
+        UserWarning
+            The labels have a large mean, and there is no intercept.
         """
+        self._check_parameters()
         y = check_targets(X, y)
-        check_positive(self.reg, "reg")
+        intercept = self._intercept(y)
+        y = y - intercept if intercept else y
+        thin = None if callback else self._thin_design(X)
+        if thin:
+            self._fit_thin(X, y, *thin)
+        else:
+            self._iterate(X, y, callback)
+        self.intercept_ = intercept
+        self.noise_variance_ = 2 * self.objective_path_[-1] / len(y) if self.n_iter_ else 0.0
+        return self
+
+    def _thin_design(self, X):
+        """Feature maps and factors of a design of few features; None for iterations."""
+        primal = self._is_primal()
+        if self.solver != "auto":
+            return None
+        if primal:
+            maps = self._make_feature_maps(X)
+        else:
+            linear = [self.pairwise, self.row_kernel, self.col_kernel] == [
+                *("kronecker", "linear", "linear")
+            ]
+            width = X.row_features.shape[1] * X.col_features.shape[1]
+            if not linear or self.row_effect or self.col_effect or not is_thin(len(X), width):
+                return None
+            maps = self._make_feature_maps(X, np.float64)
+        design = self._design(maps, X)
+        width = design[0].shape[1] * design[1].shape[1]
+        return (maps, design) if is_thin(len(X), width) else None
+
+    def _fit_thin(self, X, y, maps, design):
+        ridge = ThinRidge(*design, y)
+        path = np.array([ridge.objective(self.reg)])
+        self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
+        if self.form == "dual":
+            self.dual_coef_ = ridge.residual(self.reg) / self.reg
+
+    def _iterate(self, X, y, callback):
         if self._is_primal():
             maps = self._make_feature_maps(X)
             operator, solve = self._design_operator(*self._design(maps, X)), self._solve_primal
         else:
             maps, operator, solve = None, self._gram_operator(X), self._solve_dual
-        solution, objectives = solve(operator, y.astype(operator.dtype, copy=False), callback)
-        self._set_fitted(X, maps, solution.x, np.array(objectives), solution.stop)
-        self.noise_variance_ = 2 * objectives[-1] / len(y) if objectives else 0.0
-        return self
+        y = y.astype(operator.dtype, copy=False)
+        found, objectives, near = solve(operator, y, callback)
+        self._set_fitted(X, maps, found.x, np.array(objectives), found.stop, near)
 
     def _solve_dual(self, gram, y, callback):
         objectives = []
 
-        def observe(a, residual):
+        def risk(a, residual):
             error = residual + self.reg * a  # y - Q a, without a product
             scores = y - error
-            risk = 0.5 * float(error @ error) + 0.5 * self.reg * float(a @ scores)
-            objectives.append(risk)
-            return callback and callback(Iterate(len(objectives), a, scores, risk))
+            return scores, 0.5 * float(error @ error) + 0.5 * self.reg * float(a @ scores)
 
-        solution = minres(
+        def observe(a, residual):
+            scores, now = risk(a, residual)
+            objectives.append(now)
+            return callback and callback(Iterate(len(objectives), a, scores, now))
+
+        found = minres(
             gram, y, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
         )
-        return solution, objectives
+        scores, now = risk(found.x, found.residual)
+        # scores are off by Q (Q + reg I)^-1 times the residual, which is no longer
+        near = np.linalg.norm(found.residual) <= _NEAR * np.linalg.norm(scores)
+        return found, self._ending_in(now, objectives, found), near
 
     def _solve_primal(self, design, y, callback):
         d = design.shape[1]
@@ -184,10 +276,21 @@ default "linear"
             objectives.append(risk)
             return callback and callback(Iterate(len(objectives), w, design.matvec(w), risk))
 
-        solution = minres(
+        found = minres(
             normal, b, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
         )
-        return solution, objectives
+        scores = design.matvec(found.x)
+        error = y - scores
+        now = 0.5 * float(error @ error) + 0.5 * self.reg * float(found.x @ found.x)
+        # they are off by X (X'X + reg I)^-1 times the residual, and |s / (s^2 + reg)| is at most
+        off = np.linalg.norm(found.residual) / (2 * np.sqrt(self.reg))
+        near = off <= _NEAR * np.linalg.norm(scores)
+        return found, self._ending_in(now, objectives, found), near
+
+    @staticmethod
+    def _ending_in(last, objectives, found):
+        """The objectives up to the iterate that is kept, whose own comes of a product."""
+        return [*objectives[: found.n_iter - 1], last] if found.n_iter else []
 
     def path(
         self, X: PairData, y: ArrayLike, regs: ArrayLike, X_test: PairData | None = None
@@ -199,6 +302,7 @@ default "linear"
         X : PairData, n pairs
         y : (n,) array of numbers
         regs : (s,) array, positive
+            At least one.
         X_test : PairData, optional, t pairs
             Pairs for which the path can predict; one test product an iteration. Where ``product``
             is "dense" and the vertices are those of X, the test scores come out of the product
@@ -208,21 +312,38 @@ default "linear"
         -------
         RidgePath
 
+        Warns
+        -----
+        ConvergenceWarning
+            As for ``fit``: the weights whose last iterate is not what the recurrence says, with
+            earlier iterates in ``RidgePath.last``, or ("auto") is far from the optimum.
+
         Notes
         -----
         Leaves the estimator as it is; ``reg`` is not used. Holds max_iter + 1 vectors of length n
-        and max_iter of length t.
+        and max_iter of length t. Where "auto" needs no iterations, the path has one.
         """
+        self._check_parameters()
         y = check_targets(X, y)
-        regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
+        try:
+            regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise InputError(f"regs is {regs!r:.80}: give positive numbers") from None
+        if regs.ndim != 1 or not len(regs):
+            raise InputError(f"regs has shape {regs.shape}: give at least one weight in a row")
         for reg in regs:
             check_positive(reg, "reg")
         if self.form != "dual":
             raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
             check_pairs(X_test)
+        intercept = self._intercept(y)
+        y = y - intercept if intercept else y
+        if thin := self._thin_design(X):
+            return self._thin_path(y, regs, *thin, X_test, intercept)
         together = X_test is not None and self.product == "dense" and _over_the_same(X, X_test)
         operator = self._gram_operator(X)  # which checks the kernels
+        gram = operator
         if together:
             both = self._gram_operator(X, _joined(X, X_test))
             operator, test_images = _collecting(both, len(X))
@@ -233,9 +354,81 @@ default "linear"
             images = np.array(test_images)
         elif X_test is not None:
             images = self._gram_operator(X, X_test).matmat(solutions.basis[:-1].T).T
-        norm_squared, error_squared = solutions.quadratic_forms()
+        if images is not None and not solutions.n_iter:  # labels that are zero
+            images = np.zeros((0, len(X_test)))
+        norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
-        return RidgePath(regs, objective, solutions, images)
+        reasons, last, far = self._ends(gram, y, solutions, bounds)
+        self._warn_of_path(regs, reasons, far)
+        return RidgePath(regs, objective, solutions, images, reasons, last, intercept)
+
+    def _thin_path(self, y, regs, maps, design, X_test, intercept):
+        ridge = ThinRidge(*design, y)
+        images = None if X_test is None else ridge.images(self._design(maps, X_test))
+        objective = np.array([[ridge.objective(reg)] for reg in regs])
+        reasons, last = ("tol",) * len(regs), np.zeros(len(regs), int)
+        return RidgePath(regs, objective, ridge.path(regs), images, reasons, last, intercept)
+
+    def _ends(self, gram, y, found, bounds):
+        """Why each weight ended, its last iterate that is what it claims to be, and which are far.
+
+        The bounds of the residuals take no products; the weights that they leave in doubt do.
+        """
+        last = np.full(len(found.shifts), found.n_iter - 1)
+        if not found.n_iter:
+            return ("tol",) * len(last), last, last > 0
+
+        def parted(j, k, allowed):
+            """Whether the residual of an iterate is more than ``allowed``."""
+            if bounds[j, k] <= allowed:
+                return False
+            x = found.iterate(j, k)
+            residual = y - gram.matvec(x) - found.shifts[j] * x
+            return not np.linalg.norm(residual) <= allowed
+
+        claimed, ends = found.residual_norms[:, -1], first_within(found, self.tol)
+        lost = np.zeros(len(last), bool)
+        # as for a single solution
+        attained = max(2 * self.tol, 100 * np.finfo(y.dtype).eps) * found.b_norm
+        reached = found.residual_norms.min(axis=1) <= self.tol * found.b_norm
+        for j in range(len(last)):
+            if parted(j, -1, claimed[j] + LOST * found.b_norm):
+                last[j] = np.argmin(np.nan_to_num(bounds[j], nan=np.inf))
+                lost[j] = not (reached[j] and ends[j] <= last[j])
+            elif reached[j]:
+                lost[j] = parted(j, ends[j], attained)
+        scores = (found.coefficients[:, -1] @ found.tridiagonal.T) @ found.basis
+        sizes = np.linalg.norm(scores, axis=1)
+        if not self._iterations_regularize:
+            # kernels to other pairs round otherwise than those of the residual
+            lost |= reached & ~(bounds[:, -1] <= _DOUBT * sizes)
+        reached &= ~lost
+        otherwise = "max_iter" if found.n_iter == self.max_iter else "breakdown"
+        reasons = tuple(
+            "tol" if within else "rounding" if spoilt else otherwise
+            for within, spoilt in zip(reached, lost, strict=True)
+        )
+        far = ~(claimed <= _NEAR * sizes) & ~reached & ~lost
+        return reasons, last, far
+
+    def _warn_of_path(self, regs, reasons, far):
+        lost = regs[[reason == "rounding" for reason in reasons]]
+        if len(lost):
+            warnings.warn(
+                f"KronRidge.path was ended by rounding for {len(lost)} of {len(regs)} weights, up "
+                f"to reg={lost.max():g}: give larger weights, double precision or scaled "
+                "features",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if far.any() and self.tol > 0 and not self._iterations_regularize:
+            warnings.warn(
+                f"KronRidge.path ended far from the optimum for {far.sum()} of {len(regs)} "
+                f"weights, up to reg={regs[far].max():g}: give more iterations or larger weights, "
+                "or solver='minres' where early stopping is meant",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def predict(
         self, X: PairData, return_std: bool = False, rank: int | None = None
@@ -300,10 +493,11 @@ default "linear"
         """
         check_is_fitted(self)
         check_pairs(X)
-        if rank is None and len(X) > FEW and self.pairwise == "kronecker":
+        then = self._as_fitted()
+        if rank is None and len(X) > FEW and then.pairwise == "kronecker":
             rank = FEW
-        low, high = posterior_variance(self, X, rank)
-        scale = self.noise_variance_ / self.reg
+        low, high = posterior_variance(then, X, rank)
+        scale = then.noise_variance_ / then.reg
         return np.sqrt(scale * low), np.sqrt(scale * high)
 
 

@@ -409,6 +409,7 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
             col_kernel="precomputed",
             row_effect=row_effect,
             col_effect=col_effect,
+            solver="minres",
             max_iter=self.max_iter,
             tol=self.tol,
         )

@@ -38,6 +38,9 @@ default "linear"
     row_effect, col_effect : float, default 0
         Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
         features say (dual form).
+    fit_intercept : bool, default False
+        The kernel of pairs plus 1, so that ``intercept_`` is fitted with the coefficients and pays
+        reg/2 intercept_^2. False as in the paper.
     max_iter : int, default 10
         Newton steps, the outer iterations. Fewer regularize more, and that is meant: to end
         by their number is no warning.
@@ -65,13 +68,18 @@ default "linear"
     Attributes
     ----------
     X_fit_ : PairData
-        The pairs of the training set, by reference.
+        The pairs of the training set, by reference: a change of its arrays changes predictions of
+        the dual form.
+    fitted_params_ : dict
+        The parameters of the fit, which predictions go by whatever is set later.
     dual_coef_ : (n,) array, dual form
         Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
     coef_ : (d*r,) array, primal form
         ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
     feature_maps_ : two functions, primal form
         From given features of row and of column vertices to those of the product.
+    intercept_ : float
+        Added to each score; 0.0 without ``fit_intercept``.
     classes_ : (2,) array
         Positive scores mean ``classes_[1]``.
     n_iter_ : int
@@ -99,6 +107,7 @@ default "linear"
         col_gamma: float | None = None,
         row_effect: float = 0.0,
         col_effect: float = 0.0,
+        fit_intercept: bool = False,
         max_iter: int = 10,
         max_inner: int = 10,
         solver: str = "qmr",
@@ -117,6 +126,7 @@ default "linear"
         self.col_gamma = col_gamma
         self.row_effect = row_effect
         self.col_effect = col_effect
+        self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.max_inner = max_inner
         self.solver = solver

@@ -40,10 +40,10 @@ _SCALES = ("row_mean_", "row_scale_", "col_mean_", "col_scale_")
 
 # The fitted attributes that predictions come of, beside the maps of a primal form.
 _FITTED = {
-    "KronNewton": ("dual_coef_", "coef_", "classes_"),
-    "KronRidge": ("dual_coef_", "coef_"),
+    "KronNewton": ("dual_coef_", "coef_", "intercept_", "classes_"),
+    "KronRidge": ("dual_coef_", "coef_", "intercept_"),
     "KronRidgeCV": ("dual_coef_", "y_fit_"),
-    "KronSVM": ("dual_coef_", "coef_", "classes_"),
+    "KronSVM": ("dual_coef_", "coef_", "intercept_", "classes_"),
     "PairSGD": ("row_coef_", "col_coef_", "intercept_", "classes_"),
 }
 
@@ -309,6 +309,8 @@ def _restored(recipe, arrays, data, before, chosen):
         X = before.transform(data)
         y, dual_coef = (_of_pairs(arrays, name, X) for name in ("y_fit_", "dual_coef_"))
         return estimator._restore(X, y, chosen, dual_coef)
+    if "fit_intercept" in estimator.get_params():
+        estimator.intercept_ = 0.0  # in files of before it was kept
     for name in _FITTED[recipe.solver]:
         if name in arrays:
             value = arrays[name]

@@ -74,7 +74,10 @@ class Recipe:
             from kronbench.evaluation import SettingKFold
 
             given.setdefault("cv", SettingKFold(self.setting, INNER_FOLDS, random_state=self.seed))
-        return find_solver(self.solver)(**given)
+        estimator = find_solver(self.solver)(**given)
+        if "fit_intercept" not in given and _has_intercept(estimator):
+            estimator.set_params(fit_intercept=True)
+        return estimator
 
     def parameter(self, name: str) -> object:
         """A parameter's value, or None where the solver has none of this name."""
@@ -148,16 +151,15 @@ class Recipe:
         callback: Callable[[object], object] | None = None,
         before: Before | None = None,
     ) -> Fitted:
-        """Scale by the training vertices, centre the labels of a regression, fit.
+        """Scale by the training vertices, fit; the labels of a regression are centred.
 
-        The models of pairs have no intercept, and a mean far from zero would be its whole work.
+        By the solver's ``fit_intercept`` where it has one, else here: a mean far from zero would
+        be the whole work of a model without an intercept.
         ``callback`` is called after each iteration, by a solver whose ``fit`` has that argument.
         ``before`` is what :meth:`before` gave for the same pairs, of recipes that share it.
         """
-        from sklearn.base import is_classifier
-
         estimator = self.estimator()
-        offset = 0.0 if is_classifier(estimator) else float(np.mean(y))
+        offset = self._offset(estimator, y)
         try:
             before = before or self.before(X)
             X = before.transform(X)
@@ -172,10 +174,16 @@ class Recipe:
         self, X: PairData, y: np.ndarray, regs: Sequence[float], X_test: PairData
     ) -> np.ndarray:
         """Scores (s, t) of X_test by a KronRidge fitted for each of ``regs``, from one path."""
-        before, offset = self.before(X), float(np.mean(y))
-        estimator = self.estimator()
-        path = estimator.path(before.transform(X), y - offset, regs, before.transform(X_test))
-        return path.final_test_scores(estimator.tol) + offset
+        before, estimator = self.before(X), self.estimator()
+        path = estimator.path(before.transform(X), y, regs, before.transform(X_test))
+        return path.final_test_scores(estimator.tol)
+
+    def _offset(self, estimator, y):
+        """What is taken from the labels, for a solver that cannot do it."""
+        from sklearn.base import is_classifier
+
+        alone = is_classifier(estimator) or _has_intercept(estimator)
+        return 0.0 if alone else float(np.mean(y))
 
     def left_out_scores(
         self, X: PairData, y: np.ndarray, regs: Sequence[float]
@@ -391,6 +399,12 @@ def find_solver(name: str) -> type[BaseEstimator]:
         return found
     check_solver_name(name)
     return getattr(models, name)
+
+
+def _has_intercept(estimator):
+    from sklearn.base import is_classifier
+
+    return "fit_intercept" in estimator.get_params() and not is_classifier(estimator)
 
 
 def check_solver_name(name: str) -> None:

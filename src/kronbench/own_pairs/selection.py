@@ -182,6 +182,8 @@ def _leaving_one_out(trials, X, y, score, n_folds, progress):
     """
     regs = [trial.parameters["reg"] for trial in trials]
     others = (y.sum() - y) / (len(y) - 1)
+    if trials[0].parameter("fit_intercept") is False:
+        others = np.zeros(len(y))
     of_labels, of_ones = (
         trials[0].left_out_scores(X, labels, regs) for labels in (y, np.ones(len(y)))
     )

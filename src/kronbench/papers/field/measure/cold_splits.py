@@ -116,6 +116,7 @@ class _Problem:
                 col_kernel="precomputed",
                 row_effect=self.effects[0],
                 col_effect=self.effects[1],
+                solver="minres",
                 max_iter=self.max_iter,
                 tol=1e-5,
                 product="dense",

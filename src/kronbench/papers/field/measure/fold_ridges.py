@@ -74,7 +74,12 @@ class FoldRidges:
 
     def model(self, effects: Sequence[float], reg: float) -> KronRidge:
         """Kronecker ridge regression with this weight, not fitted."""
-        return KronRidge(**self.parameters(effects, reg), max_iter=self.spec["max_iter"], tol=1e-5)
+        return KronRidge(
+            **self.parameters(effects, reg),
+            solver="minres",
+            max_iter=self.spec["max_iter"],
+            tol=1e-5,
+        )
 
     def parameters(self, effects: Sequence[float], reg: float) -> dict:
         """What all machines on the kernels of the fold have in common."""

@@ -85,7 +85,9 @@ def _ours(data, Y, train, test, spec):
     kernels = [unit_kernel(data[name]) for name in spec["kernels"]]
     X, X_test = PairData(*kernels, *train), PairData(*kernels, *test)
     y = Y[train]
-    model = KronRidge(row_kernel="precomputed", col_kernel="precomputed", **spec["ridge"])
+    model = KronRidge(
+        row_kernel="precomputed", col_kernel="precomputed", solver="minres", **spec["ridge"]
+    )
     return {
         "KronRidge": model.fit(X, y - y.mean()).predict(X_test) + y.mean(),
         "row and column effects": margin_scores(X, y, X_test),

@@ -212,7 +212,8 @@ def _on_landmarks(entry, rank):
         row_kernel="tanimoto", row_rank=rank, dtype="float32", random_state=0
     )
     return make_pipeline(
-        landmarks, KronRidge(form="primal", dtype="float32", **entry["parameters"])
+        landmarks,
+        KronRidge(form="primal", dtype="float32", solver="minres", **entry["parameters"]),
     )
 
 

@@ -42,7 +42,9 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     train_pairs, train_y, test_pairs, test_y = pairs[train], y[train], pairs[test], y[test]
     regs = spec["regs"]
     middle = len(regs) // 2
-    ridge = KronRidge(reg=regs[middle], max_iter=spec["iterations"], tol=0, product="sparse")
+    ridge = KronRidge(
+        reg=regs[middle], solver="minres", max_iter=spec["iterations"], tol=0, product="sparse"
+    )
 
     def one_weight():
         return ridge.fit(train_pairs, train_y).decision_function(test_pairs)

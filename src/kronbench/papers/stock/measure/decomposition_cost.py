@@ -65,7 +65,12 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         ways["closed form", "KK", "", reg] = partial(closed.fit_matrix, K, G, Y)
         # nearly complete pairs are a dense matrix: two BLAS products are the fastest way
         iterative = KronRidge(
-            reg=reg, max_iter=spec["max_iter"], tol=spec["tol"], product="dense", **PRECOMPUTED
+            reg=reg,
+            solver="minres",
+            max_iter=spec["max_iter"],
+            tol=spec["tol"],
+            product="dense",
+            **PRECOMPUTED,
         )
         ways["iterative", "KK", "", reg] = partial(iterative.fit, pairs, y)
     for warm in (ways["another weight", "KK"], partial(_warm, pairs, y)):
@@ -124,7 +129,7 @@ def _incomplete(K, G, Y, missing, rng):
 
 
 def _warm(pairs, y):
-    KronRidge(max_iter=2, product="dense", **PRECOMPUTED).fit(pairs, y)
+    KronRidge(solver="minres", max_iter=2, product="dense", **PRECOMPUTED).fit(pairs, y)
 
 
 def _deviation(one, other):
