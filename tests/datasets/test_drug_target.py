@@ -254,8 +254,13 @@ def test_bad_interaction_files_are_one_sentence(key, old, new, message):
         ("affinities", "1 " * 10**6 + "\n1 2\n", {}, "line 2: 2 columns, expected 1000000"),
         ("drugs", "1 2\n2 1\n", {}, "drugs.txt is 2 x 2; affinities.txt asks for 3 x 3"),
         ("targets", "1 nan\n2 1\n", {}, "targets.txt, line 1, column 2: nan is not allowed"),
-        ("targets", "1 2\n2 1\n", {"at_most": 1, "at_least": 1}, "either at_least or at_most"),
-        ("targets", "1 2\n2 1\n", {"at_least": None}, "either at_least or at_most"),
+        (
+            "targets",
+            "1 2\n2 1\n",
+            {"at_most": 1, "at_least": 1},
+            "give one of at_least, at_most and above",
+        ),
+        ("targets", "1 2\n2 1\n", {"at_least": None}, "give one of at_least, at_most and above"),
         ("targets", "1 2\n2 1\n", {"unit": "mg"}, "unit is 'mg'; known are: nM"),
     ],
 )

@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from kronbench import InputError
-from kronbench.datasets.plain_text import are_numerals, as_number, text_lines
+from kronbench.datasets.plain_text import as_number, as_numbers, text_lines
 from tests.helpers import in_memory
 
 
@@ -46,5 +47,9 @@ def test_printed_numbers_are_read_back(number):
 @pytest.mark.parametrize("text", ["", "1_0", "\u0661", "\xa01", "1\x0c", "0x1", "1e", "e", "1 2"])
 def test_what_is_no_number(text):
     assert as_number(text) is None
-    assert are_numerals(["1", "nan"])
-    assert not are_numerals(["1", "1_0"])
+    assert as_numbers(["1", text]) is None
+
+
+def test_several_numbers():
+    np.testing.assert_array_equal(as_numbers(["1", "nan", "1e-3"]), [1, np.nan, 1e-3])
+    assert as_numbers([]).shape == (0,)

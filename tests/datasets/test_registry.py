@@ -63,7 +63,7 @@ def test_a_file_is_registered_the_same_way_wherever_it_is_used():
         ("wipo-d-lsa", "vectors", {"X", "y"}),
         ("wipo-d", "documents", {"X", "y", "parents"}),
         ("lshtc-small", "documents", {"X", "y", "parents"}),
-        ("lshtc1-class-sizes", "classes", {"class_ids"}),
+        ("wipo-alpha-index", "classes", {"y", "parents"}),
     ],
 )
 def test_kind_says_which_arrays_there_are(name, kind, arrays):
@@ -79,10 +79,10 @@ def test_kind_says_which_arrays_there_are(name, kind, arrays):
     [
         ("Checker", ["checkerboard"]),
         ("Davis", ["drug_target_files", "drug_target_surrogates"]),
-        ("adult", ["uci"]),
+        ("adult", ["table_surrogates", "uci"]),
         ("add10", ["generators"]),
-        ("wipo-d", ["wipo"]),
-        ("lshtc", ["lshtc"]),
+        ("wipo-d", ["corpus_surrogates", "wipo"]),
+        ("lshtc", ["corpus_surrogates", "lshtc"]),
     ],
 )
 def test_modules_that_make_a_data_set(name, modules):

@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
+import json
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from kronbench.datasets import (
-    checkerboard,
+    corpus_surrogates,
     drug_target_files,
+    drug_target_surrogates,
     fetch,
     generators,
     ipc,
@@ -24,9 +27,11 @@ from kronbench.datasets import (
     printed_predictions,
     published_folds,
     registry,
+    table_surrogates,
     uci,
     wipo,
 )
+from kronbench.datasets.checkerboard import generate as generate_checkerboard
 from kronbench.datasets.dataset import KINDS, Dataset, FileRecord, Loader
 from kronbench.datasets.published_folds import Leak, PublishedFold
 from kronbench.errors import InputError
@@ -51,17 +56,35 @@ __all__ = [
     "verify",
 ]
 
+_AFFINITIES = drug_target_surrogates.surrogate_affinities
+_SECTION = corpus_surrogates.surrogate_section
+_INDEX_FILES = ("train", "test")
+
 LOADERS: dict[str, Loader] = {
-    **drug_target_files.LOADERS,
-    **checkerboard.LOADERS,
-    "table": uci.TABLE,
-    **generators.FORMULAS,
-    **wipo.LOADERS,
-    **ipc.LOADERS,
-    **lshtc.LOADERS,
-    **pair_tables.LOADERS,
-    **printed_curves.LOADERS,
-    **printed_predictions.LOADERS,
+    "interactions": Loader(
+        "label matrix",
+        drug_target_files.parse_interactions,
+        drug_target_surrogates.surrogate_interactions,
+    ),
+    "affinities": Loader("label matrix", drug_target_files.parse_affinities, _AFFINITIES),
+    "printed_curves": Loader("label matrix", printed_curves.parse_printed_curves, _AFFINITIES),
+    "printed_predictions": Loader(
+        "label matrix", printed_predictions.parse_printed_predictions, _AFFINITIES
+    ),
+    "checkerboard": Loader("pairs", generate=generate_checkerboard),
+    "pairs": Loader("labelled pairs", pair_tables.parse_tables),
+    "table": Loader("vectors", uci.parse_table, table_surrogates.surrogate_table),
+    "ringnorm": Loader("vectors", generate=generators.ringnorm),
+    "twonorm": Loader("vectors", generate=generators.twonorm),
+    "waveform": Loader("vectors", generate=generators.waveform),
+    "add10": Loader("vectors", generate=generators.add10),
+    "wipo-index": Loader("classes", wipo.parse_index, corpus_surrogates.surrogate_index),
+    "wipo-text": Loader("documents", wipo.parse_records, _SECTION, surrogate_files=_INDEX_FILES),
+    "wipo-features": Loader(
+        "vectors", wipo.parse_features, _SECTION, surrogate_files=_INDEX_FILES
+    ),
+    "ipc-titles": Loader("documents", ipc.parse_titles, corpus_surrogates.surrogate_titles),
+    "lshtc": Loader("documents", lshtc.parse_lshtc, corpus_surrogates.surrogate_lshtc),
 }
 
 POLICIES = ("auto", "real", "surrogate")
@@ -78,15 +101,10 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
         As in the registry, without regard to case.
     policy : {"auto", "real", "surrogate"}
         "auto": files put in place by hand, the cache, mirrors, urls, then the surrogate with one
-        loud line; "real": the same without the surrogate; "surrogate": never touches the network.
+        loud line; "real": without the surrogate, but an error that says what was tried and what
+        to do; "surrogate": never touches the network.
     mirror : str or Path, optional
         A folder or base url, tried after the one that ``KRONBENCH_MIRROR`` names.
-
-    Raises
-    ------
-    InputError
-        There is no such data set; a file is damaged or not as its format says; or (policy "real")
-        a file cannot be had: then with what was tried and what to do.
     """
     if policy not in POLICIES:
         raise InputError(f"policy is '{policy}'; give one of {', '.join(POLICIES)}")
@@ -132,12 +150,6 @@ def folds(
         line, and "real" an error.
     data : Dataset, optional
         The data set, where it is loaded already.
-
-    Raises
-    ------
-    InputError
-        There is no such data set or fold; a file is damaged, not as its format says, or (policy
-        "real") not at hand; the pairs are not as many as published.
     """
     entry = registry.find(name)
     if fold not in entry.folds:
@@ -184,24 +196,25 @@ def describe(name: str) -> dict:
         "name": entry.name,
         "title": entry.title,
         "kind": _loader(entry).kind,
-        "shape": {key: list(dims) for key, dims in entry.shape.items()},
-        "options": dict(entry.options),
+        "shape": entry.shape,
+        "options": entry.options,
         "licence": entry.licence,
         "citation": entry.citation,
-        "notes": list(entry.notes),
-        "files": {key: _filled(file) for key, file in entry.files.items()},
+        "notes": entry.notes,
+        "files": {
+            key: {part: value for part, value in asdict(file).items() if value}
+            for key, file in entry.files.items()
+        },
+        "manual": {**(entry.manual or {}), "folder": str(fetch.manual_folder())},
     }
-    known["manual"] = {**(entry.manual or {}), "folder": str(fetch.manual_folder())}
     if entry.folds:
         known["folds"] = {
             key: {"title": fold.title, "setting": fold.setting, **fold.counts, "leak": fold.leak}
             for key, fold in entry.folds.items()
         }
-    if entry.agreement:
-        known["agreement"] = entry.agreement
-    if entry.other_data:
-        known["other_data"] = dict(entry.other_data)
-    return known
+    more = {"agreement": entry.agreement, "other_data": entry.other_data}
+    known |= {key: value for key, value in more.items() if value}
+    return json.loads(json.dumps(known))  # lists for tuples
 
 
 def modules_of(name: str) -> list[str]:
@@ -214,7 +227,7 @@ def modules_of(name: str) -> list[str]:
 def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
     """The sha256 of the user's own files that are registered without one, by their keys.
 
-    Of those that are not on this machine, or cannot be read, there is none.
+    Files that are not on this machine, or cannot be read, are left out.
     """
     entry, sums = registry.find(name), {}
     for key, file in entry.files.items():
@@ -228,31 +241,20 @@ def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
 def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str | Path | None]:
     """The paths of the tables of a data set of one's own, and the columns that its entry names.
 
-    Returns
-    -------
-    dict
-        ``pairs``, ``rows``, ``cols`` and ``row``, ``col``, ``label`` (None: by their order).
-
-    Raises
-    ------
-    InputError
-        There is no such data set, it is not made of such tables, or one of them is not there.
+    By ``pairs``, ``rows``, ``cols`` and ``row``, ``col``, ``label`` (None: by their order).
     """
     entry = registry.find(name)
     if entry.loader != "pairs":
         raise InputError(f"{entry.name} is no data set of own tables: its loader is not 'pairs'")
+    mirrors = fetch.mirrors(mirror)
     try:
-        paths = {
-            key: _obtain(entry, file, fetch.mirrors(mirror)).path
-            for key, file in entry.files.items()
-        }
+        paths = {key: _obtain(entry, file, mirrors).path for key, file in entry.files.items()}
     except fetch.Unavailable as error:
         raise InputError(_not_beside(entry, error)) from None
     return paths | {column: entry.options.get(column) for column in ("row", "col", "label")}
 
 
-@dataclass(frozen=True)
-class FileCheck:
+class FileCheck(NamedTuple):
     """The state of one registered file: ``ok`` is False only for a file that is damaged."""
 
     path: str
@@ -268,17 +270,16 @@ def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[FileCheck
     entry = registry.find(name)
     of_folds = [file for fold in entry.folds.values() for file in fold.files.values()]
     for file in [*entry.files.values(), *of_folds]:
+        ok = True
         try:
             found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
-        except fetch.Unavailable:
-            yield FileCheck(file.mirror, True, "not on this machine")
-        except InputError as error:
-            yield FileCheck(file.mirror, False, str(error))
-        else:
             state = "as registered" if file.sha256 else "present, no checksum is registered"
-            yield FileCheck(
-                file.mirror, True, f"{state} ({found.source}, {found.record.bytes} bytes)"
-            )
+            message = f"{state} ({found.source}, {found.record.bytes} bytes)"
+        except fetch.Unavailable:
+            message = "not on this machine"
+        except InputError as error:
+            ok, message = False, str(error)
+        yield FileCheck(file.mirror, ok, message)
 
 
 def _obtain(entry, file, mirrors, network=True):
@@ -303,13 +304,17 @@ def _loader(entry):
 def _surrogate(entry, loader, mirrors, network):
     if loader.surrogate is None:
         raise InputError(f"{entry.name} has no surrogate; load it with the policy 'real'")
-    options, files = {**entry.options, **entry.surrogate}, {}
+    files = {}
     for key in loader.surrogate_files:
         with contextlib.suppress(fetch.Unavailable):
             files[key] = fetch.obtain(entry.files[key], mirrors, network=network)
-    given = {"files": files} if loader.surrogate_files else {}
-    arrays = _call(entry, loader.surrogate, _rng(entry), {**options, **given})
-    return replace(_dataset(entry, "surrogate", arrays, files), options=options)
+    # Of the options, those that it names; the others are the parser's.
+    named = inspect.signature(loader.surrogate).parameters
+    given = {key: value for key, value in entry.options.items() if key in named}
+    given |= entry.surrogate | ({"files": files} if loader.surrogate_files else {})
+    arrays = _call(entry, loader.surrogate, _rng(entry), given)
+    data = _dataset(entry, "surrogate", arrays, files)
+    return replace(data, options={**entry.options, **entry.surrogate})
 
 
 def _call(entry, function, first, options):
@@ -363,14 +368,6 @@ def _times(dims):
     return " x ".join("?" if size is None else str(size) for size in dims)
 
 
-def _filled(file):
-    return {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in asdict(file).items()
-        if value
-    }
-
-
 def _not_beside(entry, missing):
     """Of an entry of one's own."""
     place = registry.own_folder() / missing.entry.mirror
@@ -378,12 +375,12 @@ def _not_beside(entry, missing):
 
 
 def _not_at_hand(entry, missing):
+    """What was tried for a file, and what to do."""
     file = missing.entry
-    advice = "get it"
     if entry.manual:
         advice = f"{entry.manual['instructions'].rstrip('.')} ({entry.manual['url']})"
-    elif file.urls:
-        advice = f"open {file.urls[0]}"
+    else:
+        advice = f"open {file.urls[0]}" if file.urls else "get it"
     place = f"put the file at {fetch.manual_folder() / file.mirror}"
     if missing.cache_locked:
         place = (

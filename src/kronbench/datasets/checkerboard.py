@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.datasets.dataset import Loader
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
@@ -82,6 +81,3 @@ def generate(rng: np.random.Generator, *, m: int, fraction: float, flip: float) 
         "cols": pairs.cols,
         "labels": y.astype(np.int8),
     }
-
-
-LOADERS = {"checkerboard": Loader("pairs", generate=generate)}

@@ -38,8 +38,8 @@ class Loader:
         ``files`` maps the registry's file keys to objects with ``.name`` (for messages) and
         ``.open()``, a binary stream of the uncompressed bytes. Bad content raises ``InputError``.
     surrogate : ``callable(rng, **options, **surrogate) -> dict of arrays``
-        Data of the published shape, drawn where the real files cannot be had; it also gets the
-        registry's ``surrogate`` as keywords (sizes, densities).
+        Data of the published shape, drawn where the real files cannot be had. It gets those of
+        the registry's ``options`` that it names, and all of ``surrogate`` (sizes, densities).
     generate : ``callable(rng, **options) -> dict of arrays``
         The published formula, for data sets that have no files.
     surrogate_files : tuple of str
@@ -152,13 +152,7 @@ class Dataset:
 
     @classmethod
     def open(cls, folder: str | Path) -> Dataset:
-        """Read what ``save`` wrote.
-
-        Raises
-        ------
-        InputError
-            A file is missing or damaged, or of an earlier version that kept no ``kind``.
-        """
+        """Read what ``save`` wrote."""
         folder = Path(folder)
         try:
             known = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))

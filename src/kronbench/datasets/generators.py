@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.datasets.dataset import Loader
-
 _DIMENSION = 20
 
 
@@ -62,9 +60,3 @@ def add10(rng: np.random.Generator, n_points: int) -> dict[str, np.ndarray]:
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
     y += 10 * X[:, 3] + 5 * X[:, 4] + rng.standard_normal(n_points)
     return {"X": X, "y": y}
-
-
-FORMULAS = {
-    formula.__name__: Loader("vectors", generate=formula)
-    for formula in (ringnorm, twonorm, waveform, add10)
-}

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from kronbench.datasets.dataset import Loader
 from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
 
@@ -90,6 +89,3 @@ def parse_tables(
         "values": y,
         "labels": np.where(positive, 1, -1).astype(np.int8),
     }
-
-
-LOADERS = {"pairs": Loader("labelled pairs", parse=parse_tables)}

@@ -7,7 +7,9 @@ feeds, no-break spaces, digits of other scripts, ``1_0``. Here they are errors.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+
+import numpy as np
 
 from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
@@ -38,9 +40,13 @@ def text_lines(file: LocalFile, encoding: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def are_numerals(texts: Iterable[str]) -> bool:
-    """Whether texts have no other signs than numbers do; not all such texts are numbers."""
-    return _NUMERAL_SIGNS.issuperset("".join(texts))
+def as_numbers(texts: Sequence[str]) -> np.ndarray | None:
+    """(n,) float64 array of the numbers that the texts are, or None where one of them is none."""
+    try:
+        sound = _NUMERAL_SIGNS.issuperset("".join(texts))
+        return np.array(texts, dtype=np.float64) if sound else None
+    except ValueError:
+        return None
 
 
 def excerpt(text: str) -> str:
@@ -50,7 +56,5 @@ def excerpt(text: str) -> str:
 
 def as_number(text: str) -> float | None:
     """The number that a text is, or None."""
-    try:
-        return float(text) if are_numerals(text) else None
-    except ValueError:
-        return None
+    numbers = as_numbers([text])
+    return None if numbers is None else float(numbers[0])

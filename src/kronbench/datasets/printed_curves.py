@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kronbench.datasets.dataset import Loader
 from kronbench.datasets.drug_target_files import parse_affinities
-from kronbench.datasets.drug_target_surrogates import surrogate_affinities
 from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
 
@@ -23,32 +21,19 @@ _AXES = {
 }
 
 
-def parse_printed_curves(files: Mapping[str, LocalFile], *, above: float) -> dict[str, np.ndarray]:
-    """Read the affinities and the printed AUC of each iteration.
+def parse_printed_curves(
+    files: Mapping[str, LocalFile], **options: object
+) -> dict[str, np.ndarray]:
+    """Read affinities as ``parse_affinities`` does, and the printed AUC of each iteration.
 
-    Parameters
-    ----------
-    files : mapping
-        As for ``parse_affinities``, and "curves": a table with semicolons.
-    above : float
-        Label +1 above this value, and not at it.
-
-    Returns
-    -------
-    dict
-        As ``parse_affinities``, and ``printed_train``, ``printed_test`` (2, 4, 4, k): the AUC by
-        domain kernel, pairwise kernel, setting and iteration.
-
-    Raises
-    ------
-    InputError
-        As ``parse_affinities``; or a curve is missing or shorter than the others.
+    ``files`` also has "curves", a table with semicolons. The result also has ``printed_train``
+    and ``printed_test`` (2, 4, 4, k), by domain kernel, pairwise kernel, setting and iteration.
     """
     import pandas as pd  # not for those that plan
 
     files = dict(files)
     curves = files.pop("curves")
-    arrays = parse_affinities(files, at_least=np.nextafter(above, np.inf))
+    arrays = parse_affinities(files, **options)
     with curves.open() as stream:
         table = pd.read_csv(stream, sep=";")
     columns = [*_AXES, "Iteration", "Train AUC", "Test AUC"]
@@ -63,17 +48,3 @@ def parse_printed_curves(files: Mapping[str, LocalFile], *, above: float) -> dic
         values = table.loc[wanted, f"{name.title()} AUC"].to_numpy(float)
         arrays[f"printed_{name}"] = values.reshape(*map(len, _AXES.values()), length)
     return arrays
-
-
-def surrogate_printed_curves(
-    rng: np.random.Generator, *, above: float, **options: object
-) -> dict[str, np.ndarray]:
-    """A stand-in for the affinities (``surrogate_affinities``); nothing is printed of it."""
-    return surrogate_affinities(rng, at_least=np.nextafter(above, np.inf), **options)
-
-
-LOADERS = {
-    "printed_curves": Loader(
-        "label matrix", parse=parse_printed_curves, surrogate=surrogate_printed_curves
-    ),
-}

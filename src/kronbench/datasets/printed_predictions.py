@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kronbench.datasets.dataset import Loader
 from kronbench.datasets.drug_target_files import parse_affinities
-from kronbench.datasets.drug_target_surrogates import surrogate_affinities
 from kronbench.datasets.fetch import LocalFile
 from kronbench.datasets.plain_text import as_number, text_lines
 from kronbench.errors import InputError
@@ -19,30 +17,13 @@ _HEAD = "FOLD :"
 def parse_printed_predictions(
     files: Mapping[str, LocalFile], *, col_aliases: Mapping[str, str], **options: object
 ) -> dict[str, np.ndarray]:
-    """Read affinities, and blocks of predictions of the same pairs.
+    """Read affinities with ids as ``parse_affinities`` does, and predictions of the same pairs.
 
-    Parameters
-    ----------
-    files : mapping
-        As for ``parse_affinities`` with ids, and "predictions": blocks that begin with "FOLD : k",
-        then lines of row id, column id, affinity and prediction with tabs between them.
-    col_aliases : mapping
-        Other spellings of column ids, to those of the data set.
-    options
-        Of ``parse_affinities``.
-
-    Returns
-    -------
-    dict
-        As ``parse_affinities``, and ``predictions`` (k, t) in the order of each block, with the
-        vertices of its pairs in ``predicted_rows`` and ``predicted_cols``, and
-        ``spelled_otherwise`` where the column is found by its alias.
-
-    Raises
-    ------
-    InputError
-        As ``parse_affinities``; or a line is no prediction, an id is unknown, or the blocks have
-        other pairs.
+    ``files`` also has "predictions": blocks that begin with "FOLD : k", then lines of row id,
+    column id, affinity and prediction with tabs between them; ``col_aliases`` maps other spellings
+    of column ids to those of the data set. The result also has ``predictions`` (k, t) in the order
+    of each block, with the vertices of its pairs in ``predicted_rows`` and ``predicted_cols``, and
+    ``spelled_otherwise`` where the column is found by its alias.
     """
     files = dict(files)
     predictions = files.pop("predictions")
@@ -65,24 +46,10 @@ def parse_printed_predictions(
             )
         blocks[-1].append((rows[parts[0]], cols[col], parts[1] != col, value))
     pairs = [sorted(line[:2] for line in lines) for lines in blocks]
-    if not pairs or any(other != pairs[0] for other in pairs):
-        raise InputError(f"{predictions.name}: its blocks have not the same pairs")
-    arrays["predictions"] = np.array([[line[3] for line in lines] for lines in blocks])
-    for name, place in (("rows", 0), ("cols", 1)):
-        arrays[f"predicted_{name}"] = np.array([[line[place] for line in b] for b in blocks])
-    arrays["spelled_otherwise"] = np.array([[line[2] for line in lines] for lines in blocks])
+    if not pairs or not pairs[0] or any(other != pairs[0] for other in pairs):
+        raise InputError(f"{predictions.name}: its blocks have not the same pairs, or none")
+    by_column = [list(zip(*lines, strict=True)) for lines in blocks]
+    names = ("predicted_rows", "predicted_cols", "spelled_otherwise", "predictions")
+    for name, column in zip(names, zip(*by_column, strict=True), strict=True):
+        arrays[name] = np.array(column)
     return arrays
-
-
-def surrogate_printed_predictions(
-    rng: np.random.Generator, *, col_aliases: Mapping[str, str], **options: object
-) -> dict[str, np.ndarray]:
-    """A stand-in for the affinities (``surrogate_affinities``); nothing is predicted of it."""
-    return surrogate_affinities(rng, **options)
-
-
-LOADERS = {
-    "printed_predictions": Loader(
-        "label matrix", parse=parse_printed_predictions, surrogate=surrogate_printed_predictions
-    ),
-}
