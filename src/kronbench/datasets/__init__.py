@@ -10,7 +10,6 @@ import logging
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -192,28 +191,28 @@ def names() -> list[str]:
 def describe(name: str) -> dict:
     """What the registry says about a data set, ready for YAML or JSON."""
     entry = registry.find(name)
-    known = {
-        "name": entry.name,
-        "title": entry.title,
-        "kind": _loader(entry).kind,
-        "shape": entry.shape,
-        "options": entry.options,
-        "licence": entry.licence,
-        "citation": entry.citation,
-        "notes": entry.notes,
-        "files": {
-            key: {part: value for part, value in asdict(file).items() if value}
-            for key, file in entry.files.items()
-        },
-        "manual": {**(entry.manual or {}), "folder": str(fetch.manual_folder())},
+    parts = (
+        "title",
+        "shape",
+        "options",
+        "licence",
+        "citation",
+        "notes",
+        "agreement",
+        "other_data",
+    )
+    known = {"name": entry.name, "kind": _loader(entry).kind}
+    known |= {part: value for part in parts if (value := getattr(entry, part))}
+    known["files"] = {
+        key: {part: value for part, value in asdict(file).items() if value}
+        for key, file in entry.files.items()
     }
+    known["manual"] = {**(entry.manual or {}), "folder": str(fetch.manual_folder())}
     if entry.folds:
         known["folds"] = {
             key: {"title": fold.title, "setting": fold.setting, **fold.counts, "leak": fold.leak}
             for key, fold in entry.folds.items()
         }
-    more = {"agreement": entry.agreement, "other_data": entry.other_data}
-    known |= {key: value for key, value in more.items() if value}
     return json.loads(json.dumps(known))  # lists for tuples
 
 
@@ -254,32 +253,24 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
     return paths | {column: entry.options.get(column) for column in ("row", "col", "label")}
 
 
-class FileCheck(NamedTuple):
-    """The state of one registered file: ``ok`` is False only for a file that is damaged."""
+def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[tuple[bool, str]]:
+    """Check each file of a data set that lies on this machine; touches no network.
 
-    path: str
-    ok: bool
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
-
-
-def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[FileCheck]:
-    """Check each file of a data set that lies on this machine; touches no network."""
+    Whether it is sound, or not there, and a line about it.
+    """
     entry = registry.find(name)
     of_folds = [file for fold in entry.folds.values() for file in fold.files.values()]
     for file in [*entry.files.values(), *of_folds]:
-        ok = True
+        sound = True
         try:
             found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
             state = "as registered" if file.sha256 else "present, no checksum is registered"
-            message = f"{state} ({found.source}, {found.record.bytes} bytes)"
+            state += f" ({found.source}, {found.record.bytes} bytes)"
         except fetch.Unavailable:
-            message = "not on this machine"
+            state = "not on this machine"
         except InputError as error:
-            ok, message = False, str(error)
-        yield FileCheck(file.mirror, ok, message)
+            sound, state = False, str(error)
+        yield sound, f"{file.mirror}: {state}"
 
 
 def _obtain(entry, file, mirrors, network=True):
@@ -348,19 +339,14 @@ def _dataset(entry, source, arrays, files=None):
             raise InputError(
                 f"{entry.name}: {key} is {_times(actual)} where the registry has {_times(dims)}"
             )
+    described = ("name", "notes", "title", "licence", "citation", "options", "agreement")
     return Dataset(
-        name=entry.name,
         source=source,
         kind=_loader(entry).kind,
         arrays=arrays,
         files=tuple(file.record for file in (files or {}).values()),
-        notes=entry.notes,
-        title=entry.title,
-        licence=entry.licence,
-        citation=entry.citation,
-        options=entry.options,
-        agreement=entry.agreement,
         other_data=entry.other_data,
+        **{part: getattr(entry, part) for part in described},
     )
 
 

@@ -84,15 +84,9 @@ class Topics:
     def draw(self, rng: np.random.Generator, nodes: np.ndarray) -> sparse.csr_array:
         """(n, V) float32 counts of words of documents of the leaves ``nodes`` (n,)."""
         # In parts, so that memory beyond the result stays small.
-        parts = [
-            self._draw_part(rng, nodes[start : start + _DOCUMENTS_AT_ONCE])
-            for start in range(0, len(nodes), _DOCUMENTS_AT_ONCE)
-        ]
-        lengths = np.concatenate([np.zeros(1, dtype=np.int32), *(part[2] for part in parts)])
-        indices = np.concatenate([part[0] for part in parts] or [np.zeros(0, np.int32)])
-        counts = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.float32)])
-        ends = np.cumsum(lengths, dtype=np.int32)
-        return sparse.csr_array((counts, indices, ends), shape=(len(nodes), self.n_words))
+        starts = range(0, max(len(nodes), 1), _DOCUMENTS_AT_ONCE)
+        parts = [self._draw_part(rng, nodes[at : at + _DOCUMENTS_AT_ONCE]) for at in starts]
+        return sparse.vstack(parts, format="csr")
 
     def _draw_part(self, rng, nodes):
         law, n = self.law, len(nodes)
@@ -105,17 +99,13 @@ class Topics:
         mixture /= mixture.sum(axis=1, keepdims=True)
         lengths = np.rint(rng.lognormal(law.log_length, law.spread, size=n)).astype(np.int64)
         tokens = rng.multinomial(np.maximum(lengths, 1), mixture)
-        # A word for each token, then the counts of equal words of a document.
+        # A word for each token; the matrix adds up equal words of a document.
         topics = np.repeat(paths.ravel(), tokens.ravel())
         places = np.searchsorted(self._steps, topics + rng.random(len(topics)), side="right")
         words = self._words[np.minimum(places, self._last[topics])]
-        documents = np.repeat(np.arange(n), tokens.sum(axis=1))
-        keys = np.sort(documents * self.n_words + words)
-        first = np.flatnonzero(np.diff(keys, prepend=-1))
-        counts = np.diff(first, append=len(keys)).astype(np.float32)
-        keys = keys[first]
-        rows = np.bincount(keys // self.n_words, minlength=n).astype(np.int32)
-        return (keys % self.n_words).astype(np.int32), counts, rows
+        documents = np.repeat(np.arange(n, dtype=np.int32), tokens.sum(axis=1))
+        ones = np.ones(len(words), dtype=np.float32)
+        return sparse.csr_array((ones, (documents, words)), shape=(n, self.n_words))
 
 
 def surrogate_index(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -115,23 +115,13 @@ class Dataset:
     @property
     def provenance(self) -> dict:
         """Everything but the numbers, ready for JSON."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "source": self.source,
-            "kind": self.kind,
-            "licence": self.licence,
-            "citation": self.citation,
-            "notes": list(self.notes),
-            "options": dict(self.options),
-            "agreement": self.agreement,
-            "other_data": dict(self.other_data),
-            "files": [asdict(record) for record in self.files],
-            "arrays": {
-                key: {"shape": list(map(int, value.shape)), "dtype": str(value.dtype)}
-                for key, value in self.arrays.items()
-            },
+        known = {part.name: getattr(self, part.name) for part in fields(self)}
+        known["files"] = [asdict(record) for record in self.files]
+        known["arrays"] = {
+            key: {"shape": list(map(int, value.shape)), "dtype": str(value.dtype)}
+            for key, value in self.arrays.items()
         }
+        return known
 
     def save(self, folder: str | Path) -> None:
         """Write ``data.npz`` and ``provenance.json`` into ``folder``: both, or none."""

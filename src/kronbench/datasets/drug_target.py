@@ -98,10 +98,7 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def affinities(dataset: Dataset) -> np.ndarray:
-    """The affinities (m, q) that are predicted: pKd = -log10(Kd / 1 M), pKi, or KIBA scores.
-
-    NaN where a pair is not known.
-    """
+    """(m, q) pKd = -log10(Kd / 1 M), pKi or KIBA scores; NaN where a pair is not known."""
     values = dataset["values"]
     unit = dataset.options.get("unit")
     return values if unit is None else -np.log10(values * MOLAR[unit])
@@ -110,9 +107,8 @@ def affinities(dataset: Dataset) -> np.ndarray:
 def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Candidate kernels of the drugs and of the targets: positive semidefinite parts, by name.
 
-    "drugs" and "targets", as registered; "drugs_ecfp4" where there is one; where the targets have
-    raw and normalized alignment scores "targets_normalized", and "targets_cosine", the raw score
-    over the roots of the scores with oneself.
+    "drugs" and "targets" as registered; "drugs_ecfp4"; "targets_normalized" alignment scores, and
+    "targets_cosine", the raw score over the roots of the scores with oneself.
     """
     from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
 

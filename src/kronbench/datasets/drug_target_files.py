@@ -9,7 +9,7 @@ import numpy as np
 
 from kronbench.datasets.drug_target import MOLAR, is_positive, label_matrix
 from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.plain_text import as_number, as_numbers, excerpt, text_lines
+from kronbench.datasets.plain_text import excerpt, numbers, text_lines
 from kronbench.errors import InputError
 
 _SIDES = ("drugs", "targets")
@@ -110,13 +110,12 @@ def _ids(file, size):
 def _labelled_table(file):
     """Numbers, row identifiers and column identifiers of a table with both."""
     header, *lines = _lines(file, "\t")
-    numbers = _numbers(file, lines, len(header), first=1)
-    return numbers, [line[0] for line in lines], header[1:]
+    return _numbers(file, lines, len(header), 1), [line[0] for line in lines], header[1:]
 
 
 def _table(file):
     lines = _lines(file, None)
-    return _numbers(file, lines, len(lines[0]), first=0)
+    return _numbers(file, lines, len(lines[0]), 0)
 
 
 def _lines(file, delimiter):
@@ -132,19 +131,13 @@ def _numbers(file, lines, n_columns, first):
     Tried: numpy's reader passes over blank lines, pandas' fills short ones with NaN, which means
     "not known" here.
     """
-    numbers = np.empty((len(lines), n_columns - first))
+    table = np.empty((len(lines), n_columns - first))
     for position, line in enumerate(lines):
         place = f"{file.name}, line {position + first + 1}"
         if len(line) != n_columns:
             raise InputError(f"{place}: {len(line)} columns, expected {n_columns}")
-        row = as_numbers(line[first:])
-        if row is None:
-            wrong = next(at for at in range(first, n_columns) if as_number(line[at]) is None)
-            raise InputError(
-                f"{place}, column {wrong + 1}: {excerpt(line[wrong])} is not a number"
-            )
-        numbers[position] = row
-    return numbers
+        table[position] = numbers(place, line, range(first, n_columns))
+    return table
 
 
 def _check_entries(file, table, allowed, expected, header=0):

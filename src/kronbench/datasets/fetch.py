@@ -80,21 +80,11 @@ def mirrors(extra: str | Path | None = None) -> list[str]:
 def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = True) -> LocalFile:
     """A checked copy of one registered file, or `Unavailable` where it is found nowhere.
 
-    Parameters
-    ----------
-    entry : FileEntry
-    mirrors : sequence of str
-        Folders or base urls (http, https, file) that hold ``<mirror path>`` or
-        ``<mirror path>.gz``. A base url may have a user name and password, which go to its server
-        alone, and a query string, which every address gets.
-    network : bool
-        False: only what lies on this machine.
-
-    Notes
-    -----
-    A file with another checksum than registered is an error that shows both, and nothing that was
-    downloaded is kept. A damaged file in the cache is fetched anew, and an error only where that
-    fails.
+    ``mirrors`` are folders or base urls (http, https, file) that hold ``<mirror path>`` or
+    ``<mirror path>.gz``; a base url may have a user name and password, which go to its server
+    alone, and a query string, which every address gets. Without ``network`` only this machine is
+    searched. A file with another checksum than registered is an error that shows both; one in the
+    cache is fetched anew, and an error only where that fails.
     """
     cached = cache_folder() / entry.mirror
     folders, bases = _places(mirrors)

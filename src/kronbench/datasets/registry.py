@@ -51,9 +51,7 @@ class FileEntry:
 class FoldEntry:
     """A published split of a data set: its files, or the splitter that ``draw`` describes.
 
-    ``counts`` are its pairs, ``leak`` the shares of new vertices and of test pairs that have a
-    twin in training (:meth:`kronbench.datasets.PublishedFold.leak`); an affinity over
-    ``positive_above`` is a positive.
+    ``leak`` are the shares of new vertices and of test pairs that have a twin in training.
     """
 
     name: str
@@ -158,23 +156,15 @@ def _files(records):
     return {key: _file(record) for key, record in records.items()}
 
 
-def _line(text):
-    return " ".join(text.split())
-
-
 def _fold(name, fields):
-    known = {**fields, "title": _line(fields["title"]), "files": _files(fields.get("files", {}))}
-    return FoldEntry(name=name, **known)
+    return FoldEntry(name=name, **{**fields, "files": _files(fields.get("files", {}))})
 
 
 def _entry(name, fields):
     read = {
-        "licence": _line,
-        "citation": _line,
         "files": _files,
         "shape": lambda shape: {key: tuple(dims) for key, dims in shape.items()},
-        "notes": lambda notes: tuple(map(_line, notes)),
-        "other_data": lambda texts: {paper: _line(text) for paper, text in texts.items()},
+        "notes": tuple,
         "folds": lambda folds: {key: _fold(key, record) for key, record in folds.items()},
     }
     known = {key: read[key](value) if key in read else value for key, value in fields.items()}

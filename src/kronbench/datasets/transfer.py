@@ -66,14 +66,9 @@ class TooLargeError(NoAnswerError):
 def transfer(url: str, target: Path, limit: int, expected: int) -> None:
     """Download ``url`` into the file ``target``.
 
-    Parameters
-    ----------
-    limit : int
-        Bytes after which the transfer is broken off (`TooLargeError`).
-    expected : int
-        Bytes of the file, which say how long it may take: what is left of ``BUDGET``, and
-        ``expected / SLOWEST`` seconds; then, as for a host that is remembered not to answer, and
-        for any other fault of the transport: `NoAnswerError`.
+    A file of ``expected`` bytes may take what is left of ``BUDGET``, and ``expected / SLOWEST``
+    seconds. After ``limit`` bytes it is broken off (`TooLargeError`); any other fault of the
+    transport, and a host that is remembered not to answer, is a `NoAnswerError`.
     """
     host = _host(url)
     left = _seconds_left(host)

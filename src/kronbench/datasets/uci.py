@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.plain_text import as_number, as_numbers, excerpt
+from kronbench.datasets.plain_text import excerpt, numbers
 from kronbench.errors import InputError
 
 _BLANKS = re.compile("[ \t]+")
@@ -130,7 +130,6 @@ def parse_table(
 
     Parameters
     ----------
-    files : mapping
     layout : str
         A key of `LAYOUTS`.
     n_points, n_features : int
@@ -139,7 +138,8 @@ def parse_table(
         The labels of class 0, of class 1 ...; records with any other label are left out. None
         takes the labels of the layout one by one.
     columns : list of int, optional
-        The fields that are inputs; None takes all but the target and ignored ones.
+        The fields that are inputs; None takes all but the target and ignored ones. Numbers come
+        first, then the indicators of one field after the other.
     drop_constant : bool
         Leave out columns with a single value over the records of the chosen classes.
     largest_variance : bool
@@ -150,17 +150,8 @@ def parse_table(
         Draws ``n_points`` of more records without replacement, and keeps their order.
     test : str, optional
         The key of the file that is the test part, marked in ``is_test``.
-
-    Returns
-    -------
-    dict
-        ``X``, numeric columns first, then the indicators of one field after the other; ``y``,
-        float64 for regression, else int64 classes 0..C-1.
     """
-    layout = LAYOUTS[layout]
-    X, y, origin = _read_records(
-        files, layout, classes or [[c] for c in layout.labels or ()], columns
-    )
+    X, y, origin = _read_records(files, LAYOUTS[layout], classes, columns)
     if drop_constant:
         X = X[:, np.ptp(X, axis=0) > 0]
     if largest_variance and X.shape[1] > n_features:
@@ -198,7 +189,7 @@ def _read_records(files, layout, classes, columns):
     categorical = [c for c in inputs if c in layout.categorical]
     numeric = [c for c in inputs if c not in (layout.sequence, *layout.categorical)]
 
-    numbers, words, y, origin = [], [], [], []
+    X, words, y, origin = [], [], [], []
     for position, file in enumerate(files.values()):
         for place, record in _records(file, layout):
             label = record[target]
@@ -207,22 +198,28 @@ def _read_records(files, layout, classes, columns):
                     f"{place}: unknown class {excerpt(label)}, expected one of "
                     f"{', '.join(layout.labels)}"
                 )
-            entries = [record[c] for c in numeric]
             fields = [record[c] for c in categorical]
             if layout.sequence is not None:
-                fields += _letters(place, record[layout.sequence], layout)
+                letters = record[layout.sequence]
+                if len(letters) != layout.sequence_length:
+                    raise InputError(
+                        f"{place}: a sequence of {len(letters)} letters, expected "
+                        f"{layout.sequence_length}"
+                    )
+                fields += letters
             if layout.labels is not None and label not in class_of:
                 continue
-            if not layout.missing.isdisjoint([*entries, *fields]):
+            if not layout.missing.isdisjoint([*fields, *(record[c] for c in numeric)]):
                 continue
-            numbers.append(_numbers(place, entries, layout.codes))
+            record = [layout.codes.get(entry, entry) for entry in record]
+            X.append(_finite(place, record, numeric))
             words.append(fields)
-            y.append(class_of[label] if layout.labels else _numbers(place, [label], {})[0])
+            y.append(class_of[label] if layout.labels else _finite(place, record, [target])[0])
             origin.append(position)
     if not y:
         raise InputError(f"{_names(files)}: no record of the expected classes was found")
 
-    groups = [np.array(numbers)]
+    groups = [np.array(X)]
     for column in map(np.array, zip(*words, strict=True)):
         groups.append(column[:, None] == np.unique(column))
     return np.hstack(groups, dtype=np.float64), np.array(y), np.array(origin)
@@ -274,19 +271,8 @@ def _weka(file, stream):
         yield [v.decode("latin-1") if isinstance(v, bytes) else repr(float(v)) for v in record]
 
 
-def _letters(place, sequence, layout):
-    if len(sequence) != layout.sequence_length:
-        raise InputError(
-            f"{place}: a sequence of {len(sequence)} letters, expected {layout.sequence_length}"
-        )
-    return list(sequence)
-
-
-def _numbers(place, entries, codes):
-    """The finite numbers that the fields of a record are, correctly rounded."""
-    entries = [codes.get(entry, entry) for entry in entries]
-    values = as_numbers(entries)
-    if values is None or not np.isfinite(values).all():
-        wrong = next(e for e in entries if (n := as_number(e)) is None or not np.isfinite(n))
-        raise InputError(f"{place}: {excerpt(wrong)} is not a finite number")
+def _finite(place, record, columns):
+    values = numbers(place, record, columns)
+    if not np.isfinite(values).all():
+        raise InputError(f"{place}: a number is not finite")
     return values

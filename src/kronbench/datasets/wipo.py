@@ -83,17 +83,9 @@ def parse_features(
 def placed_in_tree(groups: Sequence[str], levels: Sequence[int]) -> dict[str, np.ndarray]:
     """The tree of the prefixes of symbols, and each document's class in it.
 
-    Parameters
-    ----------
-    groups : list of n str
-        The main group of each document, such as "D01D001".
-    levels : sequence of int
-        Lengths of the prefixes that are nodes, the last that of a main group.
-
-    Returns
-    -------
-    dict
-        ``y`` (n,) classes in alphabetical order, ``parents`` (n_nodes,).
+    ``groups`` are the main groups of n documents, such as "D01D001", ``levels`` the lengths of the
+    prefixes that are nodes. The result has ``y`` (n,), classes in alphabetical order, and
+    ``parents`` (n_nodes,).
     """
     names = [""]
     for length in levels:

@@ -30,10 +30,7 @@ def stem(word: str) -> str:
 
 
 def unit_counts(texts: Iterable[str]) -> sparse.csr_array:
-    """(n, V) counts of the stems of ``texts``, the stems in order, in rows of unit norm.
-
-    Texts are taken one at a time; one without any word has a row of zeros.
-    """
+    """(n, V) counts of the stems of ``texts``, in their order, in rows of unit norm or zero."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     counts = CountVectorizer(analyzer=stems, dtype=np.float64).fit_transform(texts)
