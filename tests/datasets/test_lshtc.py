@@ -60,7 +60,7 @@ def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_nod
         ({"train": "7 5:1 5:1\n"}, "train.txt: "),
         ({"train": "Data\nData\n7 5:1\n"}, "train.txt, line 2: 'Data' does not start a line"),
         ({"train": "7 0:1\n"}, "train.txt: "),
-        ({"train": "7 1:1\n7 21:1\n"}, "train.txt, line 2 has word 21, the vocabulary ends"),
+        ({"train": "7 1:1\n7 21:1\n"}, "train.txt: document 2 has word 21, the vocabulary ends"),
         ({"train": "7 1:nan\n"}, "train.txt"),
         *(
             ({"train": f"7 1:1\n{line}\n"}, f"train.txt, line 2: {line!r} does not start a line")
@@ -72,7 +72,7 @@ def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_nod
         ),
         (
             {"train": "7 1:1\n545 3000000000:1\n"},
-            "train.txt, line 2 has word 3000000000, the vocabulary ends at 20",
+            "train.txt, line 2: '545 3000000000:1' does not start a line",
         ),
         ({"hierarchy": "1 2\n1_0 2\n"}, "hierarchy.txt, line 2: '1_0 2' is not two whole numb"),
         ({"hierarchy": "1\x0c2\n"}, "hierarchy.txt, line 1: '1\\x0c2' is not two whole numbers"),

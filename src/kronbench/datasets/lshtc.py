@@ -17,9 +17,10 @@ from kronbench.datasets.plain_text import excerpt
 from kronbench.errors import InputError
 
 # A label of more than 15 digits would lose the last of them: the reader takes labels for floats.
+# A word of more than 9 digits would not fit its indices.
 _RECORD = re.compile(
     rb"[ \t\r\n]*+(?:(?P<labels>\d{1,15}(?:[ \t]*,[ \t]*\d{1,15})*+)"
-    rb"(?P<words>(?:[ \t]++\d{1,18}:[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?)*+)"
+    rb"(?P<words>(?:[ \t]++\d{1,9}:[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?)*+)"
     rb"[ \t\r\n]*+)?(?:#.*)?",
     flags=re.DOTALL,
 )
@@ -65,14 +66,15 @@ def parse_lshtc(
 
 
 class _Lines:
-    """A stream as scikit-learn's reader wants it: words in increasing order, no heading.
+    """A stream as scikit-learn's reader wants it: labels joined by a bare comma, no heading.
 
-    The reader knows more forms: 1.5 and nan as labels, 1_0, qid:1. Here they are errors.
+    The reader knows more forms: 1.5 and nan as labels, 1_0, qid:1. Here they are errors. Words
+    that are not ``in_order`` are sorted, which takes as long again.
     """
 
-    def __init__(self, stream, name, n_words):
+    def __init__(self, stream, name, in_order):
         self.read = stream.read
-        self._stream, self._name, self._n_words = stream, name, n_words
+        self._stream, self._name, self._in_order = stream, name, in_order
 
     def __iter__(self):
         for number, line in enumerate(self._stream, start=1):
@@ -82,38 +84,41 @@ class _Lines:
             if record is None:
                 start = line[:40].decode("latin-1").strip()
                 raise InputError(
-                    f"{self._name}, line {number}: {start!r} does not start a line of the "
-                    "form label[, label ...] word:count ..."
+                    f"{self._name}, line {number}: {start!r} does not start a line of the form "
+                    "label[, label ...] word:count ..."
                 )
             if record["labels"]:
-                words = sorted(record["words"].split(), key=_word)
-                if words and (largest := _word(words[-1])) > self._n_words:
-                    raise InputError(
-                        f"{self._name}, line {number} has word {largest}, the vocabulary ends at "
-                        f"{self._n_words}"
-                    )
-                yield b" ".join([record["labels"].translate(None, b" \t"), *words]) + b"\n"
-
-
-def _word(pair):
-    return int(pair[: pair.index(b":")])
+                words = record["words"]
+                if not self._in_order:
+                    pairs = sorted(words.split(), key=lambda pair: int(pair.split(b":")[0]))
+                    words = b" ".join([b"", *pairs])
+                yield record["labels"].translate(None, b" \t") + words + b"\n"
 
 
 def _read_documents(file, n_words, scale):
     # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
     from sklearn.datasets import load_svmlight_file
 
-    try:
-        with file.open() as stream:
-            lines = _Lines(stream, file.name, n_words)
-            X, labels = load_svmlight_file(
-                lines, n_features=n_words, dtype=np.float32, multilabel=True, zero_based=False
-            )
-    except InputError:
-        raise
-    except ValueError as error:  # a word that is 0, or occurs twice
-        raise InputError(f"{file.name}: {error}") from None
+    for in_order in (True, False):
+        try:
+            with file.open() as stream:
+                lines = _Lines(stream, file.name, in_order)
+                X, labels = load_svmlight_file(
+                    lines, dtype=np.float32, multilabel=True, zero_based=False
+                )
+            break
+        except InputError:
+            raise
+        except ValueError as error:  # a word that is 0, or occurs twice
+            if not in_order:
+                raise InputError(f"{file.name}: {error}") from None
     labels = np.array([min(label) for label in labels], dtype=np.int64)
+    if X.shape[1] > n_words:
+        document = np.searchsorted(X.indptr, X.indices.argmax(), side="right")
+        raise InputError(
+            f"{file.name}: document {document} has word {X.shape[1]}, the vocabulary ends at "
+            f"{n_words}"
+        )
     if not np.isfinite(X.data).all():
         raise InputError(f"{file.name} holds counts that are no finite numbers")
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
