@@ -1,6 +1,4 @@
 import csv
-import io
-import types
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels, labelled_pairs
 from kronbench.datasets.drug_target_files import parse_affinities, parse_interactions
 from kronbench.resources import config_path
+from tests.helpers import in_memory
 
 NAMES = ("NR", "GPCR", "IC", "E", "Davis", "Ki")
 YAMANISHI = NAMES[:4]
@@ -24,16 +23,6 @@ def surrogates():
 def printed(file):
     with config_path("paper_values", file).open() as stream:
         return {row["dataset"]: row for row in csv.DictReader(stream)}
-
-
-def in_memory(**texts):
-    """Files as a parser gets them, named ``<key>.txt``."""
-    return {
-        key: types.SimpleNamespace(
-            name=f"{key}.txt", open=lambda text=text: io.BytesIO(text.encode("latin-1"))
-        )
-        for key, text in texts.items()
-    }
 
 
 # --- the published sizes ----------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -131,7 +132,7 @@ def surrogate_section(
     *,
     section: str,
     n_features: int | None = None,
-    **sizes,
+    **sizes: Any,
 ) -> dict[str, np.ndarray | sparse.csr_array]:
     """Drawn words on the real documents' labels and tree, or on a random tree without the index.
 
@@ -153,7 +154,7 @@ def surrogate_section(
 
 
 def surrogate_titles(
-    rng: np.random.Generator, **sizes
+    rng: np.random.Generator, **sizes: Any
 ) -> dict[str, np.ndarray | sparse.csr_array]:
     """Drawn titles of about eight words on a tree of ``surrogate_index``."""
     placed = surrogate_index(rng, n_test=0, **sizes)

@@ -253,7 +253,7 @@ def _delimited(text, layout):
         if layout.delimiter is None:
             yield _BLANKS.split(record.strip(" \t"))
         else:
-            fields = [field.lstrip(" \t") for field in record.split(layout.delimiter)]
+            fields = [entry.lstrip(" \t") for entry in record.split(layout.delimiter)]
             # Some archives end their records with a delimiter.
             yield fields[:-1] if len(fields) > layout.n_columns and not fields[-1] else fields
 
