@@ -22,8 +22,7 @@ from kronbench.datasets import (
     ipc,
     lshtc,
     pair_tables,
-    printed_curves,
-    printed_predictions,
+    printed_results,
     published_folds,
     registry,
     table_surrogates,
@@ -66,9 +65,9 @@ LOADERS: dict[str, Loader] = {
         drug_target_surrogates.surrogate_interactions,
     ),
     "affinities": Loader("label matrix", drug_target_files.parse_affinities, _AFFINITIES),
-    "printed_curves": Loader("label matrix", printed_curves.parse_printed_curves, _AFFINITIES),
+    "printed_curves": Loader("label matrix", printed_results.parse_printed_curves, _AFFINITIES),
     "printed_predictions": Loader(
-        "label matrix", printed_predictions.parse_printed_predictions, _AFFINITIES
+        "label matrix", printed_results.parse_printed_predictions, _AFFINITIES
     ),
     "checkerboard": Loader("pairs", generate=generate_checkerboard),
     "pairs": Loader("labelled pairs", pair_tables.parse_tables),

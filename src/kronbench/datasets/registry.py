@@ -96,8 +96,7 @@ def entries() -> dict[str, Entry]:
     path = os.environ.get("KRONBENCH_REGISTRY")
     if not path:
         return dict(shipped)
-    added = _read(Path(path).expanduser())
-    lowered = {name.lower(): name for name in shipped}
+    added, lowered = _read(Path(path).expanduser()), _lowered(shipped)
     for name in added:
         if taken := lowered.get(name.lower()):
             raise InputError(
@@ -115,12 +114,10 @@ def own_folder() -> Path:
 def find(name: str) -> Entry:
     """The entry of a data set, matched without regard to case."""
     known = entries()
-    lowered = {known_name.lower(): known_name for known_name in known}
+    lowered = _lowered(known)
     if name.lower() in lowered:
         return known[lowered[name.lower()]]
-    close = [
-        lowered[match] for match in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)
-    ]
+    close = [lowered[key] for key in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)]
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     raise InputError(
         f"there is no data set '{name}'; {hint}'python -m kronbench data list' shows all"
@@ -139,12 +136,15 @@ def _read(path):
 def _read_unchanged(path, _stamp):
     content = read_yaml(path) or {}
     validate(content, "datasets", path)
-    lowered = {}
+    lowered = _lowered(content)
     for name in content:
-        if name.lower() in lowered:
-            raise InputError(f"{path}: {lowered[name.lower()]} and {name} differ only in case")
-        lowered[name.lower()] = name
+        if (other := lowered[name.lower()]) != name:
+            raise InputError(f"{path}: {name} and {other} differ only in case")
     return {name: _entry(name, fields) for name, fields in content.items()}
+
+
+def _lowered(names):
+    return {name.lower(): name for name in names}
 
 
 def _file(record):
