@@ -108,10 +108,10 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
         raise InputError(f"policy is '{policy}'; give one of {', '.join(POLICIES)}")
     entry = registry.find(name)
     loader = _loader(entry)
+    _check_options(entry, loader.parse or loader.generate, entry.options)
     mirrors = fetch.mirrors(mirror)
     if not entry.files:
-        arrays = _call(entry, loader.generate, _rng(entry), entry.options)
-        return _dataset(entry, "generated", arrays)
+        return _dataset(entry, "generated", loader.generate(_rng(entry), **entry.options))
     if policy == "surrogate":
         return _surrogate(entry, loader, mirrors, network=False)
     try:
@@ -125,7 +125,7 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
             "SURROGATE DATA for %s: the real files are not at hand (%s)", entry.name, error
         )
         return _surrogate(entry, loader, mirrors, network=True)
-    arrays = _call(entry, loader.parse, files, entry.options)
+    arrays = loader.parse(files, **entry.options)
     return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
 
 
@@ -302,17 +302,16 @@ def _surrogate(entry, loader, mirrors, network):
     named = inspect.signature(loader.surrogate).parameters
     given = {key: value for key, value in entry.options.items() if key in named}
     given |= entry.surrogate | ({"files": files} if loader.surrogate_files else {})
-    arrays = _call(entry, loader.surrogate, _rng(entry), given)
-    data = _dataset(entry, "surrogate", arrays, files)
+    _check_options(entry, loader.surrogate, given)
+    data = _dataset(entry, "surrogate", loader.surrogate(_rng(entry), **given), files)
     return replace(data, options={**entry.options, **entry.surrogate})
 
 
-def _call(entry, function, first, options):
+def _check_options(entry, function, options):
     try:
-        inspect.signature(function).bind(first, **options)
+        inspect.signature(function).bind(None, **options)
     except TypeError as error:
         raise InputError(f"{entry.name}: options do not fit '{entry.loader}': {error}") from None
-    return function(first, **options)
 
 
 def _rng(entry):

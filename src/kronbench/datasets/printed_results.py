@@ -26,9 +26,7 @@ _AXES = {
 }
 
 
-def parse_printed_curves(
-    files: Mapping[str, LocalFile], **options: object
-) -> dict[str, np.ndarray]:
+def parse_printed_curves(files: Mapping[str, LocalFile], *, above: float) -> dict[str, np.ndarray]:
     """Read affinities as ``parse_affinities`` does, and the printed AUC of each iteration.
 
     ``files`` also has "curves", a table with semicolons. The result also has ``printed_train``
@@ -38,7 +36,7 @@ def parse_printed_curves(
 
     files = dict(files)
     curves = files.pop("curves")
-    arrays = parse_affinities(files, **options)
+    arrays = parse_affinities(files, above=above)
     with curves.open() as stream:
         table = pd.read_csv(stream, sep=";")
     columns = [*_AXES, "Iteration", "Train AUC", "Test AUC"]

@@ -231,8 +231,8 @@ def _records(file, layout):
         if layout.arff:
             records = list(_weka(file, stream))
         else:
-            # Tried: pandas' reader needs four guards, takes as long, and a tenth of a second more
-            # of every command that imports it.
+            # Tried: pandas' reader, faster for many records and slower for many fields, needs
+            # guards against what it cuts or takes minutes for.
             records = _delimited(stream.read().decode("latin-1"), layout)
     kind = "record" if layout.arff or layout.record_end != "\n" else "line"
     for number, fields in enumerate(records, start=1):
