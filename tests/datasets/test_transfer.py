@@ -428,13 +428,14 @@ def test_what_a_killed_download_left_is_removed(server, alone):
 def test_advice_for_a_cache_that_cannot_be_written(alone, server, tmp_path, monkeypatch):
     alone.write_text("a file where the folder should be")
     registry = tmp_path / "own.yaml"
+    options = {"layout": "boston", "n_points": 2, "n_features": 13}
     file = {"mirror": "one/a.txt", "sha256": SUM, "urls": [f"{server.url}/a.txt"]}
     registry.write_text(
         json.dumps(
             {
                 "One": {
                     **{"title": "One", "loader": "table", "licence": "none", "citation": "no"},
-                    **{"files": {"data": file}, "options": {"layout": "boston"}},
+                    **{"files": {"data": file}, "options": options},
                 }
             }
         )
