@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kronbench.datasets.lshtc import surrogate_lshtc
+from kronbench.datasets.corpus_surrogates import surrogate_lshtc
 
 
 def small_lshtc():

@@ -1,6 +1,4 @@
 import csv
-import io
-import types
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels, labelled_pairs
 from kronbench.datasets.drug_target_files import parse_affinities, parse_interactions
 from kronbench.resources import printed_path
+from tests.helpers import in_memory
 
 NAMES = ("NR", "GPCR", "IC", "E", "Davis", "Ki")
 YAMANISHI = NAMES[:4]
@@ -24,16 +23,6 @@ def surrogates():
 def printed(file):
     with printed_path("airola", file).open() as stream:
         return {row["dataset"]: row for row in csv.DictReader(stream)}
-
-
-def in_memory(**texts):
-    """Files as a parser gets them, named ``<key>.txt``."""
-    return {
-        key: types.SimpleNamespace(
-            name=f"{key}.txt", open=lambda text=text: io.BytesIO(text.encode("latin-1"))
-        )
-        for key, text in texts.items()
-    }
 
 
 # --- the published sizes ----------------------------------------------------------------------
@@ -254,8 +243,13 @@ def test_bad_interaction_files_are_one_sentence(key, old, new, message):
         ("affinities", "1 " * 10**6 + "\n1 2\n", {}, "line 2: 2 columns, expected 1000000"),
         ("drugs", "1 2\n2 1\n", {}, "drugs.txt is 2 x 2; affinities.txt asks for 3 x 3"),
         ("targets", "1 nan\n2 1\n", {}, "targets.txt, line 1, column 2: nan is not allowed"),
-        ("targets", "1 2\n2 1\n", {"at_most": 1, "at_least": 1}, "either at_least or at_most"),
-        ("targets", "1 2\n2 1\n", {"at_least": None}, "either at_least or at_most"),
+        (
+            "targets",
+            "1 2\n2 1\n",
+            {"at_most": 1, "at_least": 1},
+            "give one of at_least, at_most and above",
+        ),
+        ("targets", "1 2\n2 1\n", {"at_least": None}, "give one of at_least, at_most and above"),
         ("targets", "1 2\n2 1\n", {"unit": "mg"}, "unit is 'mg'; known are: nM"),
     ],
 )

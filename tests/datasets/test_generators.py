@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kronbench import datasets
-from kronbench.datasets.generators import FORMULAS, add10, ringnorm, twonorm, waveform
+from kronbench.datasets.generators import add10, ringnorm, twonorm, waveform
 
 N = 200_000
 A = 2 / np.sqrt(20)
@@ -13,7 +13,7 @@ def rng():
     return np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.parametrize("name", ["ringnorm", "twonorm", "waveform", "add10"])
 def test_the_registered_sample_is_generated_and_the_same_each_time(name):
     first, again = datasets.load(name, policy="real"), datasets.load(name)
     assert first.source == again.source == "generated"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kronbench import InputError, datasets
-from kronbench.datasets.corpus import depths
-from kronbench.datasets.ipc import parse_titles, surrogate_titles
+from kronbench.datasets.corpus_surrogates import depths, surrogate_titles
+from kronbench.datasets.ipc import parse_titles
 from tests.helpers import in_memory
 
 LINES = """D\tTEXTILES; PAPER
@@ -61,7 +61,7 @@ def test_bad_lines_are_named(lines, message):
 
 def test_the_surrogate_has_the_sizes_and_short_titles():
     sizes = {"levels": [3, 8, 40], "n_documents": 300, "median_size": 6}
-    arrays = surrogate_titles(np.random.default_rng(0), section="D", **sizes)
+    arrays = surrogate_titles(np.random.default_rng(0), **sizes)
     assert arrays["X"].shape[0] == len(arrays["y"]) == 300
     assert np.bincount(depths(arrays["parents"])).tolist() == [1, 3, 8, 40]
     words = np.diff(arrays["X"].indptr)

@@ -1,18 +1,12 @@
-import os
 import time
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from kronbench import InputError, datasets
-from kronbench.datasets.corpus import depths
-from kronbench.datasets.lshtc import (
-    parse_class_sizes,
-    parse_lshtc,
-    surrogate_class_sizes,
-    surrogate_lshtc,
-)
+from kronbench import InputError
+from kronbench.datasets.corpus_surrogates import depths, surrogate_lshtc
+from kronbench.datasets.lshtc import parse_lshtc
 from tests.helpers import in_memory
 
 TRAIN = "545, 32 8:1 18:2\n32 1:3\n\n7 2:1 18:0.5\n545 8:1\n"
@@ -78,7 +72,7 @@ def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_nod
         ),
         (
             {"train": "7 1:1\n545 3000000000:1\n"},
-            "train.txt, line 2 has word 3000000000, the vocabulary ends at 20",
+            "train.txt, line 2: '545 3000000000:1' does not start a line",
         ),
         ({"hierarchy": "1 2\n1_0 2\n"}, "hierarchy.txt, line 2: '1_0 2' is not two whole numb"),
         ({"hierarchy": "1\x0c2\n"}, "hierarchy.txt, line 1: '1\\x0c2' is not two whole numbers"),
@@ -155,37 +149,3 @@ def test_surrogate_shrinks_with_its_scale():
     assert (depth[-(n_classes + 15) :] == 5).all()
     again = surrogate_lshtc(np.random.default_rng(0), **sizes, scale=0.005)
     assert (arrays["X"] != again["X"]).nnz == 0
-
-
-def test_class_sizes_of_both_halves_are_aligned():
-    arrays = parse_class_sizes(in_memory(train="5:9\n2:1\n", valid="2:4\n"))
-    assert arrays["class_ids"].tolist() == [2, 5]
-    assert arrays["train"].tolist() == [1, 9]
-    assert arrays["valid"].tolist() == [4, 0]
-    with pytest.raises(InputError, match=r"train\.txt, line 1: '5;9' is not two whole numbers"):
-        parse_class_sizes(in_memory(train="5;9\n"))
-
-
-def test_surrogate_class_sizes_are_those_measured_on_the_real_ones():
-    """The real pooled sizes have median 5, and quantiles 19 (90 %) and 88 (99 %)."""
-    arrays = surrogate_class_sizes(
-        np.random.default_rng(0), n_classes=12294, n_train=93805, n_valid=34905
-    )
-    assert arrays["train"].sum() == 93805
-    assert arrays["valid"].sum() == 34905
-    pooled = arrays["train"] + arrays["valid"]
-    assert 4 <= np.median(pooled) <= 9
-    assert 15 <= np.quantile(pooled, 0.9) <= 24
-    assert 40 <= np.quantile(pooled, 0.99) <= 110
-
-
-def test_the_real_class_sizes_add_up():
-    if not os.environ.get("KRONBENCH_MIRROR"):
-        pytest.skip("KRONBENCH_MIRROR is not set")
-    data = datasets.load("lshtc1-class-sizes", policy="real")
-    assert data["train"].sum() == 93805
-    assert data["valid"].sum() == 34905
-    pooled = data["train"] + data["valid"]
-    assert (pooled.min(), np.median(pooled), pooled.max()) == (2, 5, 2965)
-    assert np.log(pooled).mean() == pytest.approx(1.78, abs=0.005)
-    assert np.log(pooled).std() == pytest.approx(0.88, abs=0.005)

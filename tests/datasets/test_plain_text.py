@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from kronbench import InputError
-from kronbench.datasets.plain_text import are_numerals, as_number, text_lines
+from kronbench.datasets.plain_text import as_number, numbers, text_lines
 from tests.helpers import in_memory
 
 
@@ -46,5 +47,11 @@ def test_printed_numbers_are_read_back(number):
 @pytest.mark.parametrize("text", ["", "1_0", "\u0661", "\xa01", "1\x0c", "0x1", "1e", "e", "1 2"])
 def test_what_is_no_number(text):
     assert as_number(text) is None
-    assert are_numerals(["1", "nan"])
-    assert not are_numerals(["1", "1_0"])
+    with pytest.raises(InputError, match=r"line 3, column 2: .* is not a number"):
+        numbers("line 3", ["1", text, "x"], [0, 1])
+
+
+def test_several_numbers():
+    fields = ["1", "x", "nan", "1e-3"]
+    np.testing.assert_array_equal(numbers("line 1", fields, [3, 0, 2]), [1e-3, 1, np.nan])
+    assert numbers("line 1", fields, []).shape == (0,)

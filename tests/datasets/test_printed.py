@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from kronbench import InputError
-from kronbench.datasets.printed_curves import (
+from kronbench.datasets.printed_results import (
     DOMAIN_KERNELS,
     PAIRWISE_KERNELS,
     SETTINGS,
     parse_printed_curves,
+    parse_printed_predictions,
 )
-from kronbench.datasets.printed_predictions import parse_printed_predictions
 
 
 def in_memory(**texts):

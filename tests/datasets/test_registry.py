@@ -63,7 +63,8 @@ def test_a_file_is_registered_the_same_way_wherever_it_is_used():
         ("wipo-d-lsa", "vectors", {"X", "y"}),
         ("wipo-d", "documents", {"X", "y", "parents"}),
         ("lshtc-small", "documents", {"X", "y", "parents"}),
-        ("lshtc1-class-sizes", "classes", {"class_ids"}),
+        ("uscode", "documents", {"X", "y", "X_novel", "y_novel", "parents"}),
+        ("wipo-alpha-index", "classes", {"y", "parents"}),
     ],
 )
 def test_kind_says_which_arrays_there_are(name, kind, arrays):
@@ -79,10 +80,10 @@ def test_kind_says_which_arrays_there_are(name, kind, arrays):
     [
         ("Checker", ["checkerboard"]),
         ("Davis", ["drug_target_files", "drug_target_surrogates"]),
-        ("adult", ["uci"]),
+        ("adult", ["table_surrogates", "uci"]),
         ("add10", ["generators"]),
-        ("wipo-d", ["wipo"]),
-        ("lshtc", ["lshtc"]),
+        ("wipo-d", ["corpus_surrogates", "wipo"]),
+        ("lshtc", ["corpus_surrogates", "lshtc"]),
     ],
 )
 def test_modules_that_make_a_data_set(name, modules):
@@ -241,6 +242,17 @@ def test_entry_that_its_data_contradict(own, change, message):
     with pytest.raises(InputError) as caught:
         datasets.load("One")
     assert message in str(caught.value)
+
+
+def test_options_that_only_the_parser_takes_are_checked_for_a_surrogate_too(own):
+    sizes = {"drugs": 6, "targets": 5, "interactions": 9}
+    surrogate = {**sizes, "drug_similarity": 0.3, "target_similarity": 0.2}
+    entry = {**ENTRY, "loader": "interactions", "files": {"drugs": FILE}, "surrogate": surrogate}
+    own({"One": entry | {"options": {}}})
+    assert datasets.load("One", policy="surrogate")["values"].shape == (6, 5)
+    own({"Two": entry | {"options": {"at_lesat": 1}}})
+    with pytest.raises(InputError, match=r"Two: options do not fit 'interactions': .*at_lesat"):
+        datasets.load("Two", policy="surrogate")
 
 
 def test_sizes_that_are_not_fixed(own):

@@ -207,18 +207,19 @@ def test_a_byte_now_and_then_is_no_transfer(server, alone, monkeypatch, answer):
 
 
 def test_no_more_is_written_than_the_file_may_have(server, quick, alone, monkeypatch):
-    written = []
+    written, download = [], transfer.transfer
 
-    class Counted(transfer._Sink):
-        def write(self, chunk):
-            super().write(chunk)
-            written.append(len(chunk))
+    def watched(url, target, *bounds):
+        try:
+            download(url, target, *bounds)
+        finally:
+            written.append(target.stat().st_size)
 
-    monkeypatch.setattr(transfer, "_Sink", Counted)
+    monkeypatch.setattr(transfer, "transfer", watched)
     server.files["/a.txt"] = b"x" * (8 << 20)
     with pytest.raises(InputError, match=r"/a\.txt has more than 66736 bytes, 600 are registered"):
         fetch.obtain(downloadable(f"{server.url}/a.txt", bytes=len(CONTENT)))
-    assert sum(written) <= 66736
+    assert [size <= 66736 for size in written] == [True]
     assert cached_files(alone) == []
 
 
@@ -285,13 +286,8 @@ def test_a_redirect_to_nowhere(server, quick, alone, location):
 @pytest.mark.parametrize(
     "memory",
     [
-        *("", "[]", "null", "{", "[" * 100_000, "\xff", '{"until": 1e999}'),
-        '{"until": "soon", "seconds": 1, "failure": "dead"}',
-        '{"until": null, "seconds": null, "failure": "dead"}',
-        '{"until": FUTURE, "seconds": -1e9, "failure": "dead"}',
-        '{"until": FUTURE, "seconds": 1, "failure": ["dead"]}',
-        '{"until": 1e300, "seconds": 1, "failure": "dead"}',
-        '{"time": 1, "seconds": 1, "failure": "dead"}',
+        *("", "dead", "FUTURE", "FUTURE 1", "soon 1 dead", "FUTURE -1e9 dead", "FUTURE nan dead"),
+        *("1e300 1 dead", "nan 1 dead", "1 1 dead", "FUTURE 99 dead", "\xff", "9" * 5000),
     ],
 )
 def test_a_damaged_memory_is_no_memory(server, memory):
@@ -432,13 +428,14 @@ def test_what_a_killed_download_left_is_removed(server, alone):
 def test_advice_for_a_cache_that_cannot_be_written(alone, server, tmp_path, monkeypatch):
     alone.write_text("a file where the folder should be")
     registry = tmp_path / "own.yaml"
+    options = {"layout": "boston", "n_points": 2, "n_features": 13}
     file = {"mirror": "one/a.txt", "sha256": SUM, "urls": [f"{server.url}/a.txt"]}
     registry.write_text(
         json.dumps(
             {
                 "One": {
                     **{"title": "One", "loader": "table", "licence": "none", "citation": "no"},
-                    **{"files": {"data": file}, "options": {"layout": "boston"}},
+                    **{"files": {"data": file}, "options": options},
                 }
             }
         )
@@ -509,7 +506,7 @@ def test_a_member_of_an_archive(server, alone):
         (zipped(("../a.txt", CONTENT)), "the archive has 0 files of that name"),
         (zipped(("a.txt", b"\0" * (1 << 20))), "has 1048576 bytes, at most 66736 are expected"),
         (zipped(("a.txt", CONTENT))[:-9], "is not a zip archive, or not a whole one"),
-        (locked(zipped(("a.txt", CONTENT))), "is locked by a password"),
+        (locked(zipped(("a.txt", CONTENT))), "cannot be unpacked .*password"),
         (CONTENT, "is not a zip archive"),
         (b"", "is not a zip archive"),
     ],

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from kronbench.datasets.corpus import CorpusLaw, Topics
-from kronbench.datasets.words import drawn_words, stem, stems, unit_counts
+from kronbench.datasets.words import stem, stems, unit_counts
 
 # Examples of Porter (1980), by the step that they are given for; stems are those of all steps.
 PAIRS = """
@@ -48,14 +47,3 @@ def test_counts_of_stems_are_rows_of_unit_norm_in_the_order_of_the_texts():
     X = unit_counts(iter(["Looms, a loom and yarn", "the of 12", "Yarns"]))
     expected = np.array([[2, 1], [0, 0], [0, 1]]) / np.array([[np.sqrt(5)], [1], [1]])
     np.testing.assert_allclose(X.toarray(), expected, rtol=1e-15)  # loom, yarn
-
-
-def test_words_are_drawn_for_the_leaf_of_each_document():
-    placed = {"parents": np.array([-1, 0, 0, 1, 1, 2]), "y": np.array([0, 2, 1, 2])}
-    law = CorpusLaw(300, 1.0, 2.7, 5.0, 0.1, shares=(0.3, 0.3, 0.4), supports=(50, 50))
-    X = drawn_words(np.random.default_rng(0), placed, law)
-    rng = np.random.default_rng(0)
-    leaves = np.array([3, 5, 4, 5])
-    counts = Topics(rng, placed["parents"], law).draw(rng, leaves).toarray().astype(float)
-    expected = counts / np.linalg.norm(counts, axis=1, keepdims=True)
-    np.testing.assert_allclose(X.toarray(), expected, rtol=1e-14)

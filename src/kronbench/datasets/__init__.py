@@ -5,29 +5,32 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
+import json
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 from kronbench.datasets import (
-    checkerboard,
+    corpus_surrogates,
     drug_target_files,
+    drug_target_surrogates,
     fetch,
     generators,
     ipc,
     lshtc,
     pair_tables,
-    printed_curves,
-    printed_predictions,
+    printed_results,
     published_folds,
     registry,
+    table_surrogates,
     uci,
     wipo,
 )
+from kronbench.datasets.checkerboard import generate as generate_checkerboard
 from kronbench.datasets.dataset import KINDS, Dataset, FileRecord, Loader
 from kronbench.datasets.published_folds import Leak, PublishedFold
 from kronbench.errors import InputError
@@ -52,17 +55,35 @@ __all__ = [
     "verify",
 ]
 
+_AFFINITIES = drug_target_surrogates.surrogate_affinities
+_SECTION = corpus_surrogates.surrogate_section
+_INDEX_FILES = ("train", "test")
+
 LOADERS: dict[str, Loader] = {
-    **drug_target_files.LOADERS,
-    **checkerboard.LOADERS,
-    "table": uci.TABLE,
-    **generators.FORMULAS,
-    **wipo.LOADERS,
-    **ipc.LOADERS,
-    **lshtc.LOADERS,
-    **pair_tables.LOADERS,
-    **printed_curves.LOADERS,
-    **printed_predictions.LOADERS,
+    "interactions": Loader(
+        "label matrix",
+        drug_target_files.parse_interactions,
+        drug_target_surrogates.surrogate_interactions,
+    ),
+    "affinities": Loader("label matrix", drug_target_files.parse_affinities, _AFFINITIES),
+    "printed_curves": Loader("label matrix", printed_results.parse_printed_curves, _AFFINITIES),
+    "printed_predictions": Loader(
+        "label matrix", printed_results.parse_printed_predictions, _AFFINITIES
+    ),
+    "checkerboard": Loader("pairs", generate=generate_checkerboard),
+    "pairs": Loader("labelled pairs", pair_tables.parse_tables),
+    "table": Loader("vectors", uci.parse_table, table_surrogates.surrogate_table),
+    "ringnorm": Loader("vectors", generate=generators.ringnorm),
+    "twonorm": Loader("vectors", generate=generators.twonorm),
+    "waveform": Loader("vectors", generate=generators.waveform),
+    "add10": Loader("vectors", generate=generators.add10),
+    "wipo-index": Loader("classes", wipo.parse_index, corpus_surrogates.surrogate_index),
+    "wipo-text": Loader("documents", wipo.parse_records, _SECTION, surrogate_files=_INDEX_FILES),
+    "wipo-features": Loader(
+        "vectors", wipo.parse_features, _SECTION, surrogate_files=_INDEX_FILES
+    ),
+    "ipc-titles": Loader("documents", ipc.parse_titles, corpus_surrogates.surrogate_titles),
+    "lshtc": Loader("documents", lshtc.parse_lshtc, corpus_surrogates.surrogate_lshtc),
 }
 
 POLICIES = ("auto", "real", "surrogate")
@@ -79,24 +100,19 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
         As in the registry, without regard to case.
     policy : {"auto", "real", "surrogate"}
         "auto": files put in place by hand, the cache, mirrors, urls, then the surrogate with one
-        loud line; "real": the same without the surrogate; "surrogate": never touches the network.
+        loud line; "real": without the surrogate, but an error that says what was tried and what
+        to do; "surrogate": never touches the network.
     mirror : str or Path, optional
         A folder or base url, tried after the one that ``KRONBENCH_MIRROR`` names.
-
-    Raises
-    ------
-    InputError
-        There is no such data set; a file is damaged or not as its format says; or (policy "real")
-        a file cannot be had: then with what was tried and what to do.
     """
     if policy not in POLICIES:
         raise InputError(f"policy is '{policy}'; give one of {', '.join(POLICIES)}")
     entry = registry.find(name)
     loader = _loader(entry)
+    _check_options(entry, loader.parse or loader.generate, entry.options)
     mirrors = fetch.mirrors(mirror)
     if not entry.files:
-        arrays = _call(entry, loader.generate, _rng(entry), entry.options)
-        return _dataset(entry, "generated", arrays)
+        return _dataset(entry, "generated", loader.generate(_rng(entry), **entry.options))
     if policy == "surrogate":
         return _surrogate(entry, loader, mirrors, network=False)
     try:
@@ -110,7 +126,7 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
             "SURROGATE DATA for %s: the real files are not at hand (%s)", entry.name, error
         )
         return _surrogate(entry, loader, mirrors, network=True)
-    arrays = _call(entry, loader.parse, files, entry.options)
+    arrays = loader.parse(files, **entry.options)
     return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
 
 
@@ -133,12 +149,6 @@ def folds(
         line, and "real" an error.
     data : Dataset, optional
         The data set, where it is loaded already.
-
-    Raises
-    ------
-    InputError
-        There is no such data set or fold; a file is damaged, not as its format says, or (policy
-        "real") not at hand; the pairs are not as many as published.
     """
     entry = registry.find(name)
     if fold not in entry.folds:
@@ -181,16 +191,21 @@ def names() -> list[str]:
 def describe(name: str) -> dict:
     """What the registry says about a data set, ready for YAML or JSON."""
     entry = registry.find(name)
-    known = {
-        "name": entry.name,
-        "title": entry.title,
-        "kind": _loader(entry).kind,
-        "shape": {key: list(dims) for key, dims in entry.shape.items()},
-        "options": dict(entry.options),
-        "licence": entry.licence,
-        "citation": entry.citation,
-        "notes": list(entry.notes),
-        "files": {key: _filled(file) for key, file in entry.files.items()},
+    parts = (
+        "title",
+        "shape",
+        "options",
+        "licence",
+        "citation",
+        "notes",
+        "agreement",
+        "other_data",
+    )
+    known = {"name": entry.name, "kind": _loader(entry).kind}
+    known |= {part: value for part in parts if (value := getattr(entry, part))}
+    known["files"] = {
+        key: {part: value for part, value in asdict(file).items() if value}
+        for key, file in entry.files.items()
     }
     known["manual"] = {**(entry.manual or {}), "folder": str(fetch.manual_folder())}
     if entry.folds:
@@ -198,11 +213,7 @@ def describe(name: str) -> dict:
             key: {"title": fold.title, "setting": fold.setting, **fold.counts, "leak": fold.leak}
             for key, fold in entry.folds.items()
         }
-    if entry.agreement:
-        known["agreement"] = entry.agreement
-    if entry.other_data:
-        known["other_data"] = dict(entry.other_data)
-    return known
+    return json.loads(json.dumps(known))  # lists for tuples
 
 
 def modules_of(name: str) -> list[str]:
@@ -215,7 +226,7 @@ def modules_of(name: str) -> list[str]:
 def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
     """The sha256 of the user's own files that are registered without one, by their keys.
 
-    Of those that are not on this machine, or cannot be read, there is none.
+    Files that are not on this machine, or cannot be read, are left out.
     """
     entry, sums = registry.find(name), {}
     for key, file in entry.files.items():
@@ -229,57 +240,37 @@ def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
 def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str | Path | None]:
     """The paths of the tables of a data set of one's own, and the columns that its entry names.
 
-    Returns
-    -------
-    dict
-        ``pairs``, ``rows``, ``cols`` and ``row``, ``col``, ``label`` (None: by their order).
-
-    Raises
-    ------
-    InputError
-        There is no such data set, it is not made of such tables, or one of them is not there.
+    By ``pairs``, ``rows``, ``cols`` and ``row``, ``col``, ``label`` (None: by their order).
     """
     entry = registry.find(name)
     if entry.loader != "pairs":
         raise InputError(f"{entry.name} is no data set of own tables: its loader is not 'pairs'")
+    mirrors = fetch.mirrors(mirror)
     try:
-        paths = {
-            key: _obtain(entry, file, fetch.mirrors(mirror)).path
-            for key, file in entry.files.items()
-        }
+        paths = {key: _obtain(entry, file, mirrors).path for key, file in entry.files.items()}
     except fetch.Unavailable as error:
         raise InputError(_not_beside(entry, error)) from None
     return paths | {column: entry.options.get(column) for column in ("row", "col", "label")}
 
 
-@dataclass(frozen=True)
-class FileCheck:
-    """The state of one registered file: ``ok`` is False only for a file that is damaged."""
+def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[tuple[bool, str]]:
+    """Check each file of a data set that lies on this machine; touches no network.
 
-    path: str
-    ok: bool
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
-
-
-def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[FileCheck]:
-    """Check each file of a data set that lies on this machine; touches no network."""
+    Whether it is sound, or not there, and a line about it.
+    """
     entry = registry.find(name)
     of_folds = [file for fold in entry.folds.values() for file in fold.files.values()]
     for file in [*entry.files.values(), *of_folds]:
+        sound = True
         try:
             found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
-        except fetch.Unavailable:
-            yield FileCheck(file.mirror, True, "not on this machine")
-        except InputError as error:
-            yield FileCheck(file.mirror, False, str(error))
-        else:
             state = "as registered" if file.sha256 else "present, no checksum is registered"
-            yield FileCheck(
-                file.mirror, True, f"{state} ({found.source}, {found.record.bytes} bytes)"
-            )
+            state += f" ({found.source}, {found.record.bytes} bytes)"
+        except fetch.Unavailable:
+            state = "not on this machine"
+        except InputError as error:
+            sound, state = False, str(error)
+        yield sound, f"{file.mirror}: {state}"
 
 
 def _obtain(entry, file, mirrors, network=True):
@@ -321,21 +312,24 @@ def _fits(entry, loader):
 def _surrogate(entry, loader, mirrors, network):
     if loader.surrogate is None:
         raise InputError(f"{entry.name} has no surrogate; load it with the policy 'real'")
-    options, files = {**entry.options, **entry.surrogate}, {}
+    files = {}
     for key in loader.surrogate_files:
         with contextlib.suppress(fetch.Unavailable):
             files[key] = fetch.obtain(entry.files[key], mirrors, network=network)
-    given = {"files": files} if loader.surrogate_files else {}
-    arrays = _call(entry, loader.surrogate, _rng(entry), {**options, **given})
-    return replace(_dataset(entry, "surrogate", arrays, files), options=options)
+    # Of the options, those that it names; the others are the parser's.
+    named = inspect.signature(loader.surrogate).parameters
+    given = {key: value for key, value in entry.options.items() if key in named}
+    given |= entry.surrogate | ({"files": files} if loader.surrogate_files else {})
+    _check_options(entry, loader.surrogate, given)
+    data = _dataset(entry, "surrogate", loader.surrogate(_rng(entry), **given), files)
+    return replace(data, options={**entry.options, **entry.surrogate})
 
 
-def _call(entry, function, first, options):
+def _check_options(entry, function, options):
     try:
-        inspect.signature(function).bind(first, **options)
+        inspect.signature(function).bind(None, **options)
     except TypeError as error:
         raise InputError(f"{entry.name}: options do not fit '{entry.loader}': {error}") from None
-    return function(first, **options)
 
 
 def _rng(entry):
@@ -361,32 +355,19 @@ def _dataset(entry, source, arrays, files=None):
             raise InputError(
                 f"{entry.name}: {key} is {_times(actual)} where the registry has {_times(dims)}"
             )
+    described = ("name", "notes", "title", "licence", "citation", "options", "agreement")
     return Dataset(
-        name=entry.name,
         source=source,
         kind=_loader(entry).kind,
         arrays=arrays,
         files=tuple(file.record for file in (files or {}).values()),
-        notes=entry.notes,
-        title=entry.title,
-        licence=entry.licence,
-        citation=entry.citation,
-        options=entry.options,
-        agreement=entry.agreement,
         other_data=entry.other_data,
+        **{part: getattr(entry, part) for part in described},
     )
 
 
 def _times(dims):
     return " x ".join("?" if size is None else str(size) for size in dims)
-
-
-def _filled(file):
-    return {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in asdict(file).items()
-        if value
-    }
 
 
 def _not_beside(entry, missing):
@@ -396,12 +377,12 @@ def _not_beside(entry, missing):
 
 
 def _not_at_hand(entry, missing):
+    """What was tried for a file, and what to do."""
     file = missing.entry
-    advice = "get it"
     if entry.manual:
         advice = f"{entry.manual['instructions'].rstrip('.')} ({entry.manual['url']})"
-    elif file.urls:
-        advice = f"open {file.urls[0]}"
+    else:
+        advice = f"open {file.urls[0]}" if file.urls else "get it"
     place = f"put the file at {fetch.manual_folder() / file.mirror}"
     if missing.cache_locked:
         place = (

@@ -1,4 +1,7 @@
-"""Members of zip archives that come from others: read one by one, never unpacked to a path."""
+"""Members of zip archives that come from others: read one by one, never unpacked to a path.
+
+Tried: pooch's ``Unzip`` writes all members to a folder, whatever their size.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,6 @@ from typing import BinaryIO
 
 from kronbench.errors import InputError
 
-_ENCRYPTED = 0x1
-_METHODS = {
-    zipfile.ZIP_STORED,
-    zipfile.ZIP_DEFLATED,
-    zipfile.ZIP_BZIP2,
-    zipfile.ZIP_LZMA,
-}
 _FAULTS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
     *(EOFError, OSError, OverflowError, RuntimeError, ValueError, MemoryError),
@@ -27,13 +23,7 @@ _FAULTS = (
 
 @contextlib.contextmanager
 def zip_archive(stream: BinaryIO, name: str) -> Iterator[zipfile.ZipFile]:
-    """The archive in a seekable stream; ``name`` is for messages.
-
-    Raises
-    ------
-    InputError
-        The stream holds no zip archive, or only a part of one.
-    """
+    """The archive in a seekable stream; ``name`` is for messages."""
     try:
         archive = zipfile.ZipFile(stream)
     except _FAULTS as error:
@@ -47,29 +37,17 @@ def zip_archive(stream: BinaryIO, name: str) -> Iterator[zipfile.ZipFile]:
 def member_bytes(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int, place: str
 ) -> bytes:
-    """The unpacked bytes of one member, at most ``limit`` of them.
-
-    Raises
-    ------
-    InputError
-        The member is larger, needs a password, is packed in a way that Python cannot unpack, or
-        is damaged; ``place`` names it.
-    """
-    if member.flag_bits & _ENCRYPTED:
-        raise InputError(f"{place} is locked by a password: pack the files without one")
-    if member.compress_type not in _METHODS:
-        method = zipfile.compressor_names.get(member.compress_type, "unknown")
-        raise InputError(
-            f"{place} is packed by method {member.compress_type} ({method}), which cannot be "
-            "unpacked here: pack the files with Deflate"
-        )
+    """The unpacked bytes of one member, at most ``limit`` of them; ``place`` is for messages."""
     # The size is the archive's own word; the reader stops there, and then compares checksums.
     if member.file_size > limit:
         raise InputError(f"{place} has {member.file_size} bytes, at most {limit} are expected")
     try:
         return archive.read(member)
     except _FAULTS as error:
-        raise InputError(f"{place} is damaged ({_said(error)}): get the archive again") from None
+        raise InputError(
+            f"{place} cannot be unpacked ({_said(error)}): get a whole archive, packed with "
+            "Deflate and without a password"
+        ) from None
 
 
 def _said(error):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.datasets.dataset import Loader
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
@@ -26,7 +25,8 @@ def checkerboard(
         (0, 100).
     rng : numpy.random.Generator
     fraction : float
-        n = round(fraction m q) distinct pairs are labelled.
+        n = round(fraction m q) distinct pairs are labelled; 25 bytes each, and one byte for each
+        of the m q pairs.
     flip : float
         Share of the labels that is flipped: round(flip n) of them.
 
@@ -36,10 +36,6 @@ def checkerboard(
         In row-major order, indices int32.
     y : (n,) float64 array
         +1 where floor(d) and floor(t) are both odd or both even, else -1, then flipped.
-
-    Notes
-    -----
-    Needs about 25 bytes a labelled pair and one byte for each of the m q pairs.
     """
     q = m if q is None else q
     if m < 1 or q < 1:
@@ -58,11 +54,9 @@ def checkerboard(
 
 
 def distinct(n: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """N distinct integers out of 0..size-1, every subset equally likely, in increasing order.
-
-    One byte for each candidate, where ``rng.choice`` would permute 8-byte integers: each round
-    draws as many as are still missing, so the count never passes n and no draw is taken back.
-    """
+    """N distinct integers out of 0..size-1, every subset equally likely, in increasing order."""
+    # A byte for each candidate, where rng.choice would permute 8-byte integers: each round draws
+    # as many as are still missing, so that the count never passes n and no draw is taken back.
     few = min(n, size - n)
     marked = np.zeros(size, dtype=bool)
     count = 0
@@ -82,6 +76,3 @@ def generate(rng: np.random.Generator, *, m: int, fraction: float, flip: float) 
         "cols": pairs.cols,
         "labels": y.astype(np.int8),
     }
-
-
-LOADERS = {"checkerboard": Loader("pairs", generate=generate)}

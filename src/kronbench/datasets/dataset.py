@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +38,8 @@ class Loader:
         ``files`` maps the registry's file keys to objects with ``.name`` (for messages) and
         ``.open()``, a binary stream of the uncompressed bytes. Bad content raises ``InputError``.
     surrogate : ``callable(rng, **options, **surrogate) -> dict of arrays``
-        Data of the published shape, drawn where the real files cannot be had; it also gets the
-        registry's ``surrogate`` as keywords (sizes, densities).
+        Data of the published shape, drawn where the real files cannot be had. It gets those of
+        the registry's ``options`` that it names, and all of ``surrogate`` (sizes, densities).
     generate : ``callable(rng, **options) -> dict of arrays``
         The published formula, for data sets that have no files.
     surrogate_files : tuple of str
@@ -115,23 +115,13 @@ class Dataset:
     @property
     def provenance(self) -> dict:
         """Everything but the numbers, ready for JSON."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "source": self.source,
-            "kind": self.kind,
-            "licence": self.licence,
-            "citation": self.citation,
-            "notes": list(self.notes),
-            "options": dict(self.options),
-            "agreement": self.agreement,
-            "other_data": dict(self.other_data),
-            "files": [asdict(record) for record in self.files],
-            "arrays": {
-                key: {"shape": list(map(int, value.shape)), "dtype": str(value.dtype)}
-                for key, value in self.arrays.items()
-            },
+        known = {part.name: getattr(self, part.name) for part in fields(self)}
+        known["files"] = [asdict(record) for record in self.files]
+        known["arrays"] = {
+            key: {"shape": list(map(int, value.shape)), "dtype": str(value.dtype)}
+            for key, value in self.arrays.items()
         }
+        return known
 
     def save(self, folder: str | Path) -> None:
         """Write ``data.npz`` and ``provenance.json`` into ``folder``: both, or none."""
@@ -152,13 +142,7 @@ class Dataset:
 
     @classmethod
     def open(cls, folder: str | Path) -> Dataset:
-        """Read what ``save`` wrote.
-
-        Raises
-        ------
-        InputError
-            A file is missing or damaged, or of an earlier version that kept no ``kind``.
-        """
+        """Read what ``save`` wrote."""
         folder = Path(folder)
         try:
             known = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))

@@ -29,28 +29,23 @@ def labelled_pairs(
 ) -> tuple[PairData, np.ndarray]:
     """The known pairs of a data set with their labels, as Airola & Pahikkala use them.
 
+    Rows are drugs, whose features are the rows of the similarity matrices as published.
+
     Parameters
     ----------
     dataset : Dataset
-        Of this module (drugs are rows; features are the rows of the similarity matrices as
-        published), a checkerboard, or one's own pairs.
+        A label matrix, a checkerboard, or one's own pairs.
     rng : numpy.random.Generator, optional
         Draws the pairs; needed where ``fraction`` is below 1.
     fraction : float, optional
         Share of all m q pairs to draw, n = round(fraction m q); 2018, table 5 has 0.25. Data that
-        are not complete (Ki, the checkerboards), and one's own pairs, keep all their known pairs
-        whatever it is.
+        are not complete (Ki, the checkerboards), and one's own pairs, keep all their known pairs.
 
     Returns
     -------
     pairs : PairData
         In row-major order.
     y : (n,) float64 array of +1 and -1
-
-    Raises
-    ------
-    InputError
-        The data set holds no labels of pairs, or ``fraction`` is no share or lacks ``rng``.
     """
     if dataset.kind in ("pairs", "labelled pairs"):
         features = dataset["row_features"], dataset["col_features"]
@@ -74,11 +69,6 @@ def labelled_pairs(
 def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Kernel matrices and labels as Stock et al. (2016) use them: targets are rows.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Complete data of this module (Yamanishi or Davis).
-
     Returns
     -------
     K : (q, q) array
@@ -88,12 +78,7 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         Drugs, the same.
     Y : (q, m) array
         Interactions as N/N+ and -N/N- (N pairs, N+ of them interactions; section 6.1);
-        affinities as pKd = -log10(Kd / 1 M).
-
-    Raises
-    ------
-    InputError
-        Some pairs are not known.
+        affinities as pKd = -log10(Kd / 1 M). All must be known.
     """
     values = dataset["values"].T
     if np.isnan(values).any():
@@ -113,10 +98,7 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def affinities(dataset: Dataset) -> np.ndarray:
-    """The affinities (m, q) that are predicted: pKd = -log10(Kd / 1 M), pKi, or KIBA scores.
-
-    NaN where a pair is not known.
-    """
+    """(m, q) pKd = -log10(Kd / 1 M), pKi or KIBA scores; NaN where a pair is not known."""
     values = dataset["values"]
     unit = dataset.options.get("unit")
     return values if unit is None else -np.log10(values * MOLAR[unit])
@@ -125,9 +107,8 @@ def affinities(dataset: Dataset) -> np.ndarray:
 def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Candidate kernels of the drugs and of the targets: positive semidefinite parts, by name.
 
-    "drugs" and "targets", as registered; "drugs_ecfp4" where there is one; where the targets have
-    raw and normalized alignment scores "targets_normalized", and "targets_cosine", the raw score
-    over the roots of the scores with oneself.
+    "drugs" and "targets" as registered; "drugs_ecfp4"; "targets_normalized" alignment scores, and
+    "targets_cosine", the raw score over the roots of the scores with oneself.
     """
     from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
 
@@ -140,6 +121,15 @@ def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.
         cols["targets_cosine"] = cols["targets"] / length[:, None] / length
         cols["targets_normalized"] = arrays["target_similarity_normalized"]
     return tuple({name: psd_part(S) for name, S in side.items()} for side in (rows, cols))
+
+
+def is_positive(
+    values: np.ndarray, at_least: float | None, at_most: float | None, above: float | None
+) -> np.ndarray:
+    """Which values have the label +1, by the one threshold that is given."""
+    if at_most is not None:
+        return values <= at_most
+    return values >= at_least if at_least is not None else values > above
 
 
 def label_matrix(

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kronbench.datasets.dataset import Loader
-from kronbench.datasets.drug_target import MOLAR, label_matrix
-from kronbench.datasets.drug_target_surrogates import surrogate_affinities, surrogate_interactions
+from kronbench.datasets.drug_target import MOLAR, is_positive, label_matrix
 from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.plain_text import are_numerals, as_number, excerpt, text_lines
+from kronbench.datasets.plain_text import excerpt, numbers, text_lines
 from kronbench.errors import InputError
 
 _SIDES = ("drugs", "targets")
@@ -22,11 +20,7 @@ def parse_interactions(files: Mapping[str, LocalFile]) -> dict[str, np.ndarray]:
 
     ``files`` has "interactions" (targets x drugs, 0/1), "drugs" and "targets" (similarities).
 
-    Raises
-    ------
-    InputError
-        A line has too few or too many columns, an entry is no number, NaN, or not 0 or 1, or the
-        identifiers of the files disagree.
+    The identifiers of the files must agree.
     """
     table, targets, drugs = _labelled_table(files["interactions"])
     _check_entries(files["interactions"], table, (table == 0) | (table == 1), "0 or 1", header=1)
@@ -46,6 +40,7 @@ def parse_affinities(
     *,
     at_least: float | None = None,
     at_most: float | None = None,
+    above: float | None = None,
     unit: str | None = None,
 ) -> dict[str, np.ndarray]:
     """Read affinities (Davis et al., Metz et al.): tables of numbers, drugs are rows.
@@ -57,31 +52,25 @@ def parse_affinities(
         "drugs_<other>" (m, m) and "targets_<other>" (q, q), which become
         ``drug_similarity_<other>`` and ``target_similarity_<other>``; and where ids are known
         "row_ids" and "col_ids": a line each, or the keys of a JSON object.
-    at_least : float, optional
-        Label +1 from this value on; unknown values (``nan``) are allowed then.
-    at_most : float, optional
-        Label +1 up to this value.
+    at_least, at_most, above : float, optional
+        One of them, the threshold of label +1. Dissociation constants have ``at_most``, and must
+        be known and positive; else unknown values (``nan``) are allowed.
     unit : str, optional
         Of dissociation constants, for ``kernels``.
-
-    Raises
-    ------
-    InputError
-        A line has too few or too many columns, an entry is no number, a dissociation constant is
-        not positive, a similarity is NaN, an id occurs twice, or the sizes of the files disagree.
     """
-    if (at_least is None) == (at_most is None):
-        raise InputError("options: give either at_least or at_most, the threshold of label +1")
+    if [at_least, at_most, above].count(None) != 2:
+        raise InputError(
+            "options: give one of at_least, at_most and above, the threshold of label +1"
+        )
     if unit is not None and unit not in MOLAR:
         raise InputError(f"options: unit is '{unit}'; known are: {', '.join(MOLAR)}")
     values = _table(files["affinities"])
     if at_most is None:
-        positive = values >= at_least
-        _check_entries(files["affinities"], values, ~np.isinf(values), "a number or nan")
+        allowed, expected = ~np.isinf(values), "a number or nan"
     else:
-        positive = values <= at_most
-        allowed = (values > 0) & np.isfinite(values)
-        _check_entries(files["affinities"], values, allowed, "a positive number")
+        allowed, expected = (values > 0) & np.isfinite(values), "a positive number"
+    _check_entries(files["affinities"], values, allowed, expected)
+    positive = is_positive(values, at_least, at_most, above)
     similarities = {key: _table(files[key]) for key in files if key.startswith(_SIDES)}
     for key, similarity in similarities.items():
         size = values.shape[0 if key.startswith("drugs") else 1]
@@ -121,13 +110,12 @@ def _ids(file, size):
 def _labelled_table(file):
     """Numbers, row identifiers and column identifiers of a table with both."""
     header, *lines = _lines(file, "\t")
-    numbers = _numbers(file, lines, len(header), first=1)
-    return numbers, [line[0] for line in lines], header[1:]
+    return _numbers(file, lines, len(header), 1), [line[0] for line in lines], header[1:]
 
 
 def _table(file):
     lines = _lines(file, None)
-    return _numbers(file, lines, len(lines[0]), first=0)
+    return _numbers(file, lines, len(lines[0]), 0)
 
 
 def _lines(file, delimiter):
@@ -140,30 +128,16 @@ def _lines(file, delimiter):
 def _numbers(file, lines, n_columns, first):
     """The numbers of a table whose first ``first`` lines and columns are identifiers.
 
-    Not by a library: the readers that convert at once take a third of the time, .3 s for the
-    1421 x 1421 similarities of Metz et al., but numpy's passes over blank lines and pandas' fills
-    short ones with NaN, which means "not known" here. pandas' reader of text, which can tell, is
-    slower (1.1 s; this 0.9 s).
+    Tried: numpy's reader passes over blank lines, pandas' fills short ones with NaN, which means
+    "not known" here.
     """
-    numbers = np.empty((len(lines), n_columns - first))
+    table = np.empty((len(lines), n_columns - first))
     for position, line in enumerate(lines):
+        place = f"{file.name}, line {position + first + 1}"
         if len(line) != n_columns:
-            raise InputError(
-                f"{file.name}, line {position + first + 1}: {len(line)} columns, "
-                f"expected {n_columns}"
-            )
-        try:
-            sound = are_numerals(line[first:])
-            numbers[position] = line[first:] if sound else np.nan
-        except ValueError:
-            sound = False
-        if not sound:
-            column = next(at for at in range(first, n_columns) if as_number(line[at]) is None)
-            raise InputError(
-                f"{file.name}, line {position + first + 1}, column {column + 1}: "
-                f"{excerpt(line[column])} is not a number"
-            ) from None
-    return numbers
+            raise InputError(f"{place}: {len(line)} columns, expected {n_columns}")
+        table[position] = numbers(place, line, range(first, n_columns))
+    return table
 
 
 def _check_entries(file, table, allowed, expected, header=0):
@@ -191,11 +165,3 @@ def _check_identifiers(files, key, side, found, identifiers):
                 f"{name}, {side} {position + 1} is {excerpt(here)} where {reference} has "
                 f"{excerpt(there)}: the identifiers must agree and stand in the same order"
             )
-
-
-LOADERS = {
-    "interactions": Loader(
-        "label matrix", parse=parse_interactions, surrogate=surrogate_interactions
-    ),
-    "affinities": Loader("label matrix", parse=parse_affinities, surrogate=surrogate_affinities),
-}

@@ -1,10 +1,14 @@
-"""Stand-ins for drug-target interactions, of the published sizes, degrees and spectra."""
+"""Stand-ins for drug-target data, of the published sizes, degrees and spectra."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kronbench.datasets.drug_target import MOLAR, label_matrix
+from kronbench.datasets.drug_target import MOLAR, is_positive, label_matrix
+
+# The share of its fingerprint that a vertex takes from its family is Beta(this, 1).
+_DRUG_INHERITANCE = 4.0
+_TARGET_INHERITANCE = 1.5
 
 
 def surrogate_interactions(
@@ -16,14 +20,9 @@ def surrogate_interactions(
     drug_similarity: float,
     target_similarity: float,
 ) -> dict[str, np.ndarray]:
-    """A stand-in for a set of Yamanishi et al.
+    """A stand-in for a set of Yamanishi et al., of exactly the published sizes.
 
-    Parameters
-    ----------
-    drugs, targets, interactions : int
-        The published sizes, kept exactly; every drug and every target has an interaction.
-    drug_similarity, target_similarity : float
-        Medians of the off-diagonal similarities.
+    Every vertex has an interaction; the similarities have the given off-diagonal medians.
 
     Notes
     -----
@@ -58,31 +57,16 @@ def surrogate_affinities(
     ecfp4_similarity: float | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
+    above: float | None = None,
     unit: str | None = None,
 ) -> dict[str, np.ndarray]:
-    """A stand-in for the affinities of Davis et al. (``unit``: Kd) or Metz et al. (pKi).
+    """A stand-in for affinities, drawn as ``surrogate_interactions`` draws interactions.
 
-    Parameters
-    ----------
-    drugs, targets, known : int
-        The published sizes, kept exactly.
-    shares, potencies : lists of float
-        The published distribution function of the negative logarithm: share of the known pairs
-        below each potency, linear between.
-    drug_similarity, target_similarity : float
-        Medians of the off-diagonal similarities, with a diagonal of 1.
-    percent : bool
-        Both similarities are in percent.
-    raw_similarity, self_score : float, optional
-        Targets also have raw alignment scores, whose cosines have this median, and this median
-        self-score; the normalized ones are in percent then, as in Davis et al.
-    ecfp4_similarity : float, optional
-        Drugs also have similarities by other fingerprints, with this median.
-
-    Notes
-    -----
-    Similarities and structure as in ``surrogate_interactions``; which pairs are known follows
-    propensities of drugs and targets with a heavy tail.
+    Of ``drugs`` and ``targets`` just ``known`` pairs are known, by propensities with a heavy tail.
+    ``shares`` of them are below each of the ``potencies``, negative logarithms; linear between.
+    Similarities have the given off-diagonal medians and a diagonal of 1, with ``percent`` of 100.
+    Targets also have raw alignment scores where ``raw_similarity``, the median of their cosines,
+    and ``self_score`` are given, and the normalized ones are in percent then (Davis et al.).
     """
     S = _similarity(rng, drugs, drug_similarity, _DRUG_INHERITANCE)
     seed = rng.integers(2**32)
@@ -91,13 +75,14 @@ def surrogate_affinities(
     chosen = _largest(propensity + rng.gumbel(size=(drugs, targets)), known)
     score = _smooth(rng, S, T) + rng.normal(size=(drugs, targets))
     score += rng.normal(size=(drugs, 1)) + rng.normal(size=targets)
+    # The order is that of the score, the values are the published quantiles.
     rank = np.empty(known)
     rank[np.argsort(score.ravel()[chosen])] = (np.arange(known) + 0.5) / known
     potency = np.interp(rank, shares, potencies)
     values = np.full(drugs * targets, np.nan)
     values[chosen] = potency if unit is None else 10.0**-potency / MOLAR[unit]
     values = values.reshape(drugs, targets)
-    positive = values >= at_least if at_most is None else values <= at_most
+    positive = is_positive(values, at_least, at_most, above)
     if self_score is None:
         scale = 100 if percent else 1
         return label_matrix(values, positive, scale * S, scale * T)
@@ -107,22 +92,20 @@ def surrogate_affinities(
     arrays = label_matrix(values, positive, S, length[:, None] * cosine * length)
     arrays["target_similarity_normalized"] = 100 * T
     if ecfp4_similarity is not None:
-        arrays["drug_similarity_ecfp4"] = _similarity(
-            rng, drugs, ecfp4_similarity, _DRUG_INHERITANCE
-        )
+        ecfp4 = _similarity(rng, drugs, ecfp4_similarity, _DRUG_INHERITANCE)
+        arrays["drug_similarity_ecfp4"] = ecfp4
     return arrays
-
-
-_DRUG_INHERITANCE = 4.0
-_TARGET_INHERITANCE = 1.5
 
 
 def _similarity(rng, n, median, inheritance):
     """Tanimoto coefficients of random fingerprints with the given off-diagonal median.
 
-    A vertex takes the share Beta(inheritance, 1) of its fingerprint from its subfamily, which has
-    most of its own from the family; family sizes follow a Zipf law.
+    A vertex takes a share of its fingerprint from its subfamily, which has most of its own from
+    the family; family sizes follow a Zipf law.
     """
+    # Here: only a stand-in needs scipy.optimize, which takes a quarter of a second.
+    from scipy.optimize import brentq
+
     n_bits = round(60 / median)
     law = (np.arange(n_bits) + 10.0) ** -0.6
 
@@ -133,16 +116,15 @@ def _similarity(rng, n, median, inheritance):
         bits = frequency(log_scale)
         return bits @ bits / (2 * bits.sum() - bits @ bits) - 0.9 * median
 
-    # Here: only a stand-in needs scipy.optimize, which takes a quarter of a second.
-    from scipy.optimize import brentq
-
     bits = frequency(brentq(excess, -8, 12))
+    # Families and their three subfamilies.
     n_families = max(2, round(n**0.75 / 2))
     weights = (np.arange(n_families) + 1.0) ** -0.7
     subfamily = 3 * rng.choice(n_families, n, p=weights / weights.sum()) + rng.integers(3, size=n)
     family_bits = np.repeat(rng.random((n_families, n_bits)) < bits, 3, axis=0)
     fresh_bits = rng.random((3 * n_families, n_bits)) < bits
     prototypes = np.where(rng.random(fresh_bits.shape) < 0.7, family_bits, fresh_bits)
+    # Vertices: inherited bits, and bits of their own.
     richness = rng.lognormal(0, 0.7, (n, 1))
     inherited = rng.random((n, n_bits)) < rng.beta(inheritance, 1, (n, 1))
     own_bits = rng.random((n, n_bits)) < richness * bits
@@ -151,6 +133,7 @@ def _similarity(rng, n, median, inheritance):
     size = common.diagonal()
     similarity = common / np.maximum(size[:, None] + size - common, 1)
     np.fill_diagonal(similarity, 1)
+    # A linear map that keeps the diagonal moves the median to where it should be.
     background = np.median(similarity[~np.eye(n, dtype=bool)])
     return similarity + (median - background) / (1 - background) * (1 - similarity)
 

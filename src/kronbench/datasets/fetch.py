@@ -6,6 +6,7 @@ read in place. Where the registered urls fail, copies known by their content are
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import logging
@@ -77,26 +78,13 @@ def mirrors(extra: str | Path | None = None) -> list[str]:
 
 
 def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = True) -> LocalFile:
-    """A checked copy of one registered file.
+    """A checked copy of one registered file, or `Unavailable` where it is found nowhere.
 
-    Parameters
-    ----------
-    entry : FileEntry
-    mirrors : sequence of str
-        Folders or base urls (http, https, file) that hold ``<mirror path>`` or
-        ``<mirror path>.gz``. A base url may have a user name and password, which go to its server
-        alone, and a query string, which every address gets.
-    network : bool
-        False: only what lies on this machine.
-
-    Raises
-    ------
-    InputError
-        A file has another checksum than registered (both are shown), or is not a whole gzip file;
-        nothing that was downloaded is kept. A damaged file in the cache is fetched anew, and an
-        error only where that fails. Or a mirror is neither a folder nor such a url.
-    Unavailable
-        The file was found nowhere.
+    ``mirrors`` are folders or base urls (http, https, file) that hold ``<mirror path>`` or
+    ``<mirror path>.gz``; a base url may have a user name and password, which go to its server
+    alone, and a query string, which every address gets. Without ``network`` only this machine is
+    searched. A file with another checksum than registered is an error that shows both; one in the
+    cache is fetched anew, and an error only where that fails.
     """
     cached = cache_folder() / entry.mirror
     folders, bases = _places(mirrors)
@@ -135,24 +123,22 @@ def _places(mirrors):
     folders, bases = [], []
     for mirror in mirrors:
         scheme, separator, _ = mirror.partition("://")
-        try:
-            parts = urlsplit(mirror) if separator else None
-            sound = parts is None or bool(parts.hostname) or scheme.lower() == "file"
-            sound = sound and (parts is None or parts.port is None or parts.port > 0)
-        except ValueError:
-            sound = False
-        if sound and not separator:
+        if not separator:
             folders.append(Path(mirror).expanduser())
-        elif sound and scheme.lower() in ("http", "https"):
-            bases.append(parts)
-        elif sound and scheme.lower() == "file" and parts.hostname in (None, "localhost"):
-            folders.append(Path(url2pathname(parts.path)))
-        else:
-            # Not shown: it may hold a password.
-            raise InputError(
-                f"a mirror is an address that begins with {scheme}:// and cannot be used: give "
-                "a folder, or a whole address with http, https or file"
-            )
+            continue
+        with contextlib.suppress(ValueError):  # of a port that is none, a bracket that stays open
+            parts = urlsplit(mirror)
+            if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+                bases.append(parts)
+                continue
+            if parts.scheme == "file" and parts.hostname in (None, "localhost"):
+                folders.append(Path(url2pathname(parts.path)))
+                continue
+        # Not shown: it may hold a password.
+        raise InputError(
+            f"a mirror is an address that begins with {scheme}:// and cannot be used: give "
+            "a folder, or a whole address with http, https or file"
+        )
     return folders, bases
 
 
@@ -203,39 +189,36 @@ def _open(path, packed):
 
 
 def _checked(path, packed, entry, origin, name):
+    """The record of a file that has the registered sum, or is the second accepted one."""
     try:
-        sha256, size, blob = _sums(path, packed, entry, name)
+        sha256, size = _sum(hashlib.sha256(), path, packed, entry, name)
+        sound = entry.sha256 in (None, sha256)
+        if not sound and entry.git_blob:
+            blob, _ = _sum(hashlib.sha1(b"blob %d\0" % size), path, packed, entry, name)
+            sound = blob == entry.git_blob
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{name} is not a whole gzip file ({error}): get it again") from None
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror}") from None
-    record = FileRecord(entry.mirror, sha256, size, origin)
-    if entry.sha256 in (None, sha256) or (entry.git_blob and blob == entry.git_blob):
-        return record
-    registered = entry.sha256 + (f" ({entry.bytes} bytes)" if entry.bytes is not None else "")
-    raise InputError(
-        f"{name} has sha256 {sha256} ({size} bytes) where the registry has {registered}: "
-        "it is damaged or another version; get the registered file"
-    )
+    if not sound:
+        registered = entry.sha256 + ("" if entry.bytes is None else f" ({entry.bytes} bytes)")
+        raise InputError(
+            f"{name} has sha256 {sha256} ({size} bytes) where the registry has {registered}: "
+            "it is damaged or another version; get the registered file"
+        )
+    return FileRecord(entry.mirror, sha256, size, origin)
 
 
-def _sums(path, packed, entry, name):
-    """sha256, size, and where one is registered the id that ``git hash-object`` prints."""
-    digest, size = hashlib.sha256(), 0
+def _sum(digest, path, packed, entry, name):
+    """The digest of the uncompressed bytes, and their number."""
+    size = 0
     with _open(path, packed) as stream:
         while block := stream.read(1 << 20):
             digest.update(block)
             size += len(block)
             if packed and size > entry.limit:
                 raise _too_large(entry, name)
-    sha256 = digest.hexdigest()
-    if not entry.git_blob or sha256 == entry.sha256:
-        return sha256, size, None
-    blob = hashlib.sha1(b"blob %d\0" % size)
-    with _open(path, packed) as stream:
-        while block := stream.read(1 << 20):
-            blob.update(block)
-    return sha256, size, blob.hexdigest()
+    return digest.hexdigest(), size
 
 
 def _too_large(entry, name):
@@ -308,9 +291,11 @@ def _fetch(address, scratch, entry):
     if address.member:
         _unpack(address, scratch, entry)
         return False
+    if not urlsplit(address.url).path.endswith(".gz") or entry.mirror.endswith(".gz"):
+        return False
     # Some servers unpack on the way what their url calls .gz: ask the bytes.
-    packed = urlsplit(address.url).path.endswith(".gz") and not entry.mirror.endswith(".gz")
-    return packed and _begins_like_gzip(scratch)
+    with scratch.open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
 
 
 def _unpack(address, scratch, entry):
@@ -321,8 +306,3 @@ def _unpack(address, scratch, entry):
             raise InputError(f"{address.name}: the archive has {len(found)} files of that name")
         content = member_bytes(archive, found[0], entry.limit, address.name)
     scratch.write_bytes(content)
-
-
-def _begins_like_gzip(path):
-    with path.open("rb") as stream:
-        return stream.read(2) == b"\x1f\x8b"

@@ -23,11 +23,6 @@ class FingerprintRecipe:
     additively, as in Free & Wilson (1964): the affinity of a compound x is z't + N(0, 1/4) with z
     the sum of the weights W (2048, 8) ~ N(0, 1) of its bits, over the root of 8 times their
     number. Without noise affinities have about the variance 1.
-
-    Parameters
-    ----------
-    n_series, n_targets : int
-    rng : numpy.random.Generator
     """
 
     def __init__(self, n_series: int, n_targets: int, rng: np.random.Generator):
@@ -39,13 +34,9 @@ class FingerprintRecipe:
     def pairs(
         self, n_compounds: int, n: int, rng: np.random.Generator
     ) -> tuple[PairData, np.ndarray]:
-        """New compounds, and the affinities of pairs drawn independently.
+        """New compounds, and the affinities y (n,) of pairs drawn independently.
 
-        Returns
-        -------
-        pairs : PairData
-            Fingerprints (n_compounds, 2048) of zeros and ones, sparse, and features of targets.
-        y : (n,) array
+        The row features are fingerprints (n_compounds, 2048) of zeros and ones, sparse.
         """
         mine = self._series[rng.integers(len(self._series), size=n_compounds)]
         bits = np.hstack([mine, self._draw((n_compounds, _OF_COMPOUND), rng)])

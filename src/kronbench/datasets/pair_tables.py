@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from kronbench.datasets.dataset import Loader
 from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
 
@@ -24,27 +23,9 @@ def parse_tables(
 ) -> dict[str, np.ndarray | sparse.csr_array]:
     """Read pairs with labels, and the features of both sides, by their ids.
 
-    Parameters
-    ----------
-    files : mapping
-        "pairs", "rows" and "cols", tables of :func:`kronbench.io.read_table` as
-        :meth:`kronbench.PairData.from_frames` takes them.
-    row, col, label : str, optional
-        Columns of the pairs; by default the first, the second and the third.
-    at_least : float, optional
-        Label +1 from this value on, else -1. Without it there must be two different labels.
-
-    Returns
-    -------
-    dict
-        ``row_features`` (m, d), ``col_features`` (q, r); ``rows``, ``cols`` (n,) positions,
-        ``values`` (n,) the labels as given and ``labels`` (n,) int8, +1 and -1.
-
-    Raises
-    ------
-    InputError
-        A file is missing from the entry or packed, or a table is not as its readers say; or there
-        are not two labels.
+    ``files`` are "pairs", "rows" and "cols", as :meth:`kronbench.PairData.from_frames` takes
+    tables. ``row``, ``col`` and ``label`` name columns of the pairs, by default the first three.
+    The label is +1 from ``at_least`` on, else -1; without it there must be two different labels.
     """
     # Here, because they load pandas, and most data sets have no use for it.
     from kronbench.io import check_columns, read_table
@@ -90,6 +71,3 @@ def parse_tables(
         "values": y,
         "labels": np.where(positive, 1, -1).astype(np.int8),
     }
-
-
-LOADERS = {"pairs": Loader("labelled pairs", parse=parse_tables)}

@@ -6,8 +6,11 @@ feeds, no-break spaces, digits of other scripts, ``1_0``. Here they are errors.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+
+import numpy as np
 
 from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
@@ -38,11 +41,6 @@ def text_lines(file: LocalFile, encoding: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def are_numerals(texts: Iterable[str]) -> bool:
-    """Whether texts have no other signs than numbers do; not all such texts are numbers."""
-    return _NUMERAL_SIGNS.issuperset("".join(texts))
-
-
 def excerpt(text: str) -> str:
     """The start of a text in quotes, for messages."""
     return repr(text if len(text) <= 60 else f"{text[:57]}...")
@@ -51,6 +49,16 @@ def excerpt(text: str) -> str:
 def as_number(text: str) -> float | None:
     """The number that a text is, or None."""
     try:
-        return float(text) if are_numerals(text) else None
+        return float(text) if _NUMERAL_SIGNS.issuperset(text) else None
     except ValueError:
         return None
+
+
+def numbers(place: str, fields: Sequence[str], columns: Sequence[int]) -> np.ndarray:
+    """(n,) float64 array of the numbers in ``columns`` of a record; ``place`` is for messages."""
+    texts = [fields[column] for column in columns]
+    with contextlib.suppress(ValueError):
+        if _NUMERAL_SIGNS.issuperset("".join(texts)):
+            return np.array(texts, dtype=np.float64)
+    wrong = next(column for column in columns if as_number(fields[column]) is None)
+    raise InputError(f"{place}, column {wrong + 1}: {excerpt(fields[wrong])} is not a number")

@@ -26,7 +26,6 @@ class PublishedFold:
 
     Attributes
     ----------
-    dataset, name, title : str
     setting : {"A", "B", "C", "D"}
         What is new in a test pair: nothing, its row, its column, both.
     rows, cols : (n,) integer arrays
@@ -37,11 +36,10 @@ class PublishedFold:
     test : (t,) integer array
         Positions of the test pairs, in the published order.
     source : str
-        As of a data set; "surrogate" where the files are not at hand and a split of the same
-        setting stands in, "generated" where a splitter makes the split itself.
+        As of a data set; "surrogate" where a split of the same setting stands in for files that
+        are not at hand, "generated" where a splitter makes the split itself.
     positive_above : float or None
         An affinity above it is a positive, for areas under curves.
-    files : tuple of FileRecord
     """
 
     dataset: str
@@ -74,12 +72,8 @@ class PublishedFold:
     def leak(self, row_similarity: np.ndarray, col_similarity: np.ndarray) -> Leak:
         """Which test vertices and pairs have a twin in training.
 
-        Vertices are twins where their rows of the similarity matrix are equal: no kernel made of
-        it can tell them apart.
-
-        Parameters
-        ----------
-        row_similarity, col_similarity : square arrays
+        Vertices are twins where their rows of the square similarity matrix are equal: no kernel
+        made of it can tell them apart.
         """
         row_kind, col_kind = (
             np.unique(similarity, axis=0, return_inverse=True)[1].ravel()
@@ -125,13 +119,12 @@ def listed(
     entry: FoldEntry, data: Dataset, files: Mapping[str, LocalFile], source: str
 ) -> PublishedFold:
     """The fold of its files: JSON lists of positions, a list of lists to train on."""
-    rows, cols = known_pairs(data)
-    parts = _positions(files["train"], len(rows), nested=True)
-    (test,) = _positions(files["test"], len(rows), nested=False)
+    n = len(known_pairs(data)[0])
+    parts = _positions(files["train"], n, nested=True)
+    (test,) = _positions(files["test"], n, nested=False)
     if np.isin(test, np.concatenate(parts)).any():
         raise InputError(f"{files['test'].name} has pairs that are both to train and to test")
-    records = tuple(file.record for file in files.values())
-    return _checked(entry, data, rows, cols, parts, test, source, records)
+    return _fold(entry, data, parts, test, source, tuple(file.record for file in files.values()))
 
 
 def generated(entry: FoldEntry, data: Dataset) -> PublishedFold:
@@ -142,7 +135,7 @@ def generated(entry: FoldEntry, data: Dataset) -> PublishedFold:
     splitter = ShuffleSplit(1, test_size=entry.draw["test"], random_state=entry.draw["seed"])
     if entry.setting == "A":
         train, test = next(splitter.split(rows))
-        return _checked(entry, data, rows, cols, (train,), test, "generated")
+        return _fold(entry, data, (train,), test, "generated")
     kept, left_out = np.ones((2, len(rows)), bool)
     for side, index in (("B", rows), ("C", cols)):
         if entry.setting in (side, "D"):
@@ -150,8 +143,7 @@ def generated(entry: FoldEntry, data: Dataset) -> PublishedFold:
             stays, goes = next(splitter.split(occurring))
             kept &= np.isin(index, occurring[stays])
             left_out &= np.isin(index, occurring[goes])
-    parts = (np.flatnonzero(kept),)
-    return _checked(entry, data, rows, cols, parts, np.flatnonzero(left_out), "generated")
+    return _fold(entry, data, (np.flatnonzero(kept),), np.flatnonzero(left_out), "generated")
 
 
 def stand_in(entry: FoldEntry, data: Dataset, rng: np.random.Generator) -> PublishedFold:
@@ -161,7 +153,7 @@ def stand_in(entry: FoldEntry, data: Dataset, rng: np.random.Generator) -> Publi
     occurring, unit = np.unique(units, return_inverse=True)
     part = rng.permutation(np.arange(len(occurring)) % _PARTS)[unit]
     *parts, test = (np.flatnonzero(part == k) for k in range(_PARTS))
-    return _fold(entry, data, rows, cols, parts, test, "surrogate")
+    return _fold(entry, data, parts, test, "surrogate")
 
 
 def known_pairs(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -171,30 +163,16 @@ def known_pairs(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     return np.nonzero(np.isfinite(data["values"]))
 
 
-def _checked(entry, data, rows, cols, parts, test, source, files=()):
+def _fold(entry, data, parts, test, source, files=()):
+    """The fold, unless its pairs are not as many as published."""
     found = {"train": [len(part) for part in parts], "test": len(test)}
-    if data.source != "surrogate" and found != dict(entry.counts):
+    if "surrogate" not in (source, data.source) and found != dict(entry.counts):
         raise InputError(
             f"{data.name}, fold {entry.name}: {found} pairs where the registry has "
             f"{dict(entry.counts)}: the data or the splitter are other ones"
         )
-    return _fold(entry, data, rows, cols, parts, test, source, files)
-
-
-def _fold(entry, data, rows, cols, parts, test, source, files=()):
-    return PublishedFold(
-        data.name,
-        entry.name,
-        entry.title,
-        entry.setting,
-        rows,
-        cols,
-        tuple(parts),
-        test,
-        source,
-        entry.positive_above,
-        files,
-    )
+    described = (data.name, entry.name, entry.title, entry.setting, *known_pairs(data))
+    return PublishedFold(*described, tuple(parts), test, source, entry.positive_above, files)
 
 
 def _positions(file, n, nested):

@@ -11,7 +11,7 @@ import difflib
 import functools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kronbench.errors import InputError
@@ -52,19 +52,17 @@ class FileEntry:
 class FoldEntry:
     """A published split of a data set: its files, or the splitter that ``draw`` describes.
 
-    ``counts`` are its pairs, ``leak`` the shares of new vertices and of test pairs that have a
-    twin in training (:meth:`kronbench.datasets.PublishedFold.leak`); an affinity over
-    ``positive_above`` is a positive.
+    ``leak`` are the shares of new vertices and of test pairs that have a twin in training.
     """
 
     name: str
     title: str
     setting: str
-    files: Mapping[str, FileEntry]
-    draw: Mapping
     counts: Mapping
-    leak: Mapping[str, float]
-    positive_above: float | None
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
+    draw: Mapping = field(default_factory=dict)
+    leak: Mapping[str, float] = field(default_factory=dict)
+    positive_above: float | None = None
 
 
 @dataclass(frozen=True)
@@ -76,16 +74,16 @@ class Entry:
     loader: str
     licence: str
     citation: str
-    options: Mapping
-    surrogate: Mapping
-    files: Mapping[str, FileEntry]
-    shape: Mapping[str, tuple]
-    notes: tuple[str, ...]
-    agreement: str
-    other_data: Mapping[str, str]
-    manual: Mapping | None
-    folds: Mapping[str, FoldEntry]
-    aliases: Mapping[str, Mapping[str, str]]  # other spellings of ids, by "rows" and "cols"
+    options: Mapping = field(default_factory=dict)
+    surrogate: Mapping = field(default_factory=dict)
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
+    shape: Mapping[str, tuple] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    agreement: str = ""
+    other_data: Mapping[str, str] = field(default_factory=dict)
+    manual: Mapping | None = None
+    folds: Mapping[str, FoldEntry] = field(default_factory=dict)
+    aliases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by "rows" and "cols"
     own: bool = False  # an entry of ``KRONBENCH_REGISTRY``, of which no paper speaks
     folder: Path | None = None  # where its files are looked for first
 
@@ -93,18 +91,15 @@ class Entry:
 def entries() -> dict[str, Entry]:
     """All registered data sets by name, in the order of the registry, then the user's own.
 
-    Raises
-    ------
-    InputError
-        A registry is not valid: the file, the place and the unknown key or wrong value; or an
-        entry of one's own has the name of a shipped one, beside whose numbers its own would stand.
+    An entry of one's own with the name of a shipped one, beside whose numbers its own would stand,
+    is an error.
     """
     known = dict(_read(config_path("datasets.yaml")))
     files = [folder / "data.yaml" for folder in added_papers().values()]
     files = [file for file in files if file.is_file()]
     own = os.environ.get("KRONBENCH_REGISTRY")
     for file in [*files, Path(own).expanduser().absolute()] if own else files:
-        lowered = {name.lower(): name for name in known}
+        lowered = _lowered(known)
         for name, entry in _read(file).items():
             if taken := lowered.get(name.lower()):
                 raise InputError(
@@ -116,20 +111,12 @@ def entries() -> dict[str, Entry]:
 
 
 def find(name: str) -> Entry:
-    """The entry of a data set, matched without regard to case.
-
-    Raises
-    ------
-    InputError
-        There is no such data set: the closest names, and how to list all.
-    """
+    """The entry of a data set, matched without regard to case."""
     known = entries()
-    lowered = {known_name.lower(): known_name for known_name in known}
+    lowered = _lowered(known)
     if name.lower() in lowered:
         return known[lowered[name.lower()]]
-    close = [
-        lowered[match] for match in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)
-    ]
+    close = [lowered[key] for key in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)]
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     raise InputError(
         f"there is no data set '{name}'; {hint}'python -m kronbench data list' shows all"
@@ -148,52 +135,36 @@ def _read(path):
 def _read_unchanged(path, _stamp):
     content = read_yaml(path) or {}
     validate(content, "datasets", path)
-    lowered = {}
+    lowered = _lowered(content)
     for name in content:
-        if name.lower() in lowered:
-            raise InputError(f"{path}: {lowered[name.lower()]} and {name} differ only in case")
-        lowered[name.lower()] = name
+        if (other := lowered[name.lower()]) != name:
+            raise InputError(f"{path}: {name} and {other} differ only in case")
     return {name: _entry(name, fields) for name, fields in content.items()}
 
 
-def _address(url):
-    return url if isinstance(url, str) else Member(**url)
+def _lowered(names):
+    return {name.lower(): name for name in names}
 
 
 def _file(record):
-    return FileEntry(**{**record, "urls": tuple(map(_address, record.get("urls", ())))})
+    urls = (url if isinstance(url, str) else Member(**url) for url in record.get("urls", ()))
+    return FileEntry(**{**record, "urls": tuple(urls)})
+
+
+def _files(records):
+    return {key: _file(record) for key, record in records.items()}
 
 
 def _fold(name, fields):
-    return FoldEntry(
-        name=name,
-        title=" ".join(fields["title"].split()),
-        setting=fields["setting"],
-        files={key: _file(record) for key, record in fields.get("files", {}).items()},
-        draw=fields.get("draw", {}),
-        counts=fields["counts"],
-        leak=fields.get("leak", {}),
-        positive_above=fields.get("positive_above"),
-    )
+    return FoldEntry(name=name, **{**fields, "files": _files(fields.get("files", {}))})
 
 
 def _entry(name, fields):
-    return Entry(
-        name=name,
-        title=fields["title"],
-        loader=fields["loader"],
-        licence=" ".join(fields["licence"].split()),
-        citation=" ".join(fields["citation"].split()),
-        options=fields.get("options", {}),
-        surrogate=fields.get("surrogate", {}),
-        files={key: _file(record) for key, record in fields.get("files", {}).items()},
-        shape={key: tuple(dims) for key, dims in fields.get("shape", {}).items()},
-        notes=tuple(" ".join(note.split()) for note in fields.get("notes", ())),
-        agreement=fields.get("agreement", ""),
-        other_data={
-            paper: " ".join(text.split()) for paper, text in fields.get("other_data", {}).items()
-        },
-        manual=fields.get("manual"),
-        folds={fold: _fold(fold, record) for fold, record in fields.get("folds", {}).items()},
-        aliases=fields.get("aliases", {}),
-    )
+    read = {
+        "files": _files,
+        "shape": lambda shape: {key: tuple(dims) for key, dims in shape.items()},
+        "notes": tuple,
+        "folds": lambda folds: {key: _fold(key, record) for key, record in folds.items()},
+    }
+    known = {key: read[key](value) if key in read else value for key, value in fields.items()}
+    return Entry(name=name, **known)

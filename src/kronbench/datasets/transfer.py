@@ -2,24 +2,27 @@
 
 Hosts that do not answer cost ``BUDGET`` seconds in all; they are remembered in the cache, so that
 fifty jobs do not each wait for them. A transfer that breaks off is tried once more.
+
+Tried: pooch's downloader bounds neither bytes nor time; urllib3's ``Retry`` does not repeat a
+transfer that breaks off, and waits as long as any server asks.
 """
 
 from __future__ import annotations
 
-import email.utils
-import json
+import contextlib
 import logging
 import re
 import socket
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pooch
 import requests
 import urllib3
+from urllib3.util import Retry
 
 from kronbench.files import write_text
 from kronbench.resources import cache_folder, shown
@@ -29,186 +32,139 @@ READ = 8.0  # seconds a connected host may stay silent
 BUDGET = 14.0  # seconds spent on hosts that do not answer, all of them together
 MEMORY = 600.0  # seconds for which a host that does not answer is remembered
 SLOWEST = 5e4  # bytes a second that a transfer has to reach on the whole
-TRIES = 2  # of a transfer that breaks off, or of a host that asks for patience
-PAUSE = 0.3  # seconds before the second, where the host does not say how long
+PAUSE = 0.3  # seconds before the second try, where the host does not say how long
 WAIT = 8.0  # seconds that a host may ask for; after a longer wish another address is tried
 
 _BUSY = (429, 500, 502, 503, 504)
+# What makes a host not worth a second try, and what does.
+_DEAD = (requests.Timeout, requests.exceptions.SSLError, requests.exceptions.ProxyError)
+_BROKEN = (
+    requests.ConnectionError,
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ContentDecodingError,
+)
 
 _log = logging.getLogger(__name__)
 
 
 class NoAnswerError(Exception):
-    """Why an address gave no file."""
+    """Why an address gave no file.
+
+    ``dead`` is the host that is to be left alone, ``wait`` the seconds after which a second try
+    makes sense.
+    """
+
+    def __init__(self, reason: str, dead: str | None = None, wait: float | None = None):
+        super().__init__(reason)
+        self.dead, self.wait = dead, wait
 
 
-class TooLargeError(Exception):
+class TooLargeError(NoAnswerError):
     """An address sent more bytes than it may."""
 
 
 def transfer(url: str, target: Path, limit: int, expected: int) -> None:
     """Download ``url`` into the file ``target``.
 
-    Parameters
-    ----------
-    limit : int
-        Bytes after which the transfer is broken off.
-    expected : int
-        Bytes of the file, which say how long it may take: what is left of ``BUDGET``, and
-        ``expected / SLOWEST`` seconds.
-
-    Raises
-    ------
-    NoAnswerError
-        The host does not answer now, or did not a short while ago; the transfer broke off twice
-        or was too slow; or the server answers with an error.
-    TooLargeError
-        More than ``limit`` bytes came.
-    OSError
-        ``target`` cannot be written.
+    A file of ``expected`` bytes may take what is left of ``BUDGET``, and ``expected / SLOWEST``
+    seconds. After ``limit`` bytes it is broken off (`TooLargeError`); any other fault of the
+    transport, and a host that is remembered not to answer, is a `NoAnswerError`.
     """
     host = _host(url)
-    left = _patience(host)
+    left = _seconds_left(host)
     begin = time.monotonic()
     end = begin + min(left, BUDGET) + expected / SLOWEST
-    for attempt in range(TRIES):
+    for is_last in (False, True):
         start = time.monotonic()
         try:
             _attempt(url, target, limit, left, end)
-        except _DeadError as error:
-            # A long download that breaks off has not cost the user more than its last silence.
-            seconds = min(time.monotonic() - start, CONNECT + READ)
-            _remember(error.host or host, seconds, str(error))
-            raise NoAnswerError(str(error)) from None
-        except _AgainError as error:
-            wait = PAUSE if error.asked is None else error.asked
+        except NoAnswerError as error:
             now = time.monotonic()
-            if attempt + 1 < TRIES and wait <= min(WAIT, end - now):
+            if error.dead:
+                # A long download that breaks off has not cost the user more than its last silence.
+                _remember(error.dead, min(now - start, CONNECT + READ), str(error))
+            elif error.wait is None:
+                _remember(host)
+            elif not is_last and error.wait <= min(WAIT, end - now):
                 _log.info("%s: %s; trying again", host, error)
-                time.sleep(wait)
+                time.sleep(error.wait)
                 continue
             # A host that breaks off at once may serve the next file well; one that asks for a
             # wait, or stalls, is left alone for as long as it asks, or has cost.
-            duration = error.asked or (now - begin if now - begin > READ else 0.0)
-            _remember(host, 0.0, str(error) if duration else None, duration or None)
-            raise NoAnswerError(str(error)) from None
-        except (NoAnswerError, TooLargeError):
-            _remember(host, 0.0)
+            elif error.wait > PAUSE or now - begin > READ:
+                _remember(host, 0.0, str(error), max(error.wait, now - begin))
+            else:
+                _remember(host)
             raise
-        else:
-            _remember(host, 0.0)
-            return
-
-
-class _DeadError(Exception):
-    """A host gives no answer that could be waited for."""
-
-    def __init__(self, reason, host=None):
-        super().__init__(reason)
-        self.host = host
-
-
-class _AgainError(Exception):
-    """What failed is worth a second try, after the seconds that the server asks for."""
-
-    def __init__(self, reason, asked=None):
-        super().__init__(reason)
-        self.asked = asked
-
-
-class _Sink:
-    """A file for pooch to write to, bounded in bytes."""
-
-    def __init__(self, stream, limit):
-        self._stream, self._left = stream, limit
-
-    def write(self, chunk):
-        self._left -= len(chunk)
-        if self._left < 0:
-            raise TooLargeError
-        self._stream.write(chunk)
-
-    def flush(self):
-        self._stream.flush()
+        _remember(host)
+        return
 
 
 def _attempt(url, target, limit, left, end):
     start = time.monotonic()
     if reason := _refusal(*_peer(url), min(CONNECT, left)):
-        raise _DeadError(reason)
+        raise NoAnswerError(reason, dead=_host(url))
     left = max(left - (time.monotonic() - start), 0.1)
-    download = pooch.HTTPDownloader(
-        timeout=(min(CONNECT, left), min(READ, left)), chunk_size=1 << 16
-    )
-    with target.open("wb") as stream:
-        sink = _Sink(stream, limit)
-        try:
-            # In a thread: the time-outs of a socket begin anew with every byte.
-            _within(end - time.monotonic(), lambda: download(url, sink, None))
-        except TimeoutError:
-            raise _DeadError("too slow") from None
-        except requests.HTTPError as error:
-            raise _status_fault(error.response) from None
-        except requests.RequestException as error:
-            raise _fault(error) from None
-        except ValueError as error:  # a header that is no number, an address that is none
-            raise NoAnswerError(f"an answer that is not HTTP ({type(error).__name__})") from None
-
-
-def _status_fault(response):
-    reason = f"HTTP status {response.status_code}"
-    if response.status_code not in _BUSY:
-        return NoAnswerError(reason)
-    wait = _seconds_asked(response.headers.get("Retry-After", ""))
-    if wait is None:
-        return _AgainError(reason)
-    return _AgainError(f"{reason}, which asks to wait {wait:.0f} s", wait)
-
-
-def _seconds_asked(text):
-    """Of a Retry-After header: seconds, or a date; None where it is neither."""
-    if re.fullmatch(r"\s*[0-9]{1,9}\s*", text):
-        return float(text)
     try:
-        return max(email.utils.parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
-    except (TypeError, ValueError, OverflowError):
-        return None
+        # In a thread: the time-outs of a socket begin anew with every byte.
+        _within(
+            end - time.monotonic(),
+            lambda: _stream(url, target, limit, (min(CONNECT, left), min(READ, left))),
+        )
+    except TimeoutError:
+        raise NoAnswerError("too slow", dead=_host(url)) from None
+    except requests.RequestException as error:
+        raise _fault(error, _host(url)) from None
+    except ValueError as error:  # an address that is none
+        raise NoAnswerError(f"an answer that is not HTTP ({type(error).__name__})") from None
 
 
-def _fault(error):
+def _stream(url, target, limit, timeout):
+    with target.open("wb") as file, requests.get(url, stream=True, timeout=timeout) as response:
+        response.raise_for_status()
+        for chunk in response.iter_content(1 << 16):
+            limit -= len(chunk)
+            if limit < 0:
+                raise TooLargeError("too large")
+            file.write(chunk)
+
+
+def _fault(error, host):
     """What an exception of the transport means for the host, and for a second try."""
     reason = type(error).__name__
+    if isinstance(error, requests.HTTPError):
+        reason = f"HTTP status {error.response.status_code}"
+        if error.response.status_code not in _BUSY:
+            return NoAnswerError(reason)
+        wait = None
+        with contextlib.suppress(urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
+            wait = Retry().get_retry_after(error.response.raw)
+        if wait:
+            return NoAnswerError(f"{reason}, which asks to wait {wait:.0f} s", wait=wait)
+        return NoAnswerError(reason, wait=PAUSE)
     cause = error.args[0] if error.args else None
-    # A redirect may have led to another host: that one is to blame.
-    host = _host(error.request.url) if error.request is not None and error.request.url else None
-    dead = (requests.Timeout, requests.exceptions.SSLError, requests.exceptions.ProxyError)
-    if isinstance(error, dead) or isinstance(cause, urllib3.exceptions.MaxRetryError):
-        return _DeadError(reason, host)
-    broken = (
-        requests.ConnectionError,
-        requests.exceptions.ChunkedEncodingError,
-        requests.exceptions.ContentDecodingError,
-    )
-    if isinstance(error, broken):
-        return _AgainError(f"the transfer broke off ({reason})")
+    if isinstance(error, _DEAD) or isinstance(cause, urllib3.exceptions.MaxRetryError):
+        # A redirect may have led to another host: that one is to blame.
+        return NoAnswerError(reason, dead=_host(error.request.url) if error.request else host)
+    if isinstance(error, _BROKEN):
+        return NoAnswerError(f"the transfer broke off ({reason})", wait=PAUSE)
     return NoAnswerError(reason)
 
 
-def _patience(host):
-    """Seconds that may still be spent on this host."""
+def _seconds_left(host):
+    """Seconds that may still be spent on this host: no bound for one that answered lately."""
     spent = 0.0
-    record = _record(host)
-    for known in record.parent.glob("*"):
-        state = _state(known)
+    for record in _record(host).parent.glob("*"):
+        state = _state(record)
         if state is None:
             continue
         seconds, failure = state
-        if known == record:
-            if failure:
-                raise NoAnswerError(f"{failure}, a short while ago")
-            return float("inf")
-        if failure:
+        if record != _record(host):
             spent += seconds
+        elif failure:
+            raise NoAnswerError(f"{failure}, a short while ago")
+        else:
+            return float("inf")
     if spent > BUDGET - 0.5:
         raise NoAnswerError("not tried, because other hosts did not answer")
     return BUDGET - spent
@@ -217,23 +173,17 @@ def _patience(host):
 def _state(record):
     """Seconds lost on a host and why; None where the record has faded, or is damaged."""
     try:
-        state = json.loads(record.read_text(encoding="utf-8"))
-        left, seconds = float(state["until"]) - time.time(), float(state["seconds"])
-        failure = state["failure"]
-    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
+        until, seconds, failure = record.read_text(encoding="utf-8").split(" ", 2)
+        left, seconds = float(until) - time.time(), float(seconds)
+    except (OSError, ValueError):
         return None
-    sound = 0 < left < MEMORY + 1 and 0 <= seconds <= BUDGET
-    return (seconds, failure) if sound and isinstance(failure, str | None) else None
+    return (seconds, failure) if 0 < left < MEMORY + 1 and 0 <= seconds <= BUDGET else None
 
 
-def _remember(host, seconds, failure=None, duration=None):
-    duration = MEMORY if duration is None else min(duration, MEMORY)
-    state = {
-        "until": time.time() + duration,
-        "seconds": round(seconds, 3),
-        "failure": failure,
-    }
-    write_text(_record(host), json.dumps(state))
+def _remember(host, seconds=0.0, failure="", duration=MEMORY):
+    """Note for ``duration`` seconds what a host has cost, and why; without a reason it answers."""
+    until = time.time() + min(duration, MEMORY)
+    write_text(_record(host), f"{until:.3f} {seconds:.3f} {failure}")
 
 
 def _record(host):
@@ -267,19 +217,13 @@ def _refusal(host, port, seconds):
 
 def _within(seconds: float, call: Callable[[], object]) -> None:
     """Run ``call``, and leave it behind in its thread when it takes longer."""
-    outcome = []
+    outcome = Future()
 
     def run():
         try:
-            call()
-            outcome.append(None)
+            outcome.set_result(call())
         except BaseException as error:
-            outcome.append(error)
+            outcome.set_exception(error)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(max(seconds, 0.0))
-    if not outcome:
-        raise TimeoutError
-    if outcome[0] is not None:
-        raise outcome[0]
+    threading.Thread(target=run, daemon=True).start()
+    outcome.result(max(seconds, 0.0))

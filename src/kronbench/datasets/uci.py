@@ -8,61 +8,37 @@ training part (a rare category, a pixel that is nearly always off).
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from kronbench.datasets.dataset import Loader
 from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.plain_text import excerpt, numbers
 from kronbench.errors import InputError
+
+_BLANKS = re.compile("[ \t]+")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the records of one source file are written.
+    """How the records of one source file are written."""
 
-    Parameters
-    ----------
-    n_columns : int
-        Fields of a record.
-    target : int
-        Position of the class label or the response (negative: from the end).
-    labels : tuple of str, optional
-        The class labels that may occur; None for a response that is a number.
-    delimiter : str, optional
-        Between fields; None is any white space.
-    record_end : str
-        Between records.
-    header : int
-        Leading records that are not data.
-    arff : bool
-        The file is in Weka's format, which says itself how its records are written.
-    ignore : tuple of int
-        Fields that are neither input nor target (identifiers).
-    categorical : tuple of int
-        Fields that become indicator columns, one a value, in alphabetical order.
-    sequence, sequence_length : int
-        A field that holds one letter a position: it is split, and each position is categorical.
-    missing : frozenset of str
-        Entries that mean "not known": the record is left out ("nan" for numbers in Weka's format).
-    codes : dict
-        Numbers for entries that are words.
-    """
-
-    n_columns: int
-    target: int = -1
-    labels: tuple[str, ...] | None = None
-    delimiter: str | None = None
+    n_columns: int  # fields of a record
+    target: int = -1  # position of the class label or the response (negative: from the end)
+    labels: tuple[str, ...] | None = None  # that may occur; None for a response, a number
+    delimiter: str | None = None  # between fields; None is blanks and tabs
     record_end: str = "\n"
-    header: int = 0
-    arff: bool = False
-    ignore: tuple[int, ...] = ()
-    categorical: tuple[int, ...] = ()
-    sequence: int | None = None
+    header: int = 0  # leading records that are not data
+    arff: bool = False  # Weka's format, which says itself how its records are written
+    ignore: tuple[int, ...] = ()  # fields that are neither input nor target (identifiers)
+    categorical: tuple[int, ...] = ()  # fields that become indicators, one a value in order
+    sequence: int | None = None  # a field of one letter a position, each of them categorical
     sequence_length: int = 0
-    missing: frozenset[str] = frozenset()
-    codes: dict[str, float] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()  # "not known": the record is left out ("nan" in Weka's)
+    codes: dict[str, str] = field(default_factory=dict)  # numerals for words
 
 
 def _numbered(first, last):
@@ -92,7 +68,7 @@ LAYOUTS = {
             "secondary_hypothyroid",
         ),
         missing=frozenset({"?", "nan"}),
-        codes={"F": 0.0, "M": 1.0, "f": 0.0, "t": 1.0},
+        codes={"F": "0", "M": "1", "f": "0", "t": "1"},
     ),
     "ionosphere": Layout(35, delimiter=",", labels=("b", "g")),
     "isolet": Layout(618, delimiter=",", labels=tuple(f"{c}." for c in range(1, 27))),
@@ -154,8 +130,6 @@ def parse_table(
 
     Parameters
     ----------
-    files : mapping
-        By key, objects with ``.name`` and ``.open()``.
     layout : str
         A key of `LAYOUTS`.
     n_points, n_features : int
@@ -164,7 +138,8 @@ def parse_table(
         The labels of class 0, of class 1 ...; records with any other label are left out. None
         takes the labels of the layout one by one.
     columns : list of int, optional
-        The fields that are inputs; None takes all but the target and ignored ones.
+        The fields that are inputs; None takes all but the target and ignored ones. Numbers come
+        first, then the indicators of one field after the other.
     drop_constant : bool
         Leave out columns with a single value over the records of the chosen classes.
     largest_variance : bool
@@ -174,24 +149,9 @@ def parse_table(
     seed : int, optional
         Draws ``n_points`` of more records without replacement, and keeps their order.
     test : str, optional
-        The key of the file that is the test part: adds the array ``is_test`` (n,) of bool.
-
-    Returns
-    -------
-    dict
-        ``X`` (n, p) float64, numeric columns first, then the indicators of one field after the
-        other; ``y`` (n,), float64 for regression, else int64 classes 0..C-1.
-
-    Raises
-    ------
-    InputError
-        A record has the wrong number of fields, an unknown label, an entry that is no finite
-        number; or what is left is not ``n_points`` records of ``n_features`` columns.
+        The key of the file that is the test part, marked in ``is_test``.
     """
-    # Here: it takes pandas, a tenth of a second that other formats do not need.
-    from kronbench.datasets.uci_records import read_records
-
-    X, y, origin = read_records(files, LAYOUTS[layout], classes, columns)
+    X, y, origin = _read_records(files, LAYOUTS[layout], classes, columns)
     if drop_constant:
         X = X[:, np.ptp(X, axis=0) > 0]
     if largest_variance and X.shape[1] > n_features:
@@ -204,9 +164,8 @@ def parse_table(
         drawn.sort()
         X, y, origin = X[drawn], y[drawn], origin[drawn]
     if X.shape != (n_points, n_features):
-        names = ", ".join(file.name for file in files.values())
         raise InputError(
-            f"{names}: {X.shape[0]} points with {X.shape[1]} features are left, "
+            f"{_names(files)}: {X.shape[0]} points with {X.shape[1]} features are left, "
             f"{n_points} with {n_features} are expected"
         )
     arrays = {"X": np.ascontiguousarray(X), "y": y}
@@ -215,58 +174,105 @@ def parse_table(
     return arrays
 
 
-def surrogate_table(
-    rng: np.random.Generator,
-    *,
-    n_points: int,
-    n_features: int,
-    class_counts: Sequence[int] | None = None,
-    blocks: Sequence[int] = (),
-    n_test: int | None = None,
-    **_parsing: object,
-) -> dict[str, np.ndarray]:
-    """Correlated inputs and a smooth noisy target, of the shape and class sizes of the real table.
-
-    The covariance of the inputs has eigenvalues 1/k. The target is a sum of waves along ten random
-    directions, with noise of a third of its standard deviation; classes are slices of its range.
-
-    Parameters
-    ----------
-    rng : numpy Generator
-    n_points, n_features : int
-    class_counts : list of int, optional
-        Points of each class; None for regression.
-    blocks : list of int
-        Columns in each group of indicators.
-    n_test : int, optional
-        Points of the test part, marked in ``is_test``.
-    """
-    n_numbers = n_features - sum(blocks)
-    n_latent = n_numbers + len(blocks)
-    rotation = np.linalg.qr(rng.standard_normal((n_latent, n_latent)))[0]
-    latent = rng.standard_normal((n_points, n_latent)) / np.sqrt(np.arange(1, n_latent + 1))
-    directions = rng.standard_normal((n_latent, 10)) / np.sqrt(n_latent)
-    target = np.sin(3.0 * latent @ directions + rng.uniform(0, 2 * np.pi, 10)).sum(axis=1)
-    target += rng.standard_normal(n_points) * target.std() / 3
-
-    inputs = latent @ rotation
-    groups = [inputs[:, :n_numbers]]
-    for column, size in zip(inputs.T[n_numbers:], blocks, strict=True):
-        counts = 1 + np.bincount(rng.integers(size, size=n_points - size), minlength=size)
-        groups.append(_slices(column, counts)[:, None] == np.arange(size))
-    arrays = {"X": np.hstack(groups, dtype=np.float64), "y": target}
-    if class_counts is not None:
-        arrays["y"] = _slices(target, class_counts)
-    if n_test is not None:
-        arrays["is_test"] = rng.permutation(n_points) < n_test
-    return arrays
+def _names(files):
+    return ", ".join(file.name for file in files.values())
 
 
-TABLE = Loader("vectors", parse=parse_table, surrogate=surrogate_table)
+def _read_records(files, layout, classes, columns):
+    """Inputs and targets of all records of ``classes``, and the position of each one's file."""
+    classes = classes or [[label] for label in layout.labels or ()]
+    class_of = {label: c for c, group in enumerate(classes) for label in group}
+    width = layout.n_columns
+    target = layout.target % width
+    positions = range(width) if columns is None else columns
+    inputs = [c for c in positions if c not in (target, *layout.ignore)]
+    categorical = [c for c in inputs if c in layout.categorical]
+    numeric = [c for c in inputs if c not in (layout.sequence, *layout.categorical)]
+
+    X, words, y, origin = [], [], [], []
+    for position, file in enumerate(files.values()):
+        for place, record in _records(file, layout):
+            label = record[target]
+            if layout.labels is not None and label not in layout.labels:
+                raise InputError(
+                    f"{place}: unknown class {excerpt(label)}, expected one of "
+                    f"{', '.join(layout.labels)}"
+                )
+            fields = [record[c] for c in categorical]
+            if layout.sequence is not None:
+                letters = record[layout.sequence]
+                if len(letters) != layout.sequence_length:
+                    raise InputError(
+                        f"{place}: a sequence of {len(letters)} letters, expected "
+                        f"{layout.sequence_length}"
+                    )
+                fields += letters
+            if layout.labels is not None and label not in class_of:
+                continue
+            if not layout.missing.isdisjoint([*fields, *(record[c] for c in numeric)]):
+                continue
+            record = [layout.codes.get(entry, entry) for entry in record]
+            X.append(_finite(place, record, numeric))
+            words.append(fields)
+            y.append(class_of[label] if layout.labels else _finite(place, record, [target])[0])
+            origin.append(position)
+    if not y:
+        raise InputError(f"{_names(files)}: no record of the expected classes was found")
+
+    groups = [np.array(X)]
+    for column in map(np.array, zip(*words, strict=True)):
+        groups.append(column[:, None] == np.unique(column))
+    return np.hstack(groups, dtype=np.float64), np.array(y), np.array(origin)
 
 
-def _slices(values, counts):
-    """Levels 0, 1, ... along increasing values, with ``counts[k]`` entries at level k."""
-    levels = np.empty(len(values), dtype=np.int64)
-    levels[np.argsort(values, kind="stable")] = np.repeat(np.arange(len(counts)), counts)
-    return levels
+def _records(file, layout):
+    """The place of each record, for messages, and its fields as text."""
+    with file.open() as stream:
+        if layout.arff:
+            records = list(_weka(file, stream))
+        else:
+            # Tried: pandas' reader, faster for many records and slower for many fields, needs
+            # guards against what it cuts or takes minutes for.
+            records = _delimited(stream.read().decode("latin-1"), layout)
+    kind = "record" if layout.arff or layout.record_end != "\n" else "line"
+    for number, fields in enumerate(records, start=1):
+        if number <= layout.header or not any(fields):
+            continue
+        place = f"{file.name}, {kind} {number}"
+        if len(fields) != layout.n_columns or not all(fields):
+            raise InputError(
+                f"{place}: {sum(map(bool, fields))} columns, expected {layout.n_columns}"
+            )
+        yield place, fields
+
+
+def _delimited(text, layout):
+    if layout.record_end == "\n":
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    for record in text.split(layout.record_end):
+        if layout.delimiter is None:
+            yield _BLANKS.split(record.strip(" \t"))
+        else:
+            fields = [entry.lstrip(" \t") for entry in record.split(layout.delimiter)]
+            # Some archives end their records with a delimiter.
+            yield fields[:-1] if len(fields) > layout.n_columns and not fields[-1] else fields
+
+
+def _weka(file, stream):
+    from scipy.io import arff  # for one table
+
+    try:
+        records, _ = arff.loadarff(io.TextIOWrapper(stream, encoding="latin-1"))
+    except (arff.ArffError, ValueError, IndexError, StopIteration, NotImplementedError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise InputError(f"{file.name} is not in Weka's format: {said}") from None
+    for record in records:
+        # Words come as bytes, numbers as float64, whose text gives the same number again.
+        yield [v.decode("latin-1") if isinstance(v, bytes) else repr(float(v)) for v in record]
+
+
+def _finite(place, record, columns):
+    values = numbers(place, record, columns)
+    if not np.isfinite(values).all():
+        raise InputError(f"{place}: a number is not finite")
+    return values

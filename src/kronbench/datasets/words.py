@@ -1,16 +1,14 @@
-"""Words of texts, read or drawn: stems by Porter (1980), counts scaled to rows of unit norm."""
+"""Words of texts: stems by Porter (1980), counts scaled to rows of unit norm."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import snowballstemmer
 from scipy import sparse
-
-from kronbench.datasets.corpus import CorpusLaw, Topics
 
 _WORD = re.compile(r"[a-z]{2,}")
 _PORTER = snowballstemmer.stemmer("porter")
@@ -32,28 +30,11 @@ def stem(word: str) -> str:
 
 
 def unit_counts(texts: Iterable[str]) -> sparse.csr_array:
-    """(n, V) counts of the stems of ``texts``, the stems in order, in rows of unit norm.
-
-    Texts are taken one at a time; one without any word has a row of zeros.
-    """
+    """(n, V) counts of the stems of ``texts``, in their order, in rows of unit norm or zero."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     counts = CountVectorizer(analyzer=stems, dtype=np.float64).fit_transform(texts)
     return sparse.csr_array(unit_rows(counts))
-
-
-def drawn_words(
-    rng: np.random.Generator, placed: Mapping[str, np.ndarray], law: CorpusLaw
-) -> sparse.csr_array:
-    """(n, V) counts of words drawn by a law for documents of a tree, in rows of unit norm.
-
-    ``placed`` holds ``y`` (n,), their classes, all of which occur, and ``parents`` (n_nodes,) of
-    the tree, whose last nodes are the classes in order.
-    """
-    parents, y = placed["parents"], placed["y"]
-    n_inner = len(parents) - (y.max() + 1)
-    counts = Topics(rng, parents, law).draw(rng, n_inner + y)
-    return sparse.csr_array(unit_rows(counts.astype(np.float64)))
 
 
 def unit_rows(X: np.ndarray | sparse.csr_array) -> np.ndarray | sparse.csr_array:

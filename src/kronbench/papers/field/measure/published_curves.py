@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from tqdm import tqdm
 
 from kronbench.datasets import Dataset
-from kronbench.datasets.printed_curves import DOMAIN_KERNELS, PAIRWISE_KERNELS, SETTINGS
+from kronbench.datasets.printed_results import DOMAIN_KERNELS, PAIRWISE_KERNELS, SETTINGS
 from kronbench.evaluation import roc_auc
 from kronbench.evaluation.shuffle_splits import shuffle_split
 from kronbench.linalg import gram, multishift_minres

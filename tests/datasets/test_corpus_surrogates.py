@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench.datasets import corpus
-from kronbench.datasets.corpus import CorpusLaw, Topics, depths, random_tree, sizes_with_total
+from kronbench.datasets import corpus_surrogates
+from kronbench.datasets.corpus_surrogates import (
+    CorpusLaw,
+    Topics,
+    depths,
+    random_tree,
+    sizes_with_total,
+)
 
+V = 500
 LAW = CorpusLaw(
-    n_words=500,
     exponent=1.0,
-    shift=2.0,
     log_length=5.0,
     spread=0.5,
     shares=(0.7, 0.1, 0.2),
@@ -49,11 +54,11 @@ def test_sizes_add_up_and_keep_their_proportions(sizes, extra):
 def test_parts_make_one_canonical_matrix_of_counts(n, at_once, seed):
     rng = np.random.default_rng(seed)
     parents = random_tree(rng, [1, 3, 9])
-    topics = Topics(rng, parents, LAW)
+    topics = Topics(rng, parents, V, LAW)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(corpus, "_DOCUMENTS_AT_ONCE", at_once)
+        patch.setattr(corpus_surrogates, "_DOCUMENTS_AT_ONCE", at_once)
         counts = topics.draw(rng, rng.integers(4, 13, size=n))
-    assert counts.shape == (n, LAW.n_words)
+    assert counts.shape == (n, V)
     assert counts.dtype == np.float32
     assert counts.indices.dtype == np.int32
     assert (counts.data >= 1).all()
@@ -67,12 +72,12 @@ def test_parts_make_one_canonical_matrix_of_counts(n, at_once, seed):
 def test_words_follow_the_laws():
     rng = np.random.default_rng(0)
     parents = random_tree(rng, [1, 2, 4])
-    topics = Topics(rng, parents, LAW)
+    topics = Topics(rng, parents, V, LAW)
     counts = topics.draw(rng, np.full(20_000, 3))
     lengths = counts.sum(axis=1)
     assert np.log(lengths).mean() == pytest.approx(5.0, abs=0.02)
     assert np.log(lengths).std() == pytest.approx(0.5, abs=0.02)
-    background = (np.arange(1, 501) + 2.0) ** -1.0
+    background = (np.arange(1, 501) + 2.7) ** -1.0
     background /= background.sum()
     frequency = counts.sum(axis=0) / lengths.sum()
     # What is left of the frequencies without the background is the topics of the one path.
@@ -86,12 +91,12 @@ def test_words_follow_the_laws():
 def test_documents_share_words_with_their_neighbours_in_the_tree():
     """With four times the share on the upper topic, siblings are nearly parallel."""
     rng = np.random.default_rng(1)
-    law = replace(LAW, n_words=5000, shares=(0.5, 0.4, 0.1))
+    law = replace(LAW, shares=(0.5, 0.4, 0.1))
     parents = np.array([-1, 0, 0, 1, 1, 1, 2, 2, 2])
-    counts = Topics(rng, parents, law).draw(rng, np.repeat(np.arange(3, 9), 500)).toarray()
+    counts = Topics(rng, parents, 5000, law).draw(rng, np.repeat(np.arange(3, 9), 500)).toarray()
     frequency = counts.reshape(6, 500, -1).sum(axis=1)
     frequency /= frequency.sum(axis=1, keepdims=True)
-    background = (np.arange(1, 5001) + 2.0) ** -1.0
+    background = (np.arange(1, 5001) + 2.7) ** -1.0
     topics = frequency - 0.5 * background / background.sum()
     topics /= np.linalg.norm(topics, axis=1, keepdims=True)
     siblings = parents[3:, None] == parents[3:]
