@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -78,7 +79,7 @@ class ClassPrior:
                 raise InputError(f"the precomputed kernel has shape {X.shape}: give (n, n)")
             return StoredKernels([dense(X).astype(self.dtype, copy=False)])
         matrix = gram(X, kernel=self.kernel).astype(self.dtype, copy=False)
-        return StoredKernels([matrix], X, self.kernel)
+        return StoredKernels([matrix], X, partial(gram, kernel=self.kernel))
 
     def covariance(
         self,
