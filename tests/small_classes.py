@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.datasets.dataset import Dataset
 
 # Two children of the root, two subclasses each, three leaves each.

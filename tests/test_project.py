@@ -25,15 +25,15 @@ GROUND = {"__version__", "errors", "files", "intervals", "io", "resources", "set
 FLOORS = {
     "linalg": set(),
     "pairs": {"linalg"},
-    "classes": {"linalg"},
+    "class_tree": {"linalg"},
     "datasets": {"linalg", "pairs"},
-    "evaluation": {"pairs", "classes"},
-    "models": {"linalg", "pairs", "classes", "evaluation"},
+    "evaluation": {"pairs", "class_tree"},
+    "models": {"linalg", "pairs", "class_tree", "evaluation"},
     "bench": {"linalg", "pairs", "datasets", "evaluation"},
     "own_pairs": {"linalg", "pairs", "datasets", "evaluation", "models", "bench"},
     "runs": {"bench", "datasets"},
     "report": {"bench", "runs"},
-    "experiments": {"linalg", "pairs", "classes", "datasets", "evaluation", "models", "bench"},
+    "experiments": {"linalg", "pairs", "class_tree", "datasets", "evaluation", "models", "bench"},
 }
 
 

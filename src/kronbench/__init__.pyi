@@ -1,6 +1,6 @@
 from . import (
     bench as bench,
-    classes as classes,
+    class_tree as class_tree,
     datasets as datasets,
     evaluation as evaluation,
     linalg as linalg,

@@ -101,7 +101,7 @@ sys.modules["kronbench.linalg.vector_instructions"] = None
 import numpy as np
 from scipy import sparse
 from kronbench.bench.provenance import sources_of
-from kronbench.classes.sparse_features import SparseProducts
+from kronbench.linalg.sparse_products import SparseProducts
 from kronbench.linalg import panel_loops
 from kronbench.pairs import SampledKroneckerOperator
 

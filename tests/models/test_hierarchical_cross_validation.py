@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from kronbench.classes import Tree, sharing_pattern
-from kronbench.classes.covariance import DualCovariance
-from kronbench.classes.cross_validation import CrossValidation
-from kronbench.classes.kernels import GaussianKernels
+from kronbench.class_tree import Tree, sharing_pattern
+from kronbench.class_tree.covariance import DualCovariance
+from kronbench.class_tree.cross_validation import CrossValidation
+from kronbench.class_tree.kernels import GaussianKernels
 from kronbench.errors import InputError
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV

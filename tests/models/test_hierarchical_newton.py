@@ -9,18 +9,18 @@ from scipy.linalg import block_diag
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from kronbench.classes import Tree, tree_preconditioner as tree_preconditioners
-from kronbench.classes.covariance import DualCovariance, FeatureCovariance
-from kronbench.classes.exact_mode import exact_flat_mode
-from kronbench.classes.kernels import DenseFeatures, GaussianKernels, SparseFeatures
-from kronbench.classes.posterior_mode import posterior_mode, run
-from kronbench.classes.softmax import SoftmaxLoss
-from kronbench.classes.tree_preconditioner import tree_preconditioner
+from kronbench.class_tree import Tree, tree_preconditioner as tree_preconditioners
+from kronbench.class_tree.covariance import DualCovariance, FeatureCovariance
+from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
+from kronbench.class_tree.posterior_mode import posterior_mode, run
+from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.evaluation import taxo_decision
+from kronbench.experiments.seeger.exact_mode import exact_flat_mode
 from kronbench.linalg import gram
 from kronbench.models import HierarchicalNewtonClassifier, fit_uncertain
-from tests.classes.test_tree import path_matrix
+from tests.class_tree.test_tree import path_matrix
 from tests.models.hierarchical_problems import (
     PARENTS,
     UNEVEN,

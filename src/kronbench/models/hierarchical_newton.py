@@ -14,16 +14,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kronbench.classes.covariance import Coupling, FeatureCovariance
-from kronbench.classes.criterion import Criterion
-from kronbench.classes.cross_validation import CrossValidation
-from kronbench.classes.posterior_mode import Mode, posterior_mode, run
-from kronbench.classes.printed_mode import symmetrized_mode
-from kronbench.classes.prior import ClassPrior
-from kronbench.classes.sharing import groups_as_given, per_node
-from kronbench.classes.softmax import SoftmaxLoss, softmax
-from kronbench.classes.tree import Tree
-from kronbench.classes.tree_preconditioner import tree_preconditioner
+from kronbench.class_tree.covariance import Coupling, FeatureCovariance
+from kronbench.class_tree.criterion import Criterion
+from kronbench.class_tree.cross_validation import CrossValidation
+from kronbench.class_tree.posterior_mode import Mode, posterior_mode, run
+from kronbench.class_tree.printed_mode import symmetrized_mode
+from kronbench.class_tree.prior import ClassPrior
+from kronbench.class_tree.sharing import groups_as_given, per_node
+from kronbench.class_tree.softmax import SoftmaxLoss, softmax
+from kronbench.class_tree.tree import Tree
+from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.evaluation import parent_decision, taxo_decision
 from kronbench.linalg.gram_matrix import dense
@@ -41,7 +41,7 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
     intercept; each function has the prior (or penalty) of its kernel v_p M^(p), the intercepts
     variance sigma^2 (Seeger 2006, Eq. 2). The flat model is the tree of depth one. The posterior
     mode is found by Newton steps to a certified duality gap; see
-    :func:`~kronbench.classes.posterior_mode.posterior_mode`. A step of the linear solver is one
+    :func:`~kronbench.class_tree.posterior_mode.posterior_mode`. A step of the linear solver is one
     product with the kernel of all classes: O(n d C) for a linear kernel of d features (of d
     entries a row where they are sparse), O(n^2 C) for a stored matrix, O(n k C) for rank k.
 
@@ -74,7 +74,7 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
         the prior covariance, without a preconditioner. "pcg": the same, preconditioned by
         elimination along the tree, in few dense features or in leading eigenvectors of one kernel
         for all nodes; see
-        :func:`~kronbench.classes.tree_preconditioner.tree_preconditioner` for what it costs.
+        :func:`~kronbench.class_tree.tree_preconditioner.tree_preconditioner` for what it costs.
         "printed": the paper's iteration (Algorithm 3, Eq. 6), conjugate gradients with its
         diagonal preconditioner on the symmetrized system.
     tol : float, default 1e-6

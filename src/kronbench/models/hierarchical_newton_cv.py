@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kronbench.classes.sharing import node_groups
+from kronbench.class_tree.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
@@ -37,7 +37,7 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         each group; everything else stays.
     sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default "all"
         Nodes of a group have one variance; those of F1, F2, H1 and H2 are given by
-        :func:`~kronbench.classes.sharing_pattern`.
+        :func:`~kronbench.class_tree.sharing_pattern`.
     gamma_sharing : the same, default "all"
         For the widths of a Gaussian kernel. mc-tied of the paper is "all" for both, mc-sep "node"
         for both.

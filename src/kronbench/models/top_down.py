@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kronbench.bench.job import run_experiment
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.experiments.seeger.text_classification import some_subclasses
 from tests.small_classes import COMMON, PARENTS, documents
 

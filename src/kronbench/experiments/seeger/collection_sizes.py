@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.bench.columns import Columns
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.evaluation import n_two_thirds
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch, measure, peak_mib
 from kronbench.bench.columns import TIMING, Columns, Parameter
 from kronbench.bench.seeds import generator
-from kronbench.classes import Tree, sharing_pattern
+from kronbench.class_tree import Tree, sharing_pattern
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from kronbench.bench.clock import in_turn
 from kronbench.bench.columns import TIMING, Columns, Parameter
-from kronbench.classes import Tree
-from kronbench.classes.covariance import DualCovariance
-from kronbench.classes.kernels import DenseFeatures, GaussianKernels, SparseFeatures
+from kronbench.class_tree import Tree
+from kronbench.class_tree.covariance import DualCovariance
+from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
 from kronbench.experiments.seeger.reject_curves import to_unit_range
 from kronbench.linalg.gram_matrix import squared_distances
 

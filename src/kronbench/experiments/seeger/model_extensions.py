@@ -10,13 +10,13 @@ import pandas as pd
 
 from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
-from kronbench.classes import Tree
-from kronbench.classes.covariance import DualCovariance
-from kronbench.classes.exact_mode import exact_flat_mode
-from kronbench.classes.kernels import LowRankKernel
-from kronbench.classes.posterior_mode import posterior_mode, run as run_steps
-from kronbench.classes.softmax import SoftmaxLoss, softmax
+from kronbench.class_tree import Tree
+from kronbench.class_tree.covariance import DualCovariance
+from kronbench.class_tree.kernels import LowRankKernel
+from kronbench.class_tree.posterior_mode import posterior_mode, run as run_steps
+from kronbench.class_tree.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
+from kronbench.experiments.seeger.exact_mode import exact_flat_mode
 from kronbench.linalg import gram
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, fit_uncertain
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kronbench.bench.columns import Columns
 from kronbench.bench.seeds import generator
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 

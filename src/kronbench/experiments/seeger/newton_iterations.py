@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 

@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from kronbench.classes import Tree, sharing_pattern
-from kronbench.classes.criterion import Criterion
-from kronbench.classes.cross_validation import CrossValidation
-from kronbench.classes.prior import ClassPrior
-from kronbench.classes.sharing import node_groups
+from kronbench.class_tree import Tree, sharing_pattern
+from kronbench.class_tree.criterion import Criterion
+from kronbench.class_tree.cross_validation import CrossValidation
+from kronbench.class_tree.prior import ClassPrior
+from kronbench.class_tree.sharing import node_groups
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models import HierarchicalNewtonClassifier
 

@@ -13,10 +13,10 @@ from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.columns import TIMING, Columns
 from kronbench.bench.seeds import generator
-from kronbench.classes import Tree, sharing_pattern
-from kronbench.classes.covariance import FeatureCovariance
-from kronbench.classes.kernels import GaussianKernels, SparseFeatures, StoredKernels
-from kronbench.classes.softmax import SoftmaxLoss
+from kronbench.class_tree import Tree, sharing_pattern
+from kronbench.class_tree.covariance import FeatureCovariance
+from kronbench.class_tree.kernels import GaussianKernels, SparseFeatures, StoredKernels
+from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.experiments.seeger.reject_curves import to_unit_range
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV

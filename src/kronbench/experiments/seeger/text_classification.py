@@ -15,7 +15,7 @@ from tqdm import tqdm
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.columns import Columns, Parameter
 from kronbench.bench.seeds import generator
-from kronbench.classes import Tree, sharing_pattern
+from kronbench.class_tree import Tree, sharing_pattern
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.experiments.seeger.printed_learning import learn_as_printed
 from kronbench.models import (

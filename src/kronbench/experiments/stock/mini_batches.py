@@ -12,10 +12,9 @@ from tqdm import tqdm
 
 from kronbench.bench.clock import Stopwatch
 from kronbench.bench.columns import Columns, Parameter
-from kronbench.classes.tree_kernel import path_features
 from kronbench.evaluation import ranking_areas
 from kronbench.models import CanonicalCorrespondence, IndependentRidge
-from kronbench.pairs.second_step import SecondStep
+from kronbench.pairs.second_step import SecondStep, path_features
 
 if TYPE_CHECKING:
     from kronbench.datasets import Dataset

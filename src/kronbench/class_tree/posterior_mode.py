@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kronbench.classes.covariance import Covariance
-from kronbench.classes.softmax import SoftmaxLoss, softmax
+from kronbench.class_tree.covariance import Covariance
+from kronbench.class_tree.softmax import SoftmaxLoss, softmax
 from kronbench.linalg.krylov import ConjugateGradients
 from kronbench.linalg.vectors import axpy, dot
 

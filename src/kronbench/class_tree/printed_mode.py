@@ -10,9 +10,9 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 
-from kronbench.classes.covariance import DualCovariance
-from kronbench.classes.posterior_mode import Mode, line_search
-from kronbench.classes.softmax import SoftmaxLoss
+from kronbench.class_tree.covariance import DualCovariance
+from kronbench.class_tree.posterior_mode import Mode, line_search
+from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.linalg.krylov import ConjugateGradients
 from kronbench.linalg.vectors import dot
 

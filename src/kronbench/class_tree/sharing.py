@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.classes.covariance import Coupling
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.covariance import Coupling
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 
 

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kronbench.classes.covariance import Covariance
-from kronbench.classes.posterior_mode import conjugate_gradients, posterior_mode, run, run_together
-from kronbench.classes.printed_mode import symmetrized_adjoint, symmetrized_mode
-from kronbench.classes.softmax import SoftmaxLoss
-from kronbench.classes.tree_preconditioner import tree_preconditioner
+from kronbench.class_tree.covariance import Covariance
+from kronbench.class_tree.posterior_mode import (
+    conjugate_gradients,
+    posterior_mode,
+    run,
+    run_together,
+)
+from kronbench.class_tree.printed_mode import symmetrized_adjoint, symmetrized_mode
+from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.linalg.vectors import dot
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from kronbench.classes.kernels import Kernels
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.kernels import Kernels
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg.matrix_products import multiply
 
@@ -61,7 +61,7 @@ class DualCovariance:
 
     Parameters
     ----------
-    kernels : as in :mod:`kronbench.classes.kernels`
+    kernels : as in :mod:`kronbench.class_tree.kernels`
     coupling : Tree or Coupling
     variance : (P,) array
         v_p.

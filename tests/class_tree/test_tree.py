@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.errors import InputError
 
 seeds = st.integers(0, 2**32 - 1)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from kronbench.classes.covariance import Coupling
-from kronbench.classes.cross_validation import CrossValidation, Known
-from kronbench.classes.prior import ClassPrior
-from kronbench.classes.sharing import mean_logs
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.covariance import Coupling
+from kronbench.class_tree.cross_validation import CrossValidation, Known
+from kronbench.class_tree.prior import ClassPrior
+from kronbench.class_tree.sharing import mean_logs
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 
 

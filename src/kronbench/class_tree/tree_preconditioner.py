@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import qr
 
-from kronbench.classes.covariance import Covariance, DualCovariance, FeatureCovariance
-from kronbench.classes.softmax import SoftmaxLoss
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.covariance import Covariance, DualCovariance, FeatureCovariance
+from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg import multiply
 

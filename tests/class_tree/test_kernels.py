@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
 
-from kronbench.classes import Tree
-from kronbench.classes.covariance import Coupling, DualCovariance, FeatureCovariance
-from kronbench.classes.kernels import (
+from kronbench.class_tree import Tree
+from kronbench.class_tree.covariance import Coupling, DualCovariance, FeatureCovariance
+from kronbench.class_tree.kernels import (
     DenseFeatures,
     GaussianKernels,
     LowRankKernel,
@@ -15,7 +15,7 @@ from kronbench.classes.kernels import (
     StoredKernels,
 )
 from kronbench.linalg import gram
-from tests.classes.test_tree import path_matrix, random_parents
+from tests.class_tree.test_tree import path_matrix, random_parents
 
 GAMMA = np.array([0.3, 1.1])
 

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from kronbench.classes.covariance import Coupling, Covariance, DualCovariance, FeatureCovariance
-from kronbench.classes.kernels import (
+from kronbench.class_tree.covariance import Coupling, Covariance, DualCovariance, FeatureCovariance
+from kronbench.class_tree.kernels import (
     DenseFeatures,
     GaussianKernels,
     Kernels,
@@ -17,7 +17,7 @@ from kronbench.classes.kernels import (
     SparseFeatures,
     StoredKernels,
 )
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense, gram
 
