@@ -1,9 +1,8 @@
 """The prior covariance of all class scores, K~ = (B kron I) blockdiag(v_p M_p) (B' kron I) + bias.
 
-Rows are documents, columns classes; B (C, P) is the tree's matrix Phi_L or a dense coupling
-(Seeger 2006, Eq. 2 and section 7.2), and the bias adds sigma^2 to every kernel value of a class
-with itself (section 6.1.1). Both classes below carry vectors a with their images; what a vector
-is, differs:
+Rows are documents, columns classes; B (C, P) is what couples the classes (Seeger 2006, Eq. 2 and
+section 7.2), and the bias adds sigma^2 to every kernel value of a class with itself (section
+6.1.1). Both classes below carry vectors a with their images; what a vector is, differs:
 
     dual space        a = A (n, C) coefficients; the image is K~ A, the scores themselves
     feature space     a = (X'A, 1'A) (d + 1, C); the image is what gives the scores as X F + f0
@@ -17,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from kronbench.class_tree.kernels import Kernels
-from kronbench.class_tree.tree import Tree
+from kronbench.class_tree.coupling import Coupling
+from kronbench.class_tree.kernels import DenseFeatures, Kernels, LowRankKernel
 from kronbench.errors import InputError
 from kronbench.linalg.matrix_products import multiply
 
@@ -26,82 +25,101 @@ from kronbench.linalg.matrix_products import multiply
 _ZERO_SUM = 1e-13
 
 
-class Coupling:
-    """A dense B (C, P) with the products of a :class:`Tree` (Seeger 2006, section 7.2)."""
-
-    is_flat = False
-
-    def __init__(self, matrix: np.ndarray):
-        self.matrix = np.asarray(matrix, float)
-        if self.matrix.ndim != 2 or not np.isfinite(self.matrix).all():
-            raise InputError(
-                f"coupling has shape {self.matrix.shape}: give a (C, P) array of finite numbers"
-            )
-        self.n_classes, self.n_nodes = self.matrix.shape
-
-    def scores(self, functions: np.ndarray) -> np.ndarray:
-        return multiply(functions, self.matrix.T.astype(functions.dtype))
-
-    def adjoint(self, block: np.ndarray) -> np.ndarray:
-        return multiply(block, self.matrix.astype(block.dtype))
-
-    def couple(self, block: np.ndarray, variance: np.ndarray) -> np.ndarray:
-        return self.scores(self.adjoint(block) * np.asarray(variance, block.dtype))
-
-    def diagonal(self, variance: np.ndarray) -> np.ndarray:
-        """(n, C) diagonals of B diag(variance_i) B' for rows (n, P) of variances."""
-        return variance @ (self.matrix**2).T
+def covariance_of(
+    kernels: Kernels,
+    coupling: Coupling,
+    variance: np.ndarray,
+    bias_variance: float,
+    which: np.ndarray | None = None,
+    *,
+    in_features: bool = True,
+) -> Covariance:
+    """The covariance in features where they are few and this is allowed, else in coefficients."""
+    few = isinstance(kernels, DenseFeatures) and kernels.features.shape[1] < kernels.n_rows
+    if few and in_features:
+        return FeatureCovariance(kernels, coupling, variance, bias_variance)
+    return DualCovariance(kernels, coupling, variance, bias_variance, which)
 
 
-class DualCovariance:
-    """K~ on coefficients (n, C): products with the kernel matrices.
+class Covariance:
+    """K~ in one space; each has, beside ``gather`` and ``scores``, what stands here.
 
-    Where all nodes share one kernel, K~ A = M (A T) + sigma^2 1 1'A with T = B diag(v) B': the
-    expensive product is made on C columns instead of P.
+        images(vectors)             K~ times several vectors
+        cross(X, vector)            scores (n_new, C) of new rows
+        node_products(Es, Fs)       (P,) sums over pairs of e~_p' M^(p) f~_p (section 6.4)
+        bias_product(E, F)          sum_c (1'e_c) (1'f_c)
+        coupling_gradient(E, F)     (C, P) derivatives of e'K~ f by the entries of B (section 7.2)
 
     Parameters
     ----------
-    kernels : as in :mod:`kronbench.class_tree.kernels`
-    coupling : Tree or Coupling
+    kernels : Kernels
+    coupling : Coupling
     variance : (P,) array
         v_p.
     bias_variance : float
         sigma^2, not negative.
-    which : (P,) integer array, optional
-        The kernel of each node; kernel 0 for all when None.
 
     Attributes
     ----------
+    shape, dtype
+        Of a vector.
     n_products : float
         Products with K~ made so far.
+    which : (P,) integer array or None
+        The kernel of each node, where there are several.
+
+    Raises
+    ------
+    InputError
+        The variance of the bias is negative or not finite.
+    """
+
+    which: np.ndarray | None = None
+
+    def __init__(
+        self, kernels: Kernels, coupling: Coupling, variance: np.ndarray, bias_variance: float
+    ):
+        if not np.isfinite(bias_variance) or bias_variance < 0:
+            raise InputError(f"bias_variance is {bias_variance}: give a finite number, 0 or more")
+        self.kernels, self.coupling = kernels, coupling
+        self.variance = np.asarray(variance, float)
+        self.bias_variance = float(bias_variance)
+        self.n_products = 0.0
+
+    def image(self, vector: np.ndarray) -> np.ndarray:
+        """K~ times a vector."""
+        return self.images([vector])[0]
+
+    def _squares_by_node(self, blocks, functions):
+        """(P,) sums over pairs of e~_p'f_p, of blocks (., C) and functions (., P)."""
+        return sum(
+            np.einsum("ip,ip->p", self.coupling.sum_below(E), F, dtype=np.float64)
+            for E, F in zip(blocks, functions, strict=True)
+        )
+
+    def _gradient_of_shared(self, inner):
+        """(C, P) derivatives of e'K f by the entries of B, of E'M F where M is one kernel."""
+        return (inner + inner.T) @ self.coupling.matrix * self.variance
+
+
+class DualCovariance(Covariance):
+    """K~ on coefficients (n, C): products with the kernel matrices.
+
+    Where all nodes share one kernel, K~ A = M (A T) + sigma^2 1 1'A with T = B diag(v) B': the
+    expensive product is made on C columns instead of P.
     """
 
     def __init__(
         self,
         kernels: Kernels,
-        coupling: Tree | Coupling,
+        coupling: Coupling,
         variance: np.ndarray,
         bias_variance: float,
         which: np.ndarray | None = None,
     ):
-        self.kernels, self.coupling = kernels, coupling
-        self.variance = np.asarray(variance, float)
-        self.bias_variance = float(bias_variance)
+        super().__init__(kernels, coupling, variance, bias_variance)
         self.which = None if kernels.n_kernels == 1 else np.asarray(which)
-        self.n_products = 0.0
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.kernels.n_rows, self.coupling.n_classes
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.kernels.dtype
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether kernel matrices are in memory: one pass should then serve many blocks."""
-        return len(getattr(self.kernels, "matrices", ())) > 0
+        self.shape, self.dtype = (kernels.n_rows, coupling.n_classes), kernels.dtype
 
     def gather(self, block: np.ndarray) -> np.ndarray:
         return block
@@ -109,63 +127,47 @@ class DualCovariance:
     def scores(self, image: np.ndarray) -> np.ndarray:
         return image
 
-    def image(self, block: np.ndarray) -> np.ndarray:
-        """K~ A (n, C)."""
-        return self.images([block])[0]
-
     def images(self, blocks: list[np.ndarray]) -> list[np.ndarray]:
-        """The same for several blocks in one pass over the kernels."""
+        """K~ A for several blocks in one pass over the kernels."""
         self.n_products += len(blocks)
         if self.which is None:
             coupled = [self.coupling.couple(block, self.variance) for block in blocks]
             out = self._through_one_kernel(self.kernels.product, coupled)
         else:
-            functions = [self.coupling.adjoint(block) for block in blocks]
-            which = np.tile(self.which, len(blocks))
-            together = self.kernels.product(_side_by_side(functions), which)
-            together *= np.tile(self.variance, len(blocks))
-            out = [self.coupling.scores(part) for part in _cut(together, len(blocks))]
+            functions = self._through_many_kernels(self.kernels.product, blocks, self.variance)
+            out = [self.coupling.sum_paths(part) for part in functions]
         for values, block in zip(out, blocks, strict=True):
             values += (self.bias_variance * block.sum(axis=0, dtype=float)).astype(values.dtype)
         return out
 
     def cross(self, X: np.ndarray | sparse.sparray, block: np.ndarray) -> np.ndarray:
-        """Scores (n_new, C) of new rows."""
         if self.which is None:
             out = self.kernels.cross(X, self.coupling.couple(block, self.variance))
         else:
-            functions = self.kernels.cross(X, self.coupling.adjoint(block), self.which)
-            out = self.coupling.scores(functions * self.variance)
+            functions = self.kernels.cross(X, self.coupling.sum_below(block), self.which)
+            out = self.coupling.sum_paths(functions * self.variance)
         return out + self.bias_variance * block.sum(axis=0)
 
     def node_diagonals(self) -> np.ndarray:
         """(n, P): v_p M^(p)_ii."""
-        diagonal = self.kernels.diagonal()
         columns = np.zeros(len(self.variance), int) if self.which is None else self.which
-        return diagonal[:, columns] * self.variance
+        return self.kernels.diagonal()[:, columns] * self.variance
 
     def node_products(
         self, Es: list[np.ndarray], Fs: list[np.ndarray], derivative: bool = False
     ) -> np.ndarray:
-        """(P,) sums over pairs of e~_p' M^(p) f~_p, or with dM^(p) / d log gamma (section 6.4).
-
-        Stored matrices are passed once for all pairs.
-        """
-        if not self.is_stored and len(Es) > 1:
+        """(P,) sums over pairs of e~_p' M^(p) f~_p, or with dM^(p) / d log gamma (section 6.4)."""
+        if not self.kernels.is_stored and len(Es) > 1:
             return sum(
                 self.node_products([E], [F], derivative) for E, F in zip(Es, Fs, strict=True)
             )
+        # Stored matrices are passed once for all pairs
         product = self.kernels.derivative if derivative else self.kernels.product
-        adjoint = self.coupling.adjoint
         if self.which is None:
-            images = [adjoint(image) for image in self._through_one_kernel(product, Fs)]
+            images = map(self.coupling.sum_below, self._through_one_kernel(product, Fs))
         else:
-            functions = _side_by_side([adjoint(F) for F in Fs])
-            images = _cut(product(functions, np.tile(self.which, len(Fs))), len(Fs))
-        return sum(
-            np.einsum("ip,ip->p", adjoint(E), image, dtype=np.float64)
-            for E, image in zip(Es, images, strict=True)
-        )
+            images = self._through_many_kernels(product, Fs)
+        return self._squares_by_node(Es, images)
 
     def _through_one_kernel(self, product, blocks):
         """Images of blocks (n, C) by the kernel that all nodes share, in one pass.
@@ -173,63 +175,50 @@ class DualCovariance:
         Where stored matrices are passed and the rows of all blocks sum to zero, as residuals of
         probabilities do, the image of the last column is minus the sum of the others.
         """
-        short = self.is_stored and all(_sums_to_zero(block) for block in blocks)
+        short = self.kernels.is_stored and all(_sums_to_zero(block) for block in blocks)
         wanted = [block[:, :-1] for block in blocks] if short else blocks
         images = _cut(product(_side_by_side(wanted)), len(blocks))
         if not short:
             return images
         return [np.column_stack([image, -image.sum(axis=1)]) for image in images]
 
+    def _through_many_kernels(self, product, blocks, variance=None):
+        """Functions (n, P) of blocks (n, C), each node by its kernel, in one pass."""
+        together = _side_by_side([self.coupling.sum_below(block) for block in blocks])
+        together = product(together, np.tile(self.which, len(blocks)))
+        if variance is not None:
+            together *= np.tile(variance, len(blocks))
+        return _cut(together, len(blocks))
+
     def bias_product(self, E: np.ndarray, F: np.ndarray) -> float:
-        """sum_c (1'e_c) (1'f_c)."""
         return float(E.sum(axis=0) @ F.sum(axis=0))
 
     def coupling_gradient(self, E: np.ndarray, F: np.ndarray) -> np.ndarray:
-        """(C, P) derivatives of e'K f by the entries of B (Seeger 2006, section 7.2)."""
         if self.which is None:
-            inner = E.T @ self.kernels.product(F)
-            return (inner + inner.T) @ self.coupling.matrix * self.variance
-        Fp = self.kernels.product(self.coupling.adjoint(F), self.which)
-        Ep = self.kernels.product(self.coupling.adjoint(E), self.which)
+            return self._gradient_of_shared(E.T @ self.kernels.product(F))
+        Fp = self.kernels.product(self.coupling.sum_below(F), self.which)
+        Ep = self.kernels.product(self.coupling.sum_below(E), self.which)
         return (E.T @ Fp + F.T @ Ep) * self.variance
 
 
-class FeatureCovariance:
+class FeatureCovariance(Covariance):
     """K~ of a linear kernel with few features d: everything is (d + 1, C) instead of (n, C).
 
     A vector is (X'A, 1'A), its image ((X'A) T, sigma^2 1'A), and a product with K~ two products
     of the BLAS with X and its column of ones (``gather`` and ``scores``, half a product each).
-
-    Parameters
-    ----------
-    kernels : DenseFeatures, or a low-rank kernel without correction
-    coupling, variance, bias_variance, n_products : as for :class:`DualCovariance`
     """
-
-    which = None
-    is_stored = False
 
     def __init__(
         self,
-        kernels: Kernels,
-        coupling: Tree | Coupling,
+        kernels: DenseFeatures | LowRankKernel,
+        coupling: Coupling,
         variance: np.ndarray,
         bias_variance: float,
     ):
-        self.kernels, self.coupling = kernels, coupling
+        super().__init__(kernels, coupling, variance, bias_variance)
         X = kernels.features
         self.features = np.hstack([X, np.ones((len(X), 1), X.dtype)])
-        self.variance = np.asarray(variance, float)
-        self.bias_variance = float(bias_variance)
-        self.n_products = 0.0
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.features.shape[1], self.coupling.n_classes
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.features.dtype
+        self.shape, self.dtype = (self.features.shape[1], coupling.n_classes), X.dtype
 
     def gather(self, block: np.ndarray) -> np.ndarray:
         self.n_products += 0.5
@@ -239,39 +228,26 @@ class FeatureCovariance:
         self.n_products += 0.5
         return multiply(self.features, image)
 
-    def image(self, vector: np.ndarray) -> np.ndarray:
-        out = np.empty_like(vector)
-        out[:-1] = self.coupling.couple(vector[:-1], self.variance)
-        out[-1] = self.bias_variance * vector[-1]
+    def images(self, vectors: list[np.ndarray]) -> list[np.ndarray]:
+        out = [np.empty_like(vector) for vector in vectors]
+        for image, vector in zip(out, vectors, strict=True):
+            image[:-1] = self.coupling.couple(vector[:-1], self.variance)
+            image[-1] = self.bias_variance * vector[-1]
         return out
 
-    def images(self, vectors: list[np.ndarray]) -> list[np.ndarray]:
-        return [self.image(vector) for vector in vectors]
-
     def cross(self, X: np.ndarray | sparse.sparray, vector: np.ndarray) -> np.ndarray:
-        """Scores (n_new, C) of new rows of features."""
         image = self.image(vector)
         return X @ image[:-1] + image[-1]
 
     def node_products(self, Es: list[np.ndarray], Fs: list[np.ndarray]) -> np.ndarray:
-        """(P,) sums over pairs of e~_p' M f~_p."""
-        adjoint = self.coupling.adjoint
-        return sum(
-            np.einsum("ip,ip->p", adjoint(E[:-1]), adjoint(F[:-1]), dtype=np.float64)
-            for E, F in zip(Es, Fs, strict=True)
-        )
+        functions = [self.coupling.sum_below(F[:-1]) for F in Fs]
+        return self._squares_by_node([E[:-1] for E in Es], functions)
 
     def bias_product(self, E: np.ndarray, F: np.ndarray) -> float:
-        """sum_c (1'e_c) (1'f_c)."""
         return float(E[-1] @ F[-1])
 
     def coupling_gradient(self, E: np.ndarray, F: np.ndarray) -> np.ndarray:
-        """(C, P) derivatives of e'K f by the entries of B (Seeger 2006, section 7.2)."""
-        inner = E[:-1].T @ F[:-1]
-        return (inner + inner.T) @ self.coupling.matrix * self.variance
-
-
-Covariance = DualCovariance | FeatureCovariance
+        return self._gradient_of_shared(E[:-1].T @ F[:-1])
 
 
 def _sums_to_zero(block):

@@ -1,16 +1,172 @@
-"""The cross-validation criterion as a function of one vector of free hyperparameters."""
+"""The cross-validation log likelihood of a Gaussian class model and its gradient.
+
+Seeger (2006), sections 5, 6.3 and 6.4: Psi = sum over folds of minus the log likelihood of the
+fold under the mode fitted to the other folds. A fold is a mask over the rows: products are those
+of all rows, with coefficients that are zero on the fold, and held-out scores come with them.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from scipy import sparse
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from kronbench.class_tree.covariance import Coupling
-from kronbench.class_tree.cross_validation import CrossValidation, Known
-from kronbench.class_tree.prior import ClassPrior
-from kronbench.class_tree.sharing import mean_logs
-from kronbench.class_tree.tree import Tree
+import numpy as np
+
+from kronbench.class_tree.coupling import Coupling, DenseCoupling
+from kronbench.class_tree.covariance import Covariance, covariance_of
+from kronbench.class_tree.kernels import Kernels
+from kronbench.class_tree.posterior_mode import NewtonCG, run, run_together
+from kronbench.class_tree.printed_mode import PrintedNewton
+from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.errors import InputError
+from kronbench.linalg.vectors import dot
+
+# A correction larger than this part of Psi comes from a fit that did not converge.
+_LARGEST_CORRECTION = 0.01
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What an evaluation took, and whether all fits came down to their tolerance."""
+
+    n_products: float  # with K~, each of all classes and one fold
+    n_iter: int  # Newton steps
+    n_inner: int  # steps of the linear systems of the fits
+    n_adjoint: int  # and of those of the gradient
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Psi and what its gradient is made of.
+
+    Attributes
+    ----------
+    value : float
+        Psi, corrected to second order for what the fits left.
+    correction : float
+        What was added for it; 0 where it was refused.
+    coefs, adjoints : lists of vectors
+        E and F of Eq. 7, one a fold; E is y - pi, which at the mode is its coefficients.
+    counts : Counts
+    at : (m,) array
+        The hyperparameters: of all nodes, then of the bias, then widths.
+    starts : list of pairs of vectors
+        Where the next evaluation begins.
+    """
+
+    value: float
+    correction: float
+    coefs: list
+    adjoints: list
+    counts: Counts
+    at: np.ndarray
+    starts: list
+
+
+class CrossValidation:
+    """Evaluations of Psi that start from the last one whose fits converged.
+
+    The printed iteration has no test of that: there each starts from the last one.
+
+    Parameters
+    ----------
+    targets : (n,) integer array, or (n, C) array
+    n_classes : int
+    folds : (n,) integer array
+        The fold of each row. At least two; one will do beside rows of none (a negative number),
+        which train in every fold.
+    solver : NewtonCG or PrintedNewton
+    known : Evaluation, optional
+        The first one of the same tree, rows and folds, with the same solver: at its
+        hyperparameters the first evaluation here is the same, and is not made again.
+
+    Attributes
+    ----------
+    first : Evaluation or None
+    """
+
+    def __init__(
+        self,
+        targets: np.ndarray,
+        n_classes: int,
+        folds: np.ndarray,
+        solver: NewtonCG | PrintedNewton,
+        known: Evaluation | None = None,
+    ):
+        self.losses = [
+            SoftmaxLoss(targets, n_classes, folds != fold)
+            for fold in _checked_folds(folds, targets)
+        ]
+        self.solver = solver
+        self._starts = [(None, None)] * len(self.losses)
+        self._known, self.first = known, None
+
+    def evaluate(self, covariance: Covariance) -> Evaluation:
+        """Fit all folds and solve their gradient systems under these hyperparameters."""
+        gamma = getattr(covariance.kernels, "gamma", None)
+        widths = [] if gamma is None else np.ravel(gamma)
+        at = np.concatenate([covariance.variance, [covariance.bias_variance], widths])
+        if self.first is None and self._is_known(at):
+            self.first, self._starts = self._known, self._known.starts
+            return self.first
+        evaluation = self._made(covariance, at)
+        self.first = self.first or evaluation
+        return evaluation
+
+    def _is_known(self, at):
+        known = self._known
+        return (
+            known is not None
+            and known.at.shape == at.shape
+            and np.allclose(known.at, at, rtol=1e-12, atol=0)
+        )
+
+    def _made(self, covariance, at):
+        before = covariance.n_products
+        steps = [
+            self._fold(covariance, loss, *start)
+            for loss, start in zip(self.losses, self._starts, strict=True)
+        ]
+        if covariance.kernels.is_stored:
+            results = run_together(steps, covariance)
+        else:
+            results = [run(fold, covariance) for fold in steps]
+        modes, adjoints, values, adjoint_steps = zip(*results, strict=True)
+        # To second order the fits change Psi by s'K~ r, with r what they left of the residual
+        plain = sum(values)
+        correction = sum(
+            dot(adjoint, mode.residual_image)
+            for mode, adjoint in zip(modes, adjoints, strict=True)
+        )
+        certified = self.solver.certified
+        if not (certified and abs(correction) <= _LARGEST_CORRECTION * plain):
+            correction = 0.0
+        converged = all(mode.converged for mode in modes)
+        if converged or not certified:
+            self._starts = [
+                (mode.coef, adjoint) for mode, adjoint in zip(modes, adjoints, strict=True)
+            ]
+        counts = Counts(
+            covariance.n_products - before,
+            sum(mode.n_iter for mode in modes),
+            sum(mode.n_inner for mode in modes),
+            sum(adjoint_steps),
+            converged,
+        )
+        coefs = [mode.coef + mode.residual for mode in modes]
+        value = plain + correction
+        return Evaluation(value, correction, coefs, list(adjoints), counts, at, self._starts)
+
+    def _fold(self, covariance, loss, start, start_adjoint):
+        """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""
+        mode = yield from self.solver.mode(covariance, loss, start)
+        held_out = covariance.gather(loss.gradient(mode.probabilities, ~loss.trains))
+        image = yield held_out
+        adjoint, n_adjoint = yield from self.solver.adjoint(
+            covariance, loss, mode, held_out, image, start_adjoint
+        )
+        return mode, adjoint, loss.held_out(mode.scores), n_adjoint
 
 
 class Criterion:
@@ -22,14 +178,16 @@ class Criterion:
 
     Parameters
     ----------
-    prior : ClassPrior
-    X : (n, d) array or sparse matrix
-    coupling : Tree or Coupling
+    kernels : callable(widths (L,)) -> Kernels
+    coupling : Coupling
     folds : CrossValidation
+    bias_variance : float
     variance, gamma : (P,) arrays
         Where ``start`` lies: at the geometric mean of each group.
-    variance_groups, gamma_groups : (P,) integer arrays, 0..G-1
-    learn_coupling : bool
+    variance_groups : (P,) integer array, 0..G-1
+    gamma_groups : (P,) integer array or None
+        None where the kernel has no width.
+    in_features, learn_coupling : bool
 
     Attributes
     ----------
@@ -43,47 +201,41 @@ class Criterion:
 
     def __init__(
         self,
-        prior: ClassPrior,
-        X: np.ndarray | sparse.sparray,
-        coupling: Tree | Coupling,
+        kernels: Callable[[np.ndarray], Kernels],
+        coupling: Coupling,
         folds: CrossValidation,
         *,
+        bias_variance: float,
         variance: np.ndarray,
         gamma: np.ndarray,
         variance_groups: np.ndarray,
-        gamma_groups: np.ndarray,
+        gamma_groups: np.ndarray | None,
+        in_features: bool = True,
         learn_coupling: bool = False,
     ):
-        self._prior, self._coupling, self._folds = prior, coupling, folds
+        self.folds, self._coupling, self._learn_coupling = folds, coupling, learn_coupling
+        self._bias_variance, self._in_features = bias_variance, in_features
         self._variance, self._variance_groups = variance, variance_groups
-        self._learn_coupling = learn_coupling
-        self._has_widths = prior.is_named("gaussian")
-        self._gamma_groups = gamma_groups if self._has_widths else np.zeros(len(gamma), int)
-        logs = [] if learn_coupling else [mean_logs(variance, variance_groups)]
+        self._gamma_groups = gamma_groups
+        logs = [] if learn_coupling else [_mean_logs(variance, variance_groups)]
         self._n_variances = sum(map(len, logs))
-        if self._has_widths:
-            logs.append(mean_logs(gamma, gamma_groups))
+        if gamma_groups is not None:
+            logs.append(_mean_logs(gamma, gamma_groups))
         self._n_logs = sum(map(len, logs))
         if learn_coupling:
-            if not isinstance(coupling, Coupling):
+            if not isinstance(coupling, DenseCoupling):
                 raise InputError("coupling is None: give the matrix from which to learn")
             logs.append(coupling.matrix.ravel())
         self.start = np.concatenate(logs)
-        widths = np.exp(self._log_widths(self.start)) if self._has_widths else gamma[:1]
-        self._kernels = prior.kernels(X, widths)
-
-    @property
-    def first(self) -> Known | None:
-        """The first evaluation."""
-        return self._folds.first
+        self._kernels = kernels(gamma[:1] if gamma_groups is None else self._widths(self.start))
 
     def parameters(self, x: np.ndarray) -> dict:
         """``variance`` (P,), and ``gamma`` (P,) and ``coupling`` (C, P) where they are free."""
         values = {"variance": self._variance}
         if self._n_variances:
             values["variance"] = np.exp(x[: self._n_variances])[self._variance_groups]
-        if self._has_widths:
-            values["gamma"] = np.exp(self._log_widths(x))[self._gamma_groups]
+        if self._gamma_groups is not None:
+            values["gamma"] = self._widths(x)[self._gamma_groups]
         if self._learn_coupling:
             values["coupling"] = x[self._n_logs :].reshape(self._coupling.matrix.shape)
         return values
@@ -92,26 +244,54 @@ class Criterion:
         """(Evaluation, gradient (m,), derivative by the logarithm of the bias variance)."""
         values = self.parameters(x)
         variance, coupling = values["variance"], self._coupling
-        if self._has_widths:
-            self._kernels = self._kernels.with_gamma(np.exp(self._log_widths(x)))
+        if self._gamma_groups is not None:
+            self._kernels = self._kernels.with_gamma(self._widths(x))
         if self._learn_coupling:
-            coupling = Coupling(values["coupling"])
-        which = None if self._kernels.n_kernels == 1 else self._gamma_groups
-        covariance = self._prior.covariance(self._kernels, coupling, variance, which)
-        evaluation = self._folds.evaluate(covariance)
+            coupling = DenseCoupling(values["coupling"])
+        covariance = covariance_of(
+            self._kernels,
+            coupling,
+            variance,
+            self._bias_variance,
+            self._gamma_groups,
+            in_features=self._in_features,
+        )
+        evaluation = self.folds.evaluate(covariance)
+        return evaluation, *self._gradient(covariance, variance, evaluation)
+
+    def _gradient(self, covariance, variance, evaluation):
         vectors = evaluation.coefs, evaluation.adjoints
         pairs = list(zip(*vectors, strict=True))
         gradient = []
         if self._n_variances:
             by_node = variance * covariance.node_products(*vectors)
             gradient.append(np.bincount(self._variance_groups, by_node))
-        if self._has_widths:
+        if self._gamma_groups is not None:
             by_node = variance * covariance.node_products(*vectors, derivative=True)
             gradient.append(np.bincount(self._gamma_groups, by_node))
         if self._learn_coupling:
             gradient.append(sum(covariance.coupling_gradient(E, F) for E, F in pairs).ravel())
         by_bias = covariance.bias_variance * sum(covariance.bias_product(E, F) for E, F in pairs)
-        return evaluation, np.concatenate(gradient), by_bias
+        return np.concatenate(gradient), by_bias
 
-    def _log_widths(self, x):
-        return x[self._n_variances : self._n_logs]
+    def _widths(self, x):
+        return np.exp(x[self._n_variances : self._n_logs])
+
+
+def _mean_logs(values, groups):
+    """(G,) mean logarithms of values (P,) in each group."""
+    return np.bincount(groups, np.log(values)) / np.bincount(groups)
+
+
+def _checked_folds(folds, targets):
+    """The distinct folds of an (n,) array of them; negative numbers are none."""
+    folds = np.asarray(folds)
+    if folds.shape != (len(targets),) or folds.dtype.kind not in "iu":
+        raise InputError(
+            f"folds has shape {folds.shape} and dtype {folds.dtype}: give the fold of each of "
+            f"{len(targets)} rows as an integer"
+        )
+    distinct = np.unique(folds)
+    if len(distinct) < 2 or distinct[-1] < 0:
+        raise InputError("folds holds one fold: give at least two")
+    return distinct[distinct >= 0]

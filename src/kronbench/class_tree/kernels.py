@@ -1,48 +1,110 @@
-"""Kernel matrices of classes over one set of rows: products with blocks, derivatives, new rows.
-
-Every class here holds the matrices M^(l), l = 0..L-1, over the same n rows, and has
-
-    product(block, which)        column k of (n, K) times M^(which_k)
-    derivative(block, which)     the same with dM^(l) / d log gamma_l (Gaussian kernels alone)
-    diagonal()                   (n, L) diagonals
-    cross(X, block, which)       kernel values of new rows with the training rows, times the block
-
-where ``which`` (K,) integers may be left out when L is one. Variances are not part of M.
-"""
+"""Kernel matrices of classes over one set of rows: products with blocks, derivatives, new rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
 
 from kronbench.errors import InputError
-from kronbench.linalg.gram_matrix import gram, squared_distances
+from kronbench.linalg.gram_matrix import dense, gram, squared_distances
 from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
 from kronbench.linalg.matrix_products import multiply
 from kronbench.linalg.sparse_products import SparseProducts
 from kronbench.linalg.stored_products import stored_product
 
-# Rows of a matrix in single precision that are widened at a time for a product of the BLAS.
+# Rows of a stored matrix that are made or weighted at a time.
 _BLOCK_ROWS = 256
 
 # Kernel values with new rows that are in memory at a time.
 _CROSS_VALUES = 2**22
 
 
-class DenseFeatures:
-    """The linear kernel M = X X' of dense features X (n, d): O(n min(n, d)) for each column."""
+def kernels_of(
+    X: np.ndarray | sparse.sparray,
+    kernel: str | Callable,
+    gamma: np.ndarray,
+    *,
+    rank: int | None = None,
+    dtype: np.dtype = np.float64,
+) -> Kernels:
+    """Kernel matrices over the rows of X (n, d), one for each of the widths gamma (L,).
+
+    Parameters
+    ----------
+    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable(X, Y) -> (m, p) array
+    rank : int, optional
+        Pivots of a low-rank kernel with corrected diagonal; exact when None.
+    dtype : {float64, float32}
+        Of stored kernel matrices and sparse features.
+
+    Raises
+    ------
+    InputError
+        A low-rank kernel of several widths or without features; a matrix that is not square.
+    """
+    if rank is not None:
+        if len(gamma) > 1:
+            raise InputError("gamma has several values: a low-rank kernel takes one")
+        if kernel == "precomputed":
+            raise InputError("kernel is 'precomputed': a low-rank kernel needs features")
+        return LowRankKernel(X, kernel, gamma[0], rank)
+    if kernel == "linear":
+        return SparseFeatures(X, dtype) if sparse.issparse(X) else DenseFeatures(X)
+    if kernel == "gaussian":
+        return GaussianKernels(X, gamma, dtype)
+    if kernel == "precomputed":
+        if X.shape[0] != X.shape[1]:
+            raise InputError(f"the precomputed kernel has shape {X.shape}: give (n, n)")
+        return StoredKernels([dense(X).astype(dtype, copy=False)])
+    matrix = gram(X, kernel=kernel).astype(dtype, copy=False)
+    return StoredKernels([matrix], X, partial(gram, kernel=kernel))
+
+
+class Kernels:
+    """Matrices M^(l), l = 0..L-1, over the same n rows, without variances.
+
+        product(block)          M times a block (n, K)
+        derivative(block)       dM / d log gamma times a block, of Gaussian kernels alone
+        diagonal()              (n, L) diagonals
+        cross(X, block)         kernel values of new rows with the training rows, times the block
+
+    Stored kernels take ``which`` (K,) integers, the matrix of each column; the first when None.
+    """
 
     n_kernels = 1
+    is_stored = False  # whether matrices are in memory: one pass should then serve many blocks
+    n_rows: int
+    dtype: np.dtype
+
+    def forget(self) -> None:
+        """Drop what products with new rows do not need."""
+
+
+class LinearFeatures(Kernels):
+    """The linear kernel M = X X' of features X (n, d)."""
+
+    features: np.ndarray | sparse.sparray
+
+    def coef(self, block: np.ndarray) -> np.ndarray:
+        """X'A (d, K): weights of the features."""
+        return self.features.T @ block
+
+    def cross(self, X: np.ndarray | sparse.sparray, block: np.ndarray) -> np.ndarray:
+        return X @ self.coef(block)
+
+
+class DenseFeatures(LinearFeatures):
+    """Of dense features: O(n min(n, d)) for each column."""
 
     def __init__(self, X: np.ndarray):
         self.features = np.ascontiguousarray(X)
         self.n_rows, self.dtype = len(self.features), self.features.dtype
 
-    def product(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+    def product(self, block: np.ndarray) -> np.ndarray:
         if self.n_rows < 2 * self.features.shape[1]:
             return multiply(self._gram, block)
         return multiply(self.features, multiply(self.features.T, block))
@@ -54,49 +116,27 @@ class DenseFeatures:
     def diagonal(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.features, self.features)[:, None]
 
-    def coef(self, block: np.ndarray) -> np.ndarray:
-        """X'A (d, K): weights of the features."""
-        return self.features.T @ block
 
-    def cross(
-        self, X: np.ndarray | sparse.sparray, block: np.ndarray, which: np.ndarray | None = None
-    ) -> np.ndarray:
-        return X @ self.coef(block)
-
-
-class SparseFeatures:
-    """The linear kernel M = X X' of sparse features X (n, d), by document and by word.
-
-    O(number of entries) for each column; see :class:`SparseProducts`.
-    """
-
-    n_kernels = 1
+class SparseFeatures(LinearFeatures):
+    """Of sparse features, by document and by word: O(number of entries) for each column."""
 
     def __init__(self, X: sparse.sparray, dtype: np.dtype = np.float64):
         self.features = sparse.csr_array(X).astype(dtype)
         self.features.sort_indices()
         self.n_rows, self.dtype = self.features.shape[0], np.dtype(dtype)
 
-    def product(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+    def product(self, block: np.ndarray) -> np.ndarray:
         return self._products.gram(block)
 
     def diagonal(self) -> np.ndarray:
         return np.asarray(self.features.multiply(self.features).sum(axis=1)).reshape(-1, 1)
-
-    def coef(self, block: np.ndarray) -> np.ndarray:
-        return self.features.T @ block
-
-    def cross(
-        self, X: np.ndarray | sparse.sparray, block: np.ndarray, which: np.ndarray | None = None
-    ) -> np.ndarray:
-        return X @ self.coef(block)
 
     @cached_property
     def _products(self):
         return SparseProducts(self.features)
 
 
-class StoredKernels:
+class StoredKernels(Kernels):
     """Kernel matrices in memory, one (n, n) array each; sums in double precision.
 
     Parameters
@@ -107,6 +147,9 @@ class StoredKernels:
         which new rows are compared with them; without, new rows are given as their kernel values.
     """
 
+    is_stored = True
+    dtype = np.dtype(np.float64)
+
     def __init__(
         self,
         matrices: Sequence[np.ndarray],
@@ -116,10 +159,8 @@ class StoredKernels:
         self.matrices = list(matrices)
         self.X, self._kernel = X, kernel
         self.n_kernels, self.n_rows = len(self.matrices), len(self.matrices[0])
-        self.dtype = np.dtype(np.float64)
 
     def forget(self) -> None:
-        """Drop the matrices: products with new rows are left."""
         self.matrices = []
 
     def compare(self, X: np.ndarray | sparse.sparray, kernel: int) -> np.ndarray:
@@ -194,7 +235,7 @@ class GaussianKernels(StoredKernels):
         return _by_kernel(block, which, product)
 
 
-class LowRankKernel:
+class LowRankKernel(Kernels):
     """M ~ diag(M) + L L' - diag(L L') with few pivots: O(n k) a column (Seeger 2006, 7.4).
 
     Parameters
@@ -208,7 +249,6 @@ class LowRankKernel:
         The points of the factor; by incomplete Cholesky decomposition when None.
     """
 
-    n_kernels = 1
     dtype = np.dtype(np.float64)
 
     def __init__(
@@ -230,8 +270,8 @@ class LowRankKernel:
         L = self.factor.factor
         self.n_rows = len(L)
         # diag(M) - diag(L L'), not negative but for rounding
-        self.left = columns.diagonal() - np.einsum("ij,ij->i", L, L)
-        self.gap = np.maximum(self.left, 0.0)
+        self.residual = columns.diagonal() - np.einsum("ij,ij->i", L, L)
+        self.correction = np.maximum(self.residual, 0.0)
 
     @property
     def features(self) -> np.ndarray:
@@ -247,14 +287,14 @@ class LowRankKernel:
             self.X, self.kernel, gamma, self.max_rank, self.corrected, self.factor.pivots
         )
 
-    def product(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+    def product(self, block: np.ndarray) -> np.ndarray:
         L = self.features
         out = multiply(L, multiply(L.T, block))
         if self.corrected:
-            out += self.gap[:, None] * block
+            out += self.correction[:, None] * block
         return out
 
-    def derivative(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+    def derivative(self, block: np.ndarray) -> np.ndarray:
         """dM~ / d log gamma times each column, the pivots fixed (Appendix C).
 
         With R = M_{.,I} M_I^-1: d(L L') = dM_{.,I} R' + R dM_{I,.} - R dM_I R'. Its diagonal
@@ -276,16 +316,11 @@ class LowRankKernel:
     def diagonal(self) -> np.ndarray:
         L = self.features
         diagonal = np.einsum("ij,ij->i", L, L)
-        return (diagonal + self.gap if self.corrected else diagonal)[:, None]
+        return (diagonal + self.correction if self.corrected else diagonal)[:, None]
 
-    def cross(
-        self, X: np.ndarray | sparse.sparray, block: np.ndarray, which: np.ndarray | None = None
-    ) -> np.ndarray:
+    def cross(self, X: np.ndarray | sparse.sparray, block: np.ndarray) -> np.ndarray:
         values = gram(X, self.X[self.factor.pivots], kernel=self.kernel, gamma=self.gamma)
         return self.factor.transform(values) @ (self.features.T @ block)
-
-
-Kernels = DenseFeatures | SparseFeatures | StoredKernels | LowRankKernel
 
 
 def _factor_at(columns, pivots):
@@ -297,17 +332,13 @@ def _factor_at(columns, pivots):
 
 
 def _by_kernel(block, which, product):
-    if which is None:
-        return product(0, block)
-    which = np.asarray(which)
-    if len(which) != block.shape[1]:
-        raise InputError(f"which has {len(which)} entries for {block.shape[1]} columns")
-    used = np.unique(which)
+    """Columns of a block, those of each kernel together through ``product(kernel, columns)``."""
+    used = np.unique(0 if which is None else which)
     if len(used) == 1:
         return product(used[0], block)
-    parts = {kernel: which == kernel for kernel in used}
     out = None
-    for kernel, columns in parts.items():
+    for kernel in used:
+        columns = which == kernel
         values = product(kernel, np.ascontiguousarray(block[:, columns]))
         if out is None:
             out = np.empty((len(values), block.shape[1]), values.dtype)
@@ -325,6 +356,7 @@ def _weighted_product(distances, matrix, block):
 
 
 def _exponential(distances, gamma):
+    """Exp(-gamma distances) in the precision of the distances."""
     if not np.isfinite(gamma) or gamma <= 0:
         raise InputError(f"gamma is {gamma}: the gaussian kernel needs positive numbers")
     # Numbers that are subnormal in the storage slow every product with them

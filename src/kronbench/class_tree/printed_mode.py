@@ -7,6 +7,8 @@ dual functional, not the quadratic model of Phi, so that few steps need not desc
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,86 +21,91 @@ from kronbench.linalg.vectors import dot
 # log pi below which a probability is tiny; not printed, -30 works in double precision.
 _TINY = -30.0
 
-# How often k2 steps are made where the direction does not descend yet.
+# How often k2 steps are made at most in a Newton step.
 _MORE = 5
 
 
-def symmetrized_mode(
-    covariance: DualCovariance,
-    loss: SoftmaxLoss,
-    *,
-    start: np.ndarray | None = None,
-    max_iter: int = 25,
-    max_inner: int = 12,
-    tol: float = 1e-8,
-    callback: Callable[[Mode], bool] | None = None,
-) -> Generator[np.ndarray, np.ndarray, Mode]:
-    """Newton steps by k2 preconditioned steps on (I + V'K~V) b = V'u - D^-1/2 g (generator).
+@dataclass(frozen=True)
+class PrintedNewton:
+    """Newton steps by preconditioned steps on (I + V'K~V) b = V'u - D^-1/2 g.
 
     Parameters
     ----------
-    covariance : DualCovariance
-    loss : SoftmaxLoss
-    start : (n, C) array, optional
+    tol : float
+        Stops when Phi falls by at most this part of it in a Newton step.
     max_iter, max_inner : int
         k1 and k2.
-    tol : float
-        Stops when Phi falls by at most this part of it.
-
-    Returns
-    -------
-    Mode
-        Its gap is computed at the end, by one product more.
+    max_adjoint : int, optional
+        k3, steps for the gradient system; ``max_inner`` when None.
     """
-    coef = np.zeros(covariance.shape) if start is None else start.copy()
-    coef[loss.rows] -= coef[loss.rows].mean(axis=1, keepdims=True)
-    image = np.zeros_like(coef)
-    if start is not None:
-        image = yield coef
-    likelihood, probabilities = loss.evaluate(image)
-    value = likelihood + 0.5 * dot(coef, image)
-    mode = Mode(coef, image, image, probabilities, value, path=[value])
-    while mode.n_iter < max_iter:
-        system = _Symmetrized(covariance, loss, mode.probabilities)
-        gradient = loss.gradient(mode.probabilities)
-        beta, residual = yield from system.start(mode.coef, mode.image, gradient)
-        solver = system.solve(beta, residual)
-        for _ in range(_MORE):
-            n_inner = yield from solver.more(max_inner)
-            mode.n_inner += n_inner
-            step, step_image = system.V(solver.beta) - mode.coef, solver.image - mode.image
-            length = line_search(covariance, loss, mode, step, step_image)
-            if length > 0 or n_inner < max_inner:
+
+    tol: float = 1e-8
+    max_iter: int = 25
+    max_inner: int = 12
+    max_adjoint: int | None = None
+
+    in_features: ClassVar = False
+    certified: ClassVar = False
+
+    def met(self, mode: Mode) -> bool:
+        """Whether the last step fell by no more than the tolerance."""
+        return mode.n_iter > 0 and mode.path[-2] - mode.path[-1] <= self.tol * mode.value
+
+    def mode(
+        self,
+        covariance: DualCovariance,
+        loss: SoftmaxLoss,
+        start: np.ndarray | None = None,
+        callback: Callable[[Mode], bool] | None = None,
+    ) -> Generator[np.ndarray, np.ndarray, Mode]:
+        """The mode (generator); its gap is computed at the end, by one product more."""
+        coef = np.zeros(covariance.shape) if start is None else start.copy()
+        coef[loss.trains] -= coef[loss.trains].mean(axis=1, keepdims=True)
+        image = np.zeros_like(coef)
+        if start is not None:
+            image = yield coef
+        likelihood, probabilities = loss.evaluate(image)
+        value = likelihood + 0.5 * dot(coef, image)
+        mode = Mode(coef, image, image, probabilities, value, path=[value])
+        while mode.n_iter < self.max_iter:
+            system = _Symmetrized(covariance, loss, mode.probabilities)
+            gradient = loss.gradient(mode.probabilities)
+            solver = yield from system.solver_at(mode.coef, mode.image, gradient)
+            # k2 steps, and more of them where these do not descend
+            for _ in range(_MORE):
+                n_inner = yield from solver.more(self.max_inner)
+                mode.n_inner += n_inner
+                step, step_image = system.V(solver.beta) - mode.coef, solver.image - mode.image
+                length = line_search(covariance, loss, mode, step, step_image)
+                if length > 0 or n_inner < self.max_inner:
+                    break
+            if length == 0:
                 break
-        if length == 0:
-            break
-        mode.path.append(mode.value)
-        if callback is not None and callback(mode):
-            break
-        if mode.path[-2] - mode.path[-1] <= tol * mode.value:
-            break
-    mode.residual = -(loss.gradient(mode.probabilities) + mode.coef)
-    mode.residual_image = yield mode.residual
-    mode.gap = max(0.5 * dot(mode.residual, mode.residual_image), 0.0)
-    mode.gaps.append(mode.gap)
-    mode.converged = mode.gap <= 1e-3 * mode.value
-    return mode
+            mode.path.append(mode.value)
+            if (callback is not None and callback(mode)) or self.met(mode):
+                break
+        mode.residual = -(loss.gradient(mode.probabilities) + mode.coef)
+        mode.residual_image = yield mode.residual
+        mode.gap = max(0.5 * dot(mode.residual, mode.residual_image), 0.0)
+        mode.gaps.append(mode.gap)
+        mode.converged = mode.gap <= 1e-3 * mode.value
+        return mode
 
-
-def symmetrized_adjoint(
-    covariance: DualCovariance,
-    loss: SoftmaxLoss,
-    probabilities: np.ndarray,
-    held_out: np.ndarray,
-    held_out_image: np.ndarray,
-    max_iter: int,
-) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray, int]]:
-    """S of Eq. 7 by k3 steps on (I + V'K~V) b = V'K~ g_I (generator, returns s and its image)."""
-    system = _Symmetrized(covariance, loss, probabilities, guarded=False)
-    rhs = system.VT(held_out_image)
-    solver = system.solve(np.zeros_like(rhs), rhs, np.zeros_like(rhs))
-    n_inner = yield from solver.more(max_iter)
-    return held_out - system.V(solver.beta), held_out_image - solver.image, n_inner
+    def adjoint(
+        self,
+        covariance: DualCovariance,
+        loss: SoftmaxLoss,
+        mode: Mode,
+        held_out: np.ndarray,
+        held_out_image: np.ndarray,
+        start: np.ndarray | None = None,
+    ) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, int]]:
+        """S of Eq. 7, by steps from zero on (I + V'K~V) b = V'K~ g_I, and their number."""
+        system = _Symmetrized(covariance, loss, mode.probabilities, guarded=False)
+        rhs = system.VT(held_out_image)
+        solver = _Solver(system, np.zeros_like(rhs), rhs, np.zeros_like(rhs))
+        n_iter = yield from solver.more(self.max_adjoint or self.max_inner)
+        return held_out - system.V(solver.beta), n_iter
 
 
 class _Symmetrized:
@@ -109,49 +116,42 @@ class _Symmetrized:
     """
 
     def __init__(self, covariance, loss, probabilities, guarded=True):
-        rows = loss.rows[:, None]
-        self.covariance = covariance
+        rows = loss.trains[:, None]
         self.pi = np.where(rows, probabilities, 0)
         self.root = np.sqrt(self.pi)
-        targets = -loss.gradient(np.zeros_like(probabilities))
+        self.targets = -loss.gradient(np.zeros_like(probabilities))
         tiny = rows & (probabilities < np.exp(_TINY)) if guarded else np.zeros_like(rows)
-        self.known = tiny & (targets > 0)
-        self.zero = tiny & (targets == 0)
-        self.targets = targets
+        self.known, self.zero = tiny & (self.targets > 0), tiny & (self.targets == 0)
         self.free = np.broadcast_to(rows, probabilities.shape) & ~self.known
+        # 1 + the diagonal of V'K~V, the preconditioner
         nodes = covariance.node_diagonals()
         coupling = covariance.coupling
-        w = coupling.scores(coupling.adjoint(self.pi) * nodes)
+        w = coupling.sum_paths(coupling.sum_below(self.pi) * nodes)
         w += covariance.bias_variance * self.pi
         diagonal = coupling.diagonal(nodes) + covariance.bias_variance
         mean = np.einsum("ij,ij->i", self.pi, w)[:, None]
         self.diagonal = 1 + self.pi * (diagonal - 2 * w + mean)
 
-    def V(self, beta):
+    def V(self, beta, direction=False):
+        """V b, with the known entries of D^1/2 b in their place unless b is a direction."""
         s = self.root * beta
-        s[self.known] = self.targets[self.known]
-        return s - self.pi * s.sum(axis=1, keepdims=True)
-
-    def V_of_direction(self, direction):
-        s = self.root * direction
+        if not direction:
+            s[self.known] = self.targets[self.known]
         return s - self.pi * s.sum(axis=1, keepdims=True)
 
     def VT(self, x):
         return self.root * (x - np.einsum("ij,ij->i", self.pi, x)[:, None])
 
-    def start(self, coef, image, gradient):
-        """B = D^-1/2 a and the residual there, without a product where no entry is tiny."""
+    def solver_at(self, coef, image, gradient):
+        """From B = D^-1/2 a (generator), without a product where no entry is tiny."""
         with np.errstate(divide="ignore", invalid="ignore"):
             beta = np.where(self.free & ~self.zero & (self.pi > 0), coef / self.root, 0)
             scaled = np.where(self.free & (self.pi > 0), gradient / self.root, 0)
-        self.image = image.copy()
+        start_image = image.copy()
         if self.known.any() or self.zero.any():
-            self.image = yield self.V(beta)
-        residual = self.VT(image - self.image) - scaled - beta
-        return beta, np.where(self.free, residual, 0)
-
-    def solve(self, beta, residual, image=None):
-        return _Solver(self, beta, residual, self.image if image is None else image)
+            start_image = yield self.V(beta)
+        residual = self.VT(image - start_image) - scaled - beta
+        return _Solver(self, beta, np.where(self.free, residual, 0), start_image)
 
 
 class _Solver:
@@ -176,7 +176,7 @@ class _Solver:
             if square <= 1e-20 * max(first, np.finfo(float).tiny):
                 return made
             (d,) = self._steps.direction((z,), square)
-            image = yield system.V_of_direction(d)
+            image = yield system.V(d, direction=True)
             Ad = np.where(system.free, d + system.VT(image), 0)
             if not self._steps.move((d, image), (Ad,), dot(d, Ad)):
                 return made

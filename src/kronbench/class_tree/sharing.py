@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.class_tree.covariance import Coupling
+from kronbench.class_tree.coupling import Coupling
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 
@@ -44,13 +44,13 @@ def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
     return patterns[name]
 
 
-def node_groups(sharing: str | np.ndarray, coupling: Tree | Coupling, name: str) -> np.ndarray:
+def node_groups(sharing: str | np.ndarray, coupling: Coupling, name: str) -> np.ndarray:
     """(P,) groups 0..G-1 of the nodes.
 
     Parameters
     ----------
     sharing : {"all", "level", "subtree", "node"} or (P,) integer array
-    coupling : Tree or Coupling
+    coupling : Coupling
         Only a tree has levels and subtrees.
     name : str
         The argument, for the sentence of an error.
@@ -90,13 +90,3 @@ def per_node(value: float | np.ndarray, n_nodes: int, name: str) -> np.ndarray:
     if not (np.isfinite(value) & (value > 0)).all():
         raise InputError(f"{name} is {value.min()}: give positive numbers")
     return np.broadcast_to(value, n_nodes)
-
-
-def groups_as_given(value: float | np.ndarray, n_nodes: int) -> np.ndarray:
-    """(P,) groups of the nodes: one for a number, one each for an array."""
-    return np.zeros(n_nodes, int) if np.ndim(value) == 0 else np.arange(n_nodes)
-
-
-def mean_logs(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """(G,) mean logarithms of values (P,) in each group."""
-    return np.bincount(groups, np.log(values)) / np.bincount(groups)

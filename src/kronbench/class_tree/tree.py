@@ -88,25 +88,27 @@ class Tree:
 
     def members(self, node: int) -> np.ndarray:
         """(C,) bool: the leaf lies below the node, or is it."""
-        self._check_node(node)
+        if not 0 <= node < len(self.parents):
+            last = len(self.parents) - 1
+            raise InputError(f"node {node} is not in the tree: give one of 0..{last}")
         if node == 0:
             return np.ones(self.n_classes, bool)
         return (self.paths == node).any(axis=1)
 
-    def scores(self, functions: ArrayLike) -> np.ndarray:
+    def sum_paths(self, functions: ArrayLike) -> np.ndarray:
         """Phi_L x for each row (n, P) -> (n, C): the sum along each path (Algorithm 1)."""
         functions = _as_block(functions, self.n_nodes)
         out = np.empty((len(functions), self.n_classes), functions.dtype)
         with self._threads(out):
-            _down(functions, self._position[1:], self._up, self._leaf_at, out)
+            _sum_paths(functions, self._position[1:], self._up, self._leaf_at, out)
         return out
 
-    def adjoint(self, block: ArrayLike) -> np.ndarray:
+    def sum_below(self, block: ArrayLike) -> np.ndarray:
         """Phi_L' x for each row (n, C) -> (n, P): the sum over the leaves below (Algorithm 2)."""
         block = _as_block(block, self.n_classes)
         out = np.empty((len(block), self.n_nodes), block.dtype)
         with self._threads(block):
-            _up(block, self._position[1:], self._up, self._leaf_at, out)
+            _sum_below(block, self._position[1:], self._up, self._leaf_at, out)
         return out
 
     def couple(self, block: ArrayLike, variance: ArrayLike) -> np.ndarray:
@@ -116,14 +118,14 @@ class Tree:
         if self.is_flat:
             return block * variance[self.leaves - 1]
         out = np.empty_like(block)
-        weights = np.concatenate([[0], variance]).astype(block.dtype)[self._order]
+        weights = np.append(block.dtype.type(0), variance)[self._order]
         with self._threads(block):
-            _couple(block, weights, self._up, self._leaf_at, out)
+            _couple_rows(block, weights, self._up, self._leaf_at, out)
         return out
 
     def diagonal(self, variance: ArrayLike) -> np.ndarray:
         """(n, C) diagonals of Phi_L diag(variance_i) Phi_L' for rows (n, P) of variances."""
-        return self.scores(variance)
+        return self.sum_paths(variance)
 
     @cached_property
     def _order(self):
@@ -147,12 +149,6 @@ class Tree:
 
     def _threads(self, block):
         return at_most_threads(block.size / PASS_WORTH_A_THREAD)
-
-    def _check_node(self, node):
-        if not 0 <= node < len(self.parents):
-            raise InputError(
-                f"node {node} is not in the tree: give one of 0..{len(self.parents) - 1}"
-            )
 
 
 # Rows of a block that pass the tree together, so that each node is looked up once for all of them.
@@ -197,7 +193,7 @@ def _add_to_parents(sums, up):
 
 
 @njit(parallel=True, cache=True)
-def _couple(block, weights, up, leaf_at, out):
+def _couple_rows(block, weights, up, leaf_at, out):
     for part in prange(-(-len(block) // _TOGETHER)):
         low = part * _TOGETHER
         sums = np.zeros((len(up), _TOGETHER), block.dtype)
@@ -212,7 +208,7 @@ def _couple(block, weights, up, leaf_at, out):
 
 
 @njit(parallel=True, cache=True)
-def _up(block, nodes_at, up, leaf_at, out):
+def _sum_below(block, nodes_at, up, leaf_at, out):
     for part in prange(-(-len(block) // _TOGETHER)):
         low = part * _TOGETHER
         sums = np.zeros((len(up), _TOGETHER), block.dtype)
@@ -222,7 +218,7 @@ def _up(block, nodes_at, up, leaf_at, out):
 
 
 @njit(parallel=True, cache=True)
-def _down(functions, nodes_at, up, leaf_at, out):
+def _sum_paths(functions, nodes_at, up, leaf_at, out):
     for part in prange(-(-len(functions) // _TOGETHER)):
         low = part * _TOGETHER
         sums = np.zeros((len(up), _TOGETHER), functions.dtype)

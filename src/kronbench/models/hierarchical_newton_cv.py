@@ -18,8 +18,6 @@ from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models.hierarchical_newton import forget_fit
 
-_COUNTS = ("n_products", "n_iter", "n_inner", "n_adjoint", "converged")
-
 
 class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
     """The hierarchical classifier at the hyperparameters of the largest ``cv_log_likelihood``.
@@ -161,7 +159,7 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
                 "max_iter or max_inner of the estimator"
             )
         parameters = criterion.parameters(result.x)
-        self._first_evaluation = criterion.first
+        self._first_evaluation = criterion.folds.first
         del criterion  # its kernel matrices: the last fit makes its own
         model.set_params(**parameters)
         self.best_estimator_ = clone(model).fit(X, y)
@@ -224,13 +222,12 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         def value_and_gradient(x):
             nonlocal last
             last, gradient, _ = criterion.evaluate(x)
-            return last.value if last.converged else np.inf, gradient
+            return last.value if last.counts.converged else np.inf, gradient
 
         def record(x, value, gradient):
             nonlocal begun
-            counts = {name: getattr(last, name) for name in _COUNTS}
-            seconds = time.perf_counter() - begun
-            path.append({"parameters": x.copy(), "value": -value, "seconds": seconds, **counts})
+            taken = {"seconds": time.perf_counter() - begun, **vars(last.counts)}
+            path.append({"parameters": x.copy(), "value": -value, **taken})
             begun = time.perf_counter()
 
         result = capped_bfgs(

@@ -115,7 +115,7 @@ def _low_rank(spec, X, y, X_new, y_new):
                 "variant": "corrected" if corrected else "not corrected",
                 "rank": rank,
                 "deviation": np.abs(proba - reference).mean(),
-                "overshoot": -kernel.left.min(),
+                "overshoot": -kernel.residual.min(),
                 **_error_and_loss(proba, y_new),
             }
 

@@ -33,7 +33,7 @@ _PRIMITIVES = {
         (FeatureCovariance, "gather"),
         (FeatureCovariance, "scores"),
     ],
-    "tree products": [(Tree, "couple"), (Tree, "adjoint")],
+    "tree products": [(Tree, "couple"), (Tree, "sum_below")],
     "likelihood": [
         (SoftmaxLoss, "evaluate"),
         (SoftmaxLoss, "gradient"),
