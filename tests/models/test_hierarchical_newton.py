@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from kronbench.class_tree import Tree, tree_preconditioner as tree_preconditioners
 from kronbench.class_tree.covariance import DualCovariance, FeatureCovariance
 from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
-from kronbench.class_tree.posterior_mode import posterior_mode, run
+from kronbench.class_tree.posterior_mode import NewtonCG, run
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
@@ -99,7 +99,7 @@ def test_the_gap_bounds_the_excess_and_phi_falls(space, variance):
     X, y = clouds(n=50)
     covariance = space(DenseFeatures(X), Tree(PARENTS), np.full(7, variance), variance / 20)
     loss = SoftmaxLoss(y, 5)
-    best = run(posterior_mode(covariance, loss, tol=1e-13), covariance)
+    best = run(NewtonCG(1e-13).mode(covariance, loss), covariance)
     assert best.converged
     assert best.n_iter >= 2
     assert (np.diff(best.path) < 0).all()
@@ -120,8 +120,8 @@ def test_a_fold_by_a_mask_is_the_fit_to_the_subset():
         (DenseFeatures(X), DenseFeatures(X[rows])),
     ):
         spaces = [DualCovariance(k, flat, np.full(5, 3.0), 1.0) for k in (kernels, part)]
-        masked = run(posterior_mode(spaces[0], SoftmaxLoss(y, 5, rows), tol=1e-13), spaces[0])
-        subset = run(posterior_mode(spaces[1], SoftmaxLoss(y[rows], 5), tol=1e-13), spaces[1])
+        masked = run(NewtonCG(1e-13).mode(spaces[0], SoftmaxLoss(y, 5, rows)), spaces[0])
+        subset = run(NewtonCG(1e-13).mode(spaces[1], SoftmaxLoss(y[rows], 5)), spaces[1])
         np.testing.assert_allclose(masked.coef[rows], subset.coef, atol=1e-6)
         np.testing.assert_allclose(masked.coef[~rows], 0)
         held_out = spaces[1].cross(X[~rows], subset.coef)

@@ -111,10 +111,16 @@ def run_together(many: list[Generator], covariance: Covariance) -> list:
 class NewtonCG:
     """Newton steps by conjugate gradients in the inner product of K~, to a certified gap.
 
+    The step x of (I + W K~) x = -(g + a) is found in <u, v> = u'K~ v, in which the system is
+    self-adjoint: one product a step, each iterate lowers the quadratic model of Phi, and the first
+    inner product is twice the duality gap, at which the method stops. While the gap is larger than
+    Phi the curvature W is taken at (pi + y)/2: where the fit is poor, that at pi is tiny and the
+    Newton step far too long.
+
     Parameters
     ----------
     tol : float
-        Relative duality gap of a fit.
+        A fit stops when its duality gap is at most tol Phi.
     max_iter, max_inner : int
         Newton steps, and steps for each linear system.
     preconditioned : bool
@@ -135,6 +141,10 @@ class NewtonCG:
     in_features: ClassVar = True  # works on vectors of few features too
     certified: ClassVar = True  # whether a mode converged says how near it is
 
+    def met(self, mode: Mode) -> bool:
+        """Whether the mode was found to the tolerance."""
+        return mode.converged
+
     def mode(
         self,
         covariance: Covariance,
@@ -142,21 +152,45 @@ class NewtonCG:
         start: np.ndarray | None = None,
         callback: Callable[[Mode], bool] | None = None,
     ) -> Generator[np.ndarray, np.ndarray, Mode]:
-        """The posterior mode (generator)."""
-        return posterior_mode(
-            covariance,
-            loss,
-            start=start,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            max_inner=self.max_inner,
-            preconditioner=tree_preconditioner(covariance, loss) if self.preconditioned else None,
-            callback=callback,
-        )
+        """The posterior mode (generator), from zero or from a vector, which is rescaled first.
 
-    def met(self, mode: Mode) -> bool:
-        """Whether the mode was found to the tolerance."""
-        return mode.converged
+        ``callback(mode)`` is called after each Newton step; True stops.
+        """
+        preconditioner = tree_preconditioner(covariance, loss) if self.preconditioned else None
+        mode = yield from _started(covariance, loss, start)
+        mode.preconditioner = preconditioner
+        while True:
+            # Certify
+            residual = covariance.gather(loss.gradient(mode.probabilities))
+            residual += mode.coef
+            residual *= -1
+            mode.residual = residual
+            mode.residual_image = yield residual
+            mode.gap = max(0.5 * dot(residual, mode.residual_image), 0.0)
+            mode.gaps.append(mode.gap)
+            mode.converged = mode.gap <= self.tol * mode.value
+            if mode.converged or mode.n_iter >= self.max_iter:
+                return mode
+            # Solve for the step, and go as far along it as Phi falls
+            poor = mode.gap > mode.value
+            weights = loss.mixed(mode.probabilities) if poor else mode.probabilities
+            relative = min(_FORCING, mode.gap / mode.value)
+            step, step_image, n_inner = yield from _conjugate_gradients(
+                covariance,
+                loss,
+                weights,
+                residual,
+                mode.residual_image,
+                goal=max(2 * mode.gap * relative, 0.2 * self.tol * mode.value),
+                max_iter=self.max_inner,
+                inverse=preconditioner and preconditioner.at(weights),
+            )
+            mode.n_inner += n_inner
+            if line_search(covariance, loss, mode, step, step_image) == 0:
+                return mode
+            mode.path.append(mode.value)
+            if callback is not None and callback(mode):
+                return mode
 
     def adjoint(
         self,
@@ -181,7 +215,7 @@ class NewtonCG:
         tol = self.adjoint_tol
         tol = min(1e-3, 0.3 * np.sqrt(self.tol)) if tol is None else tol
         inverse = mode.preconditioner and mode.preconditioner.at(weights)
-        _, image, n_iter = yield from conjugate_gradients(
+        _, image, n_iter = yield from _conjugate_gradients(
             covariance,
             loss,
             weights,
@@ -198,44 +232,8 @@ class NewtonCG:
         return held_out - covariance.gather(curvature), n_iter
 
 
-def posterior_mode(
-    covariance: Covariance,
-    loss: SoftmaxLoss,
-    *,
-    start: np.ndarray | None = None,
-    tol: float = 1e-6,
-    max_iter: int = 100,
-    max_inner: int = 200,
-    preconditioner: object | None = None,
-    callback: Callable[[Mode], bool] | None = None,
-) -> Generator[np.ndarray, np.ndarray, Mode]:
-    """Newton steps by conjugate gradients in the inner product of K~ (generator, returns Mode).
-
-    The step x of (I + W K~) x = -(g + a) is found in <u, v> = u'K~ v, in which the system is
-    self-adjoint: one product a step, each iterate lowers the quadratic model of Phi, and the first
-    inner product is twice the duality gap, at which the method stops.
-
-    Parameters
-    ----------
-    covariance : DualCovariance or FeatureCovariance
-    loss : SoftmaxLoss
-    start : vector, optional
-        Where to begin; zero when None. It is rescaled first, see :func:`_rescale`.
-    tol : float
-        Stops when the duality gap is at most tol Phi.
-    max_iter, max_inner : int
-        Newton steps, and steps of conjugate gradients for each.
-    preconditioner : optional
-        Its ``at(weights)`` is a function (r, image of r) -> (z, image of z), an approximate
-        inverse of I + W K~ at these weights, self-adjoint in <., .>.
-    callback : callable(Mode) -> bool, optional
-        Called after each Newton step; True stops.
-
-    Notes
-    -----
-    While the gap is larger than Phi the curvature W is taken at (pi + y)/2: where the fit is poor,
-    that at pi is tiny and the Newton step far too long.
-    """
+def _started(covariance, loss, start):
+    """The state before the first Newton step (generator)."""
     if start is None:
         coef = np.zeros(covariance.shape, covariance.dtype)
         image = np.zeros_like(coef)
@@ -247,54 +245,12 @@ def posterior_mode(
         _rescale(covariance, loss, coef, image, scores)
     likelihood, probabilities = loss.evaluate(scores)
     value = likelihood + 0.5 * dot(coef, image)
-    mode = Mode(coef, image, scores, probabilities, value, path=[value])
-    mode.preconditioner = preconditioner
-    while True:
-        residual = covariance.gather(loss.gradient(mode.probabilities))
-        residual += mode.coef
-        residual *= -1
-        mode.residual = residual
-        mode.residual_image = yield residual
-        mode.gap = max(0.5 * dot(residual, mode.residual_image), 0.0)
-        mode.gaps.append(mode.gap)
-        mode.converged = mode.gap <= tol * mode.value
-        if mode.converged or mode.n_iter >= max_iter:
-            return mode
-        poor = mode.gap > mode.value
-        weights = loss.mixed(mode.probabilities) if poor else mode.probabilities
-        relative = min(_FORCING, mode.gap / mode.value)
-        goal = max(2 * mode.gap * relative, 0.2 * tol * mode.value)
-        inverse = None if preconditioner is None else preconditioner.at(weights)
-        step, step_image, n_inner = yield from conjugate_gradients(
-            covariance,
-            loss,
-            weights,
-            residual,
-            mode.residual_image,
-            goal=goal,
-            max_iter=max_inner,
-            inverse=inverse,
-        )
-        mode.n_inner += n_inner
-        length = line_search(covariance, loss, mode, step, step_image)
-        if length == 0:
-            return mode
-        mode.path.append(mode.value)
-        if callback is not None and callback(mode):
-            return mode
+    return Mode(coef, image, scores, probabilities, value, path=[value])
 
 
-def conjugate_gradients(
-    covariance: Covariance,
-    loss: SoftmaxLoss,
-    weights: np.ndarray,
-    residual: np.ndarray,
-    residual_image: np.ndarray,
-    *,
-    goal: float,
-    max_iter: int,
-    inverse: Callable | None = None,
-) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray, int]]:
+def _conjugate_gradients(
+    covariance, loss, weights, residual, residual_image, *, goal, max_iter, inverse
+):
     """Solve (I + W K~) x = r in <u, v> = u'K~ v (generator, returns x, its image, steps made).
 
     Stops when the square <r, r> of what is left is at most ``goal``; with ``inverse`` its square
@@ -371,34 +327,34 @@ def _rescale(covariance, loss, coef, image, scores):
     """
     coupling = covariance.coupling
     single = not coupling.is_flat or coupling.n_classes > _MOST_FACTORS
-    rows = loss.trains
-    U = scores[rows].astype(np.float64)
-    squares = np.einsum("ij,ij->j", coef, image, dtype=np.float64)
-    target = -loss.gradient(np.zeros_like(scores))[rows]
-    n_factors = 1 if single else coupling.n_classes
-    squares = squares.sum(keepdims=True) if single else squares
-    linear = np.einsum("ij,ij->j", target, U)
-    linear = linear.sum(keepdims=True) if single else linear
+
+    def by_factor(columns):
+        return columns.sum(keepdims=True) if single else columns
+
+    # Phi by the factors: a parabola, and the normalizers of the scaled scores
+    U = scores[loss.trains].astype(np.float64)
+    squares = by_factor(np.einsum("ij,ij->j", coef, image, dtype=np.float64))
+    target = -loss.gradient(np.zeros_like(scores))[loss.trains]
+    linear = by_factor(np.einsum("ij,ij->j", target, U))
 
     def value(factors):
         _, normalizers = softmax(U * factors)
         return normalizers.sum() - factors @ linear + 0.5 * factors**2 @ squares
 
-    factors = np.ones(n_factors)
+    # Newton steps, halved where they do not descend
+    factors = np.ones(len(linear))
     best = value(factors)
     for _ in range(20):
         P, _ = softmax(U * factors)
         PU = P * U
-        means = PU.sum(axis=1)
-        gradient = PU.sum(axis=0)
+        gradient = by_factor(PU.sum(axis=0)) - linear + factors * squares
         if single:
-            gradient = gradient.sum(keepdims=True)
+            means = PU.sum(axis=1)
             hessian = np.array([[np.vdot(PU, U) - means @ means]])
         else:
             hessian = np.diag((PU * U).sum(axis=0)) - PU.T @ PU
-        gradient = gradient - linear + factors * squares
         hessian += np.diag(squares)
-        hessian += 1e-12 * max(np.trace(hessian), 1e-300) * np.eye(n_factors)
+        hessian += 1e-12 * max(np.trace(hessian), 1e-300) * np.eye(len(factors))
         step = -np.linalg.solve(hessian, gradient)
         slope, length = gradient @ step, 1.0
         if -slope <= 1e-5 * abs(best):

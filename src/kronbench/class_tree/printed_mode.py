@@ -1,6 +1,6 @@
 """The iteration as printed (Seeger 2006, Algorithm 3, Eq. 6, Appendix A), for comparison.
 
-Same optimum as :func:`posterior_mode`. Conjugate gradients on the symmetrized system minimize the
+Same optimum as :class:`NewtonCG`. Conjugate gradients on the symmetrized system minimize the
 dual functional, not the quadratic model of Phi, so that few steps need not descend.
 """
 

@@ -98,18 +98,14 @@ class Tree:
     def sum_paths(self, functions: ArrayLike) -> np.ndarray:
         """Phi_L x for each row (n, P) -> (n, C): the sum along each path (Algorithm 1)."""
         functions = _as_block(functions, self.n_nodes)
-        out = np.empty((len(functions), self.n_classes), functions.dtype)
-        with self._threads(out):
-            _sum_paths(functions, self._position[1:], self._up, self._leaf_at, out)
-        return out
+        ones = np.ones(len(self.parents), functions.dtype)
+        return self._pass(functions, self._position[1:], self._leaf_at, weights=ones)
 
     def sum_below(self, block: ArrayLike) -> np.ndarray:
         """Phi_L' x for each row (n, C) -> (n, P): the sum over the leaves below (Algorithm 2)."""
         block = _as_block(block, self.n_classes)
-        out = np.empty((len(block), self.n_nodes), block.dtype)
-        with self._threads(block):
-            _sum_below(block, self._position[1:], self._up, self._leaf_at, out)
-        return out
+        nothing = np.empty(0, block.dtype)
+        return self._pass(block, self._leaf_at, self._position[1:], nothing, upward=True)
 
     def couple(self, block: ArrayLike, variance: ArrayLike) -> np.ndarray:
         """Each row (n, C) times T = Phi_L diag(variance) Phi_L', variance (P,); fused, O(n P)."""
@@ -117,11 +113,8 @@ class Tree:
         variance = np.asarray(variance, block.dtype)
         if self.is_flat:
             return block * variance[self.leaves - 1]
-        out = np.empty_like(block)
         weights = np.append(block.dtype.type(0), variance)[self._order]
-        with self._threads(block):
-            _couple_rows(block, weights, self._up, self._leaf_at, out)
-        return out
+        return self._pass(block, self._leaf_at, self._leaf_at, weights, upward=True)
 
     def diagonal(self, variance: ArrayLike) -> np.ndarray:
         """(n, C) diagonals of Phi_L diag(variance_i) Phi_L' for rows (n, P) of variances."""
@@ -147,8 +140,11 @@ class Tree:
     def _leaf_at(self):
         return self._position[self.leaves]
 
-    def _threads(self, block):
-        return at_most_threads(block.size / PASS_WORTH_A_THREAD)
+    def _pass(self, block, take_at, give_at, weights, upward=False):
+        out = np.empty((len(block), len(give_at)), block.dtype)
+        with at_most_threads(min(block.size, out.size) / PASS_WORTH_A_THREAD):
+            _pass_tree(block, take_at, give_at, self._up, weights, upward, out)
+        return out
 
 
 # Rows of a block that pass the tree together, so that each node is looked up once for all of them.
@@ -183,51 +179,29 @@ def _give_rows(sums, places, low, out):
             out[low + r, i] = sums[places[i], r]
 
 
-@njit(cache=True)
-def _add_to_parents(sums, up):
-    """For each node, in the order of the depths, the sum over its leaves (Algorithm 2)."""
-    for k in range(len(up) - 1, 0, -1):
-        above, here = sums[up[k]], sums[k]
-        for r in range(_TOGETHER):
-            above[r] += here[r]
-
-
 @njit(parallel=True, cache=True)
-def _couple_rows(block, weights, up, leaf_at, out):
+def _pass_tree(block, take_at, give_at, up, weights, upward, out):
+    """Rows of a block from the places of some nodes through the tree to those of others.
+
+    Nodes are in the order of their depths, ``up`` is where the parent of each stands.
+    """
     for part in prange(-(-len(block) // _TOGETHER)):
         low = part * _TOGETHER
         sums = np.zeros((len(up), _TOGETHER), block.dtype)
-        _take_rows(block, low, leaf_at, sums)
-        _add_to_parents(sums, up)
-        sums[0] = 0
-        for k in range(1, len(up)):
+        _take_rows(block, low, take_at, sums)
+        # For each node the sum over its leaves (Algorithm 2)
+        if upward:
+            for k in range(len(up) - 1, 0, -1):
+                above, here = sums[up[k]], sums[k]
+                for r in range(_TOGETHER):
+                    above[r] += here[r]
+            sums[0] = 0
+        # For each node the weighted sum along its path (Algorithm 1)
+        for k in range(1, len(weights)):
             above, here, weight = sums[up[k]], sums[k], weights[k]
             for r in range(_TOGETHER):
                 here[r] = here[r] * weight + above[r]
-        _give_rows(sums, leaf_at, low, out)
-
-
-@njit(parallel=True, cache=True)
-def _sum_below(block, nodes_at, up, leaf_at, out):
-    for part in prange(-(-len(block) // _TOGETHER)):
-        low = part * _TOGETHER
-        sums = np.zeros((len(up), _TOGETHER), block.dtype)
-        _take_rows(block, low, leaf_at, sums)
-        _add_to_parents(sums, up)
-        _give_rows(sums, nodes_at, low, out)
-
-
-@njit(parallel=True, cache=True)
-def _sum_paths(functions, nodes_at, up, leaf_at, out):
-    for part in prange(-(-len(functions) // _TOGETHER)):
-        low = part * _TOGETHER
-        sums = np.zeros((len(up), _TOGETHER), functions.dtype)
-        _take_rows(functions, low, nodes_at, sums)
-        for k in range(1, len(up)):
-            above, here = sums[up[k]], sums[k]
-            for r in range(_TOGETHER):
-                here[r] += above[r]
-        _give_rows(sums, leaf_at, low, out)
+        _give_rows(sums, give_at, low, out)
 
 
 def _checked(parents):

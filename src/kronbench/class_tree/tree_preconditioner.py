@@ -30,7 +30,7 @@ _PAIRS, _CACHED = 2**21, 2**18
 
 
 def tree_preconditioner(covariance: Covariance, loss: SoftmaxLoss) -> TreePreconditioner:
-    """The preconditioner of :func:`posterior_mode` for this covariance and training part.
+    """The preconditioner for this covariance and training part.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
     intercept; each function has the prior (or penalty) of its kernel v_p M^(p), the intercepts
     variance sigma^2 (Seeger 2006, Eq. 2). The flat model is the tree of depth one. The posterior
     mode is found by Newton steps to a certified duality gap; see
-    :func:`~kronbench.class_tree.posterior_mode.posterior_mode`. A step of the linear solver is one
+    :class:`~kronbench.class_tree.posterior_mode.NewtonCG`. A step of the linear solver is one
     product with the kernel of all classes: O(n d C) for a linear kernel of d features (of d
     entries a row where they are sparse), O(n^2 C) for a stored matrix, O(n k C) for rank k.
 

@@ -13,7 +13,7 @@ from kronbench.bench.seeds import generator
 from kronbench.class_tree import Tree
 from kronbench.class_tree.covariance import DualCovariance
 from kronbench.class_tree.kernels import LowRankKernel
-from kronbench.class_tree.posterior_mode import posterior_mode, run as run_steps
+from kronbench.class_tree.posterior_mode import NewtonCG, run as run_steps
 from kronbench.class_tree.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.experiments.seeger.exact_mode import exact_flat_mode
@@ -108,7 +108,7 @@ def _low_rank(spec, X, y, X_new, y_new):
             covariance = DualCovariance(
                 kernel, Tree.flat(n_classes), np.full(n_classes, spec["variance"]), 1.0
             )
-            mode = run_steps(posterior_mode(covariance, SoftmaxLoss(y, n_classes)), covariance)
+            mode = run_steps(NewtonCG().mode(covariance, SoftmaxLoss(y, n_classes)), covariance)
             proba = softmax(covariance.cross(X_new, mode.coef))[0]
             yield {
                 "extension": "low rank",
