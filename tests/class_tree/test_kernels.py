@@ -36,7 +36,7 @@ def dense_kernels(kind, X):
     if kind == "stored":
         return StoredKernels([X @ X.T]), [X @ X.T], None
     kernels = LowRankKernel(X, "gaussian", 0.3, max_rank=5)
-    L = kernels.features
+    L = kernels.L
     matrix = L @ L.T
     np.fill_diagonal(matrix, 1.0)
     return kernels, [matrix], None

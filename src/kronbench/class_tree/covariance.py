@@ -13,11 +13,12 @@ by ``gather``, scores out of an image by ``scores``.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
-from scipy import sparse
 
 from kronbench.class_tree.coupling import Coupling
-from kronbench.class_tree.kernels import DenseFeatures, Kernels, LowRankKernel
+from kronbench.class_tree.kernels import DenseFeatures, Features, Kernels
 from kronbench.errors import InputError
 from kronbench.linalg.matrix_products import multiply
 
@@ -25,20 +26,10 @@ from kronbench.linalg.matrix_products import multiply
 _ZERO_SUM = 1e-13
 
 
-def covariance_of(
-    kernels: Kernels,
-    coupling: Coupling,
-    variance: np.ndarray,
-    bias_variance: float,
-    which: np.ndarray | None = None,
-    *,
-    in_features: bool = True,
-) -> Covariance:
-    """The covariance in features where they are few and this is allowed, else in coefficients."""
+def space_of(kernels: Kernels, in_features: bool = True) -> type[Covariance]:
+    """The space of features where they are few and this is allowed, else that of coefficients."""
     few = isinstance(kernels, DenseFeatures) and kernels.features.shape[1] < kernels.n_rows
-    if few and in_features:
-        return FeatureCovariance(kernels, coupling, variance, bias_variance)
-    return DualCovariance(kernels, coupling, variance, bias_variance, which)
+    return FeatureCovariance if few and in_features else DualCovariance
 
 
 class Covariance:
@@ -58,6 +49,8 @@ class Covariance:
         v_p.
     bias_variance : float
         sigma^2, not negative.
+    which : (P,) integer array, optional
+        The kernel of each node, where there are several.
 
     Attributes
     ----------
@@ -65,25 +58,22 @@ class Covariance:
         Of a vector.
     n_products : float
         Products with K~ made so far.
-    which : (P,) integer array or None
-        The kernel of each node, where there are several.
-
-    Raises
-    ------
-    InputError
-        The variance of the bias is negative or not finite.
     """
 
-    which: np.ndarray | None = None
-
     def __init__(
-        self, kernels: Kernels, coupling: Coupling, variance: np.ndarray, bias_variance: float
+        self,
+        kernels: Kernels,
+        coupling: Coupling,
+        variance: np.ndarray,
+        bias_variance: float,
+        which: np.ndarray | None = None,
     ):
         if not np.isfinite(bias_variance) or bias_variance < 0:
             raise InputError(f"bias_variance is {bias_variance}: give a finite number, 0 or more")
         self.kernels, self.coupling = kernels, coupling
-        self.variance = np.asarray(variance, float)
-        self.bias_variance = float(bias_variance)
+        self.variance, self.bias_variance = np.asarray(variance, float), float(bias_variance)
+        self.which = None if kernels.n_kernels == 1 else np.asarray(which)
+        self.dtype = kernels.dtype
         self.n_products = 0.0
 
     def image(self, vector: np.ndarray) -> np.ndarray:
@@ -98,7 +88,7 @@ class Covariance:
         )
 
     def _gradient_of_shared(self, inner):
-        """(C, P) derivatives of e'K f by the entries of B, of E'M F where M is one kernel."""
+        """The gradient by the coupling from E'M F, where M is the one kernel."""
         return (inner + inner.T) @ self.coupling.matrix * self.variance
 
 
@@ -109,17 +99,9 @@ class DualCovariance(Covariance):
     expensive product is made on C columns instead of P.
     """
 
-    def __init__(
-        self,
-        kernels: Kernels,
-        coupling: Coupling,
-        variance: np.ndarray,
-        bias_variance: float,
-        which: np.ndarray | None = None,
-    ):
-        super().__init__(kernels, coupling, variance, bias_variance)
-        self.which = None if kernels.n_kernels == 1 else np.asarray(which)
-        self.shape, self.dtype = (kernels.n_rows, coupling.n_classes), kernels.dtype
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.kernels.n_rows, self.coupling.n_classes
 
     def gather(self, block: np.ndarray) -> np.ndarray:
         return block
@@ -140,7 +122,7 @@ class DualCovariance(Covariance):
             values += (self.bias_variance * block.sum(axis=0, dtype=float)).astype(values.dtype)
         return out
 
-    def cross(self, X: np.ndarray | sparse.sparray, block: np.ndarray) -> np.ndarray:
+    def cross(self, X: Features, block: np.ndarray) -> np.ndarray:
         if self.which is None:
             out = self.kernels.cross(X, self.coupling.couple(block, self.variance))
         else:
@@ -208,17 +190,14 @@ class FeatureCovariance(Covariance):
     of the BLAS with X and its column of ones (``gather`` and ``scores``, half a product each).
     """
 
-    def __init__(
-        self,
-        kernels: DenseFeatures | LowRankKernel,
-        coupling: Coupling,
-        variance: np.ndarray,
-        bias_variance: float,
-    ):
-        super().__init__(kernels, coupling, variance, bias_variance)
-        X = kernels.features
-        self.features = np.hstack([X, np.ones((len(X), 1), X.dtype)])
-        self.shape, self.dtype = (self.features.shape[1], coupling.n_classes), X.dtype
+    @cached_property
+    def features(self) -> np.ndarray:
+        X = self.kernels.features
+        return np.hstack([X, np.ones((len(X), 1), X.dtype)])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.features.shape[1], self.coupling.n_classes
 
     def gather(self, block: np.ndarray) -> np.ndarray:
         self.n_products += 0.5
@@ -235,7 +214,7 @@ class FeatureCovariance(Covariance):
             image[-1] = self.bias_variance * vector[-1]
         return out
 
-    def cross(self, X: np.ndarray | sparse.sparray, vector: np.ndarray) -> np.ndarray:
+    def cross(self, X: Features, vector: np.ndarray) -> np.ndarray:
         image = self.image(vector)
         return X @ image[:-1] + image[-1]
 

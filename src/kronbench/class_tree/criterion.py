@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kronbench.class_tree.coupling import Coupling, DenseCoupling
-from kronbench.class_tree.covariance import Covariance, covariance_of
+from kronbench.class_tree.covariance import Covariance, space_of
 from kronbench.class_tree.kernels import Kernels
 from kronbench.class_tree.posterior_mode import NewtonCG, run, run_together
 from kronbench.class_tree.printed_mode import PrintedNewton
@@ -248,18 +248,12 @@ class Criterion:
             self._kernels = self._kernels.with_gamma(self._widths(x))
         if self._learn_coupling:
             coupling = DenseCoupling(values["coupling"])
-        covariance = covariance_of(
-            self._kernels,
-            coupling,
-            variance,
-            self._bias_variance,
-            self._gamma_groups,
-            in_features=self._in_features,
+        space = space_of(self._kernels, self._in_features)
+        covariance = space(
+            self._kernels, coupling, variance, self._bias_variance, self._gamma_groups
         )
         evaluation = self.folds.evaluate(covariance)
-        return evaluation, *self._gradient(covariance, variance, evaluation)
-
-    def _gradient(self, covariance, variance, evaluation):
+        # Derivatives by the logarithms of variances and widths, then by the coupling (section 6.4)
         vectors = evaluation.coefs, evaluation.adjoints
         pairs = list(zip(*vectors, strict=True))
         gradient = []
@@ -272,7 +266,7 @@ class Criterion:
         if self._learn_coupling:
             gradient.append(sum(covariance.coupling_gradient(E, F) for E, F in pairs).ravel())
         by_bias = covariance.bias_variance * sum(covariance.bias_product(E, F) for E, F in pairs)
-        return np.concatenate(gradient), by_bias
+        return evaluation, np.concatenate(gradient), by_bias
 
     def _widths(self, x):
         return np.exp(x[self._n_variances : self._n_logs])

@@ -11,10 +11,12 @@ from scipy import sparse
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense, gram, squared_distances
 from kronbench.linalg.kernel_columns import KernelColumns
-from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
+from kronbench.linalg.lowrank import factor_at, incomplete_cholesky
 from kronbench.linalg.matrix_products import multiply
 from kronbench.linalg.sparse_products import SparseProducts
 from kronbench.linalg.stored_products import stored_product
+
+Features = np.ndarray | sparse.sparray  # (n, d)
 
 # Rows of a stored matrix that are made or weighted at a time.
 _BLOCK_ROWS = 256
@@ -24,7 +26,7 @@ _CROSS_VALUES = 2**22
 
 
 def kernels_of(
-    X: np.ndarray | sparse.sparray,
+    X: Features,
     kernel: str | Callable,
     gamma: np.ndarray,
     *,
@@ -87,13 +89,13 @@ class Kernels:
 class LinearFeatures(Kernels):
     """The linear kernel M = X X' of features X (n, d)."""
 
-    features: np.ndarray | sparse.sparray
+    features: Features
 
     def coef(self, block: np.ndarray) -> np.ndarray:
         """X'A (d, K): weights of the features."""
         return self.features.T @ block
 
-    def cross(self, X: np.ndarray | sparse.sparray, block: np.ndarray) -> np.ndarray:
+    def cross(self, X: Features, block: np.ndarray) -> np.ndarray:
         return X @ self.coef(block)
 
 
@@ -153,7 +155,7 @@ class StoredKernels(Kernels):
     def __init__(
         self,
         matrices: Sequence[np.ndarray],
-        X: np.ndarray | sparse.sparray | None = None,
+        X: Features | None = None,
         kernel: Callable | None = None,
     ):
         self.matrices = list(matrices)
@@ -163,7 +165,7 @@ class StoredKernels(Kernels):
     def forget(self) -> None:
         self.matrices = []
 
-    def compare(self, X: np.ndarray | sparse.sparray, kernel: int) -> np.ndarray:
+    def compare(self, X: Features, kernel: int) -> np.ndarray:
         """(n_new, n) values of one kernel between new rows and the training rows."""
         return X if self._kernel is None else self._kernel(X, self.X)
 
@@ -173,9 +175,7 @@ class StoredKernels(Kernels):
     def diagonal(self) -> np.ndarray:
         return np.stack([matrix.diagonal() for matrix in self.matrices], axis=1).astype(float)
 
-    def cross(
-        self, X: np.ndarray | sparse.sparray, block: np.ndarray, which: np.ndarray | None = None
-    ) -> np.ndarray:
+    def cross(self, X: Features, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
         out = np.empty((X.shape[0], block.shape[1]))
         step = max(1, _CROSS_VALUES // self.n_rows)
         for start in range(0, X.shape[0], step):
@@ -199,7 +199,7 @@ class GaussianKernels(StoredKernels):
 
     def __init__(
         self,
-        X: np.ndarray | sparse.sparray,
+        X: Features,
         gamma: np.ndarray,
         dtype: np.dtype = np.float64,
         distances: np.ndarray | None = None,
@@ -215,7 +215,7 @@ class GaussianKernels(StoredKernels):
         super().forget()
         self._distances = None
 
-    def compare(self, X: np.ndarray | sparse.sparray, kernel: int) -> np.ndarray:
+    def compare(self, X: Features, kernel: int) -> np.ndarray:
         return gram(X, self.X, kernel="gaussian", gamma=self.gamma[kernel])
 
     def with_gamma(self, gamma: np.ndarray) -> GaussianKernels:
@@ -253,7 +253,7 @@ class LowRankKernel(Kernels):
 
     def __init__(
         self,
-        X: np.ndarray | sparse.sparray,
+        X: Features,
         kernel: str | Callable = "gaussian",
         gamma: float | None = None,
         max_rank: int = 100,
@@ -266,17 +266,12 @@ class LowRankKernel(Kernels):
         if pivots is None:
             self.factor = incomplete_cholesky(columns, max_rank)
         else:
-            self.factor = _factor_at(columns, pivots)
-        L = self.factor.factor
+            self.factor = factor_at(columns, pivots)
+        self.L = L = self.factor.factor
         self.n_rows = len(L)
         # diag(M) - diag(L L'), not negative but for rounding
         self.residual = columns.diagonal() - np.einsum("ij,ij->i", L, L)
         self.correction = np.maximum(self.residual, 0.0)
-
-    @property
-    def features(self) -> np.ndarray:
-        """L (n, k), whose inner products are the kernel where the diagonal is not corrected."""
-        return self.factor.factor
 
     def with_gamma(self, gamma: float) -> LowRankKernel:
         """The same pivots with another width."""
@@ -288,7 +283,7 @@ class LowRankKernel(Kernels):
         )
 
     def product(self, block: np.ndarray) -> np.ndarray:
-        L = self.features
+        L = self.L
         out = multiply(L, multiply(L.T, block))
         if self.corrected:
             out += self.correction[:, None] * block
@@ -301,7 +296,7 @@ class LowRankKernel(Kernels):
         is taken off where it is corrected; that of M does not depend on the width.
         """
         pivots = self.factor.pivots
-        L, triangle = self.features, self.features[pivots]
+        L, triangle = self.L, self.L[pivots]
         R = np.linalg.solve(triangle.T, L.T).T
         distances = squared_distances(self.X, self.X[pivots])
         slope = -self.gamma * distances * (L @ triangle.T)
@@ -314,21 +309,13 @@ class LowRankKernel(Kernels):
         return out
 
     def diagonal(self) -> np.ndarray:
-        L = self.features
+        L = self.L
         diagonal = np.einsum("ij,ij->i", L, L)
         return (diagonal + self.correction if self.corrected else diagonal)[:, None]
 
-    def cross(self, X: np.ndarray | sparse.sparray, block: np.ndarray) -> np.ndarray:
+    def cross(self, X: Features, block: np.ndarray) -> np.ndarray:
         values = gram(X, self.X[self.factor.pivots], kernel=self.kernel, gamma=self.gamma)
-        return self.factor.transform(values) @ (self.features.T @ block)
-
-
-def _factor_at(columns, pivots):
-    """The factor of these pivots, in this order."""
-    at_pivots = np.stack([columns.column(i) for i in pivots], axis=1)
-    triangle = np.linalg.cholesky(at_pivots[pivots])
-    factor = np.linalg.solve(triangle, at_pivots.T).T
-    return LowRankFactor(factor, np.asarray(pivots), np.full(len(pivots), np.nan))
+        return self.factor.transform(values) @ (self.L.T @ block)
 
 
 def _by_kernel(block, which, product):

@@ -70,12 +70,12 @@ class PrintedNewton:
         while mode.n_iter < self.max_iter:
             system = _Symmetrized(covariance, loss, mode.probabilities)
             gradient = loss.gradient(mode.probabilities)
-            solver = yield from system.solver_at(mode.coef, mode.image, gradient)
+            yield from system.begin_at(mode.coef, mode.image, gradient)
             # k2 steps, and more of them where these do not descend
             for _ in range(_MORE):
-                n_inner = yield from solver.more(self.max_inner)
+                n_inner = yield from system.more(self.max_inner)
                 mode.n_inner += n_inner
-                step, step_image = system.V(solver.beta) - mode.coef, solver.image - mode.image
+                step, step_image = system.V(system.beta) - mode.coef, system.image - mode.image
                 length = line_search(covariance, loss, mode, step, step_image)
                 if length > 0 or n_inner < self.max_inner:
                     break
@@ -103,14 +103,15 @@ class PrintedNewton:
         """S of Eq. 7, by steps from zero on (I + V'K~V) b = V'K~ g_I, and their number."""
         system = _Symmetrized(covariance, loss, mode.probabilities, guarded=False)
         rhs = system.VT(held_out_image)
-        solver = _Solver(system, np.zeros_like(rhs), rhs, np.zeros_like(rhs))
-        n_iter = yield from solver.more(self.max_adjoint or self.max_inner)
-        return held_out - system.V(solver.beta), n_iter
+        system.begin(np.zeros_like(rhs), rhs, np.zeros_like(rhs))
+        n_iter = yield from system.more(self.max_adjoint or self.max_inner)
+        return held_out - system.V(system.beta), n_iter
 
 
 class _Symmetrized:
     """I + V'K~V with W = V V' at given probabilities, and the guards of Appendix A.
 
+    Solved by conjugate gradients with the diagonal as preconditioner, which may be continued.
     Where pi is tiny and y is not (set I), (D^1/2 b) = y is known and left out of the system;
     where both are (I_0), the start value is zero.
     """
@@ -130,7 +131,7 @@ class _Symmetrized:
         w += covariance.bias_variance * self.pi
         diagonal = coupling.diagonal(nodes) + covariance.bias_variance
         mean = np.einsum("ij,ij->i", self.pi, w)[:, None]
-        self.diagonal = 1 + self.pi * (diagonal - 2 * w + mean)
+        self._diagonal = 1 + self.pi * (diagonal - 2 * w + mean)
 
     def V(self, beta, direction=False):
         """V b, with the known entries of D^1/2 b in their place unless b is a direction."""
@@ -142,8 +143,8 @@ class _Symmetrized:
     def VT(self, x):
         return self.root * (x - np.einsum("ij,ij->i", self.pi, x)[:, None])
 
-    def solver_at(self, coef, image, gradient):
-        """From B = D^-1/2 a (generator), without a product where no entry is tiny."""
+    def begin_at(self, coef, image, gradient):
+        """Begin at b = D^-1/2 a (generator), without a product where no entry is tiny."""
         with np.errstate(divide="ignore", invalid="ignore"):
             beta = np.where(self.free & ~self.zero & (self.pi > 0), coef / self.root, 0)
             scaled = np.where(self.free & (self.pi > 0), gradient / self.root, 0)
@@ -151,33 +152,25 @@ class _Symmetrized:
         if self.known.any() or self.zero.any():
             start_image = yield self.V(beta)
         residual = self.VT(image - start_image) - scaled - beta
-        return _Solver(self, beta, np.where(self.free, residual, 0), start_image)
+        self.begin(beta, np.where(self.free, residual, 0), start_image)
 
-
-class _Solver:
-    """Conjugate gradients with the diagonal as preconditioner, which may be continued.
-
-    ``beta`` and ``image``, K~V b, are overwritten by the iterates.
-    """
-
-    def __init__(self, system, beta, residual, image):
-        self.system, self.beta, self.image = system, beta, image
-        self._residual = residual
+    def begin(self, beta, residual, image):
+        """Conjugate gradients from here; ``beta`` and ``image``, K~V b, become the iterates."""
+        self.beta, self.image, self._residual = beta, image, residual
         self._steps = ConjugateGradients((beta, image), (residual,))
 
     def more(self, n_steps):
         """So many steps, fewer where nothing of the residual is left; returns those made."""
-        system, residual = self.system, self._residual
         first = None
         for made in range(n_steps):
-            z = residual / system.diagonal
-            square = dot(residual, z)
+            z = self._residual / self._diagonal
+            square = dot(self._residual, z)
             first = square if first is None else first
             if square <= 1e-20 * max(first, np.finfo(float).tiny):
                 return made
             (d,) = self._steps.direction((z,), square)
-            image = yield system.V(d, direction=True)
-            Ad = np.where(system.free, d + system.VT(image), 0)
+            image = yield self.V(d, direction=True)
+            Ad = np.where(self.free, d + self.VT(image), 0)
             if not self._steps.move((d, image), (Ad,), dot(d, Ad)):
                 return made
         return n_steps

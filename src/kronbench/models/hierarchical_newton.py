@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.class_tree.coupling import DenseCoupling
-from kronbench.class_tree.covariance import FeatureCovariance, covariance_of
+from kronbench.class_tree.covariance import FeatureCovariance, space_of
 from kronbench.class_tree.criterion import Criterion, CrossValidation
 from kronbench.class_tree.kernels import kernels_of
 from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run
@@ -342,14 +342,9 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
         variance = per_node(self.variance, coupling.n_nodes, "variance")
         gamma = per_node(self.gamma, coupling.n_nodes, "gamma")
         gamma, which = np.unique(gamma, return_inverse=True)
-        return covariance_of(
-            self._kernels(X, gamma),
-            coupling,
-            variance,
-            self.bias_variance,
-            which,
-            in_features=self._solver(self.tol).in_features,
-        )
+        kernels = self._kernels(X, gamma)
+        space = space_of(kernels, self._solver(self.tol).in_features)
+        return space(kernels, coupling, variance, self.bias_variance, which)
 
     def _criterion(self, X, codes, coupling, folds, *, gamma_groups, tol=None, known=None, **free):
         """Psi at these parameters; ``free`` says which of them, see :class:`Criterion`."""
