@@ -38,30 +38,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Psi and what its gradient is made of.
+    """Psi and what its gradient is made of."""
 
-    Attributes
-    ----------
-    value : float
-        Psi, corrected to second order for what the fits left.
-    correction : float
-        What was added for it; 0 where it was refused.
-    coefs, adjoints : lists of vectors
-        E and F of Eq. 7, one a fold; E is y - pi, which at the mode is its coefficients.
-    counts : Counts
-    at : (m,) array
-        The hyperparameters: of all nodes, then of the bias, then widths.
-    starts : list of pairs of vectors
-        Where the next evaluation begins.
-    """
-
-    value: float
-    correction: float
-    coefs: list
-    adjoints: list
+    value: float  # Psi, corrected to second order for what the fits left
+    correction: float  # what was added for it; 0 where it was refused
+    coefs: list  # E of Eq. 7, one a fold: y - pi, which at the mode is its coefficients
+    adjoints: list  # F of Eq. 7
     counts: Counts
-    at: np.ndarray
-    starts: list
+    at: np.ndarray  # the hyperparameters: of all nodes, then of the bias, then widths
+    starts: list  # pairs of vectors where the next evaluation begins
 
 
 class CrossValidation:
@@ -71,8 +56,7 @@ class CrossValidation:
 
     Parameters
     ----------
-    targets : (n,) integer array, or (n, C) array
-    n_classes : int
+    targets, n_classes : as for :class:`SoftmaxLoss`
     folds : (n,) integer array
         The fold of each row. At least two; one will do beside rows of none (a negative number),
         which train in every fold.
@@ -80,10 +64,6 @@ class CrossValidation:
     known : Evaluation, optional
         The first one of the same tree, rows and folds, with the same solver: at its
         hyperparameters the first evaluation here is the same, and is not made again.
-
-    Attributes
-    ----------
-    first : Evaluation or None
     """
 
     def __init__(
@@ -100,7 +80,7 @@ class CrossValidation:
         ]
         self.solver = solver
         self._starts = [(None, None)] * len(self.losses)
-        self._known, self.first = known, None
+        self._known, self.first = known, None  # the first evaluation
 
     def evaluate(self, covariance: Covariance) -> Evaluation:
         """Fit all folds and solve their gradient systems under these hyperparameters."""
@@ -179,24 +159,13 @@ class Criterion:
     Parameters
     ----------
     kernels : callable(widths (L,)) -> Kernels
-    coupling : Coupling
-    folds : CrossValidation
-    bias_variance : float
+    coupling, folds, bias_variance, in_features
     variance, gamma : (P,) arrays
         Where ``start`` lies: at the geometric mean of each group.
     variance_groups : (P,) integer array, 0..G-1
     gamma_groups : (P,) integer array or None
         None where the kernel has no width.
-    in_features, learn_coupling : bool
-
-    Attributes
-    ----------
-    start : (m,) array
-
-    Raises
-    ------
-    InputError
-        The coupling is to be learned and there is none.
+    learn_coupling : bool
     """
 
     def __init__(

@@ -187,15 +187,7 @@ class StoredKernels(Kernels):
 
 
 class GaussianKernels(StoredKernels):
-    """M^(l) = exp(-gamma_l |x - x'|^2) for each width, stored; the distances are kept once.
-
-    Parameters
-    ----------
-    X : (n, d) array or sparse matrix
-    gamma : (L,) array
-    dtype : {float64, float32}
-        Of the stored matrices.
-    """
+    """M^(l) = exp(-gamma_l |x - x'|^2) for widths (L,), stored; the distances are kept once."""
 
     def __init__(
         self,
@@ -240,9 +232,8 @@ class LowRankKernel(Kernels):
 
     Parameters
     ----------
-    X : (n, d) array or sparse matrix
-    kernel, gamma : as for :func:`gram`
-    max_rank : int
+    X, kernel, gamma, max_rank
+        As for :func:`gram` and :func:`incomplete_cholesky`.
     corrected : bool
         Whether the diagonal is that of M, or that of L L'.
     pivots : (k,) integer array, optional

@@ -33,42 +33,21 @@ _MOST_FACTORS = 64
 
 @dataclass
 class Mode:
-    """A posterior mode and how it was found.
+    """A posterior mode and how it was found."""
 
-    Attributes
-    ----------
-    coef, image, scores : arrays
-        a, its image, and the scores (n, C).
-    probabilities : (n, C) array
-    residual, residual_image : arrays
-        -(g + a), zero at the mode, and its image.
-    value, gap : float
-        Phi, and a bound on Phi - Phi*: half the squared norm of the residual in K~.
-    path : list of float
-        Phi at the start and after each Newton step.
-    gaps : list of float
-        The gap at the same points.
-    n_inner : int
-        Steps of conjugate gradients in all.
-    converged : bool
-        Whether the gap came down to the tolerance.
-    preconditioner : object or None
-        What the steps were preconditioned with.
-    """
-
-    coef: np.ndarray
+    coef: np.ndarray  # a
     image: np.ndarray
-    scores: np.ndarray
-    probabilities: np.ndarray
-    value: float
-    residual: np.ndarray = None
+    scores: np.ndarray  # (n, C)
+    probabilities: np.ndarray  # (n, C)
+    value: float  # Phi
+    residual: np.ndarray = None  # -(g + a), zero at the mode
     residual_image: np.ndarray = None
-    gap: float = np.inf
-    path: list = field(default_factory=list)
-    gaps: list = field(default_factory=list)
-    n_inner: int = 0
-    converged: bool = False
-    preconditioner: object | None = None
+    gap: float = np.inf  # bound on Phi - Phi*: half the squared norm of the residual in K~
+    path: list = field(default_factory=list)  # Phi at the start and after each Newton step
+    gaps: list = field(default_factory=list)  # at the same points
+    n_inner: int = 0  # steps of conjugate gradients in all
+    converged: bool = False  # whether the gap came down to the tolerance
+    preconditioner: object | None = None  # of the steps
 
     @property
     def n_iter(self) -> int:

@@ -45,20 +45,9 @@ def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
 
 
 def node_groups(sharing: str | np.ndarray, coupling: Coupling, name: str) -> np.ndarray:
-    """(P,) groups 0..G-1 of the nodes.
+    """(P,) groups 0..G-1 of the nodes, of a word or an array of groups; only a tree has levels.
 
-    Parameters
-    ----------
-    sharing : {"all", "level", "subtree", "node"} or (P,) integer array
-    coupling : Coupling
-        Only a tree has levels and subtrees.
-    name : str
-        The argument, for the sentence of an error.
-
-    Raises
-    ------
-    InputError
-        Another word, or an array that is not one integer for each node.
+    ``name`` is the argument, for the sentence of an error.
     """
     if isinstance(sharing, str):
         if sharing == "all":
@@ -77,16 +66,3 @@ def node_groups(sharing: str | np.ndarray, coupling: Coupling, name: str) -> np.
             f"for each of the {coupling.n_nodes} nodes below the root"
         )
     return np.unique(groups, return_inverse=True)[1]
-
-
-def per_node(value: float | np.ndarray, n_nodes: int, name: str) -> np.ndarray:
-    """(P,) positive numbers, one for each node, of a number or of an array of them."""
-    value = np.asarray(value, float)
-    if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
-        raise InputError(
-            f"{name} has shape {value.shape}: give a number, or one for each of the {n_nodes} "
-            "nodes below the root"
-        )
-    if not (np.isfinite(value) & (value > 0)).all():
-        raise InputError(f"{name} is {value.min()}: give positive numbers")
-    return np.broadcast_to(value, n_nodes)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from kronbench.errors import InputError
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
 
 # Entries of a block that are exponentiated at a time: temporaries stay in the L2 cache.
@@ -31,30 +30,20 @@ class SoftmaxLoss:
         targets = np.asarray(targets)
         self.n_classes = n_classes
         self.trains = np.ones(len(targets), bool) if trains is None else np.asarray(trains)
+        self.codes, self.shares = None, None
         if targets.ndim == 2:
-            if targets.shape[1] != n_classes or (targets < 0).any():
-                raise InputError(
-                    f"targets have shape {targets.shape}: give {n_classes} numbers a row, none "
-                    "of them negative"
-                )
-            self.codes, self.shares = np.full(len(targets), -1), targets
+            self.shares = targets
         else:
-            self.codes, self.shares = targets.astype(np.int64), None
-
-    def __len__(self) -> int:
-        return len(self.codes)
+            self.codes = targets.astype(np.int64)
 
     def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """(value over the training part, probabilities (n, C) of all rows)."""
-        probabilities, normalizers = softmax(scores)
-        return float((normalizers - self._scores_of_targets(scores))[self.trains].sum()), (
-            probabilities
-        )
+        losses, probabilities = self._losses(scores)
+        return float(losses[self.trains].sum()), probabilities
 
     def held_out(self, scores: np.ndarray) -> float:
         """The same sum over the rows outside the training part."""
-        _, normalizers = softmax(scores)
-        return float((normalizers - self._scores_of_targets(scores))[~self.trains].sum())
+        return float(self._losses(scores)[0][~self.trains].sum())
 
     def gradient(self, probabilities: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Pi - y on the training part (or the given rows), zero elsewhere, (n, C)."""
@@ -85,10 +74,14 @@ class SoftmaxLoss:
             _add_curvature(probabilities, self.trains, scores, add, out)
         return out
 
-    def _scores_of_targets(self, scores):
+    def _losses(self, scores):
+        """(n,) of the rows, and their probabilities."""
+        probabilities, normalizers = softmax(scores)
         if self.shares is not None:
-            return np.einsum("ij,ij->i", scores, self.shares, dtype=np.float64)
-        return scores[np.arange(len(scores)), self.codes].astype(np.float64)
+            targets = np.einsum("ij,ij->i", scores, self.shares, dtype=np.float64)
+        else:
+            targets = scores[np.arange(len(scores)), self.codes].astype(np.float64)
+        return normalizers - targets, probabilities
 
 
 def softmax(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,14 +19,15 @@ from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg.eigen import leading_vectors
+from kronbench.linalg.gram_matrix import weighted_grams
 from kronbench.linalg.matrix_products import multiply
 
 # Leading eigenvectors of a kernel matrix: the root of the number of rows, but at most so many,
 # since each application passes over all of them.
 _MOST_VECTORS = 64
 
-# Products of pairs of features that are in memory at a time, and numbers that fit a cache.
-_PAIRS, _CACHED = 2**21, 2**18
+# Numbers that fit a cache.
+_CACHED = 2**18
 
 
 def tree_preconditioner(covariance: Covariance, loss: SoftmaxLoss) -> TreePreconditioner:
@@ -60,7 +61,8 @@ class TreePreconditioner:
         self, weights: np.ndarray
     ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
         """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
-        curvatures = _curvatures(self._functions, weights[self._trains])
+        weights = weights[self._trains]
+        curvatures = weighted_grams(self._functions, np.minimum(weights, 1 - weights))
         return self._inverse(_Elimination(self._tree, self._prior, curvatures))
 
 
@@ -75,11 +77,6 @@ class FeaturePreconditioner(TreePreconditioner):
     would, of which the true curvature vanishes.
 
     O(n C d^2 + P d^3) for new weights, O(P d^2) for each application.
-
-    Parameters
-    ----------
-    covariance : FeatureCovariance under a Tree
-    loss : SoftmaxLoss
     """
 
     def __init__(self, covariance: FeatureCovariance, loss: SoftmaxLoss):
@@ -108,11 +105,6 @@ class CoarsePreconditioner(TreePreconditioner):
     A few products of r columns for each fit; O(n C r^2 + P r^3) for new weights, O(n C r) for each
     application. It pays for long documents, whose kernel matrices have few large eigenvalues; of
     short ones, whose words hardly meet, it sees a small part and makes the steps more.
-
-    Parameters
-    ----------
-    covariance : DualCovariance of one kernel under a Tree
-    loss : SoftmaxLoss
     """
 
     def __init__(self, covariance: DualCovariance, loss: SoftmaxLoss):
@@ -156,20 +148,15 @@ class _Elimination:
 
     Each node is eliminated into its parent with (I + V_p J_p)^-1, where J_p is the curvature below
     it and V_p its prior variances.
-
-    Parameters
-    ----------
-    tree : Tree
-    prior : (P + 1, r) array
-        Variances of the weights of each node; those of the root do not count.
-    curvatures : (C, r, r) array
     """
 
     def __init__(self, tree, prior, curvatures):
+        """Prior variances (P + 1, r), of which those of the root do not count; G (C, r, r)."""
         self._tree, self._prior, self._curvatures = tree, prior, curvatures
         self._levels = [
             np.flatnonzero(tree.depths == depth) for depth in range(1, tree.depths.max() + 1)
         ]
+        # From the leaves up
         r = prior.shape[1]
         J = np.zeros((tree.n_nodes + 1, r, r))
         J[tree.leaves] = curvatures
@@ -197,10 +184,12 @@ class _Elimination:
         tree, h = self._tree, np.asarray(h, float).T
         b = np.zeros((tree.n_nodes + 1, h.shape[1]))
         b[tree.leaves] = h
+        # Eliminate from the leaves up
         for nodes in reversed(self._levels):
             # J (I + V J)^-1 is symmetric, and so is what b' = (I + J V)^-1 b belongs to
             up = (b[nodes, None, :] @ self._inverse[nodes])[:, 0]
             _sum_children(b, tree.parents[nodes], up)
+        # Substitute from the root down: sums of the functions along the paths
         sums = np.zeros_like(b)
         sums[0] = self._root @ (b[0] - h.sum(axis=0))
         for nodes in self._levels:
@@ -227,21 +216,4 @@ def _minus(block, left, right):
         rows = slice(start, start + step)
         multiply(left[rows], right, out=out[rows])
         np.subtract(block[rows], out[rows], out=out[rows])
-    return out
-
-
-def _curvatures(features, weights):
-    """(C, r, r): sum over rows of min(pi, 1 - pi) times the outer product of the features."""
-    n_rows, r = features.shape
-    first, second = np.triu_indices(r)
-    features = features.astype(weights.dtype, copy=False)
-    sums = np.zeros((len(first), weights.shape[1]))
-    step = max(1, _PAIRS // len(first))
-    for start in range(0, n_rows, step):
-        rows = slice(start, start + step)
-        shares = np.minimum(weights[rows], 1 - weights[rows])
-        columns = np.ascontiguousarray(features[rows].T)
-        sums += (columns[first] * columns[second]) @ shares
-    out = np.empty((weights.shape[1], r, r))
-    out[:, first, second] = out[:, second, first] = sums.T
     return out

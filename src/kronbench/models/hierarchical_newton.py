@@ -21,7 +21,6 @@ from kronbench.class_tree.criterion import Criterion, CrossValidation
 from kronbench.class_tree.kernels import kernels_of
 from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run
 from kronbench.class_tree.printed_mode import PrintedNewton
-from kronbench.class_tree.sharing import per_node
 from kronbench.class_tree.softmax import SoftmaxLoss, softmax
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
@@ -339,8 +338,8 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
 
     def _covariance_of(self, X, coupling):
         """The covariance of the scores of the rows of X."""
-        variance = per_node(self.variance, coupling.n_nodes, "variance")
-        gamma = per_node(self.gamma, coupling.n_nodes, "gamma")
+        variance = _per_node(self.variance, coupling.n_nodes, "variance")
+        gamma = _per_node(self.gamma, coupling.n_nodes, "gamma")
         gamma, which = np.unique(gamma, return_inverse=True)
         kernels = self._kernels(X, gamma)
         space = space_of(kernels, self._solver(self.tol).in_features)
@@ -355,8 +354,8 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
             coupling,
             fits,
             bias_variance=self.bias_variance,
-            variance=per_node(self.variance, coupling.n_nodes, "variance"),
-            gamma=per_node(self.gamma, coupling.n_nodes, "gamma"),
+            variance=_per_node(self.variance, coupling.n_nodes, "variance"),
+            gamma=_per_node(self.gamma, coupling.n_nodes, "gamma"),
             gamma_groups=gamma_groups if self.kernel == "gaussian" else None,
             in_features=solver.in_features,
             **free,
@@ -437,3 +436,16 @@ def _checked_dtype(dtype):
 def _groups_as_given(value, n_nodes):
     """(P,) groups of the nodes: one for a number, one each for an array."""
     return np.zeros(n_nodes, int) if np.ndim(value) == 0 else np.arange(n_nodes)
+
+
+def _per_node(value, n_nodes, name):
+    """(P,) positive numbers, one for each node, of a number or of an array of them."""
+    value = np.asarray(value, float)
+    if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
+        raise InputError(
+            f"{name} has shape {value.shape}: give a number, or one for each of the {n_nodes} "
+            "nodes below the root"
+        )
+    if not (np.isfinite(value) & (value > 0)).all():
+        raise InputError(f"{name} is {value.min()}: give positive numbers")
+    return np.broadcast_to(value, n_nodes)
