@@ -63,27 +63,6 @@ def test_products_and_diagonals(kind, seed, n, n_columns):
         np.testing.assert_allclose(kernels.cross(Z, block, *chosen), new, atol=1e-10)
 
 
-def test_sparse_products_in_single_precision_and_many_columns():
-    rng = np.random.default_rng(0)
-    X = sparse.random_array((60, 300), density=0.05, rng=rng, format="csr")
-    X = sparse.csr_array(X.multiply(np.arange(60)[:, None] != 3))  # a document without words
-    block = rng.standard_normal((60, 150)).astype(np.float32)
-    product = SparseFeatures(X, np.float32).product(block)
-    assert product.dtype == np.float32
-    expected = X @ (X.T @ block.astype(float))
-    np.testing.assert_allclose(product, expected, atol=1e-4)
-    assert np.abs(SparseFeatures(X).product(block.astype(float)) - expected).max() < 1e-11
-
-
-def test_sparse_products_of_many_documents_and_words():
-    """More than a block of each, and panels that are copied on all threads."""
-    rng = np.random.default_rng(1)
-    X = sparse.random_array((25_000, 21_000), density=1e-4, rng=rng, format="csr")
-    block = rng.standard_normal((25_000, 33))
-    expected = X @ (X.T @ block)
-    np.testing.assert_allclose(SparseFeatures(X).product(block), expected, atol=1e-12)
-
-
 def test_single_precision_storage_keeps_sums_in_double():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3))
@@ -177,17 +156,6 @@ def test_covariances_against_the_explicit_matrix(kind, coupled):
         np.testing.assert_allclose(np.vdot(e, features.image(a)), np.vdot(E, image))
         np.testing.assert_allclose(features.node_products([e], [a]), products, atol=1e-10)
         assert features.bias_product(e, a) == pytest.approx(covariance.bias_product(E, A))
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_columns", [1, 2, 3, 5, 6, 13, 33])
-def test_stored_matrices_times_few_and_many_columns(dtype, n_columns):
-    rng = np.random.default_rng(8)
-    matrix = rng.random((11, 11)).astype(dtype)
-    matrix = matrix + matrix.T
-    block = rng.standard_normal((11, n_columns))
-    expected = matrix.astype(float) @ block
-    np.testing.assert_allclose(StoredKernels([matrix]).product(block), expected, atol=1e-12)
 
 
 def test_rows_that_sum_to_zero_cost_one_column_less(monkeypatch):
