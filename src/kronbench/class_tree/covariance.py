@@ -116,8 +116,8 @@ class DualCovariance(Covariance):
             coupled = [self.coupling.couple(block, self.variance) for block in blocks]
             out = self._through_one_kernel(self.kernels.product, coupled)
         else:
-            functions = self._through_many_kernels(self.kernels.product, blocks, self.variance)
-            out = [self.coupling.sum_paths(part) for part in functions]
+            functions = self._through_many_kernels(self.kernels.product, blocks)
+            out = [self.coupling.sum_paths(part * self.variance) for part in functions]
         for values, block in zip(out, blocks, strict=True):
             values += (self.bias_variance * block.sum(axis=0, dtype=float)).astype(values.dtype)
         return out
@@ -164,13 +164,10 @@ class DualCovariance(Covariance):
             return images
         return [np.column_stack([image, -image.sum(axis=1)]) for image in images]
 
-    def _through_many_kernels(self, product, blocks, variance=None):
+    def _through_many_kernels(self, product, blocks):
         """Functions (n, P) of blocks (n, C), each node by its kernel, in one pass."""
         together = _side_by_side([self.coupling.sum_below(block) for block in blocks])
-        together = product(together, np.tile(self.which, len(blocks)))
-        if variance is not None:
-            together *= np.tile(variance, len(blocks))
-        return _cut(together, len(blocks))
+        return _cut(product(together, np.tile(self.which, len(blocks))), len(blocks))
 
     def bias_product(self, E: np.ndarray, F: np.ndarray) -> float:
         return float(E.sum(axis=0) @ F.sum(axis=0))
@@ -178,8 +175,7 @@ class DualCovariance(Covariance):
     def coupling_gradient(self, E: np.ndarray, F: np.ndarray) -> np.ndarray:
         if self.which is None:
             return self._gradient_of_shared(E.T @ self.kernels.product(F))
-        Fp = self.kernels.product(self.coupling.sum_below(F), self.which)
-        Ep = self.kernels.product(self.coupling.sum_below(E), self.which)
+        (Ep,), (Fp,) = (self._through_many_kernels(self.kernels.product, [A]) for A in (E, F))
         return (E.T @ Fp + F.T @ Ep) * self.variance
 
 
