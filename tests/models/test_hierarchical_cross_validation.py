@@ -199,7 +199,7 @@ def test_a_correction_of_a_fit_that_was_cut_off_is_refused(problem):
     X, y = problem
     cut = CrossValidation(y, 5, FOLDS, NewtonCG(max_iter=1, max_inner=1))
     result = cut.evaluate(covariance_of(X))
-    assert not result.counts.converged
+    assert not result.converged
     assert result.correction == 0
 
 

@@ -27,13 +27,12 @@ _LARGEST_CORRECTION = 0.01
 
 @dataclass(frozen=True)
 class Counts:
-    """What an evaluation took, and whether all fits came down to their tolerance."""
+    """What an evaluation took."""
 
     n_products: float  # with K~, each of all classes and one fold
     n_iter: int  # Newton steps
     n_inner: int  # steps of the linear systems of the fits
     n_adjoint: int  # and of those of the gradient
-    converged: bool
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,7 @@ class Evaluation:
     coefs: list  # E of Eq. 7, one a fold: y - pi, which at the mode is its coefficients
     adjoints: list  # F of Eq. 7
     counts: Counts
+    converged: bool  # whether all fits came down to their tolerance
     at: np.ndarray  # the hyperparameters: of all nodes, then of the bias, then widths
     starts: list  # pairs of vectors where the next evaluation begins
 
@@ -132,11 +132,17 @@ class CrossValidation:
             sum(mode.n_iter for mode in modes),
             sum(mode.n_inner for mode in modes),
             sum(adjoint_steps),
-            converged,
         )
-        coefs = [mode.coef + mode.residual for mode in modes]
-        value = plain + correction
-        return Evaluation(value, correction, coefs, list(adjoints), counts, at, self._starts)
+        return Evaluation(
+            plain + correction,
+            correction,
+            [mode.coef + mode.residual for mode in modes],
+            list(adjoints),
+            counts,
+            converged,
+            at,
+            self._starts,
+        )
 
     def _fold(self, covariance, loss, start, start_adjoint):
         """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""

@@ -90,6 +90,11 @@ def squared_distances(
     return euclidean_distances(X, Y, squared=True)
 
 
+def dense(matrix: np.ndarray | sparse.sparray) -> np.ndarray:
+    """An array or a sparse matrix as an array."""
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+
+
 def weighted_grams(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(C, d, d) matrices X' diag(weights_c) X for X (n, d) and weights (n, C)."""
     n_rows, d = X.shape
@@ -104,11 +109,6 @@ def weighted_grams(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     out = np.empty((weights.shape[1], d, d))
     out[:, first, second] = out[:, second, first] = sums.T
     return out
-
-
-def dense(matrix: np.ndarray | sparse.sparray) -> np.ndarray:
-    """An array or a sparse matrix as an array."""
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def _linear(X, Y):

@@ -421,18 +421,6 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
         return self._fitted.cross(X, self.dual_coef_)
 
 
-def forget_fit(estimator: BaseEstimator) -> None:
-    """Take away what an earlier fit left: the attributes whose names end in an underscore."""
-    for name in [name for name in vars(estimator) if name.endswith("_")]:
-        delattr(estimator, name)
-
-
-def _checked_dtype(dtype):
-    if dtype not in _DTYPES:
-        raise InputError(f"dtype is {dtype!r}: give 'float32' or 'float64'")
-    return np.dtype(dtype)
-
-
 def _groups_as_given(value, n_nodes):
     """(P,) groups of the nodes: one for a number, one each for an array."""
     return np.zeros(n_nodes, int) if np.ndim(value) == 0 else np.arange(n_nodes)
@@ -449,3 +437,15 @@ def _per_node(value, n_nodes, name):
     if not (np.isfinite(value) & (value > 0)).all():
         raise InputError(f"{name} is {value.min()}: give positive numbers")
     return np.broadcast_to(value, n_nodes)
+
+
+def forget_fit(estimator: BaseEstimator) -> None:
+    """Take away what an earlier fit left: the attributes whose names end in an underscore."""
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+
+
+def _checked_dtype(dtype):
+    if dtype not in _DTYPES:
+        raise InputError(f"dtype is {dtype!r}: give 'float32' or 'float64'")
+    return np.dtype(dtype)

@@ -222,12 +222,13 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
         def value_and_gradient(x):
             nonlocal last
             last, gradient, _ = criterion.evaluate(x)
-            return last.value if last.counts.converged else np.inf, gradient
+            return last.value if last.converged else np.inf, gradient
 
         def record(x, value, gradient):
             nonlocal begun
-            taken = {"seconds": time.perf_counter() - begun, **vars(last.counts)}
-            path.append({"parameters": x.copy(), "value": -value, **taken})
+            counts = vars(last.counts) | {"converged": last.converged}
+            seconds = time.perf_counter() - begun
+            path.append({"parameters": x.copy(), "value": -value, "seconds": seconds, **counts})
             begun = time.perf_counter()
 
         result = capped_bfgs(
