@@ -191,8 +191,8 @@ def test_warm_starts_save_products(problem):
     folds = CrossValidation(y, 5, FOLDS, NewtonCG(1e-6))
     cold = folds.evaluate(covariance_of(X))
     warm = folds.evaluate(covariance_of(X, 0.16))
-    assert warm.counts.n_iter < cold.counts.n_iter
-    assert warm.counts.n_products < cold.counts.n_products
+    assert warm.counts["n_iter"] < cold.counts["n_iter"]
+    assert warm.counts["n_products"] < cold.counts["n_products"]
 
 
 def test_a_correction_of_a_fit_that_was_cut_off_is_refused(problem):

@@ -26,16 +26,6 @@ _LARGEST_CORRECTION = 0.01
 
 
 @dataclass(frozen=True)
-class Counts:
-    """What an evaluation took."""
-
-    n_products: float  # with K~, each of all classes and one fold
-    n_iter: int  # Newton steps
-    n_inner: int  # steps of the linear systems of the fits
-    n_adjoint: int  # and of those of the gradient
-
-
-@dataclass(frozen=True)
 class Evaluation:
     """Psi and what its gradient is made of."""
 
@@ -43,7 +33,7 @@ class Evaluation:
     correction: float  # what was added for it; 0 where it was refused
     coefs: list  # E of Eq. 7, one a fold: y - pi, which at the mode is its coefficients
     adjoints: list  # F of Eq. 7
-    counts: Counts
+    counts: dict  # products with K~ of one fold, Newton steps, steps of both linear systems
     converged: bool  # whether all fits came down to their tolerance
     at: np.ndarray  # the hyperparameters: of all nodes, then of the bias, then widths
     starts: list  # pairs of vectors where the next evaluation begins
@@ -87,20 +77,12 @@ class CrossValidation:
         gamma = getattr(covariance.kernels, "gamma", None)
         widths = [] if gamma is None else np.ravel(gamma)
         at = np.concatenate([covariance.variance, [covariance.bias_variance], widths])
-        if self.first is None and self._is_known(at):
+        if self.first is None and self._known is not None and _are_close(self._known.at, at):
             self.first, self._starts = self._known, self._known.starts
             return self.first
         evaluation = self._made(covariance, at)
         self.first = self.first or evaluation
         return evaluation
-
-    def _is_known(self, at):
-        known = self._known
-        return (
-            known is not None
-            and known.at.shape == at.shape
-            and np.allclose(known.at, at, rtol=1e-12, atol=0)
-        )
 
     def _made(self, covariance, at):
         before = covariance.n_products
@@ -127,12 +109,12 @@ class CrossValidation:
             self._starts = [
                 (mode.coef, adjoint) for mode, adjoint in zip(modes, adjoints, strict=True)
             ]
-        counts = Counts(
-            covariance.n_products - before,
-            sum(mode.n_iter for mode in modes),
-            sum(mode.n_inner for mode in modes),
-            sum(adjoint_steps),
-        )
+        counts = {
+            "n_products": covariance.n_products - before,
+            "n_iter": sum(mode.n_iter for mode in modes),
+            "n_inner": sum(mode.n_inner for mode in modes),
+            "n_adjoint": sum(adjoint_steps),
+        }
         return Evaluation(
             plain + correction,
             correction,
@@ -245,6 +227,10 @@ class Criterion:
 
     def _widths(self, x):
         return np.exp(x[self._n_variances : self._n_logs])
+
+
+def _are_close(one, other):
+    return one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0)
 
 
 def _mean_logs(values, groups):

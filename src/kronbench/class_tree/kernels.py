@@ -42,11 +42,6 @@ def kernels_of(
         Pivots of a low-rank kernel with corrected diagonal; exact when None.
     dtype : {float64, float32}
         Of stored kernel matrices and sparse features.
-
-    Raises
-    ------
-    InputError
-        A low-rank kernel of several widths or without features; a matrix that is not square.
     """
     if rank is not None:
         if len(gamma) > 1:
@@ -274,8 +269,7 @@ class LowRankKernel(Kernels):
         )
 
     def product(self, block: np.ndarray) -> np.ndarray:
-        L = self.L
-        out = multiply(L, multiply(L.T, block))
+        out = multiply(self.L, multiply(self.L.T, block))
         if self.corrected:
             out += self.correction[:, None] * block
         return out
@@ -300,8 +294,7 @@ class LowRankKernel(Kernels):
         return out
 
     def diagonal(self) -> np.ndarray:
-        L = self.L
-        diagonal = np.einsum("ij,ij->i", L, L)
+        diagonal = np.einsum("ij,ij->i", self.L, self.L)
         return (diagonal + self.correction if self.corrected else diagonal)[:, None]
 
     def cross(self, X: Features, block: np.ndarray) -> np.ndarray:

@@ -30,11 +30,8 @@ class SoftmaxLoss:
         targets = np.asarray(targets)
         self.n_classes = n_classes
         self.trains = np.ones(len(targets), bool) if trains is None else np.asarray(trains)
-        self.codes, self.shares = None, None
-        if targets.ndim == 2:
-            self.shares = targets
-        else:
-            self.codes = targets.astype(np.int64)
+        self.shares = targets if targets.ndim == 2 else None
+        self.codes = targets.astype(np.int64) if targets.ndim == 1 else None
 
     def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """(value over the training part, probabilities (n, C) of all rows)."""

@@ -31,13 +31,7 @@ _CACHED = 2**18
 
 
 def tree_preconditioner(covariance: Covariance, loss: SoftmaxLoss) -> TreePreconditioner:
-    """The preconditioner for this covariance and training part.
-
-    Raises
-    ------
-    InputError
-        Classes are not coupled by a tree, or nodes have kernels of their own.
-    """
+    """The preconditioner for this covariance and training part."""
     if not isinstance(covariance.coupling, Tree) or covariance.which is not None:
         raise InputError(
             "the tree preconditioner needs a class tree whose nodes share one kernel: give "

@@ -226,7 +226,7 @@ class HierarchicalNewtonCV(ClassifierMixin, BaseEstimator):
 
         def record(x, value, gradient):
             nonlocal begun
-            counts = vars(last.counts) | {"converged": last.converged}
+            counts = last.counts | {"converged": last.converged}
             seconds = time.perf_counter() - begun
             path.append({"parameters": x.copy(), "value": -value, "seconds": seconds, **counts})
             begun = time.perf_counter()

@@ -97,7 +97,7 @@ def learn_as_printed(
     def value_and_gradient(x):
         nonlocal products
         evaluation, gradient, _ = criterion.evaluate(x)
-        products += evaluation.counts.n_products
+        products += evaluation.counts["n_products"]
         return evaluation.value, gradient
 
     search = capped_bfgs(
