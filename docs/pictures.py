@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from kronbench import PairData
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.evaluation import roc_auc
 from kronbench.linalg import csi, gram, incomplete_cholesky

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.datasets.dataset import Dataset
 
 # Two children of the root, two subclasses each, three leaves each.
@@ -16,7 +16,7 @@ def documents(n=240, d=60, dense=False, name="ipc-d"):
     tree = Tree(PARENTS)
     y = rng.integers(0, tree.n_classes, n)
     topics = rng.random((tree.n_nodes, d)) ** 6
-    rates = 0.1 + 8 * tree.scores(topics.T).T[y] / 3
+    rates = 0.1 + 8 * tree.sum_paths(topics.T).T[y] / 3
     X = rng.poisson(rates * (0.2 if not dense else 1)).astype(float)
     X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
     arrays = {"X": X if dense else sparse.csr_array(X), "y": y, "parents": PARENTS}

@@ -10,8 +10,8 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 
-from kronbench.classes.kernels import StoredKernels
-from kronbench.classes.softmax import softmax
+from kronbench.class_tree.kernels import StoredKernels
+from kronbench.class_tree.softmax import softmax
 from kronbench.linalg import _lowrank_loops, panel_loops
 from kronbench.linalg.vectors import axpby
 from kronbench.pairs import SampledKroneckerOperator, _routes

@@ -21,17 +21,17 @@ GROUND = {"__version__", "errors", "files", "intervals", "io", "resources", "set
 FLOORS = {
     "linalg": set(),
     "pairs": {"linalg"},
-    "classes": {"linalg"},
+    "class_tree": {"linalg"},
     "datasets": {"linalg", "pairs"},
-    "evaluation": {"pairs", "classes"},
-    "models": {"linalg", "pairs", "classes", "evaluation"},
+    "evaluation": {"pairs", "class_tree"},
+    "models": {"linalg", "pairs", "class_tree", "evaluation"},
     "runner": {"linalg", "pairs", "datasets", "evaluation"},
     "own_pairs": {"linalg", "pairs", "datasets", "evaluation", "models", "runner"},
     "reference": {"runner", "datasets"},
     "report": {"runner", "reference"},
 }
 # Of a paper's folder a measurement knows nothing of the report, a drawing nothing of solvers.
-_MEASURES = {"linalg", "pairs", "classes", "datasets", "evaluation", "models", "runner"}
+_MEASURES = {"linalg", "pairs", "class_tree", "datasets", "evaluation", "models", "runner"}
 for _paper in kronbench.resources.shipped_papers():
     FLOORS[f"papers/{_paper}/measure"] = _MEASURES
     FLOORS[f"papers/{_paper}/draw"] = {"report", "runner"}

@@ -1,5 +1,5 @@
 from . import (
-    classes as classes,
+    class_tree as class_tree,
     datasets as datasets,
     evaluation as evaluation,
     linalg as linalg,

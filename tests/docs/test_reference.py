@@ -12,7 +12,7 @@ import yaml
 import kronbench
 from tests.docs.pages import DOCS, ROOT
 
-ROOMS = ("models", "pairs", "linalg", "classes", "evaluation", "datasets")
+ROOMS = ("models", "pairs", "linalg", "class_tree", "evaluation", "datasets")
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -100,7 +100,9 @@ import sys
 sys.modules["kronbench.linalg.vector_instructions"] = None
 import numpy as np
 from scipy import sparse
-from kronbench.classes.sparse_features import SparseProducts
+from kronbench.class_tree.sparse_features import SparseProducts
+from kronbench.linalg.sparse_products import SparseProducts
+from kronbench.runner.provenance import sources_of
 from kronbench.linalg import panel_loops
 from kronbench.pairs import SampledKroneckerOperator
 

@@ -62,7 +62,7 @@ def test_callback_stops_a_fit():
     assert not model.converged_
 
 
-@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+@pytest.mark.parametrize("kernel", ["linear", "gaussian", "tanimoto"])
 def test_a_kernel_function_is_the_named_kernel(kernel):
     X, y = clouds()
 

@@ -8,10 +8,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from kronbench.classes import Tree, sharing_pattern
-from kronbench.classes.covariance import DualCovariance
-from kronbench.classes.cross_validation import CrossValidation
-from kronbench.classes.kernels import GaussianKernels
+from kronbench.class_tree import Tree, sharing_pattern
+from kronbench.class_tree.covariance import DualCovariance
+from kronbench.class_tree.criterion import CrossValidation
+from kronbench.class_tree.kernels import GaussianKernels
+from kronbench.class_tree.posterior_mode import NewtonCG
 from kronbench.errors import InputError
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
@@ -173,9 +174,11 @@ def test_rows_of_no_fold_train_in_each(problem):
 
 def test_the_correction_is_of_second_order_and_independent_of_the_start(problem):
     X, y = problem
-    exact = CrossValidation(y, 5, FOLDS, tol=1e-13, adjoint_tol=1e-8).evaluate(covariance_of(X))
+    exact = CrossValidation(y, 5, FOLDS, NewtonCG(1e-13, adjoint_tol=1e-8)).evaluate(
+        covariance_of(X)
+    )
     for tol in (1e-3, 1e-4):
-        rough = CrossValidation(y, 5, FOLDS, tol=tol, adjoint_tol=1e-5)
+        rough = CrossValidation(y, 5, FOLDS, NewtonCG(tol, adjoint_tol=1e-5))
         cold = rough.evaluate(covariance_of(X))
         rough.evaluate(covariance_of(X, 0.3))
         warm = rough.evaluate(covariance_of(X))
@@ -188,16 +191,16 @@ def test_the_correction_is_of_second_order_and_independent_of_the_start(problem)
 
 def test_warm_starts_save_products(problem):
     X, y = problem
-    folds = CrossValidation(y, 5, FOLDS, tol=1e-6)
+    folds = CrossValidation(y, 5, FOLDS, NewtonCG(1e-6))
     cold = folds.evaluate(covariance_of(X))
     warm = folds.evaluate(covariance_of(X, 0.16))
-    assert warm.n_iter < cold.n_iter
-    assert warm.n_products < cold.n_products
+    assert warm.counts["n_iter"] < cold.counts["n_iter"]
+    assert warm.counts["n_products"] < cold.counts["n_products"]
 
 
 def test_a_correction_of_a_fit_that_was_cut_off_is_refused(problem):
     X, y = problem
-    cut = CrossValidation(y, 5, FOLDS, max_iter=1, max_inner=1)
+    cut = CrossValidation(y, 5, FOLDS, NewtonCG(max_iter=1, max_inner=1))
     result = cut.evaluate(covariance_of(X))
     assert not result.converged
     assert result.correction == 0

@@ -9,18 +9,19 @@ from scipy.linalg import block_diag
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from kronbench.classes import Tree, tree_preconditioner as tree_preconditioners
-from kronbench.classes.covariance import DualCovariance, FeatureCovariance
-from kronbench.classes.exact_mode import exact_flat_mode
-from kronbench.classes.kernels import DenseFeatures, GaussianKernels, SparseFeatures
-from kronbench.classes.posterior_mode import posterior_mode, run
-from kronbench.classes.softmax import SoftmaxLoss
-from kronbench.classes.tree_preconditioner import tree_preconditioner
+from kronbench.class_tree import Tree, tree_preconditioner as tree_preconditioners
+from kronbench.class_tree.covariance import DualCovariance, FeatureCovariance
+from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
+from kronbench.class_tree.posterior_mode import NewtonCG, run
+from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.evaluation import taxo_decision
 from kronbench.linalg import gram
+from kronbench.linalg.eigen import leading_vectors
 from kronbench.models import HierarchicalNewtonClassifier, fit_uncertain
-from tests.classes.test_tree import path_matrix
+from kronbench.papers.seeger.measure.exact_mode import exact_flat_mode
+from tests.class_tree.test_tree import path_matrix
 from tests.models.hierarchical_problems import (
     PARENTS,
     UNEVEN,
@@ -98,7 +99,7 @@ def test_the_gap_bounds_the_excess_and_phi_falls(space, variance):
     X, y = clouds(n=50)
     covariance = space(DenseFeatures(X), Tree(PARENTS), np.full(7, variance), variance / 20)
     loss = SoftmaxLoss(y, 5)
-    best = run(posterior_mode(covariance, loss, tol=1e-13), covariance)
+    best = run(NewtonCG(1e-13).mode(covariance, loss), covariance)
     assert best.converged
     assert best.n_iter >= 2
     assert (np.diff(best.path) < 0).all()
@@ -119,8 +120,8 @@ def test_a_fold_by_a_mask_is_the_fit_to_the_subset():
         (DenseFeatures(X), DenseFeatures(X[rows])),
     ):
         spaces = [DualCovariance(k, flat, np.full(5, 3.0), 1.0) for k in (kernels, part)]
-        masked = run(posterior_mode(spaces[0], SoftmaxLoss(y, 5, rows), tol=1e-13), spaces[0])
-        subset = run(posterior_mode(spaces[1], SoftmaxLoss(y[rows], 5), tol=1e-13), spaces[1])
+        masked = run(NewtonCG(1e-13).mode(spaces[0], SoftmaxLoss(y, 5, rows)), spaces[0])
+        subset = run(NewtonCG(1e-13).mode(spaces[1], SoftmaxLoss(y[rows], 5)), spaces[1])
         np.testing.assert_allclose(masked.coef[rows], subset.coef, atol=1e-6)
         np.testing.assert_allclose(masked.coef[~rows], 0)
         held_out = spaces[1].cross(X[~rows], subset.coef)
@@ -206,7 +207,7 @@ def test_the_coarse_preconditioner_is_exact_in_the_leading_eigenvectors(parents,
     np.testing.assert_allclose(z, expected, atol=1e-8)
     np.testing.assert_allclose(image, covariance.image(z), atol=1e-8)
     largest = np.linalg.eigvalsh(M)[-3:].sum()
-    Q = np.linalg.qr(tree_preconditioners._leading_vectors(SparseFeatures(X), 3))[0]
+    Q = leading_vectors(SparseFeatures(X).product, n, 3, float)
     assert np.trace(Q.T @ M @ Q) > 0.99 * largest
 
 

@@ -6,10 +6,9 @@ from hypothesis import given, strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
-from kronbench.classes.tree_kernel import path_features
 from kronbench.errors import InputError
 from kronbench.models import TwoStepRidge
-from kronbench.pairs.second_step import SecondStep
+from kronbench.pairs.second_step import SecondStep, path_features
 
 
 def random_tree(seed, size):

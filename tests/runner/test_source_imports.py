@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import kronbench
-import kronbench.classes
+import kronbench.class_tree
 import kronbench.linalg
 import kronbench.models
 import kronbench.pairs
@@ -14,7 +14,7 @@ from kronbench.runner.source_imports import file_of, read_module
 
 ON_DEMAND = [
     kronbench,
-    kronbench.classes,
+    kronbench.class_tree,
     kronbench.linalg,
     kronbench.models,
     kronbench.pairs,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.errors import InputError
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +12,9 @@ from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
 from kronbench.linalg.krylov import lanczos
+
+# Subspace iteration for a rough space: further columns, and passes.
+_MORE, _PASSES = 8, 3
 
 _FEW_ROWS = 600
 _LANCZOS_STEPS = 60
@@ -175,3 +179,21 @@ def psd_part(similarity: np.ndarray) -> np.ndarray:
 def _without_noise(values, n):
     largest = values[-1] if len(values) else 0.0
     return np.where(values > n * _EPS * largest, values, 0.0)
+
+
+def leading_vectors(
+    product: Callable[[np.ndarray], np.ndarray], n: int, rank: int, dtype: np.dtype
+) -> np.ndarray:
+    """(n, at most rank) orthonormal, near leading eigenvectors of a matrix by products of blocks.
+
+    Roughly, in three passes of subspace iteration. By hand: Lanczos methods of libraries ask for
+    single columns, each of which costs our products as much as a panel of them.
+    """
+    rank = min(rank, n)
+    image = np.random.default_rng(0).standard_normal((n, min(rank + _MORE, n)))
+    for _ in range(_PASSES):
+        block = np.linalg.qr(image)[0]
+        image = product(block.astype(dtype)).astype(float)
+        axes = np.linalg.eigh(block.T @ image)[1][:, ::-1]
+        image = image @ axes
+    return (block @ axes)[:, :rank]

@@ -16,6 +16,9 @@ KERNELS = ("linear", "gaussian", "tanimoto", "precomputed")
 # exact and symmetric, where ||x||^2 + ||y||^2 - 2 x'y cancels.
 _FEW_FEATURES = 16
 
+# Products of pairs of features that are in memory at a time.
+_PAIRS = 2**21
+
 
 def gram(
     X: np.ndarray | sparse.sparray,
@@ -101,6 +104,22 @@ def as_floats(matrix: np.ndarray | sparse.sparray) -> np.ndarray | sparse.sparra
 def dense(matrix: np.ndarray | sparse.sparray) -> np.ndarray:
     """An array or a sparse matrix as an array."""
     return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+
+
+def weighted_grams(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(C, d, d) matrices X' diag(weights_c) X for X (n, d) and weights (n, C)."""
+    n_rows, d = X.shape
+    first, second = np.triu_indices(d)
+    X = X.astype(weights.dtype, copy=False)
+    sums = np.zeros((len(first), weights.shape[1]))
+    step = max(1, _PAIRS // len(first))
+    for start in range(0, n_rows, step):
+        rows = slice(start, start + step)
+        columns = np.ascontiguousarray(X[rows].T)
+        sums += (columns[first] * columns[second]) @ weights[rows]
+    out = np.empty((weights.shape[1], d, d))
+    out[:, first, second] = out[:, second, first] = sums.T
+    return out
 
 
 def _linear(X, Y):

@@ -220,3 +220,11 @@ def check_at_least_zero(value: float, name: str) -> None:
     """Refuse what is negative or no number."""
     if not value >= 0:
         raise InputError(f"{name} is {value}: give a number, 0 or more")
+
+
+def factor_at(columns: KernelColumns, pivots: np.ndarray) -> LowRankFactor:
+    """The factor of these pivots, in this order; its gains are not known."""
+    at_pivots = np.stack([columns.column(i) for i in pivots], axis=1)
+    triangle = np.linalg.cholesky(at_pivots[pivots])
+    factor = np.linalg.solve(triangle, at_pivots.T).T
+    return LowRankFactor(factor, np.asarray(pivots), np.full(len(pivots), np.nan))

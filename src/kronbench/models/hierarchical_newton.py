@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -15,16 +16,14 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kronbench.classes.covariance import Coupling, FeatureCovariance
-from kronbench.classes.criterion import Criterion
-from kronbench.classes.cross_validation import CrossValidation
-from kronbench.classes.posterior_mode import Mode, posterior_mode, run
-from kronbench.classes.printed_mode import symmetrized_mode
-from kronbench.classes.prior import ClassPrior
-from kronbench.classes.sharing import groups_as_given, per_node
-from kronbench.classes.softmax import SoftmaxLoss, softmax
-from kronbench.classes.tree import Tree
-from kronbench.classes.tree_preconditioner import tree_preconditioner
+from kronbench.class_tree.coupling import DenseCoupling
+from kronbench.class_tree.covariance import FeatureCovariance, space_of
+from kronbench.class_tree.criterion import Criterion, CrossValidation
+from kronbench.class_tree.kernels import kernels_of
+from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run
+from kronbench.class_tree.printed_mode import PrintedNewton
+from kronbench.class_tree.softmax import SoftmaxLoss, softmax
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.evaluation import parent_decision, taxo_decision
 from kronbench.linalg.gram_matrix import dense
@@ -38,7 +37,11 @@ from kronbench.models._parameters import (
 )
 from kronbench.models._renamed import Renamed
 
-_SOLVERS = ("cg", "pcg", "printed")
+_SOLVERS = {
+    "cg": NewtonCG,
+    "pcg": partial(NewtonCG, preconditioned=True),
+    "printed": PrintedNewton,
+}
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
 
@@ -49,7 +52,7 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
     intercept; each function has the prior (or penalty) of its kernel v_p M^(p), the intercepts
     variance sigma^2 (Seeger 2006, Eq. 2). The flat model is the tree of depth one. The posterior
     mode is found by Newton steps to a certified duality gap; see
-    :func:`~kronbench.classes.posterior_mode.posterior_mode`. A step of the linear solver is one
+    :class:`~kronbench.class_tree.posterior_mode.NewtonCG`. A step of the linear solver is one
     product with the kernel of all classes: O(n d C) for a linear kernel of d features (of d
     entries a row where they are sparse), O(n^2 C) for a stored matrix, O(n k C) for rank k.
 
@@ -82,7 +85,7 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
         the prior covariance, without a preconditioner. "pcg": the same, preconditioned by
         elimination along the tree, in few dense features or in leading eigenvectors of one kernel
         for all nodes; see
-        :func:`~kronbench.classes.tree_preconditioner.tree_preconditioner` for what it costs.
+        :func:`~kronbench.class_tree.tree_preconditioner.tree_preconditioner` for what it costs.
         "printed": the paper's iteration (Algorithm 3, Eq. 6), conjugate gradients with its
         diagonal preconditioner on the symmetrized system.
     tol : float, default 1e-6
@@ -100,7 +103,7 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
     n_features_in_ : int
     feature_names_in_ : (n_features_in_,) array
         Where X has names of columns.
-    tree_ : Tree or Coupling
+    tree_ : Tree or DenseCoupling
         What couples the classes.
     dual_coef_ : (n, C) array
         Not where a linear kernel has fewer features than rows.
@@ -257,8 +260,8 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
             codes,
             coupling,
             folds,
-            variance_groups=groups_as_given(self.variance, coupling.n_nodes),
-            gamma_groups=groups_as_given(self.gamma, coupling.n_nodes),
+            variance_groups=_groups_as_given(self.variance, coupling.n_nodes),
+            gamma_groups=_groups_as_given(self.gamma, coupling.n_nodes),
         )
         evaluation, gradient, by_bias = criterion.evaluate(criterion.start)
         if not evaluation.converged:
@@ -306,11 +309,8 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._has_kernel("precomputed")
+        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-    def _has_kernel(self, name):
-        return isinstance(self.kernel, str) and self.kernel == name
 
     def _checked(self, X, y):
         """Rows, codes of the labels, and what couples the classes; sets ``classes_``."""
@@ -340,7 +340,7 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
         self.classes_ = given
         if self.coupling is None:
             return tree, codes
-        coupling = Coupling(self.coupling)
+        coupling = DenseCoupling(self.coupling)
         if coupling.n_classes != len(given):
             raise InputError(
                 f"coupling has {coupling.n_classes} rows for {len(given)} classes: give one for "
@@ -362,64 +362,59 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
             )
         return given
 
-    def _prior(self):
-        return ClassPrior(
-            self.kernel,
-            self.bias_variance,
-            rank=self.rank,
-            dtype=np.dtype(self.dtype),
-            in_features=self.solver != "printed",
-        )
+    def _solver(self, tol):
+        return _SOLVERS[self.solver](tol, self.max_iter, self.max_inner)
+
+    def _kernels(self, X, gamma):
+        dtype = np.dtype(self.dtype)
+        return kernels_of(X, self.kernel, gamma, rank=self.rank, dtype=dtype)
 
     def _covariance_of(self, X, coupling):
         """The covariance of the scores of the rows of X."""
-        prior = self._prior()
-        variance = per_node(self.variance, coupling.n_nodes, "variance")
-        gamma = per_node(self.gamma, coupling.n_nodes, "gamma")
+        variance = _per_node(self.variance, coupling.n_nodes, "variance")
+        gamma = _per_node(self.gamma, coupling.n_nodes, "gamma")
         gamma, which = np.unique(gamma, return_inverse=True)
-        return prior.covariance(prior.kernels(X, gamma), coupling, variance, which)
+        kernels = self._kernels(X, gamma)
+        space = space_of(kernels, self._solver(self.tol).in_features)
+        return space(kernels, coupling, variance, self.bias_variance, which)
 
-    def _criterion(self, X, codes, coupling, folds, *, tol=None, known=None, **free):
+    def _criterion(self, X, codes, coupling, folds, *, gamma_groups, tol=None, known=None, **free):
         """Psi at these parameters; ``free`` says which of them, see :class:`Criterion`."""
-        tol = self.tol if tol is None else tol
-        fits = CrossValidation(
-            codes,
-            len(self.classes_),
-            np.asarray(folds),
-            tol=tol,
-            adjoint_tol=min(1e-3, 0.3 * np.sqrt(tol)),
-            solver=self.solver,
-            max_iter=self.max_iter,
-            max_inner=self.max_inner,
-            known=known,
-        )
+        solver = self._solver(self.tol if tol is None else tol)
+        fits = CrossValidation(codes, len(self.classes_), np.asarray(folds), solver, known)
         return Criterion(
-            self._prior(),
-            X,
+            partial(self._kernels, X),
             coupling,
             fits,
-            variance=per_node(self.variance, coupling.n_nodes, "variance"),
-            gamma=per_node(self.gamma, coupling.n_nodes, "gamma"),
+            bias_variance=self.bias_variance,
+            variance=_per_node(self.variance, coupling.n_nodes, "variance"),
+            gamma=_per_node(self.gamma, coupling.n_nodes, "gamma"),
+            gamma_groups=gamma_groups if self.kernel == "gaussian" else None,
+            in_features=solver.in_features,
             **free,
         )
 
     def _mode_of(self, covariance, targets, start=None, callback=None):
         """The mode for classes (n,) or their distributions (n, C); sets ``stop_reason_``."""
-        loss = SoftmaxLoss(targets, len(self.classes_))
-        stopped = False
+        loss, solver, stopped = (
+            SoftmaxLoss(targets, len(self.classes_)),
+            self._solver(self.tol),
+            False,
+        )
 
         def watched(mode):
             nonlocal stopped
             stopped = callback is not None and bool(callback(mode))
             return stopped
 
-        options = {"max_iter": self.max_iter, "max_inner": self.max_inner, "callback": watched}
-        minimize = symmetrized_mode if self.solver == "printed" else posterior_mode
-        if self.solver == "pcg":
-            options["preconditioner"] = tree_preconditioner(covariance, loss)
-        mode = run(minimize(covariance, loss, start=start, tol=self.tol, **options), covariance)
-        self.stop_reason_ = "callback" if stopped else self._stop_reason(mode)
-        if not mode.converged and not stopped and self.solver != "printed":
+        mode = run(solver.mode(covariance, loss, start, watched), covariance)
+        if stopped:
+            self.stop_reason_ = "callback"
+        elif solver.met(mode):
+            self.stop_reason_ = "tol"
+        else:
+            self.stop_reason_ = "max_iter" if mode.n_iter >= self.max_iter else "no_descent"
+        if not mode.converged and not stopped and solver.certified:
             warnings.warn(
                 f"the gap is {mode.gap / max(mode.value, 1e-300):.1e} of the objective after "
                 f"{mode.n_iter} Newton steps, not {self.tol:.1e}: raise max_iter or max_inner",
@@ -427,14 +422,6 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
                 stacklevel=3,
             )
         return mode
-
-    def _stop_reason(self, mode):
-        met = mode.converged
-        if self.solver == "printed":
-            met = mode.n_iter and mode.path[-2] - mode.path[-1] <= self.tol * mode.value
-        if met:
-            return "tol"
-        return "max_iter" if mode.n_iter >= self.max_iter else "no_descent"
 
     def _keep(self, covariance, mode):
         """Set the fitted attributes; of the kernels only what new rows need."""
@@ -449,12 +436,11 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
             return self
         self.dual_coef_ = mode.coef
         self.intercept_ = covariance.bias_variance * mode.coef.sum(axis=0)
-        if self._has_kernel("linear") and self.rank is None:
+        if self.kernel == "linear" and self.rank is None:
             coupled = covariance.coupling.couple(mode.coef, covariance.variance)
             self.coef_ = covariance.kernels.coef(coupled)
             return self
-        if hasattr(covariance.kernels, "forget"):
-            covariance.kernels.forget()
+        covariance.kernels.forget()
         self._fitted = covariance
         return self
 
@@ -463,9 +449,27 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         if self._fitted is None:
             return X @ self.coef_ + self.intercept_
-        if self._has_kernel("precomputed"):
+        if self.kernel == "precomputed":
             X = dense(X)
         return self._fitted.cross(X, self.dual_coef_)
+
+
+def _groups_as_given(value, n_nodes):
+    """(P,) groups of the nodes: one for a number, one each for an array."""
+    return np.zeros(n_nodes, int) if np.ndim(value) == 0 else np.arange(n_nodes)
+
+
+def _per_node(value, n_nodes, name):
+    """(P,) positive numbers, one for each node, of a number or of an array of them."""
+    value = np.asarray(value, float)
+    if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
+        raise InputError(
+            f"{name} has shape {value.shape}: give a number, or one for each of the {n_nodes} "
+            "nodes below the root"
+        )
+    if not (np.isfinite(value) & (value > 0)).all():
+        raise InputError(f"{name} is {value.min()}: give positive numbers")
+    return np.broadcast_to(value, n_nodes)
 
 
 def forget_fit(estimator: BaseEstimator) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kronbench.classes.sharing import node_groups
+from kronbench.class_tree.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
@@ -22,7 +22,6 @@ from kronbench.models._parameters import AT_LEAST_0, COUNT, CheckedParameters
 from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier, forget_fit
 
 _SHARING = [StrOptions({"all", "level", "subtree", "node"}), "array-like"]
-_COUNTS = ("n_products", "n_iter", "n_inner", "n_adjoint", "converged")
 
 
 class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
@@ -41,7 +40,7 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
         each group; everything else stays.
     sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default "all"
         Nodes of a group have one variance; those of F1, F2, H1 and H2 are given by
-        :func:`~kronbench.classes.sharing_pattern`.
+        :func:`~kronbench.class_tree.sharing_pattern`.
     gamma_sharing : the same, default "all"
         For the widths of a Gaussian kernel. mc-tied of the paper is "all" for both, mc-sep "node"
         for both.
@@ -185,7 +184,7 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
                 "max_iter or max_inner of the estimator"
             )
         parameters = criterion.parameters(result.x)
-        self._first_evaluation = criterion.first
+        self._first_evaluation = criterion.folds.first
         del criterion  # its kernel matrices: the last fit makes its own
         model.set_params(**parameters)
         self.best_estimator_ = clone(model).fit(X, y)
@@ -252,7 +251,7 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
 
         def record(x, value, gradient):
             nonlocal begun
-            counts = {name: getattr(last, name) for name in _COUNTS}
+            counts = last.counts | {"converged": last.converged}
             seconds = time.perf_counter() - begun
             path.append({"parameters": x.copy(), "value": -value, "seconds": seconds, **counts})
             begun = time.perf_counter()

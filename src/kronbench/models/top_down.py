@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.models._parameters import CheckedParameters
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
 
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.models._parameters import AT_LEAST_0, COUNT, check_parameters
 from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier

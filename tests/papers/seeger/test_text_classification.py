@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.papers.seeger.measure.text_classification import some_subclasses
 from kronbench.runner.job import run_experiment
 from tests.small_classes import COMMON, PARENTS, documents

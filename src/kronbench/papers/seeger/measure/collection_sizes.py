@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.evaluation import n_two_thirds
 from kronbench.runner.columns import Columns
 

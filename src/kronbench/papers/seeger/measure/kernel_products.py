@@ -10,9 +10,9 @@ import pandas as pd
 from numba import njit, prange
 from scipy import sparse
 
-from kronbench.classes import Tree
-from kronbench.classes.covariance import DualCovariance
-from kronbench.classes.kernels import DenseFeatures, GaussianKernels, SparseFeatures
+from kronbench.class_tree import Tree
+from kronbench.class_tree.covariance import DualCovariance
+from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
 from kronbench.linalg.gram_matrix import squared_distances
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
 from kronbench.runner.clock import in_turn

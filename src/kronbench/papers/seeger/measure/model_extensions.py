@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kronbench.classes import Tree
-from kronbench.classes.covariance import DualCovariance
-from kronbench.classes.exact_mode import exact_flat_mode
-from kronbench.classes.kernels import LowRankKernel
-from kronbench.classes.posterior_mode import posterior_mode, run as run_steps
-from kronbench.classes.softmax import SoftmaxLoss, softmax
+from kronbench.class_tree import Tree
+from kronbench.class_tree.covariance import DualCovariance
+from kronbench.class_tree.kernels import LowRankKernel
+from kronbench.class_tree.posterior_mode import NewtonCG, run as run_steps
+from kronbench.class_tree.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.linalg import gram
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, fit_uncertain
+from kronbench.papers.seeger.measure.exact_mode import exact_flat_mode
 from kronbench.runner.columns import Columns, Parameter
 from kronbench.runner.seeds import generator
 
@@ -108,14 +108,14 @@ def _low_rank(spec, X, y, X_new, y_new):
             covariance = DualCovariance(
                 kernel, Tree.flat(n_classes), np.full(n_classes, spec["variance"]), 1.0
             )
-            mode = run_steps(posterior_mode(covariance, SoftmaxLoss(y, n_classes)), covariance)
+            mode = run_steps(NewtonCG().mode(covariance, SoftmaxLoss(y, n_classes)), covariance)
             proba = softmax(covariance.cross(X_new, mode.coef))[0]
             yield {
                 "extension": "low rank",
                 "variant": "corrected" if corrected else "not corrected",
                 "rank": rank,
                 "deviation": np.abs(proba - reference).mean(),
-                "overshoot": -kernel.left.min(),
+                "overshoot": -kernel.residual.min(),
                 **_error_and_loss(proba, y_new),
             }
 

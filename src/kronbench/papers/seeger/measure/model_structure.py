@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.runner.columns import Columns
@@ -51,14 +51,14 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     across = K[np.ix_(test, train)]
     everywhere = model.predict_proba(across)
     shown = _surest(everywhere, y[test], tree.leaf_subtrees)
-    functions = variance * (across[shown] @ tree.adjoint(model.dual_coef_))
-    scores = tree.scores(functions)
+    functions = variance * (across[shown] @ tree.sum_below(model.dual_coef_))
+    scores = tree.sum_paths(functions)
     probabilities = everywhere[shown]
     vague = everywhere[np.argmin(everywhere.max(axis=1))]
     by_depth = np.argsort(tree.depths[1:], kind="stable")
     parts = {
         "functions": functions.T[by_depth],
-        "mixing": tree.scores(np.eye(tree.n_nodes)).T[:, by_depth],
+        "mixing": tree.sum_paths(np.eye(tree.n_nodes)).T[:, by_depth],
         "scores": scores.T,
         "probabilities": probabilities.T,
         "coupling": np.diag(vague) - np.outer(vague, vague),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.runner.columns import Columns, Parameter

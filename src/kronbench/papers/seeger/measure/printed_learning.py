@@ -5,16 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from kronbench.classes import Tree, sharing_pattern
-from kronbench.classes.criterion import Criterion
-from kronbench.classes.cross_validation import CrossValidation
-from kronbench.classes.prior import ClassPrior
-from kronbench.classes.sharing import node_groups
+from kronbench.class_tree import Tree, sharing_pattern
+from kronbench.class_tree.criterion import Criterion, CrossValidation
+from kronbench.class_tree.kernels import kernels_of
+from kronbench.class_tree.printed_mode import PrintedNewton
+from kronbench.class_tree.sharing import node_groups
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models import HierarchicalNewtonClassifier
 
@@ -80,32 +81,23 @@ def learn_as_printed(
     n_classes = Tree(parents).n_classes
     tree = Tree.flat(n_classes) if pattern is None else Tree(pattern)
     k1, k2, k3 = steps["learning"]
-    fits = CrossValidation(
-        y,
-        n_classes,
-        folds,
-        tol=noise / 10,
-        solver="printed",
-        max_iter=k1,
-        max_inner=k2,
-        max_adjoint=k3,
-    )
     criterion = Criterion(
-        ClassPrior("linear", bias_variance, in_features=False),
-        X,
+        partial(kernels_of, X, "linear"),
         tree,
-        fits,
+        CrossValidation(y, n_classes, folds, PrintedNewton(noise / 10, k1, k2, k3)),
+        bias_variance=bias_variance,
         variance=np.full(tree.n_nodes, float(start)),
         gamma=np.ones(tree.n_nodes),
         variance_groups=node_groups(sharing, tree, "sharing"),
-        gamma_groups=np.zeros(tree.n_nodes, int),
+        gamma_groups=None,
+        in_features=False,
     )
     products = 0.0
 
     def value_and_gradient(x):
         nonlocal products
         evaluation, gradient, _ = criterion.evaluate(x)
-        products += evaluation.n_products
+        products += evaluation.counts["n_products"]
         return evaluation.value, gradient
 
     search = capped_bfgs(

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from kronbench.classes import Tree, sharing_pattern
-from kronbench.classes.covariance import FeatureCovariance
-from kronbench.classes.kernels import GaussianKernels, SparseFeatures, StoredKernels
-from kronbench.classes.softmax import SoftmaxLoss
+from kronbench.class_tree import Tree, sharing_pattern
+from kronbench.class_tree.covariance import FeatureCovariance
+from kronbench.class_tree.kernels import GaussianKernels, SparseFeatures, StoredKernels
+from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
@@ -33,7 +33,7 @@ _PRIMITIVES = {
         (FeatureCovariance, "gather"),
         (FeatureCovariance, "scores"),
     ],
-    "tree products": [(Tree, "couple"), (Tree, "adjoint")],
+    "tree products": [(Tree, "couple"), (Tree, "sum_below")],
     "likelihood": [
         (SoftmaxLoss, "evaluate"),
         (SoftmaxLoss, "gradient"),

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
-from kronbench.classes import Tree, sharing_pattern
+from kronbench.class_tree import Tree, sharing_pattern
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.models import (
     HierarchicalNewtonClassifier,

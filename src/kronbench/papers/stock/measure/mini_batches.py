@@ -10,10 +10,9 @@ import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
 
-from kronbench.classes.tree_kernel import path_features
 from kronbench.evaluation import ranking_areas
 from kronbench.models import CanonicalCorrespondence, IndependentRidge
-from kronbench.pairs.second_step import SecondStep
+from kronbench.pairs.second_step import SecondStep, path_features
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns, Parameter
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
+from kronbench.linalg.tree_loops import pass_tree
 
 
 class Tree:
@@ -88,26 +88,24 @@ class Tree:
 
     def members(self, node: int) -> np.ndarray:
         """(C,) bool: the leaf lies below the node, or is it."""
-        self._check_node(node)
+        if not 0 <= node < len(self.parents):
+            last = len(self.parents) - 1
+            raise InputError(f"node {node} is not in the tree: give one of 0..{last}")
         if node == 0:
             return np.ones(self.n_classes, bool)
         return (self.paths == node).any(axis=1)
 
-    def scores(self, functions: ArrayLike) -> np.ndarray:
+    def sum_paths(self, functions: ArrayLike) -> np.ndarray:
         """Phi_L x for each row (n, P) -> (n, C): the sum along each path (Algorithm 1)."""
         functions = _as_block(functions, self.n_nodes)
-        out = np.empty((len(functions), self.n_classes), functions.dtype)
-        with self._threads(out):
-            _down(functions, self._position[1:], self._up, self._leaf_at, out)
-        return out
+        ones = np.ones(len(self.parents), functions.dtype)
+        return self._pass(functions, self._position[1:], self._leaf_at, weights=ones)
 
-    def adjoint(self, block: ArrayLike) -> np.ndarray:
+    def sum_below(self, block: ArrayLike) -> np.ndarray:
         """Phi_L' x for each row (n, C) -> (n, P): the sum over the leaves below (Algorithm 2)."""
         block = _as_block(block, self.n_classes)
-        out = np.empty((len(block), self.n_nodes), block.dtype)
-        with self._threads(block):
-            _up(block, self._position[1:], self._up, self._leaf_at, out)
-        return out
+        nothing = np.empty(0, block.dtype)
+        return self._pass(block, self._leaf_at, self._position[1:], nothing, upward=True)
 
     def couple(self, block: ArrayLike, variance: ArrayLike) -> np.ndarray:
         """Each row (n, C) times T = Phi_L diag(variance) Phi_L', variance (P,); fused, O(n P)."""
@@ -115,15 +113,12 @@ class Tree:
         variance = np.asarray(variance, block.dtype)
         if self.is_flat:
             return block * variance[self.leaves - 1]
-        out = np.empty_like(block)
-        weights = np.concatenate([[0], variance]).astype(block.dtype)[self._order]
-        with self._threads(block):
-            _couple(block, weights, self._up, self._leaf_at, out)
-        return out
+        weights = np.append(block.dtype.type(0), variance)[self._order]
+        return self._pass(block, self._leaf_at, self._leaf_at, weights, upward=True)
 
     def diagonal(self, variance: ArrayLike) -> np.ndarray:
         """(n, C) diagonals of Phi_L diag(variance_i) Phi_L' for rows (n, P) of variances."""
-        return self.scores(variance)
+        return self.sum_paths(variance)
 
     @cached_property
     def _order(self):
@@ -145,93 +140,11 @@ class Tree:
     def _leaf_at(self):
         return self._position[self.leaves]
 
-    def _threads(self, block):
-        return at_most_threads(block.size / PASS_WORTH_A_THREAD)
-
-    def _check_node(self, node):
-        if not 0 <= node < len(self.parents):
-            raise InputError(
-                f"node {node} is not in the tree: give one of 0..{len(self.parents) - 1}"
-            )
-
-
-# Rows of a block that pass the tree together, so that each node is looked up once for all of them.
-_TOGETHER = 16
-
-
-@njit(cache=True)
-def _take_rows(block, low, places, sums):
-    """sums[places[c], r] = block[low + r, c], four rows at once."""
-    size = min(_TOGETHER, len(block) - low)
-    for r in range(0, size - 3, 4):
-        a, b, c, d = block[low + r], block[low + r + 1], block[low + r + 2], block[low + r + 3]
-        for i in range(len(places)):
-            four = sums[places[i], r : r + 4]
-            four[0], four[1], four[2], four[3] = a[i], b[i], c[i], d[i]
-    for r in range(size - size % 4, size):
-        for i in range(len(places)):
-            sums[places[i], r] = block[low + r, i]
-
-
-@njit(cache=True)
-def _give_rows(sums, places, low, out):
-    """out[low + r, c] = sums[places[c], r], four rows at once."""
-    size = min(_TOGETHER, len(out) - low)
-    for r in range(0, size - 3, 4):
-        a, b, c, d = out[low + r], out[low + r + 1], out[low + r + 2], out[low + r + 3]
-        for i in range(len(places)):
-            four = sums[places[i], r : r + 4]
-            a[i], b[i], c[i], d[i] = four[0], four[1], four[2], four[3]
-    for r in range(size - size % 4, size):
-        for i in range(len(places)):
-            out[low + r, i] = sums[places[i], r]
-
-
-@njit(cache=True)
-def _add_to_parents(sums, up):
-    """For each node, in the order of the depths, the sum over its leaves (Algorithm 2)."""
-    for k in range(len(up) - 1, 0, -1):
-        above, here = sums[up[k]], sums[k]
-        for r in range(_TOGETHER):
-            above[r] += here[r]
-
-
-@njit(parallel=True, cache=True)
-def _couple(block, weights, up, leaf_at, out):
-    for part in prange(-(-len(block) // _TOGETHER)):
-        low = part * _TOGETHER
-        sums = np.zeros((len(up), _TOGETHER), block.dtype)
-        _take_rows(block, low, leaf_at, sums)
-        _add_to_parents(sums, up)
-        sums[0] = 0
-        for k in range(1, len(up)):
-            above, here, weight = sums[up[k]], sums[k], weights[k]
-            for r in range(_TOGETHER):
-                here[r] = here[r] * weight + above[r]
-        _give_rows(sums, leaf_at, low, out)
-
-
-@njit(parallel=True, cache=True)
-def _up(block, nodes_at, up, leaf_at, out):
-    for part in prange(-(-len(block) // _TOGETHER)):
-        low = part * _TOGETHER
-        sums = np.zeros((len(up), _TOGETHER), block.dtype)
-        _take_rows(block, low, leaf_at, sums)
-        _add_to_parents(sums, up)
-        _give_rows(sums, nodes_at, low, out)
-
-
-@njit(parallel=True, cache=True)
-def _down(functions, nodes_at, up, leaf_at, out):
-    for part in prange(-(-len(functions) // _TOGETHER)):
-        low = part * _TOGETHER
-        sums = np.zeros((len(up), _TOGETHER), functions.dtype)
-        _take_rows(functions, low, nodes_at, sums)
-        for k in range(1, len(up)):
-            above, here = sums[up[k]], sums[k]
-            for r in range(_TOGETHER):
-                here[r] += above[r]
-        _give_rows(sums, leaf_at, low, out)
+    def _pass(self, block, take_at, give_at, weights, upward=False):
+        out = np.empty((len(block), len(give_at)), block.dtype)
+        with at_most_threads(min(block.size, out.size) / PASS_WORTH_A_THREAD):
+            pass_tree(block, take_at, give_at, self._up, weights, upward, out)
+        return out
 
 
 def _checked(parents):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from kronbench.classes.softmax import softmax
+from kronbench.class_tree.softmax import softmax
 
 
 def exact_flat_mode(

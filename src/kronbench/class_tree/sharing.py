@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.classes.covariance import Coupling
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.coupling import Coupling
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 
 
@@ -44,21 +44,10 @@ def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
     return patterns[name]
 
 
-def node_groups(sharing: str | np.ndarray, coupling: Tree | Coupling, name: str) -> np.ndarray:
-    """(P,) groups 0..G-1 of the nodes.
+def node_groups(sharing: str | np.ndarray, coupling: Coupling, name: str) -> np.ndarray:
+    """(P,) groups 0..G-1 of the nodes, of a word or an array of groups; only a tree has levels.
 
-    Parameters
-    ----------
-    sharing : {"all", "level", "subtree", "node"} or (P,) integer array
-    coupling : Tree or Coupling
-        Only a tree has levels and subtrees.
-    name : str
-        The argument, for the sentence of an error.
-
-    Raises
-    ------
-    InputError
-        Another word, or an array that is not one integer for each node.
+    ``name`` is the argument, for the sentence of an error.
     """
     if isinstance(sharing, str):
         if sharing == "all":
@@ -77,26 +66,3 @@ def node_groups(sharing: str | np.ndarray, coupling: Tree | Coupling, name: str)
             f"for each of the {coupling.n_nodes} nodes below the root"
         )
     return np.unique(groups, return_inverse=True)[1]
-
-
-def per_node(value: float | np.ndarray, n_nodes: int, name: str) -> np.ndarray:
-    """(P,) positive numbers, one for each node, of a number or of an array of them."""
-    value = np.asarray(value, float)
-    if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
-        raise InputError(
-            f"{name} has shape {value.shape}: give a number, or one for each of the {n_nodes} "
-            "nodes below the root"
-        )
-    if not (np.isfinite(value) & (value > 0)).all():
-        raise InputError(f"{name} is {value.min()}: give positive numbers")
-    return np.broadcast_to(value, n_nodes)
-
-
-def groups_as_given(value: float | np.ndarray, n_nodes: int) -> np.ndarray:
-    """(P,) groups of the nodes: one for a number, one each for an array."""
-    return np.zeros(n_nodes, int) if np.ndim(value) == 0 else np.arange(n_nodes)
-
-
-def mean_logs(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """(G,) mean logarithms of values (P,) in each group."""
-    return np.bincount(groups, np.log(values)) / np.bincount(groups)

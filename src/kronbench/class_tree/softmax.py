@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from kronbench.errors import InputError
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
 
 # Entries of a block that are exponentiated at a time: temporaries stay in the L2 cache.
@@ -23,42 +22,29 @@ class SoftmaxLoss:
     targets : (n,) integer array, or (n, C) array
         The class of each row, or its distribution over the classes (Seeger 2006, section 7.3).
     n_classes : int
-    rows : (n,) bool array, optional
-        The training part; all rows when None.
+    trains : (n,) bool array, optional
+        Whether each row trains; all do when None.
     """
 
-    def __init__(self, targets: np.ndarray, n_classes: int, rows: np.ndarray | None = None):
+    def __init__(self, targets: np.ndarray, n_classes: int, trains: np.ndarray | None = None):
         targets = np.asarray(targets)
         self.n_classes = n_classes
-        self.rows = np.ones(len(targets), bool) if rows is None else np.asarray(rows)
-        if targets.ndim == 2:
-            if targets.shape[1] != n_classes or (targets < 0).any():
-                raise InputError(
-                    f"targets have shape {targets.shape}: give {n_classes} numbers a row, none "
-                    "of them negative"
-                )
-            self.codes, self.shares = np.full(len(targets), -1), targets
-        else:
-            self.codes, self.shares = targets.astype(np.int64), None
-
-    def __len__(self) -> int:
-        return len(self.codes)
+        self.trains = np.ones(len(targets), bool) if trains is None else np.asarray(trains)
+        self.shares = targets if targets.ndim == 2 else None
+        self.codes = targets.astype(np.int64) if targets.ndim == 1 else None
 
     def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """(value over the training part, probabilities (n, C) of all rows)."""
-        probabilities, normalizers = softmax(scores)
-        return float((normalizers - self._scores_of_targets(scores))[self.rows].sum()), (
-            probabilities
-        )
+        losses, probabilities = self._losses(scores)
+        return float(losses[self.trains].sum()), probabilities
 
     def held_out(self, scores: np.ndarray) -> float:
         """The same sum over the rows outside the training part."""
-        _, normalizers = softmax(scores)
-        return float((normalizers - self._scores_of_targets(scores))[~self.rows].sum())
+        return float(self._losses(scores)[0][~self.trains].sum())
 
     def gradient(self, probabilities: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Pi - y on the training part (or the given rows), zero elsewhere, (n, C)."""
-        rows = self.rows if rows is None else rows
+        rows = self.trains if rows is None else rows
         gradient = np.where(rows[:, None], probabilities, 0)
         if self.shares is not None:
             gradient[rows] -= self.shares[rows].astype(gradient.dtype, copy=False)
@@ -82,13 +68,17 @@ class SoftmaxLoss:
         add = np.zeros_like(scores) if add is None else add
         out = np.empty_like(add)
         with at_most_threads(scores.size / PASS_WORTH_A_THREAD):
-            _add_curvature(probabilities, self.rows, scores, add, out)
+            _add_curvature(probabilities, self.trains, scores, add, out)
         return out
 
-    def _scores_of_targets(self, scores):
+    def _losses(self, scores):
+        """(n,) of the rows, and their probabilities."""
+        probabilities, normalizers = softmax(scores)
         if self.shares is not None:
-            return np.einsum("ij,ij->i", scores, self.shares, dtype=np.float64)
-        return scores[np.arange(len(scores)), self.codes].astype(np.float64)
+            targets = np.einsum("ij,ij->i", scores, self.shares, dtype=np.float64)
+        else:
+            targets = scores[np.arange(len(scores)), self.codes].astype(np.float64)
+        return normalizers - targets, probabilities
 
 
 def softmax(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from kronbench.classes.covariance import Covariance
-from kronbench.classes.softmax import SoftmaxLoss, softmax
+from kronbench.class_tree.covariance import Covariance
+from kronbench.class_tree.softmax import SoftmaxLoss, softmax
+from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.linalg.krylov import ConjugateGradients
 from kronbench.linalg.vectors import axpy, dot
 
@@ -31,39 +33,21 @@ _MOST_FACTORS = 64
 
 @dataclass
 class Mode:
-    """A posterior mode and how it was found.
+    """A posterior mode and how it was found."""
 
-    Attributes
-    ----------
-    coef, image, scores : arrays
-        a, its image, and the scores (n, C).
-    probabilities : (n, C) array
-    residual, residual_image : arrays
-        -(g + a), zero at the mode, and its image.
-    value, gap : float
-        Phi, and a bound on Phi - Phi*: half the squared norm of the residual in K~.
-    path : list of float
-        Phi at the start and after each Newton step.
-    gaps : list of float
-        The gap at the same points.
-    n_inner : int
-        Steps of conjugate gradients in all.
-    converged : bool
-        Whether the gap came down to the tolerance.
-    """
-
-    coef: np.ndarray
+    coef: np.ndarray  # a
     image: np.ndarray
-    scores: np.ndarray
-    probabilities: np.ndarray
-    value: float
-    residual: np.ndarray = None
+    scores: np.ndarray  # (n, C)
+    probabilities: np.ndarray  # (n, C)
+    value: float  # Phi
+    residual: np.ndarray = None  # -(g + a), zero at the mode
     residual_image: np.ndarray = None
-    gap: float = np.inf
-    path: list = field(default_factory=list)
-    gaps: list = field(default_factory=list)
-    n_inner: int = 0
-    converged: bool = False
+    gap: float = np.inf  # bound on Phi - Phi*: half the squared norm of the residual in K~
+    path: list = field(default_factory=list)  # Phi at the start and after each Newton step
+    gaps: list = field(default_factory=list)  # at the same points
+    n_inner: int = 0  # steps of conjugate gradients in all
+    converged: bool = False  # whether the gap came down to the tolerance
+    preconditioner: object | None = None  # of the steps
 
     @property
     def n_iter(self) -> int:
@@ -102,44 +86,133 @@ def run_together(many: list[Generator], covariance: Covariance) -> list:
     return results
 
 
-def posterior_mode(
-    covariance: Covariance,
-    loss: SoftmaxLoss,
-    *,
-    start: np.ndarray | None = None,
-    tol: float = 1e-6,
-    max_iter: int = 100,
-    max_inner: int = 200,
-    preconditioner: object | None = None,
-    callback: Callable[[Mode], bool] | None = None,
-) -> Generator[np.ndarray, np.ndarray, Mode]:
-    """Newton steps by conjugate gradients in the inner product of K~ (generator, returns Mode).
+@dataclass(frozen=True)
+class NewtonCG:
+    """Newton steps by conjugate gradients in the inner product of K~, to a certified gap.
 
     The step x of (I + W K~) x = -(g + a) is found in <u, v> = u'K~ v, in which the system is
     self-adjoint: one product a step, each iterate lowers the quadratic model of Phi, and the first
-    inner product is twice the duality gap, at which the method stops.
+    inner product is twice the duality gap, at which the method stops. While the gap is larger than
+    Phi the curvature W is taken at (pi + y)/2: where the fit is poor, that at pi is tiny and the
+    Newton step far too long.
 
     Parameters
     ----------
-    covariance : DualCovariance or FeatureCovariance
-    loss : SoftmaxLoss
-    start : vector, optional
-        Where to begin; zero when None. It is rescaled first, see :func:`_rescale`.
     tol : float
-        Stops when the duality gap is at most tol Phi.
+        A fit stops when its duality gap is at most tol Phi.
     max_iter, max_inner : int
-        Newton steps, and steps of conjugate gradients for each.
-    preconditioner : optional
-        Its ``at(weights)`` is a function (r, image of r) -> (z, image of z), an approximate
-        inverse of I + W K~ at these weights, self-adjoint in <., .>.
-    callback : callable(Mode) -> bool, optional
-        Called after each Newton step; True stops.
-
-    Notes
-    -----
-    While the gap is larger than Phi the curvature W is taken at (pi + y)/2: where the fit is poor,
-    that at pi is tiny and the Newton step far too long.
+        Newton steps, and steps for each linear system.
+    preconditioned : bool
+        Whether by elimination along the tree, see :func:`tree_preconditioner`.
+    adjoint_tol : float, optional
+        Relative residual of the gradient system in the norm of K~; by ``tol`` when None. The norm
+        hardly sees what lies near the null space of K~, but derivatives by widths do; that part is
+        made exact afterwards without a product, so that 1e-3 gives gradients to some parts in a
+        thousand.
     """
+
+    tol: float = 1e-6
+    max_iter: int = 100
+    max_inner: int = 200
+    preconditioned: bool = False
+    adjoint_tol: float | None = None
+
+    in_features: ClassVar = True  # works on vectors of few features too
+    certified: ClassVar = True  # whether a mode converged says how near it is
+
+    def met(self, mode: Mode) -> bool:
+        """Whether the mode was found to the tolerance."""
+        return mode.converged
+
+    def mode(
+        self,
+        covariance: Covariance,
+        loss: SoftmaxLoss,
+        start: np.ndarray | None = None,
+        callback: Callable[[Mode], bool] | None = None,
+    ) -> Generator[np.ndarray, np.ndarray, Mode]:
+        """The posterior mode (generator), from zero or from a vector, which is rescaled first.
+
+        ``callback(mode)`` is called after each Newton step; True stops.
+        """
+        preconditioner = tree_preconditioner(covariance, loss) if self.preconditioned else None
+        mode = yield from _started(covariance, loss, start)
+        mode.preconditioner = preconditioner
+        while True:
+            # Certify
+            residual = covariance.gather(loss.gradient(mode.probabilities))
+            residual += mode.coef
+            residual *= -1
+            mode.residual = residual
+            mode.residual_image = yield residual
+            mode.gap = max(0.5 * dot(residual, mode.residual_image), 0.0)
+            mode.gaps.append(mode.gap)
+            mode.converged = mode.gap <= self.tol * mode.value
+            if mode.converged or mode.n_iter >= self.max_iter:
+                return mode
+            # Solve for the step, and go as far along it as Phi falls
+            poor = mode.gap > mode.value
+            weights = loss.mixed(mode.probabilities) if poor else mode.probabilities
+            relative = min(_FORCING, mode.gap / mode.value)
+            step, step_image, n_inner = yield from _conjugate_gradients(
+                covariance,
+                loss,
+                weights,
+                residual,
+                mode.residual_image,
+                goal=max(2 * mode.gap * relative, 0.2 * self.tol * mode.value),
+                max_iter=self.max_inner,
+                inverse=preconditioner and preconditioner.at(weights),
+            )
+            mode.n_inner += n_inner
+            if line_search(covariance, loss, mode, step, step_image) == 0:
+                return mode
+            mode.path.append(mode.value)
+            if callback is not None and callback(mode):
+                return mode
+
+    def adjoint(
+        self,
+        covariance: Covariance,
+        loss: SoftmaxLoss,
+        mode: Mode,
+        held_out: np.ndarray,
+        held_out_image: np.ndarray,
+        start: np.ndarray | None = None,
+    ) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, int]]:
+        """S of (I + W K~) s = g_I (Eq. 7), and the steps made (generator)."""
+        weights, square = mode.probabilities, dot(held_out, held_out_image)
+        residual, image = held_out, held_out_image
+        # Go on from the last solution, where that leaves less than zero does
+        if start is not None:
+            old_image = yield start
+            residual = held_out - start
+            residual -= covariance.gather(loss.curvature(weights, covariance.scores(old_image)))
+            image = yield residual
+            if dot(residual, image) > square:
+                start, residual, image = None, held_out, held_out_image
+        tol = self.adjoint_tol
+        tol = min(1e-3, 0.3 * np.sqrt(self.tol)) if tol is None else tol
+        inverse = mode.preconditioner and mode.preconditioner.at(weights)
+        _, image, n_iter = yield from _conjugate_gradients(
+            covariance,
+            loss,
+            weights,
+            residual,
+            image,
+            goal=tol**2 * square,
+            max_iter=self.max_inner,
+            inverse=inverse,
+        )
+        if start is not None:
+            image += old_image
+        # Once more s = g_I - W K~ s: exact where K~ is small, which its norm does not see
+        curvature = loss.curvature(weights, covariance.scores(image))
+        return held_out - covariance.gather(curvature), n_iter
+
+
+def _started(covariance, loss, start):
+    """The state before the first Newton step (generator)."""
     if start is None:
         coef = np.zeros(covariance.shape, covariance.dtype)
         image = np.zeros_like(coef)
@@ -150,54 +223,13 @@ def posterior_mode(
     if start is not None:
         _rescale(covariance, loss, coef, image, scores)
     likelihood, probabilities = loss.evaluate(scores)
-    mode = Mode(coef, image, scores, probabilities, likelihood + 0.5 * dot(coef, image))
-    mode.path.append(mode.value)
-    while True:
-        residual = covariance.gather(loss.gradient(mode.probabilities))
-        residual += mode.coef
-        residual *= -1
-        mode.residual = residual
-        mode.residual_image = yield residual
-        mode.gap = max(0.5 * dot(residual, mode.residual_image), 0.0)
-        mode.gaps.append(mode.gap)
-        mode.converged = mode.gap <= tol * mode.value
-        if mode.converged or mode.n_iter >= max_iter:
-            return mode
-        poor = mode.gap > mode.value
-        weights = loss.mixed(mode.probabilities) if poor else mode.probabilities
-        relative = min(_FORCING, mode.gap / mode.value)
-        goal = max(2 * mode.gap * relative, 0.2 * tol * mode.value)
-        inverse = None if preconditioner is None else preconditioner.at(weights)
-        step, step_image, n_inner = yield from conjugate_gradients(
-            covariance,
-            loss,
-            weights,
-            residual,
-            mode.residual_image,
-            goal=goal,
-            max_iter=max_inner,
-            inverse=inverse,
-        )
-        mode.n_inner += n_inner
-        length = line_search(covariance, loss, mode, step, step_image)
-        if length == 0:
-            return mode
-        mode.path.append(mode.value)
-        if callback is not None and callback(mode):
-            return mode
+    value = likelihood + 0.5 * dot(coef, image)
+    return Mode(coef, image, scores, probabilities, value, path=[value])
 
 
-def conjugate_gradients(
-    covariance: Covariance,
-    loss: SoftmaxLoss,
-    weights: np.ndarray,
-    residual: np.ndarray,
-    residual_image: np.ndarray,
-    *,
-    goal: float,
-    max_iter: int,
-    inverse: Callable | None = None,
-) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray, int]]:
+def _conjugate_gradients(
+    covariance, loss, weights, residual, residual_image, *, goal, max_iter, inverse
+):
     """Solve (I + W K~) x = r in <u, v> = u'K~ v (generator, returns x, its image, steps made).
 
     Stops when the square <r, r> of what is left is at most ``goal``; with ``inverse`` its square
@@ -274,34 +306,34 @@ def _rescale(covariance, loss, coef, image, scores):
     """
     coupling = covariance.coupling
     single = not coupling.is_flat or coupling.n_classes > _MOST_FACTORS
-    rows = loss.rows
-    U = scores[rows].astype(np.float64)
-    squares = np.einsum("ij,ij->j", coef, image, dtype=np.float64)
-    target = -loss.gradient(np.zeros_like(scores))[rows]
-    n_factors = 1 if single else coupling.n_classes
-    squares = squares.sum(keepdims=True) if single else squares
-    linear = np.einsum("ij,ij->j", target, U)
-    linear = linear.sum(keepdims=True) if single else linear
+
+    def by_factor(columns):
+        return columns.sum(keepdims=True) if single else columns
+
+    # Phi by the factors: a parabola, and the normalizers of the scaled scores
+    U = scores[loss.trains].astype(np.float64)
+    squares = by_factor(np.einsum("ij,ij->j", coef, image, dtype=np.float64))
+    target = -loss.gradient(np.zeros_like(scores))[loss.trains]
+    linear = by_factor(np.einsum("ij,ij->j", target, U))
 
     def value(factors):
         _, normalizers = softmax(U * factors)
         return normalizers.sum() - factors @ linear + 0.5 * factors**2 @ squares
 
-    factors = np.ones(n_factors)
+    # Newton steps, halved where they do not descend
+    factors = np.ones(len(linear))
     best = value(factors)
     for _ in range(20):
         P, _ = softmax(U * factors)
         PU = P * U
-        means = PU.sum(axis=1)
-        gradient = PU.sum(axis=0)
+        gradient = by_factor(PU.sum(axis=0)) - linear + factors * squares
         if single:
-            gradient = gradient.sum(keepdims=True)
+            means = PU.sum(axis=1)
             hessian = np.array([[np.vdot(PU, U) - means @ means]])
         else:
             hessian = np.diag((PU * U).sum(axis=0)) - PU.T @ PU
-        gradient = gradient - linear + factors * squares
         hessian += np.diag(squares)
-        hessian += 1e-12 * max(np.trace(hessian), 1e-300) * np.eye(n_factors)
+        hessian += 1e-12 * max(np.trace(hessian), 1e-300) * np.eye(len(factors))
         step = -np.linalg.solve(hessian, gradient)
         slope, length = gradient @ step, 1.0
         if -slope <= 1e-5 * abs(best):

@@ -14,32 +14,24 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import qr
 
-from kronbench.classes.covariance import Covariance, DualCovariance, FeatureCovariance
-from kronbench.classes.softmax import SoftmaxLoss
-from kronbench.classes.tree import Tree
+from kronbench.class_tree.covariance import Covariance, DualCovariance, FeatureCovariance
+from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
-from kronbench.linalg import multiply
+from kronbench.linalg.eigen import leading_vectors
+from kronbench.linalg.gram_matrix import weighted_grams
+from kronbench.linalg.matrix_products import multiply
 
 # Leading eigenvectors of a kernel matrix: the root of the number of rows, but at most so many,
-# since each application passes over all of them. The iteration that finds them has further columns
-# and makes a few passes. It need not be accurate: the preconditioner is exact in whatever space
-# they span.
-_MOST_VECTORS, _MORE, _PASSES = 64, 8, 3
+# since each application passes over all of them.
+_MOST_VECTORS = 64
 
-# Products of pairs of features that are in memory at a time, and numbers that fit a cache.
-_PAIRS, _CACHED = 2**21, 2**18
+# Numbers that fit a cache.
+_CACHED = 2**18
 
 
-def tree_preconditioner(
-    covariance: Covariance, loss: SoftmaxLoss
-) -> FeaturePreconditioner | CoarsePreconditioner:
-    """The preconditioner of :func:`posterior_mode` for this covariance and training part.
-
-    Raises
-    ------
-    InputError
-        Classes are not coupled by a tree, or nodes have kernels of their own.
-    """
+def tree_preconditioner(covariance: Covariance, loss: SoftmaxLoss) -> TreePreconditioner:
+    """The preconditioner for this covariance and training part."""
     if not isinstance(covariance.coupling, Tree) or covariance.which is not None:
         raise InputError(
             "the tree preconditioner needs a class tree whose nodes share one kernel: give "
@@ -50,7 +42,25 @@ def tree_preconditioner(
     return CoarsePreconditioner(covariance, loss)
 
 
-class FeaturePreconditioner:
+class TreePreconditioner:
+    """The approximate inverse in functions (n, r) of a space, for any weights of the curvature."""
+
+    def __init__(self, covariance: Covariance, loss: SoftmaxLoss, functions: np.ndarray):
+        self._tree, self._trains = covariance.coupling, loss.trains
+        self._functions = functions[loss.trains]
+        # prior variances of the weights of each node
+        self._prior = np.zeros((self._tree.n_nodes + 1, functions.shape[1]))
+
+    def at(
+        self, weights: np.ndarray
+    ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
+        weights = weights[self._trains]
+        curvatures = weighted_grams(self._functions, np.minimum(weights, 1 - weights))
+        return self._inverse(_Elimination(self._tree, self._prior, curvatures))
+
+
+class FeaturePreconditioner(TreePreconditioner):
     """(T^-1 + curvature of each class about the best shift)^-1 for a linear kernel.
 
     With Z the features and a column of ones, f_c the weights of the classes and G_c =
@@ -61,30 +71,18 @@ class FeaturePreconditioner:
     would, of which the true curvature vanishes.
 
     O(n C d^2 + P d^3) for new weights, O(P d^2) for each application.
-
-    Parameters
-    ----------
-    covariance : FeatureCovariance under a Tree
-    loss : SoftmaxLoss
     """
 
     def __init__(self, covariance: FeatureCovariance, loss: SoftmaxLoss):
-        self._tree, self._rows = covariance.coupling, loss.rows
-        self._features = covariance.features[loss.rows]
-        self._prior = np.zeros((self._tree.n_nodes + 1, self._features.shape[1]))
+        super().__init__(covariance, loss, covariance.features)
         self._prior[1:, :-1] = covariance.variance[:, None]
         self._prior[self._tree.leaves, -1] = covariance.bias_variance
 
-    def at(
-        self, weights: np.ndarray
-    ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
-        curvatures = _curvatures(self._features, weights[self._rows])
-        elimination = _Elimination(self._tree, self._prior, curvatures)
+    def _inverse(self, elimination):
         return lambda vector, image: elimination.solve(vector)
 
 
-class CoarsePreconditioner:
+class CoarsePreconditioner(TreePreconditioner):
     """The same in r - 1 leading eigenvectors of a kernel matrix and the constant.
 
     Vectors are coefficients (n, C). N (n, r) spans that space on the training part, scaled so that
@@ -101,22 +99,18 @@ class CoarsePreconditioner:
     A few products of r columns for each fit; O(n C r^2 + P r^3) for new weights, O(n C r) for each
     application. It pays for long documents, whose kernel matrices have few large eigenvalues; of
     short ones, whose words hardly meet, it sees a small part and makes the steps more.
-
-    Parameters
-    ----------
-    covariance : DualCovariance of one kernel under a Tree
-    loss : SoftmaxLoss
     """
 
     def __init__(self, covariance: DualCovariance, loss: SoftmaxLoss):
-        tree = self._tree = covariance.coupling
-        self._covariance, self._rows = covariance, loss.rows
-        n_vectors = min(_MOST_VECTORS, math.isqrt(covariance.kernels.n_rows))
-        vectors = _leading_vectors(covariance.kernels, n_vectors)
+        kernels, tree, dtype = covariance.kernels, covariance.coupling, covariance.dtype
+        # Leading eigenvectors and the constant, on the training part
+        n_vectors = min(_MOST_VECTORS, math.isqrt(kernels.n_rows))
+        vectors = leading_vectors(kernels.product, kernels.n_rows, n_vectors, kernels.dtype)
         basis = np.hstack([vectors, np.ones((len(vectors), 1))])
-        basis[~loss.rows] = 0
+        basis[~loss.trains] = 0
         basis /= np.linalg.norm(basis, axis=0)
-        products = covariance.kernels.product(basis.astype(covariance.dtype)).astype(float)
+        # Scaled and turned: N'F = I and N'1 = t e_r
+        products = kernels.product(basis.astype(dtype)).astype(float)
         bias = basis.sum(axis=0)
         squares, axes = np.linalg.eigh(basis.T @ products + np.outer(bias, bias))
         kept = squares > 1e-6 * squares[-1]  # rounding in single precision lies below
@@ -124,23 +118,16 @@ class CoarsePreconditioner:
         scale = scale @ qr((bias @ scale)[:, None])[0][:, ::-1]
         products = products @ scale
         bias = self._bias = bias @ scale
-        self._functions = products + bias
-        self._prior = np.zeros((tree.n_nodes + 1, len(bias)))
+        super().__init__(covariance, loss, products + bias)
+        self._covariance = covariance
         self._prior[1:] = covariance.variance[:, None]
         self._prior[:, -1] *= max(1 - bias[-1] ** 2, 0)
         self._prior[tree.leaves, -1] += covariance.bias_variance * bias[-1] ** 2
         # in the precision of the vectors, for the passes over them
-        self._basis = (basis @ scale).astype(covariance.dtype)
-        ones = np.ones((len(basis), 1))
-        self._images = np.hstack([products, ones]).astype(covariance.dtype)
+        self._basis = (basis @ scale).astype(dtype)
+        self._images = np.hstack([products, np.ones((len(basis), 1))]).astype(dtype)
 
-    def at(
-        self, weights: np.ndarray
-    ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
-        curvatures = _curvatures(self._functions[self._rows], weights[self._rows])
-        elimination = _Elimination(self._tree, self._prior, curvatures)
-
+    def _inverse(self, elimination):
         def inverse(vector, image):
             y, _ = elimination.solve(elimination.curve(multiply(self._basis.T, image)))
             bias = self._covariance.bias_variance * (self._bias @ y)
@@ -155,20 +142,15 @@ class _Elimination:
 
     Each node is eliminated into its parent with (I + V_p J_p)^-1, where J_p is the curvature below
     it and V_p its prior variances.
-
-    Parameters
-    ----------
-    tree : Tree
-    prior : (P + 1, r) array
-        Variances of the weights of each node; those of the root do not count.
-    curvatures : (C, r, r) array
     """
 
     def __init__(self, tree, prior, curvatures):
+        """Prior variances (P + 1, r), of which those of the root do not count; G (C, r, r)."""
         self._tree, self._prior, self._curvatures = tree, prior, curvatures
         self._levels = [
             np.flatnonzero(tree.depths == depth) for depth in range(1, tree.depths.max() + 1)
         ]
+        # From the leaves up
         r = prior.shape[1]
         J = np.zeros((tree.n_nodes + 1, r, r))
         J[tree.leaves] = curvatures
@@ -196,10 +178,12 @@ class _Elimination:
         tree, h = self._tree, np.asarray(h, float).T
         b = np.zeros((tree.n_nodes + 1, h.shape[1]))
         b[tree.leaves] = h
+        # Eliminate from the leaves up
         for nodes in reversed(self._levels):
             # J (I + V J)^-1 is symmetric, and so is what b' = (I + J V)^-1 b belongs to
             up = (b[nodes, None, :] @ self._inverse[nodes])[:, 0]
-            _add_to_parents(b, tree.parents[nodes], up)
+            _sum_children(b, tree.parents[nodes], up)
+        # Substitute from the root down: sums of the functions along the paths
         sums = np.zeros_like(b)
         sums[0] = self._root @ (b[0] - h.sum(axis=0))
         for nodes in self._levels:
@@ -210,7 +194,7 @@ class _Elimination:
         return np.ascontiguousarray(z.T), np.ascontiguousarray((g - sums[0]).T)
 
 
-def _add_to_parents(sums, parents, blocks):
+def _sum_children(sums, parents, blocks):
     """sums[parents] += blocks, where parents repeat; ``np.add.at`` takes ten times as long."""
     order = np.argsort(parents, kind="stable")
     distinct, starts = np.unique(parents[order], return_index=True)
@@ -227,37 +211,3 @@ def _minus(block, left, right):
         multiply(left[rows], right, out=out[rows])
         np.subtract(block[rows], out[rows], out=out[rows])
     return out
-
-
-def _curvatures(features, weights):
-    """(C, r, r): sum over rows of min(pi, 1 - pi) times the outer product of the features."""
-    n_rows, r = features.shape
-    first, second = np.triu_indices(r)
-    features = features.astype(weights.dtype, copy=False)
-    sums = np.zeros((len(first), weights.shape[1]))
-    step = max(1, _PAIRS // len(first))
-    for start in range(0, n_rows, step):
-        rows = slice(start, start + step)
-        shares = np.minimum(weights[rows], 1 - weights[rows])
-        columns = np.ascontiguousarray(features[rows].T)
-        sums += (columns[first] * columns[second]) @ shares
-    out = np.empty((weights.shape[1], r, r))
-    out[:, first, second] = out[:, second, first] = sums.T
-    return out
-
-
-def _leading_vectors(kernels, rank):
-    """(n, at most rank) near leading eigenvectors of a kernel matrix, by products of blocks.
-
-    Subspace iteration by hand: Lanczos methods of libraries ask for single columns, each of which
-    costs our products as much as a panel of them.
-    """
-    n = kernels.n_rows
-    rank = min(rank, n)
-    image = np.random.default_rng(0).standard_normal((n, min(rank + _MORE, n)))
-    for _ in range(_PASSES):
-        block = np.linalg.qr(image)[0]
-        image = kernels.product(block.astype(kernels.dtype)).astype(float)
-        axes = np.linalg.eigh(block.T @ image)[1][:, ::-1]
-        image = image @ axes
-    return (block @ axes)[:, :rank]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench.classes import Tree
+from kronbench.class_tree import Tree
 from kronbench.errors import InputError
 
 seeds = st.integers(0, 2**32 - 1)
@@ -41,12 +41,12 @@ def test_products_are_those_of_the_path_matrix(seed, n_nodes, dtype):
     A = rng.standard_normal((n, len(Phi))).astype(dtype)
     variance = rng.exponential(size=n_nodes - 1)
     tol = {"rtol": 0, "atol": 1e-4 if dtype == np.float32 else 1e-10}
-    np.testing.assert_allclose(tree.scores(F), F @ Phi.T, **tol)
-    np.testing.assert_allclose(tree.adjoint(A), A @ Phi, **tol)
+    np.testing.assert_allclose(tree.sum_paths(F), F @ Phi.T, **tol)
+    np.testing.assert_allclose(tree.sum_below(A), A @ Phi, **tol)
     np.testing.assert_allclose(
         tree.couple(A, variance), A @ Phi @ np.diag(variance) @ Phi.T, **tol
     )
-    assert tree.scores(F).dtype == tree.couple(A, variance).dtype == dtype
+    assert tree.sum_paths(F).dtype == tree.couple(A, variance).dtype == dtype
     diagonal = Phi @ np.diag(variance) @ Phi.T
     np.testing.assert_allclose(tree.diagonal(variance[None, :])[0], diagonal.diagonal())
     for node in range(n_nodes):
@@ -65,7 +65,7 @@ def test_groups_of_nodes():
 def test_the_flat_tree_leaves_classes_alone():
     block = np.random.default_rng(0).standard_normal((3, 4))
     flat = Tree.flat(4)
-    np.testing.assert_array_equal(flat.adjoint(block), block)
+    np.testing.assert_array_equal(flat.sum_below(block), block)
     np.testing.assert_array_equal(flat.couple(block, [1, 2, 3, 4]), block * [1, 2, 3, 4])
 
 
@@ -88,6 +88,6 @@ def test_bad_trees_are_refused(parents, message):
 
 def test_blocks_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match=r"give \(n, 2\)"):
-        Tree.flat(2).adjoint(np.ones((3, 4)))
+        Tree.flat(2).sum_below(np.ones((3, 4)))
     with pytest.raises(InputError, match="node 7 is not in the tree"):
         Tree.flat(2).members(7)

@@ -1,0 +1,59 @@
+"""What couples the classes: their scores are sums of functions, one for each of P nodes."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from kronbench.errors import InputError
+from kronbench.linalg.matrix_products import multiply
+
+
+class Coupling(Protocol):
+    """A matrix B (C, P) through its products with the rows of blocks.
+
+    It is flat where every class has one function of its own.
+    """
+
+    n_classes: int
+    n_nodes: int
+    is_flat: bool
+
+    def sum_paths(self, functions: np.ndarray) -> np.ndarray:
+        """Each row (n, P) times B': scores (n, C)."""
+
+    def sum_below(self, block: np.ndarray) -> np.ndarray:
+        """Each row (n, C) times B: (n, P)."""
+
+    def couple(self, block: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """Each row (n, C) times B diag(variance) B', with variance (P,)."""
+
+    def diagonal(self, variance: np.ndarray) -> np.ndarray:
+        """(n, C) diagonals of B diag(variance_i) B' for rows (n, P) of variances."""
+
+
+class DenseCoupling:
+    """A matrix B (C, P) of any numbers (Seeger 2006, section 7.2)."""
+
+    is_flat = False
+
+    def __init__(self, matrix: np.ndarray):
+        self.matrix = np.asarray(matrix, float)
+        if self.matrix.ndim != 2 or not np.isfinite(self.matrix).all():
+            raise InputError(
+                f"coupling has shape {self.matrix.shape}: give a (C, P) array of finite numbers"
+            )
+        self.n_classes, self.n_nodes = self.matrix.shape
+
+    def sum_paths(self, functions: np.ndarray) -> np.ndarray:
+        return multiply(functions, self.matrix.T.astype(functions.dtype))
+
+    def sum_below(self, block: np.ndarray) -> np.ndarray:
+        return multiply(block, self.matrix.astype(block.dtype))
+
+    def couple(self, block: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        return self.sum_paths(self.sum_below(block) * np.asarray(variance, block.dtype))
+
+    def diagonal(self, variance: np.ndarray) -> np.ndarray:
+        return variance @ (self.matrix**2).T

@@ -1,0 +1,252 @@
+"""The cross-validation log likelihood of a Gaussian class model and its gradient.
+
+Seeger (2006), sections 5, 6.3 and 6.4: Psi = sum over folds of minus the log likelihood of the
+fold under the mode fitted to the other folds. A fold is a mask over the rows: products are those
+of all rows, with coefficients that are zero on the fold, and held-out scores come with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kronbench.class_tree.coupling import Coupling, DenseCoupling
+from kronbench.class_tree.covariance import Covariance, space_of
+from kronbench.class_tree.kernels import Kernels
+from kronbench.class_tree.posterior_mode import NewtonCG, run, run_together
+from kronbench.class_tree.printed_mode import PrintedNewton
+from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.errors import InputError
+from kronbench.linalg.vectors import dot
+
+# A correction larger than this part of Psi comes from a fit that did not converge.
+_LARGEST_CORRECTION = 0.01
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Psi and what its gradient is made of."""
+
+    value: float  # Psi, corrected to second order for what the fits left
+    correction: float  # what was added for it; 0 where it was refused
+    coefs: list  # E of Eq. 7, one a fold: y - pi, which at the mode is its coefficients
+    adjoints: list  # F of Eq. 7
+    counts: dict  # products with K~ of one fold, Newton steps, steps of both linear systems
+    converged: bool  # whether all fits came down to their tolerance
+    at: np.ndarray  # the hyperparameters: of all nodes, then of the bias, then widths
+    starts: list  # pairs of vectors where the next evaluation begins
+
+
+class CrossValidation:
+    """Evaluations of Psi that start from the last one whose fits converged.
+
+    The printed iteration has no test of that: there each starts from the last one.
+
+    Parameters
+    ----------
+    targets, n_classes : as for :class:`SoftmaxLoss`
+    folds : (n,) integer array
+        The fold of each row. At least two; one will do beside rows of none (a negative number),
+        which train in every fold.
+    solver : NewtonCG or PrintedNewton
+    known : Evaluation, optional
+        The first one of the same tree, rows and folds, with the same solver: at its
+        hyperparameters the first evaluation here is the same, and is not made again.
+    """
+
+    def __init__(
+        self,
+        targets: np.ndarray,
+        n_classes: int,
+        folds: np.ndarray,
+        solver: NewtonCG | PrintedNewton,
+        known: Evaluation | None = None,
+    ):
+        self.losses = [
+            SoftmaxLoss(targets, n_classes, folds != fold)
+            for fold in _checked_folds(folds, targets)
+        ]
+        self.solver = solver
+        self._starts = [(None, None)] * len(self.losses)
+        self._known, self.first = known, None  # the first evaluation
+
+    def evaluate(self, covariance: Covariance) -> Evaluation:
+        """Fit all folds and solve their gradient systems under these hyperparameters."""
+        gamma = getattr(covariance.kernels, "gamma", None)
+        widths = [] if gamma is None else np.ravel(gamma)
+        at = np.concatenate([covariance.variance, [covariance.bias_variance], widths])
+        if self.first is None and self._known is not None and _are_close(self._known.at, at):
+            self.first, self._starts = self._known, self._known.starts
+            return self.first
+        evaluation = self._made(covariance, at)
+        self.first = self.first or evaluation
+        return evaluation
+
+    def _made(self, covariance, at):
+        before = covariance.n_products
+        steps = [
+            self._fold(covariance, loss, *start)
+            for loss, start in zip(self.losses, self._starts, strict=True)
+        ]
+        if covariance.kernels.is_stored:
+            results = run_together(steps, covariance)
+        else:
+            results = [run(fold, covariance) for fold in steps]
+        modes, adjoints, values, adjoint_steps = zip(*results, strict=True)
+        # To second order the fits change Psi by s'K~ r, with r what they left of the residual
+        plain = sum(values)
+        correction = sum(
+            dot(adjoint, mode.residual_image)
+            for mode, adjoint in zip(modes, adjoints, strict=True)
+        )
+        certified = self.solver.certified
+        if not (certified and abs(correction) <= _LARGEST_CORRECTION * plain):
+            correction = 0.0
+        converged = all(mode.converged for mode in modes)
+        if converged or not certified:
+            self._starts = [
+                (mode.coef, adjoint) for mode, adjoint in zip(modes, adjoints, strict=True)
+            ]
+        counts = {
+            "n_products": covariance.n_products - before,
+            "n_iter": sum(mode.n_iter for mode in modes),
+            "n_inner": sum(mode.n_inner for mode in modes),
+            "n_adjoint": sum(adjoint_steps),
+        }
+        return Evaluation(
+            plain + correction,
+            correction,
+            [mode.coef + mode.residual for mode in modes],
+            list(adjoints),
+            counts,
+            converged,
+            at,
+            self._starts,
+        )
+
+    def _fold(self, covariance, loss, start, start_adjoint):
+        """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""
+        mode = yield from self.solver.mode(covariance, loss, start)
+        held_out = covariance.gather(loss.gradient(mode.probabilities, ~loss.trains))
+        image = yield held_out
+        adjoint, n_adjoint = yield from self.solver.adjoint(
+            covariance, loss, mode, held_out, image, start_adjoint
+        )
+        return mode, adjoint, loss.held_out(mode.scores), n_adjoint
+
+
+class Criterion:
+    """Psi (Seeger 2006, section 6.3) by logarithms of hyperparameters that nodes may share.
+
+    The vector holds the logarithm of the variance of each group, then of the width of each group
+    (Gaussian kernel), then the entries of the coupling where it is learned. The scale of a
+    coupling is that of the variances: where it is learned they stay.
+
+    Parameters
+    ----------
+    kernels : callable(widths (L,)) -> Kernels
+    coupling, folds, bias_variance, in_features
+    variance, gamma : (P,) arrays
+        Where ``start`` lies: at the geometric mean of each group.
+    variance_groups : (P,) integer array, 0..G-1
+    gamma_groups : (P,) integer array or None
+        None where the kernel has no width.
+    learn_coupling : bool
+    """
+
+    def __init__(
+        self,
+        kernels: Callable[[np.ndarray], Kernels],
+        coupling: Coupling,
+        folds: CrossValidation,
+        *,
+        bias_variance: float,
+        variance: np.ndarray,
+        gamma: np.ndarray,
+        variance_groups: np.ndarray,
+        gamma_groups: np.ndarray | None,
+        in_features: bool = True,
+        learn_coupling: bool = False,
+    ):
+        self.folds, self._coupling, self._learn_coupling = folds, coupling, learn_coupling
+        self._bias_variance, self._in_features = bias_variance, in_features
+        self._variance, self._variance_groups = variance, variance_groups
+        self._gamma_groups = gamma_groups
+        logs = [] if learn_coupling else [_mean_logs(variance, variance_groups)]
+        self._n_variances = sum(map(len, logs))
+        if gamma_groups is not None:
+            logs.append(_mean_logs(gamma, gamma_groups))
+        self._n_logs = sum(map(len, logs))
+        if learn_coupling:
+            if not isinstance(coupling, DenseCoupling):
+                raise InputError("coupling is None: give the matrix from which to learn")
+            logs.append(coupling.matrix.ravel())
+        self.start = np.concatenate(logs)
+        self._kernels = kernels(gamma[:1] if gamma_groups is None else self._widths(self.start))
+
+    def parameters(self, x: np.ndarray) -> dict:
+        """``variance`` (P,), and ``gamma`` (P,) and ``coupling`` (C, P) where they are free."""
+        values = {"variance": self._variance}
+        if self._n_variances:
+            values["variance"] = np.exp(x[: self._n_variances])[self._variance_groups]
+        if self._gamma_groups is not None:
+            values["gamma"] = self._widths(x)[self._gamma_groups]
+        if self._learn_coupling:
+            values["coupling"] = x[self._n_logs :].reshape(self._coupling.matrix.shape)
+        return values
+
+    def evaluate(self, x: np.ndarray) -> tuple:
+        """(Evaluation, gradient (m,), derivative by the logarithm of the bias variance)."""
+        values = self.parameters(x)
+        variance, coupling = values["variance"], self._coupling
+        if self._gamma_groups is not None:
+            self._kernels = self._kernels.with_gamma(self._widths(x))
+        if self._learn_coupling:
+            coupling = DenseCoupling(values["coupling"])
+        space = space_of(self._kernels, self._in_features)
+        covariance = space(
+            self._kernels, coupling, variance, self._bias_variance, self._gamma_groups
+        )
+        evaluation = self.folds.evaluate(covariance)
+        # Derivatives by the logarithms of variances and widths, then by the coupling (section 6.4)
+        vectors = evaluation.coefs, evaluation.adjoints
+        pairs = list(zip(*vectors, strict=True))
+        gradient = []
+        if self._n_variances:
+            by_node = variance * covariance.node_products(*vectors)
+            gradient.append(np.bincount(self._variance_groups, by_node))
+        if self._gamma_groups is not None:
+            by_node = variance * covariance.node_products(*vectors, derivative=True)
+            gradient.append(np.bincount(self._gamma_groups, by_node))
+        if self._learn_coupling:
+            gradient.append(sum(covariance.coupling_gradient(E, F) for E, F in pairs).ravel())
+        by_bias = covariance.bias_variance * sum(covariance.bias_product(E, F) for E, F in pairs)
+        return evaluation, np.concatenate(gradient), by_bias
+
+    def _widths(self, x):
+        return np.exp(x[self._n_variances : self._n_logs])
+
+
+def _are_close(one, other):
+    return one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0)
+
+
+def _mean_logs(values, groups):
+    """(G,) mean logarithms of values (P,) in each group."""
+    return np.bincount(groups, np.log(values)) / np.bincount(groups)
+
+
+def _checked_folds(folds, targets):
+    """The distinct folds of an (n,) array of them; negative numbers are none."""
+    folds = np.asarray(folds)
+    if folds.shape != (len(targets),) or folds.dtype.kind not in "iu":
+        raise InputError(
+            f"folds has shape {folds.shape} and dtype {folds.dtype}: give the fold of each of "
+            f"{len(targets)} rows as an integer"
+        )
+    distinct = np.unique(folds)
+    if len(distinct) < 2 or distinct[-1] < 0:
+        raise InputError("folds holds one fold: give at least two")
+    return distinct[distinct >= 0]

@@ -1,0 +1,176 @@
+"""The iteration as printed (Seeger 2006, Algorithm 3, Eq. 6, Appendix A), for comparison.
+
+Same optimum as :class:`NewtonCG`. Conjugate gradients on the symmetrized system minimize the
+dual functional, not the quadratic model of Phi, so that few steps need not descend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kronbench.class_tree.covariance import DualCovariance
+from kronbench.class_tree.posterior_mode import Mode, line_search
+from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.linalg.krylov import ConjugateGradients
+from kronbench.linalg.vectors import dot
+
+# log pi below which a probability is tiny; not printed, -30 works in double precision.
+_TINY = -30.0
+
+# How often k2 steps are made at most in a Newton step.
+_MORE = 5
+
+
+@dataclass(frozen=True)
+class PrintedNewton:
+    """Newton steps by preconditioned steps on (I + V'K~V) b = V'u - D^-1/2 g.
+
+    Parameters
+    ----------
+    tol : float
+        Stops when Phi falls by at most this part of it in a Newton step.
+    max_iter, max_inner : int
+        k1 and k2.
+    max_adjoint : int, optional
+        k3, steps for the gradient system; ``max_inner`` when None.
+    """
+
+    tol: float = 1e-8
+    max_iter: int = 25
+    max_inner: int = 12
+    max_adjoint: int | None = None
+
+    in_features: ClassVar = False
+    certified: ClassVar = False
+
+    def met(self, mode: Mode) -> bool:
+        """Whether the last step fell by no more than the tolerance."""
+        return mode.n_iter > 0 and mode.path[-2] - mode.path[-1] <= self.tol * mode.value
+
+    def mode(
+        self,
+        covariance: DualCovariance,
+        loss: SoftmaxLoss,
+        start: np.ndarray | None = None,
+        callback: Callable[[Mode], bool] | None = None,
+    ) -> Generator[np.ndarray, np.ndarray, Mode]:
+        """The mode (generator); its gap is computed at the end, by one product more."""
+        coef = np.zeros(covariance.shape) if start is None else start.copy()
+        coef[loss.trains] -= coef[loss.trains].mean(axis=1, keepdims=True)
+        image = np.zeros_like(coef)
+        if start is not None:
+            image = yield coef
+        likelihood, probabilities = loss.evaluate(image)
+        value = likelihood + 0.5 * dot(coef, image)
+        mode = Mode(coef, image, image, probabilities, value, path=[value])
+        while mode.n_iter < self.max_iter:
+            system = _Symmetrized(covariance, loss, mode.probabilities)
+            gradient = loss.gradient(mode.probabilities)
+            yield from system.begin_at(mode.coef, mode.image, gradient)
+            # k2 steps, and more of them where these do not descend
+            for _ in range(_MORE):
+                n_inner = yield from system.more(self.max_inner)
+                mode.n_inner += n_inner
+                step, step_image = system.V(system.beta) - mode.coef, system.image - mode.image
+                length = line_search(covariance, loss, mode, step, step_image)
+                if length > 0 or n_inner < self.max_inner:
+                    break
+            if length == 0:
+                break
+            mode.path.append(mode.value)
+            if (callback is not None and callback(mode)) or self.met(mode):
+                break
+        mode.residual = -(loss.gradient(mode.probabilities) + mode.coef)
+        mode.residual_image = yield mode.residual
+        mode.gap = max(0.5 * dot(mode.residual, mode.residual_image), 0.0)
+        mode.gaps.append(mode.gap)
+        mode.converged = mode.gap <= 1e-3 * mode.value
+        return mode
+
+    def adjoint(
+        self,
+        covariance: DualCovariance,
+        loss: SoftmaxLoss,
+        mode: Mode,
+        held_out: np.ndarray,
+        held_out_image: np.ndarray,
+        start: np.ndarray | None = None,
+    ) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, int]]:
+        """S of Eq. 7, by steps from zero on (I + V'K~V) b = V'K~ g_I, and their number."""
+        system = _Symmetrized(covariance, loss, mode.probabilities, guarded=False)
+        rhs = system.VT(held_out_image)
+        system.begin(np.zeros_like(rhs), rhs, np.zeros_like(rhs))
+        n_iter = yield from system.more(self.max_adjoint or self.max_inner)
+        return held_out - system.V(system.beta), n_iter
+
+
+class _Symmetrized:
+    """I + V'K~V with W = V V' at given probabilities, and the guards of Appendix A.
+
+    Solved by conjugate gradients with the diagonal as preconditioner, which may be continued.
+    Where pi is tiny and y is not (set I), (D^1/2 b) = y is known and left out of the system;
+    where both are (I_0), the start value is zero.
+    """
+
+    def __init__(self, covariance, loss, probabilities, guarded=True):
+        rows = loss.trains[:, None]
+        self.pi = np.where(rows, probabilities, 0)
+        self.root = np.sqrt(self.pi)
+        self.targets = -loss.gradient(np.zeros_like(probabilities))
+        tiny = rows & (probabilities < np.exp(_TINY)) if guarded else np.zeros_like(rows)
+        self.known, self.zero = tiny & (self.targets > 0), tiny & (self.targets == 0)
+        self.free = np.broadcast_to(rows, probabilities.shape) & ~self.known
+        # 1 + the diagonal of V'K~V, the preconditioner
+        nodes = covariance.node_diagonals()
+        coupling = covariance.coupling
+        w = coupling.sum_paths(coupling.sum_below(self.pi) * nodes)
+        w += covariance.bias_variance * self.pi
+        diagonal = coupling.diagonal(nodes) + covariance.bias_variance
+        mean = np.einsum("ij,ij->i", self.pi, w)[:, None]
+        self._diagonal = 1 + self.pi * (diagonal - 2 * w + mean)
+
+    def V(self, beta, direction=False):
+        """V b, with the known entries of D^1/2 b in their place unless b is a direction."""
+        s = self.root * beta
+        if not direction:
+            s[self.known] = self.targets[self.known]
+        return s - self.pi * s.sum(axis=1, keepdims=True)
+
+    def VT(self, x):
+        return self.root * (x - np.einsum("ij,ij->i", self.pi, x)[:, None])
+
+    def begin_at(self, coef, image, gradient):
+        """Begin at b = D^-1/2 a (generator), without a product where no entry is tiny."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beta = np.where(self.free & ~self.zero & (self.pi > 0), coef / self.root, 0)
+            scaled = np.where(self.free & (self.pi > 0), gradient / self.root, 0)
+        start_image = image.copy()
+        if self.known.any() or self.zero.any():
+            start_image = yield self.V(beta)
+        residual = self.VT(image - start_image) - scaled - beta
+        self.begin(beta, np.where(self.free, residual, 0), start_image)
+
+    def begin(self, beta, residual, image):
+        """Conjugate gradients from here; ``beta`` and ``image``, K~V b, become the iterates."""
+        self.beta, self.image, self._residual = beta, image, residual
+        self._steps = ConjugateGradients((beta, image), (residual,))
+
+    def more(self, n_steps):
+        """So many steps, fewer where nothing of the residual is left; returns those made."""
+        first = None
+        for made in range(n_steps):
+            z = self._residual / self._diagonal
+            square = dot(self._residual, z)
+            first = square if first is None else first
+            if square <= 1e-20 * max(first, np.finfo(float).tiny):
+                return made
+            (d,) = self._steps.direction((z,), square)
+            image = yield self.V(d, direction=True)
+            Ad = np.where(self.free, d + self.VT(image), 0)
+            if not self._steps.move((d, image), (Ad,), dot(d, Ad)):
+                return made
+        return n_steps
