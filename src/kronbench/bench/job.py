@@ -20,7 +20,6 @@ from kronbench.bench.seeds import generator
 from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
-from kronbench.pairs import rates_used
 
 
 def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
@@ -59,12 +58,12 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     watch = Stopwatch()
     with threadpoolctl.threadpool_limits(threads):
         if item.timed:  # code that was edited since the run began would be compiled on the clock
-            warm_up([item.parameters], threads)
+            warm_up([item.parameters])
         with watch:
             frame = run_experiment(
                 f"{item.paper}.{item.experiment}", dict(item.parameters), data, part
             )
-        surroundings = environment.describe(threads) | {"rates": rates_used()}
+        surroundings = environment.describe(threads)
     table = item.table(part)
     sidecar = {
         "paper": item.paper,

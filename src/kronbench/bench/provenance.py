@@ -29,8 +29,8 @@ _CARRIERS = frozenset(
         *("errors", "files", "resources", "settings"),
     )
 )
-# Warm-up and calibration come before the clock, and no untimed column may depend on them; they
-# use something of every floor. The data of a job come from its data file, which has a rule.
+# The warm-up comes before the clock, and no untimed column may depend on it; it uses something of
+# every floor. The data of a job come from its data file, which has a rule.
 _BEFORE_THE_CLOCK = frozenset({"kronbench.bench.warm_up", "kronbench.datasets"})
 # Of an item, what only the page shows.
 _WORDS = ("title", "caption")

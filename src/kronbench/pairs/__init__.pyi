@@ -1,7 +1,3 @@
-from ._cost_model import (
-    calibrate as calibrate,
-    rates_used as rates_used,
-)
 from .data import PairData as PairData
 from .leave_one_out_by_retraining import (
     retrained_kron_leave_one_out as retrained_kron_leave_one_out,
