@@ -98,6 +98,6 @@ OPERATIONS = Costs(pair_operation=1, factorization=0)
 # second of the BLAS in double precision, 15 and 28 over the pairs, 4 and 8 of a factorization; in
 # single precision the ratios are 3.1 and 24. Of 85 problems of 5e7 operations or more (m to 1500,
 # q = m and m / 5, 1 to 100 % of the pairs, kernels of full, of a third and of numerically low
-# rank) the way chosen so took at most 1.3 times as long as the fastest in 83; in the others factors
-# would not have paid for themselves.
+# rank) the way chosen so took at most 1.3 times as long as the fastest in 83; in the others
+# factors would not have paid for themselves.
 TYPICAL = Costs(pair_operation=3, factorization=11)
