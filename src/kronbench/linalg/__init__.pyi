@@ -1,3 +1,6 @@
+from .csi import (
+    csi as csi,
+)
 from .eigen import psd_part as psd_part
 from .gram_matrix import (
     dense as dense,
@@ -23,7 +26,4 @@ from .matrix_products import (
 from .multishift import (
     ShiftedSolutions as ShiftedSolutions,
     multishift_minres as multishift_minres,
-)
-from .side_information import (
-    csi as csi,
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from kronbench.bench.seeds import generator
 from kronbench.experiments.bach import csi_steps
-from kronbench.linalg.side_information import CSI_STEPS
+from kronbench.linalg.csi import CSI_STEPS
 
 SPEC = {
     "sizes": [300, 600],

@@ -13,8 +13,8 @@ from kronbench.bench.call_times import watched_calls
 from kronbench.bench.clock import in_turn
 from kronbench.bench.columns import TIMING, Columns
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
+from kronbench.linalg.csi import CSI_STEPS
 from kronbench.linalg.lowrank import CholeskySteps, factor_threads
-from kronbench.linalg.side_information import CSI_STEPS
 
 if TYPE_CHECKING:
     from kronbench.datasets import Dataset

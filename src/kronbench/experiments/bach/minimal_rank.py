@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from kronbench.bench.columns import Columns
 from kronbench.linalg import LowRankFactor, csi, gram, incomplete_cholesky
+from kronbench.linalg.csi import csi_all_ahead
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
-from kronbench.linalg.side_information import csi_all_ahead
 from kronbench.models import LSSVM
 
 if TYPE_CHECKING:
