@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
-from kronbench.linalg.thin_factors import thin_factors
+from kronbench.linalg.low_rank_factors import thin_factors
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
 from kronbench.pairs._cost_model import OPERATIONS, TYPICAL, Sizes, near
 from kronbench.pairs._routes import DenseRoute, DoubleSum, Middle, PairRoute
