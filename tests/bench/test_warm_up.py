@@ -7,7 +7,7 @@ import pytest
 
 from kronbench import models
 from kronbench.bench.warm_up import warm_up
-from kronbench.linalg import panel_loops, reciprocal
+from kronbench.linalg import adi_nodes, panel_loops
 from kronbench.models import pair_knn, pair_libsvm
 from kronbench.pairs import _routes
 
@@ -44,7 +44,7 @@ def test_products_and_each_named_solver_are_warmed_up_once(outside):
     [
         ("PairKNN", pair_knn, "_search"),
         ("PairLibSVM", pair_libsvm, "_fill_nodes"),
-        ("CompleteKronRidge", reciprocal, "_next_factors"),
+        ("CompleteKronRidge", adi_nodes, "_next_factors"),
         ("KronSVM", panel_loops, "accumulate"),
         ("KronRidge", panel_loops, "contract"),
     ],
