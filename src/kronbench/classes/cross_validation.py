@@ -17,7 +17,7 @@ from kronbench.classes.printed_mode import symmetrized_adjoint, symmetrized_mode
 from kronbench.classes.softmax import SoftmaxLoss
 from kronbench.classes.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
-from kronbench.linalg.vectors import dot
+from kronbench.linalg.blas1 import dot
 
 # A correction larger than this part of Psi comes from a fit that did not converge.
 _LARGEST_CORRECTION = 0.01

@@ -15,8 +15,8 @@ import numpy as np
 
 from kronbench.classes.covariance import Covariance
 from kronbench.classes.softmax import SoftmaxLoss, softmax
+from kronbench.linalg.blas1 import axpy, dot
 from kronbench.linalg.krylov import ConjugateGradients
-from kronbench.linalg.vectors import axpy, dot
 
 # Steps shorter than this part of the Newton step do not help any more.
 _SHORTEST = 1e-6

@@ -13,8 +13,8 @@ import numpy as np
 from kronbench.classes.covariance import DualCovariance
 from kronbench.classes.posterior_mode import Mode, line_search
 from kronbench.classes.softmax import SoftmaxLoss
+from kronbench.linalg.blas1 import dot
 from kronbench.linalg.krylov import ConjugateGradients
-from kronbench.linalg.vectors import dot
 
 # log pi below which a probability is tiny; not printed, -30 works in double precision.
 _TINY = -30.0

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from kronbench.linalg.vectors import axpby, axpy, dot
+from kronbench.linalg.blas1 import axpby, axpy, dot
 
 SHAPES = [(1, 1), (3, 7), (129, 127), (700, 701)]
 
