@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from kronbench.linalg.matrix_products import _parts, multiply, one_blas_thread
+from kronbench.linalg.gemm import _parts, multiply, one_blas_thread
 from kronbench.linalg.threads import processors
 
 # In a process of its own: pytest's has other limits and has imported everything

@@ -20,7 +20,7 @@ from scipy import sparse
 from kronbench.classes.kernels import Kernels
 from kronbench.classes.tree import Tree
 from kronbench.errors import InputError
-from kronbench.linalg.matrix_products import multiply
+from kronbench.linalg.gemm import multiply
 
 # Of the largest entry: what rounding leaves in a row that sums to zero.
 _ZERO_SUM = 1e-13

@@ -21,10 +21,10 @@ from scipy import sparse
 
 from kronbench.classes.sparse_features import SparseProducts
 from kronbench.errors import InputError
+from kronbench.linalg.gemm import multiply
 from kronbench.linalg.gram_matrix import gram, squared_distances
 from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
-from kronbench.linalg.matrix_products import multiply
 from kronbench.linalg.threads import at_most_threads
 
 # Columns up to which a stored matrix is passed by our own loop, which is bound by memory; more of

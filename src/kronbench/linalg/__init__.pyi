@@ -2,6 +2,10 @@ from .csi import (
     csi as csi,
 )
 from .eigen import psd_part as psd_part
+from .gemm import (
+    multiply as multiply,
+    one_blas_thread as one_blas_thread,
+)
 from .gram_matrix import (
     dense as dense,
     gram as gram,
@@ -18,10 +22,6 @@ from .krylov import (
 from .lowrank import (
     LowRankFactor as LowRankFactor,
     incomplete_cholesky as incomplete_cholesky,
-)
-from .matrix_products import (
-    multiply as multiply,
-    one_blas_thread as one_blas_thread,
 )
 from .multishift import (
     ShiftedSolutions as ShiftedSolutions,

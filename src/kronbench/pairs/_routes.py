@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kronbench.linalg.matrix_products import multiply
+from kronbench.linalg.gemm import multiply
 from kronbench.linalg.panel_loops import (
     BATCH,
     PLAIN,
