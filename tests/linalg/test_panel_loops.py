@@ -121,7 +121,7 @@ np.testing.assert_allclose(operator @ V, dense @ V)
 np.testing.assert_allclose(operator @ V[:, 0], dense @ V[:, 0])
 X = A * (A > 0)
 np.testing.assert_allclose(SparseProducts(sparse.csr_array(X)).gram(A), X @ X.T @ A)
-assert sources_of("kronbench.pairs.product")
+assert sources_of("kronbench.pairs.vec_trick")
 """
 
 

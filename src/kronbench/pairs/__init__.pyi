@@ -18,7 +18,7 @@ from .pairwise import (
     PAIRWISE as PAIRWISE,
     PairwiseOperator as PairwiseOperator,
 )
-from .product import SampledKroneckerOperator as SampledKroneckerOperator
+from .vec_trick import SampledKroneckerOperator as SampledKroneckerOperator
 from .zero_shot import (
     kron_zero_shot as kron_zero_shot,
     two_step_zero_shot as two_step_zero_shot,
