@@ -1,4 +1,4 @@
-"""The product with a sampled Kronecker product matrix, R (G kron K) C'."""
+"""The vec trick: the product with a sampled Kronecker product matrix, R (G kron K) C'."""
 
 from __future__ import annotations
 
