@@ -13,7 +13,7 @@ import pytest
 from kronbench.class_tree.kernels import StoredKernels
 from kronbench.class_tree.softmax import softmax
 from kronbench.linalg import _lowrank_loops, panel_loops
-from kronbench.linalg.vectors import axpby
+from kronbench.linalg.blas1 import axpby
 from kronbench.pairs import SampledKroneckerOperator, _routes
 
 

@@ -13,9 +13,9 @@ from scipy.linalg.lapack import dpstrf
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
+from kronbench.linalg.csi import _CholeskyQR, csi, csi_all_ahead
 from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
-from kronbench.linalg.side_information import _CholeskyQR, csi, csi_all_ahead
 
 shapes = st.tuples(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3))
 seeds = st.integers(0, 2**32 - 1)

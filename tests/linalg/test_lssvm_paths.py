@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.linear_model import Ridge
 
+from kronbench.linalg.csi import csi
 from kronbench.linalg.gram_matrix import gram
 from kronbench.linalg.lowrank import incomplete_cholesky
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
-from kronbench.linalg.side_information import csi
 
 regs = st.sampled_from([1e-6, 1e-3, 1.0])
 seeds = st.integers(0, 2**32 - 1)

@@ -1,6 +1,5 @@
 """Products leave the settings of their host as they found them."""
 
-import ctypes
 import json
 import os
 import subprocess
@@ -12,8 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from kronbench.linalg import matrix_products
-from kronbench.linalg.matrix_products import _parts, multiply, one_blas_thread
+from kronbench.linalg.gemm import _parts, multiply, one_blas_thread
 from kronbench.linalg.threads import processors
 
 # In a process of its own: pytest's has other limits and has imported everything
@@ -201,38 +199,29 @@ def test_products_of_matrices_are_those_of_numpy(rng, threads, dtype, shape):
 def test_every_thread_has_a_part_of_the_product(n_threads):
     for m, n in [(1000, 1000), (4000, 100), (16, 5)]:
         rows, columns = _parts(m, n, n_threads)
-        assert (len(rows) - 1) * (len(columns) - 1) == n_threads
-        for bounds, size in ((rows, m), (columns, n)):
-            assert bounds[0] == 0
-            assert bounds[-1] == size
-            assert (np.diff(bounds) >= 0).all()
+        assert len(rows) * len(columns) == n_threads
+        for slices, size in ((rows, m), (columns, n)):
+            together = np.concatenate([np.arange(size)[part] for part in slices])
+            np.testing.assert_array_equal(together, np.arange(size))
 
 
-def capsule(signature):
-    """What Cython gives for a function of this C signature; it must not be called."""
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype = ctypes.py_object
-    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(1, signature, None)  # a capsule keeps the address of its name, not a copy
+_FORKED = """
+import os, signal
+import numba, numpy as np
+from kronbench.linalg import multiply
+numba.set_num_threads(2)
+a = np.ones((300, 300))
+multiply(a, a)  # its threads are not in the copy
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    os._exit(0 if (multiply(a, a) == 300).all() else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
 
 
-_SIGNATURE = b"void (char *, char *, I *, I *, I *, d *, d *, I *, d *, I *, d *, d *, I *)"
-
-
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread")
-@pytest.mark.parametrize(("integer", "known"), [(b"int", True), (b"long", False)])
-def test_a_blas_of_other_integers_is_left_to_numpy(rng, threads, monkeypatch, integer, known):
-    signature = _SIGNATURE.replace(b"I", integer)
-    functions = matrix_products.cython_blas.__pyx_capi__
-    own = functions["dgemm"]
-    monkeypatch.setitem(functions, "dgemm", capsule(signature))
-    matrix_products._gemm_address.cache_clear()
-    try:
-        assert (matrix_products._gemm_address(np.dtype(float)) is not None) == known
-        if not known:
-            a, b = rng.standard_normal((2, 300, 300))
-            threads(2, 2)
-            np.testing.assert_allclose(multiply(a, b), a @ b, rtol=0, atol=1e-11)
-    finally:
-        functions["dgemm"] = own
-        matrix_products._gemm_address.cache_clear()
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that copies processes")
+def test_a_copy_of_a_process_multiplies(monkeypatch):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
+    run = subprocess.run([sys.executable, "-c", _FORKED], capture_output=True, text=True)
+    assert run.stdout.split() == ["0"], run.stderr

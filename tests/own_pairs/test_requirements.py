@@ -9,11 +9,10 @@ import pytest
 from scipy import sparse
 
 from kronbench import InputError, PairData
+from kronbench.linalg import threads
 from kronbench.own_pairs import jobs, requirements
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.requirements import Work, announce, available_memory, memory_of
-from kronbench.pairs import _cost_model
-from kronbench.pairs._cost_model import Rates
 from tests.own_pairs.problem import arguments, run, tables
 from tests.own_pairs.test_bad_input import refused
 
@@ -128,15 +127,15 @@ def test_a_table_larger_than_memory_is_not_read(folder, capsys, monkeypatch):
     refused(capsys, folder, sentence, "evaluate", *arguments(folder), "--solver", "KronRidge")
 
 
-def test_long_work_is_announced_by_the_rates_of_the_machine(monkeypatch, capsys):
+def test_long_work_is_announced_by_its_operations(monkeypatch, capsys):
     monkeypatch.setattr(requirements, "available_memory", lambda: 2.0**40)
-    rates = Rates(matrix_product=1e9, pair_product=1e9, pair_overhead=0.0, factorization=1e9)
-    monkeypatch.setattr(_cost_model, "machine_rates", lambda dtype, threads: rates)
+    monkeypatch.setattr(threads, "processors", lambda: 2)
     recipe = Recipe("KronRidge", {"max_iter": 50, "row_kernel": "linear", "col_kernel": "linear"})
     work = Work((3000, 2000, 10**6), None, (100, 100))
     announce(recipe, work, 15)
-    # 2 n (m + q) operations a product, 2 (m^2 + q^2) d for the kernels
-    seconds = 15 * (50 * 2 * 1e6 * 5000 + 2 * 13e6 * 100) / 1e9
+    # 2 n (m + q) operations a product, each as dear as three of a product of matrices; 2 (m^2 +
+    # q^2) d of these for the kernels
+    seconds = 15 * (50 * 3 * 2 * 1e6 * 5000 + 2 * 13e6 * 100) / (2 * 5e10)
     told = capsys.readouterr().err
     assert told.startswith("15 fits of KronRidge for 1,000,000 pairs of 3,000 rows")
     assert f"about {seconds / 3600:.0f} hours and" in told or f"{seconds / 60:.0f} min" in told

@@ -246,7 +246,7 @@ def solver_entries(parameters):
 
 
 @pytest.mark.parametrize("scale", [None, "smoke", "paper"])
-def test_no_item_leaves_the_way_of_its_products_to_the_rates_of_a_machine(scale):
+def test_no_solver_of_an_item_leaves_the_way_of_its_products_open(scale):
     pinned = 0
     for item in load_plan(merged(scale)).items:
         for entry in solver_entries(item.parameters):

@@ -3,14 +3,12 @@
 import sys
 from types import ModuleType
 
-import numpy as np
 import pytest
 
 from kronbench import models
-from kronbench.linalg import panel_loops, reciprocal
+from kronbench.linalg import adi_nodes, panel_loops
 from kronbench.models import pair_knn, pair_libsvm
 from kronbench.pairs import _routes
-from kronbench.runner import warm_up as module
 from kronbench.runner.warm_up import warm_up
 
 
@@ -32,20 +30,11 @@ def outside(monkeypatch):
     return solvers
 
 
-@pytest.fixture(autouse=True)
-def calibrated(monkeypatch):
-    """The rates of the machine are measured elsewhere."""
-    seen = set()
-    monkeypatch.setattr(module, "calibrate", lambda *arguments: seen.add(arguments))
-    return seen
-
-
-def test_products_and_each_named_solver_are_warmed_up_once(outside, calibrated):
+def test_products_and_each_named_solver_are_warmed_up_once(outside):
     named = [{"solver": "outside.Knowing"}, {"solver": "outside.Silent"}]
     missing = {"a": {"solver": "not_installed_anywhere.Solver"}}
-    warm_up([{"methods": named, "solvers": missing}, named[0]], threads=2)
+    warm_up([{"methods": named, "solvers": missing}, named[0]])
     assert outside.Knowing.warmed == 1
-    assert calibrated == {(dtype, n) for dtype in (np.float64, np.float32) for n in (1, 2)}
     for kernel in (panel_loops.accumulate, panel_loops.contract):
         assert {"float32", "float64"} <= {kinds[0].dtype.name for kinds in kernel.signatures}
 
@@ -55,7 +44,7 @@ def test_products_and_each_named_solver_are_warmed_up_once(outside, calibrated):
     [
         ("PairKNN", pair_knn, "_search"),
         ("PairLibSVM", pair_libsvm, "_fill_nodes"),
-        ("CompleteKronRidge", reciprocal, "_next_factors"),
+        ("CompleteKronRidge", adi_nodes, "_next_factors"),
         ("KronSVM", panel_loops, "accumulate"),
         ("KronRidge", panel_loops, "contract"),
     ],

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from kronbench.errors import InputError
-from kronbench.linalg.matrix_products import multiply
+from kronbench.linalg.gemm import multiply
 
 
 class Coupling(Protocol):

@@ -20,7 +20,7 @@ import numpy as np
 from kronbench.class_tree.coupling import Coupling
 from kronbench.class_tree.kernels import DenseFeatures, Features, Kernels
 from kronbench.errors import InputError
-from kronbench.linalg.matrix_products import multiply
+from kronbench.linalg.gemm import multiply
 
 # Of the largest entry: what rounding leaves in a row that sums to zero.
 _ZERO_SUM = 1e-13

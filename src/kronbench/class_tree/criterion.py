@@ -19,7 +19,7 @@ from kronbench.class_tree.posterior_mode import NewtonCG, run, run_together
 from kronbench.class_tree.printed_mode import PrintedNewton
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.errors import InputError
-from kronbench.linalg.vectors import dot
+from kronbench.linalg.blas1 import dot
 
 # A correction larger than this part of Psi comes from a fit that did not converge.
 _LARGEST_CORRECTION = 0.01

@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from kronbench.errors import InputError
+from kronbench.linalg.gemm import multiply
 from kronbench.linalg.gram_matrix import dense, gram, squared_distances
 from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import factor_at, incomplete_cholesky
-from kronbench.linalg.matrix_products import multiply
 from kronbench.linalg.sparse_products import SparseProducts
 from kronbench.linalg.stored_products import stored_product
 

@@ -17,8 +17,8 @@ import numpy as np
 from kronbench.class_tree.covariance import Covariance
 from kronbench.class_tree.softmax import SoftmaxLoss, softmax
 from kronbench.class_tree.tree_preconditioner import tree_preconditioner
+from kronbench.linalg.blas1 import axpy, dot
 from kronbench.linalg.krylov import ConjugateGradients
-from kronbench.linalg.vectors import axpy, dot
 
 # Steps shorter than this part of the Newton step do not help any more.
 _SHORTEST = 1e-6

@@ -15,8 +15,8 @@ import numpy as np
 from kronbench.class_tree.covariance import DualCovariance
 from kronbench.class_tree.posterior_mode import Mode, line_search
 from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.linalg.blas1 import dot
 from kronbench.linalg.krylov import ConjugateGradients
-from kronbench.linalg.vectors import dot
 
 # log pi below which a probability is tiny; not printed, -30 works in double precision.
 _TINY = -30.0

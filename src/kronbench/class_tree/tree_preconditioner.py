@@ -19,8 +19,8 @@ from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg.eigen import leading_vectors
+from kronbench.linalg.gemm import multiply
 from kronbench.linalg.gram_matrix import weighted_grams
-from kronbench.linalg.matrix_products import multiply
 
 # Leading eigenvectors of a kernel matrix: the root of the number of rows, but at most so many,
 # since each application passes over all of them.

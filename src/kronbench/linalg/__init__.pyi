@@ -1,4 +1,11 @@
+from .csi import (
+    csi as csi,
+)
 from .eigen import psd_part as psd_part
+from .gemm import (
+    multiply as multiply,
+    one_blas_thread as one_blas_thread,
+)
 from .gram_matrix import (
     dense as dense,
     gram as gram,
@@ -16,14 +23,7 @@ from .lowrank import (
     LowRankFactor as LowRankFactor,
     incomplete_cholesky as incomplete_cholesky,
 )
-from .matrix_products import (
-    multiply as multiply,
-    one_blas_thread as one_blas_thread,
-)
 from .multishift import (
     ShiftedSolutions as ShiftedSolutions,
     multishift_minres as multishift_minres,
-)
-from .side_information import (
-    csi as csi,
 )

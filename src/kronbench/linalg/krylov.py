@@ -23,7 +23,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError
-from kronbench.linalg.vectors import axpby, axpy, dot, norm
+from kronbench.linalg.blas1 import axpby, axpy, dot, norm
 
 _TOL = 1e-8
 

@@ -16,8 +16,8 @@ from kronbench.linalg._lowrank_loops import (
     BLOCK,
     cholesky_step,
 )
+from kronbench.linalg.gemm import one_blas_thread
 from kronbench.linalg.kernel_columns import KernelColumns, check_column, open_kernel
-from kronbench.linalg.matrix_products import one_blas_thread
 from kronbench.linalg.threads import at_most_threads
 
 # A residual diagonal entry is the difference of K(i, i) and up to a few hundred squares: below

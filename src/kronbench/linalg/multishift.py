@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from kronbench.linalg.blas1 import norm
 from kronbench.linalg.krylov import Rotations, as_system, lanczos
-from kronbench.linalg.vectors import norm
 
 
 @dataclass(frozen=True)

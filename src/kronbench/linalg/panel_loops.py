@@ -8,6 +8,7 @@ vectors at once share each loaded row of the panel, for half as much again in op
 
 The innermost loops are plain numba. Where :mod:`kronbench.linalg.vector_instructions` is there
 and numba is one that it was tried with, its loops serve, unless ``KRONBENCH_PLAIN_NUMBA`` is 1.
+The sums are the same to rounding.
 The kernels stay in this one module because numba's cache looks at the age of their file alone.
 
 No result depends on the number of threads: every sum is formed in one thread in the same order.
@@ -15,8 +16,9 @@ No result depends on the number of threads: every sum is formed in one thread in
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import llvmlite.binding
 import numba
@@ -25,22 +27,20 @@ from numba import config, njit, prange
 from numba.extending import overload
 from numpy.typing import DTypeLike
 
-try:
-    from kronbench.linalg import vector_instructions
-except ImportError:  # an optional file
-    vector_instructions = None
+# The first numba that the vector instructions were not tried with: there plain loops serve, and
+# nothing of the file is imported. Where tests/linalg/test_panel_loops.py passes with a newer one,
+# raise it.
+NUMBA_BEFORE = (0, 69)
 
+vector_instructions = None
+if numba.version_info.short < NUMBA_BEFORE:
+    with contextlib.suppress(ImportError):  # an optional file
+        from kronbench.linalg import vector_instructions
 
-def chosen_loops(numba_version: tuple[int, int], environment: Mapping[str, str]) -> bool | None:
-    """The argument ``plain`` of the kernels: None for vector instructions, True for numba's."""
-    wanted = environment.get("KRONBENCH_PLAIN_NUMBA", "0") not in ("", "0")
-    if wanted or vector_instructions is None or numba_version >= vector_instructions.NUMBA_BEFORE:
-        return True
-    return None
-
-
-# An argument of the kernels and not a constant, so that numba's cache tells the two apart.
-PLAIN = chosen_loops(numba.version_info.short, os.environ)
+# The argument ``plain`` of the kernels: None for vector instructions, True for numba's loops. No
+# constant, so that numba's cache tells the two apart.
+_WISH = os.environ.get("KRONBENCH_PLAIN_NUMBA", "0") not in ("", "0")
+PLAIN = True if _WISH or vector_instructions is None else None
 
 # Vectors that the inner loops keep in registers: half of the 32 or 16 that there are, the rest is
 # for operands.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from kronbench.linalg.matrix_products import multiply
+from kronbench.linalg.gemm import multiply
 from kronbench.linalg.threads import at_most_threads
 
 # Columns up to which a stored matrix is passed by our own loop, which is bound by memory; more of

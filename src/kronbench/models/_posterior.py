@@ -7,7 +7,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
 from kronbench.linalg import KernelColumns
-from kronbench.linalg.inverse_forms import inverse_forms, krylov_space
+from kronbench.linalg.quadratic_forms import inverse_forms, krylov_space
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.pairs import PairData, SampledKroneckerOperator
 from kronbench.pairs.data import used_vertices

@@ -28,7 +28,7 @@ from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
-from kronbench.pairs.product import METHODS
+from kronbench.pairs.vec_trick import METHODS
 
 _STOPS = {
     "max_iter": "its number of iterations",

@@ -33,8 +33,9 @@ _SAMPLE = 1 << 20  # bytes of a table in which cells are counted
 # Arrays of the length of the pairs that a Krylov method and the sorted pairs hold, and those of
 # one product.
 _FIT_ARRAYS, _ARRAYS = 20, 6
-# A product that no machine makes in less than this is not worth measuring one.
-_OPERATIONS_A_SECOND = 1e11
+# Operations of a product of matrices that a processor makes in a second (4e10 to 9e10 were found);
+# what takes less than a second so is not told by its operations.
+_OPERATIONS_A_SECOND = 5e10
 _MANY = 30  # fits, from which on two more to time them are few
 _NAMES = {"row": "row", "col": "column"}
 # Of landmarks: copies of their features in a fit, where folds leave out vertices; candidates for
@@ -103,25 +104,20 @@ def memory_of(recipe: Recipe, work: Work) -> dict[str, float]:
 
 
 def seconds_of(recipe: Recipe, work: Work) -> float:
-    """Seconds of a fit, or of a prediction, by the products that this machine makes; 0: unknown.
-
-    The rates are measured, in about a second, where they matter and are not known.
-    """
+    """Seconds of a fit, or of a prediction, by the operations of its products; 0: unknown."""
     if not memory_of(recipe, work):
         return 0.0
-    import numba  # here: tables that are no tables need no compiler
-
-    from kronbench.pairs._cost_model import Sizes, machine_rates
+    from kronbench.linalg.threads import (
+        processors,
+    )  # here: tables that are no tables need no numba
+    from kronbench.pairs._cost_model import TYPICAL, Sizes
 
     products = 1 if work.asked else _products(recipe)
     sizes = Sizes(*_shape(recipe, work))
     values = sum(side.values for side in _sides(recipe, work))
-    operations = products * min(sizes.sparse()[0], sizes.dense()) + 2 * values
-    if operations < _OPERATIONS_A_SECOND:
-        return 0.0
-    rates = machine_rates(np.float64, numba.get_num_threads())
-    product = min(rates.sparse(sizes), rates.dense(sizes))
-    return products * product + 2 * values / rates.matrix_product
+    product = min(TYPICAL.sparse(sizes), TYPICAL.dense(sizes))
+    seconds = (products * product + 2 * values) / (processors() * _OPERATIONS_A_SECOND)
+    return seconds if seconds > 1 else 0.0
 
 
 def announce(

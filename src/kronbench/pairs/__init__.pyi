@@ -1,7 +1,3 @@
-from ._cost_model import (
-    calibrate as calibrate,
-    rates_used as rates_used,
-)
 from .data import PairData as PairData
 from .leave_one_out_by_retraining import (
     retrained_kron_leave_one_out as retrained_kron_leave_one_out,
@@ -22,7 +18,7 @@ from .pairwise import (
     PAIRWISE as PAIRWISE,
     PairwiseOperator as PairwiseOperator,
 )
-from .product import SampledKroneckerOperator as SampledKroneckerOperator
+from .vec_trick import SampledKroneckerOperator as SampledKroneckerOperator
 from .zero_shot import (
     kron_zero_shot as kron_zero_shot,
     two_step_zero_shot as two_step_zero_shot,

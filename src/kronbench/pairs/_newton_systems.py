@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kronbench.linalg.vectors import axpy, dot, norm
+from kronbench.linalg.blas1 import axpy, dot, norm
 
 
 class WholeSystem:

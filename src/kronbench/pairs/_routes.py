@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kronbench.linalg.matrix_products import multiply
+from kronbench.linalg.gemm import multiply
 from kronbench.linalg.panel_loops import (
     BATCH,
     PLAIN,
@@ -18,6 +18,7 @@ from kronbench.linalg.panel_loops import (
     padded_columns,
     panels,
 )
+from kronbench.pairs._cost_model import dense_flops
 from kronbench.pairs._pair_loops import (
     gather_pairs,
     scatter,
@@ -276,11 +277,6 @@ class DenseRoute:
                 U = multiply(U, B.T)
             gather_pairs(target.order, target.minor, target.bounds, first, U, result)
         return result
-
-
-def dense_flops(a: int, b: int, c: int, d: int) -> int:
-    """Operations of the cheaper order of A V B' with A (a, b) and B (c, d)."""
-    return 2 * min(a * d * (b + c), b * c * (a + d))
 
 
 def submatrix(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kronbench.linalg.adi_nodes import HeldOutFactors, reciprocal_nodes
 from kronbench.linalg.eigen import Spectrum
-from kronbench.linalg.reciprocal import HeldOutFactors, reciprocal_nodes
 
 _CHUNK_BYTES = 1 << 25  # of each kind of factor that one product takes in
 

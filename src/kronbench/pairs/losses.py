@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit
 
 from kronbench.errors import InputError
-from kronbench.linalg.vectors import dot
+from kronbench.linalg.blas1 import dot
 
 
 class Loss:

@@ -18,8 +18,8 @@ from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError, check_positive
+from kronbench.linalg.blas1 import axpy, dot, norm
 from kronbench.linalg.krylov import ConjugateGradients, minres, qmr
-from kronbench.linalg.vectors import axpy, dot, norm
 from kronbench.pairs._newton_systems import ActiveSystem, WholeSystem
 from kronbench.pairs.losses import Loss
 

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
-from kronbench.pairs.product import SampledKroneckerOperator
+from kronbench.pairs.vec_trick import SampledKroneckerOperator
 
 # weight, left and right matrix, the vertices of an output and of a coefficient that they compare:
 # r and c are the row and the column vertex of a pair; KK is the elementwise square.

@@ -14,7 +14,6 @@ import threadpoolctl
 from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
-from kronbench.pairs import rates_used
 from kronbench.runner import environment
 from kronbench.runner.clock import Stopwatch, peak_mib
 from kronbench.runner.columns import RUNNER, columns_measured
@@ -61,12 +60,12 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     watch = Stopwatch()
     with threadpoolctl.threadpool_limits(threads):
         if item.timed:  # code that was edited since the run began would be compiled on the clock
-            warm_up([item.parameters], threads)
+            warm_up([item.parameters])
         with watch:
             frame = run_experiment(
                 f"{item.paper}.{item.experiment}", dict(item.parameters), data, part
             )
-        surroundings = environment.describe(threads) | {"rates": rates_used()}
+        surroundings = environment.describe(threads)
     table = item.table(part)
     sidecar = {
         "paper": item.paper,

@@ -1,38 +1,33 @@
-"""Compile and calibrate, so that no clock sees the compiler or the choice of ``auto``."""
+"""Compile, so that no clock sees the compiler."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import numba
 import numpy as np
 
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc, roc_auc
-from kronbench.linalg import csi, incomplete_cholesky, multiply
-from kronbench.pairs import SampledKroneckerOperator, calibrate
+from kronbench.linalg import csi, incomplete_cholesky
+from kronbench.pairs import SampledKroneckerOperator
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.runner.solvers import SolverMissing, import_paths, import_solver
 
 
-def warm_up(parameters: Iterable[Mapping], threads: int | None = None) -> None:
+def warm_up(parameters: Iterable[Mapping]) -> None:
     """Run each compiled product, factorization and metric once, and the solvers that jobs name.
 
-    numba keeps the code in its cache and :func:`kronbench.pairs.calibrate` the rates in
-    Kronbench's, for one thread and for ``threads``, in both precisions. A solver knows itself what
-    it needs: the class method ``warm_up`` is called where it has one.
+    numba keeps the code in its cache. A solver knows itself what it needs: the class method
+    ``warm_up`` is called where it has one.
 
     Parameters
     ----------
     parameters : iterable of mappings
         Parameters of the items whose solvers are warmed up; what is not installed is left out.
-    threads : int, optional
-        All of numba's when None.
     """
     rng = np.random.default_rng(0)
     pairs, y = small_pairs()
     features = pairs.row_features
     gram = features @ features.T
-    square = rng.random((256, 256))  # worth two threads, which compiles the parts of a product
     for dtype in (np.float64, np.float32):
         for method in ("sparse", "dense", "lowrank"):
             operator = SampledKroneckerOperator(
@@ -45,7 +40,6 @@ def warm_up(parameters: Iterable[Mapping], threads: int | None = None) -> None:
         sums = rng.random((320, 320))
         operator = SampledKroneckerOperator(sums, sums, few, few, method="sparse", dtype=dtype)
         operator.two_matvecs(operator.matvec(few), few)
-        multiply(square.astype(dtype), square.astype(dtype))
     incomplete_cholesky(gram)
     csi(gram, features[:, :1], max_rank=4)
     concordance_index(y, rng.random(len(y)))
@@ -54,9 +48,6 @@ def warm_up(parameters: Iterable[Mapping], threads: int | None = None) -> None:
     micro_auc(y.reshape(12, 12), rng.random((12, 12)))
     for path in sorted({path for some in parameters for path in import_paths(some)}):
         _warm_up_solver(path)
-    for dtype in (np.float64, np.float32):
-        for n_threads in {1, threads or numba.get_num_threads()}:
-            calibrate(dtype, n_threads)
 
 
 def _warm_up_solver(path):

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
+from kronbench.linalg.csi import CSI_STEPS
 from kronbench.linalg.lowrank import CholeskySteps, factor_threads
-from kronbench.linalg.side_information import CSI_STEPS
 from kronbench.runner.call_times import watched_calls
 from kronbench.runner.clock import in_turn
 from kronbench.runner.columns import TIMING, Columns

@@ -13,8 +13,8 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from tqdm import tqdm
 
 from kronbench.linalg import LowRankFactor, csi, gram, incomplete_cholesky
+from kronbench.linalg.csi import csi_all_ahead
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
-from kronbench.linalg.side_information import csi_all_ahead
 from kronbench.models import LSSVM
 from kronbench.runner.columns import Columns
 

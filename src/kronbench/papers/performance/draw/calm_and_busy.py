@@ -13,7 +13,7 @@ COLUMNS = SHOWN | Columns(
     ),
     ratios_of_clock=("times faster", "beside times faster", "slow-down"),
     texts=("work",),
-    # What "auto" takes, and with it the last digits, is chosen by rates of this machine.
+    # A rounding error: the BLAS of this machine orders its sums.
     conditions=("threads", "programs", "deviation"),
     values={
         "line": (Parameter(("lines",)),),

@@ -27,7 +27,7 @@ COLUMNS = TIMING | Columns(
     clock=("beside_seconds", "beside_low", "beside_high", "beside_cpu_seconds"),
     ratios_of_clock=("times_faster", "beside_times_faster", "slow_down"),
     texts=("work",),
-    # What "auto" takes, and with it the last digits, is chosen by rates of this machine.
+    # A rounding error: the BLAS of this machine orders its sums.
     conditions=("programs", "deviation"),
     values={
         "line": (Parameter(("lines",)),),

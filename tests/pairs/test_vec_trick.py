@@ -1,30 +1,21 @@
-import json
 import tracemalloc
-from dataclasses import asdict
 
 import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
 from kronbench import InputError
 from kronbench.linalg import gram
 from kronbench.pairs import (
     SampledKroneckerOperator,
-    _cost_model as cost_model,
     _routes,
-    rates_used,
 )
 
 METHODS = ("sparse", "dense", "lowrank", "auto")
 ROUNDING = {np.float64: 1e-12, np.float32: 2e-4}
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture(scope="module", params=[None, True], ids=["vector", "plain"])
@@ -417,126 +408,27 @@ def test_indefinite_matrices_of_low_rank(rng):
     assert_close(operator @ v, dense_formula(A, B, rows, cols, rows, cols), v, np.float64)
 
 
-@pytest.fixture
-def calibrate(tmp_path, monkeypatch):
-    """calibrate with a cache folder of its own, as a new process would call it."""
-
-    def measure(*measured):
-        results = iter(measured)
-        monkeypatch.setattr(cost_model, "_measure", lambda *_: next(results))
-        monkeypatch.setattr(cost_model, "_measured", {})
-        return cost_model.calibrate(np.dtype(np.float64), 2)
-
-    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path))
-    return measure
-
-
-RATES, OTHER_RATES = cost_model.Rates(1e11, 3e10, 1e-9, 1e9), cost_model.Rates(1.0, 1.0, 1.0, 1.0)
+@pytest.mark.parametrize(
+    ("m", "q", "density", "method"),
+    [(400, 400, 0.05, "sparse"), (400, 400, 0.95, "dense"), (2000, 30, 0.5, "dense")],
+)
+def test_auto_takes_the_cheapest_by_counted_operations(rng, m, q, density, method):
+    A, B = (F @ F.T for F in (rng.standard_normal((size, size)) for size in (m, q)))
+    rows, cols = np.nonzero(rng.random((m, q)) < density)
+    operator = SampledKroneckerOperator(A, B, rows, cols)
+    assert operator.method == method
+    costs = {"sparse": 3 * 2 * len(rows) * (m + q), "dense": 2 * m * q * (m + q)}
+    assert min(costs, key=costs.get) == method
 
 
-def test_rates_are_plausible():
-    rates, processors = cost_model._measure(np.dtype(np.float64))
-    for operations_a_second in (rates.matrix_product, rates.pair_product, rates.factorization):
-        assert 1e6 < operations_a_second < 1e14
-    assert 0 <= rates.pair_overhead < 1e-4
-    assert 0 < processors < 1.2  # of the one thread
+def test_part_of_the_pairs_chooses_its_own_way(rng):
+    A, B, rows, cols = square_problem(rng, 400, 300, 240000)
+    operator = SampledKroneckerOperator(A, B, rows, cols)
+    part = operator.restrict(out=rows < 20, in_=rows < 20)
+    assert (operator.method, part.method) == ("dense", "sparse")
 
 
-def test_rates_are_kept(calibrate, tmp_path):
-    assert calibrate((RATES, 2.0)) == RATES
-    assert calibrate() == RATES
-    (path,) = tmp_path.rglob("*.json")
-    path.write_text("{}")
-    assert calibrate((OTHER_RATES, 2.0)) == OTHER_RATES
-
-
-def test_disturbed_calibration_is_repeated(calibrate, monkeypatch):
-    disturbed = [(RATES, 0.5), (OTHER_RATES, 1.2), (RATES, 1.0)]  # of two processors
-    assert calibrate(*disturbed) == OTHER_RATES
-    assert calibrate((RATES, 1.1)) == OTHER_RATES  # tried once more, no better
-    monkeypatch.setattr(cost_model, "_measured", {})
-    assert cost_model.machine_rates(np.float64, 2) == OTHER_RATES  # no measurement in a clock
-    assert calibrate((RATES, 1.9)) == RATES
-    assert calibrate() == RATES
-
-
-def test_calibration_ends_once_undisturbed(calibrate):
-    assert calibrate((OTHER_RATES, 0.5), (RATES, 1.9)) == RATES
-
-
-def test_a_cache_that_cannot_be_written_is_no_error(calibrate, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path / "file"))
-    assert calibrate((RATES, 2.0)) == RATES
-
-
-def test_calibration_measures_with_the_threads_it_is_for(monkeypatch):
-    seen = []
-
-    def measure(dtype):
-        blas = [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
-        seen.append((numba.get_num_threads(), max(blas)))
-        return RATES, 9.0
-
-    monkeypatch.setattr(cost_model, "_measure", measure)
-    most = min(2, numba.config.NUMBA_NUM_THREADS)
-    for n_threads in (1, most):
-        cost_model._least_disturbed(np.float64, n_threads, 3)
-    assert seen == [(1, 1), (most, most)]
-    assert numba.get_num_threads() == 1  # as before
-
-
-@pytest.fixture
-def give_rates(tmp_path, monkeypatch):
-    """Set KRONBENCH_RATES to a file of these rates."""
-
-    def give(rates):
-        path = tmp_path / "rates.json"
-        path.write_text(json.dumps(asdict(rates)))
-        monkeypatch.setenv("KRONBENCH_RATES", str(path))
-
-    monkeypatch.setattr(cost_model, "_used", {})
-    return give
-
-
-def test_auto_follows_the_rates_and_tells_them(rng, give_rates):
-    A, B, rows, cols = square_problem(rng, 300, 250, 120000)
-    for rates, method in (
-        (cost_model.Rates(1e14, 1e9, 0.0, 1e3), "dense"),
-        (cost_model.Rates(1e9, 1e14, 0.0, 1e3), "sparse"),
-    ):
-        give_rates(rates)
-        assert SampledKroneckerOperator(A, B, rows, cols).method == method
-        (used,) = rates_used()
-        assert used == {"dtype": "float64", "threads": 1, **asdict(rates)}
-
-
-@pytest.mark.parametrize("method", ["sparse", "dense", "lowrank"])
-def test_a_method_that_is_named_does_not_look_at_the_rates(rng, give_rates, method):
-    A, B, rows, cols = square_problem(rng, 300, 250, 120000)
-    v = rng.standard_normal(len(rows))
-    products = []
-    for rates in (cost_model.Rates(1e14, 1e9, 0.0, 1e3), cost_model.Rates(1e9, 1e14, 0.0, 1e14)):
-        give_rates(rates)
-        operator = SampledKroneckerOperator(A, B, rows, cols, method=method)
-        products.append((operator.method, operator.restrict(in_=rows > 9).method, operator @ v))
-    assert products[0][:2] == products[1][:2]
-    np.testing.assert_array_equal(products[0][2], products[1][2])
-    assert rates_used() == []
-
-
-@pytest.mark.parametrize("text", [None, "[1]", "{}", '{"matrix_product": "fast"}', "nonsense"])
-def test_rates_that_cannot_be_used_are_named(tmp_path, monkeypatch, text):
-    path = tmp_path / "rates.json"
-    if text is not None:
-        path.write_text(text)
-    monkeypatch.setenv("KRONBENCH_RATES", str(path))
-    with pytest.raises(InputError, match=r"KRONBENCH_RATES names .*rates.json.*pair_overhead"):
-        cost_model.machine_rates(np.dtype(np.float64), 1)
-
-
-def test_auto_factorizes_where_that_pays(rng, give_rates):
-    give_rates(RATES)
+def test_auto_factorizes_where_that_pays(rng):
     x = rng.uniform(0, 5, (400, 1))
     K = gram(x, kernel="gaussian", gamma=1.0)
     rows, cols = rng.integers(0, 400, (2, 40000))

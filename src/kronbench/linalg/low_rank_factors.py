@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg import svdvals
 
 from kronbench.errors import InputError
+from kronbench.linalg.gemm import one_blas_thread
 from kronbench.linalg.lowrank import incomplete_cholesky
-from kronbench.linalg.matrix_products import one_blas_thread
 
 # Largest error of an entry of the approximation, relative to the largest entry of the matrix.
 TOLERANCE = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-6}

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
-from kronbench.linalg.inverse_forms import inverse_forms, krylov_space
+from kronbench.linalg.quadratic_forms import inverse_forms, krylov_space
 
 
 def problem(n, decay, seed, t=5):

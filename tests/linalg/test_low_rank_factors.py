@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench.linalg.thin_factors import _full_rank, thin_factors
+from kronbench.linalg.low_rank_factors import _full_rank, thin_factors
 
 
 @settings(deadline=None, max_examples=60)

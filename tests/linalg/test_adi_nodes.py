@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from kronbench.linalg.adi_nodes import HeldOutFactors, reciprocal_nodes
 from kronbench.linalg.eigen import kernel_spectrum
-from kronbench.linalg.reciprocal import HeldOutFactors, reciprocal_nodes
 
 
 @pytest.mark.parametrize("kappa", [0.0, 1e-12, 1e-3, 1.0, 1e2, 1e5, 1e10, 1e16])

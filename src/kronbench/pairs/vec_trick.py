@@ -1,10 +1,9 @@
-"""The product with a sampled Kronecker product matrix, R (G kron K) C'."""
+"""The vec trick: the product with a sampled Kronecker product matrix, R (G kron K) C'."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
@@ -12,16 +11,16 @@ from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
-from kronbench.linalg.thin_factors import thin_factors
+from kronbench.linalg.low_rank_factors import thin_factors
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
-from kronbench.pairs._cost_model import Operations, Rates, Sizes, machine_rates, near
+from kronbench.pairs._cost_model import OPERATIONS, TYPICAL, Sizes, near
 from kronbench.pairs._routes import DenseRoute, DoubleSum, Middle, PairRoute
 from kronbench.pairs._sampling import Sampling
 
 METHODS = ("auto", "sparse", "dense", "lowrank")
 
-# Below this many operations (about two milliseconds) methods are compared by operations alone.
-_WORTH_MEASURING = 5e7
+# Below this many operations (a few milliseconds) methods are compared by operations alone.
+_WORTH_FACTORS = 5e7
 
 # Terms of a double sum below which all ways take microseconds.
 _WORTH_A_ROUTE = 100_000
@@ -61,7 +60,8 @@ class SampledKroneckerOperator(LinearOperator):
         "lowrank": O(k (e + f)) with factors of rank k that reproduce every entry of a matrix to
         1e-11 of its largest (1e-6 in float32); where they would cost more than an exact method,
         the cheaper of those.
-        "auto": the fastest by the measured rates of this machine, factorization included.
+        "auto": the cheapest by counted operations, those over pairs taken for three of the BLAS,
+        factorization included: the same on every machine.
     dtype : {float32, float64}, optional
         Of the arithmetic and the outputs; float32 when None and both matrices are, else float64.
 
@@ -152,14 +152,14 @@ class SampledKroneckerOperator(LinearOperator):
         self.method, self._over_pairs = method, None
 
     def _costs(self):
-        if self.method == "lowrank" or self._sizes.sparse()[0] < _WORTH_MEASURING:
-            return Operations()
-        return machine_rates(self.dtype, numba.get_num_threads())
+        if self.method == "lowrank" or self._sizes.sparse()[0] < _WORTH_FACTORS:
+            return OPERATIONS
+        return TYPICAL
 
     def _choose_method(self):
         costs = self._costs()
         exact, limit = _cheapest_exact(costs, self._sizes)
-        if self.method == "lowrank" or isinstance(costs, Rates):
+        if self.method == "lowrank" or costs is TYPICAL:
             factors = self._find_factors(costs, limit)
             options = _low_rank_options(costs, self._sizes, factors)
             options = [option for option in options if option[0] <= limit]
@@ -173,6 +173,8 @@ class SampledKroneckerOperator(LinearOperator):
     def _find_factors(self, costs, limit):
         """Factors of either matrix, None where their rank would make the product dearer."""
         products = _PRODUCTS_OF_A_SOLVER if self._in is self._out else 1
+        if costs is OPERATIONS:
+            products = np.inf  # those of products alone
         found = []
         for side, matrix in enumerate(self._matrices):
 
@@ -201,12 +203,12 @@ class SampledKroneckerOperator(LinearOperator):
     def flops(self) -> int:
         """Operations of one product by the method in use."""
         if self.method != "lowrank":
-            return getattr(Operations(), self.method)(self._sizes)
+            return getattr(OPERATIONS, self.method)(self._sizes)
         rank, middle = (
             None if factors is None else factors[0].shape[1]
             for factors in (self._factors[self._over_pairs], self._factors[1 - self._over_pairs])
         )
-        return Operations().lowrank(self._sizes, self._over_pairs, rank, middle)
+        return OPERATIONS.lowrank(self._sizes, self._over_pairs, rank, middle)
 
     @cached_property
     def _route(self):
