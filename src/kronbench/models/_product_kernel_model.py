@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +14,6 @@ from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import check_semidefinite
 from kronbench.models._pair_labels import check_pairs
-from kronbench.models._renamed import Renamed
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
@@ -40,7 +38,7 @@ _REMEDIES = {
 }
 
 
-class ProductKernelModel(Renamed, BaseEstimator):
+class ProductKernelModel(BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
     A subclass has the parameters form, reg, pairwise, row_kernel, col_kernel, row_gamma,
@@ -48,7 +46,6 @@ class ProductKernelModel(Renamed, BaseEstimator):
     ``_set_fitted``.
     """
 
-    _renamed: ClassVar = {"method": "give product"}
     _iterations_regularize = False  # whether an end by the number of iterations is meant
 
     @classmethod

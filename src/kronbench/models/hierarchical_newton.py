@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,6 @@ from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.evaluation import parent_decision, taxo_decision
 from kronbench.linalg.gram_matrix import dense
-from kronbench.models._renamed import Renamed
 
 _SOLVERS = {
     "cg": NewtonCG,
@@ -37,7 +36,7 @@ _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
 
-class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
+class HierarchicalNewtonClassifier(ClassifierMixin, BaseEstimator):
     """Softmax classification with a kernel function on each node of a class tree.
 
     The score of a class is the sum of the functions on its path below the root, plus an
@@ -114,21 +113,6 @@ class HierarchicalNewtonClassifier(Renamed, ClassifierMixin, BaseEstimator):
     n_products_ : float
         Products with the kernel of all classes.
     """
-
-    _renamed: ClassVar = {
-        "precision": "give dtype='float32' or 'float64'",
-        "preconditioner": "give solver='pcg'",
-        "paper_protocol": "give solver='printed'",
-        "max_gradient": "give max_inner",
-        "sharing": "give it to HierarchicalNewtonCV",
-        "gamma_sharing": "give it to HierarchicalNewtonCV",
-        "learn_coupling": "give it to HierarchicalNewtonCV",
-        "fit_hyperparameters": "use HierarchicalNewtonCV, whose fit learns them",
-        "hyperparameter_path_": "use that of HierarchicalNewtonCV",
-        "cv_log_likelihood_": "use that of HierarchicalNewtonCV",
-        "fit_uncertain": "use the function kronbench.models.fit_uncertain",
-        "log_posterior_path_": "use objective_path_, which is minus it",
-    }
 
     _fitted = None  # the covariance, where new rows are compared with the training rows
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -102,13 +102,6 @@ default "linear"
     converged_ : bool
         Whether ``tol`` was reached.
     """
-
-    _renamed: ClassVar = {
-        "method": "give product",
-        "inner_solver": "give solver",
-        "outer_iter": "give max_iter",
-        "inner_iter": "give max_inner",
-    }
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError
-from kronbench.models._renamed import Renamed
 
 
-class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
+class OneAgainstRest(ClassifierMixin, BaseEstimator):
     """C binary classifiers of one kind, one for each class (Seeger 2006, section 8.1).
 
     scikit-learn's ``OneVsRestClassifier`` fits the same machines, but its probabilities are
@@ -36,11 +35,6 @@ class OneAgainstRest(Renamed, ClassifierMixin, BaseEstimator):
         Where X has names of columns.
     estimators_ : list of C fitted copies
     """
-
-    _renamed: ClassVar = {
-        "warm_start": "give start to fit",
-        "fit_hyperparameters": "use fit, with an estimator HierarchicalNewtonCV",
-    }
 
     def __init__(self, estimator):
         self.estimator = estimator
