@@ -133,24 +133,3 @@ def test_a_fit_knows_nothing_of_an_earlier_one_and_leaves_the_parameters():
     assert {k: v for k, v in after.items() if k != "estimator"} == {
         k: v for k, v in before.items() if k != "estimator"
     }
-
-
-def test_former_names_are_refused_with_the_new_ones():
-    for name, today in {
-        "precision": "dtype='float32'",
-        "paper_protocol": "solver='printed'",
-        "sharing": "HierarchicalNewtonCV",
-    }.items():
-        with pytest.raises(InputError, match=f"no {name} any more: give .*{today}"):
-            HierarchicalNewtonClassifier(**{name: None})
-    with pytest.raises(InputError, match="no max_gradient any more: give max_inner"):
-        HierarchicalNewtonClassifier().set_params(max_gradient=3)
-    for name, today in {
-        "fit_hyperparameters": "HierarchicalNewtonCV",
-        "log_posterior_path_": "objective_path_",
-    }.items():
-        assert not hasattr(HierarchicalNewtonClassifier(), name)
-        with pytest.raises(AttributeError, match=f"no {name} any more: use {today}"):
-            getattr(HierarchicalNewtonClassifier(), name)
-    with pytest.raises(InputError, match="give start to fit"):
-        OneAgainstRest(HierarchicalNewtonClassifier(), warm_start=True)

@@ -20,7 +20,6 @@ from kronbench.evaluation import VertexDisjointKFold
 from kronbench.linalg import psd_part
 from kronbench.models import KronNewton, KronRidge, KronSVM
 from kronbench.pairs import get_loss
-from kronbench.runner.solvers import make_solver
 from tests.models.kron_problems import random_labels, random_pairs
 
 MODELS = [
@@ -107,28 +106,6 @@ def test_the_dtype_is_that_of_features_given_so(model, problem):
     for wrong in ("precise", "int64"):
         with pytest.raises(InputError, match=f"dtype is '{wrong}': give 'float32', 'float64'"):
             clone(model).set_params(dtype=wrong).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "value", "models"),
-    [
-        ("method", "product", "sparse", [KronRidge, KronNewton, KronSVM]),
-        ("inner_solver", "solver", "cg", [KronNewton, KronSVM]),
-        ("outer_iter", "max_iter", 3, [KronNewton, KronSVM]),
-        ("inner_iter", "max_inner", 3, [KronNewton, KronSVM]),
-    ],
-)
-def test_earlier_names_of_parameters_are_refused_with_those_of_today(old, new, value, models):
-    for model in models:
-        sentence = f"^{model.__name__} has no {old} any more: give {new}$"
-        with pytest.raises(InputError, match=sentence):
-            model(**{old: value})
-        with pytest.raises(InputError, match=sentence):
-            model().set_params(**{old: value})
-        with pytest.raises(InputError, match=sentence):
-            make_solver(f"kronbench.models.{model.__name__}", **{old: value})
-        assert getattr(model(**{new: value}), new) == value
-        assert old not in model().get_params()
 
 
 @each_model

@@ -21,7 +21,6 @@ from kronbench.linalg.eigen import check_semidefinite
 from kronbench.linalg.gram_matrix import KERNELS
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._parameters import CheckedParameters
-from kronbench.models._renamed import Renamed
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
@@ -52,7 +51,7 @@ _WIDTH = [Interval(Real, 0, None, closed="neither"), None]
 _EFFECT = [Interval(Real, 0, None, closed="left")]
 
 
-class ProductKernelModel(CheckedParameters, Renamed, BaseEstimator):
+class ProductKernelModel(CheckedParameters, BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
     A subclass has the parameters below, and ends its ``fit`` by ``_set_fitted``.
@@ -73,7 +72,6 @@ class ProductKernelModel(CheckedParameters, Renamed, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="left")],
         "product": [StrOptions(set(METHODS))],
     }
-    _renamed: ClassVar = {"method": "give product"}
     _iterations_regularize = False  # whether an end by the number of iterations is meant
 
     @classmethod

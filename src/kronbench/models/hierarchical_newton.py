@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +35,6 @@ from kronbench.models._parameters import (
     PRECISION,
     CheckedParameters,
 )
-from kronbench.models._renamed import Renamed
 
 _SOLVERS = {
     "cg": NewtonCG,
@@ -45,7 +44,7 @@ _SOLVERS = {
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
 
-class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, BaseEstimator):
+class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     """Softmax classification with a kernel function on each node of a class tree.
 
     The score of a class is the sum of the functions on its path below the root, plus an
@@ -122,21 +121,6 @@ class HierarchicalNewtonClassifier(CheckedParameters, Renamed, ClassifierMixin, 
     n_products_ : float
         Products with the kernel of all classes.
     """
-
-    _renamed: ClassVar = {
-        "precision": "give dtype='float32' or 'float64'",
-        "preconditioner": "give solver='pcg'",
-        "paper_protocol": "give solver='printed'",
-        "max_gradient": "give max_inner",
-        "sharing": "give it to HierarchicalNewtonCV",
-        "gamma_sharing": "give it to HierarchicalNewtonCV",
-        "learn_coupling": "give it to HierarchicalNewtonCV",
-        "fit_hyperparameters": "use HierarchicalNewtonCV, whose fit learns them",
-        "hyperparameter_path_": "use that of HierarchicalNewtonCV",
-        "cv_log_likelihood_": "use that of HierarchicalNewtonCV",
-        "fit_uncertain": "use the function kronbench.models.fit_uncertain",
-        "log_posterior_path_": "use objective_path_, which is minus it",
-    }
 
     _fitted = None  # the covariance, where new rows are compared with the training rows
 

@@ -124,12 +124,6 @@ default "linear"
         "iterated": ["boolean"],
         "line_search": ["boolean"],
     }
-    _renamed: ClassVar = {
-        "method": "give product",
-        "inner_solver": "give solver",
-        "outer_iter": "give max_iter",
-        "inner_iter": "give max_inner",
-    }
 
     def __init__(
         self,

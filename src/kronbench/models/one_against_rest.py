@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError
 from kronbench.models._parameters import CheckedParameters
-from kronbench.models._renamed import Renamed
 
 
-class OneAgainstRest(CheckedParameters, Renamed, ClassifierMixin, BaseEstimator):
+class OneAgainstRest(CheckedParameters, ClassifierMixin, BaseEstimator):
     """C binary classifiers of one kind, one for each class (Seeger 2006, section 8.1).
 
     scikit-learn's ``OneVsRestClassifier`` fits the same machines, but its probabilities are
@@ -38,11 +37,6 @@ class OneAgainstRest(CheckedParameters, Renamed, ClassifierMixin, BaseEstimator)
         Where X has names of columns.
     estimators_ : list of C fitted copies
     """
-
-    _renamed: ClassVar = {
-        "warm_start": "give start to fit",
-        "fit_hyperparameters": "use fit, with an estimator HierarchicalNewtonCV",
-    }
 
     _parameter_constraints: ClassVar = {
         "estimator": [HasMethods(["fit", "predict_log_proba"])],

@@ -7,7 +7,7 @@ ModuleNotFoundError, which the experiments report as a reason to skip the solver
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +16,10 @@ from rlscore.learner.kron_svm import KronSVM as ReferenceKronSVM
 from kronbench.linalg import gram
 from kronbench.models._pair_classifier import PairClassifier
 from kronbench.models._parameters import COUNT, KERNEL, POSITIVE, WIDTH
-from kronbench.models._renamed import Renamed
 from kronbench.pairs import PairData
 
 
-class PairRLScore(Renamed, PairClassifier):
+class PairRLScore(PairClassifier):
     """RLScore's dual Kronecker L2-SVM: the problem and the iterations of ``KronSVM``.
 
     Parameters
@@ -50,8 +49,6 @@ class PairRLScore(Renamed, PairClassifier):
     T. Pahikkala, A. Airola: RLScore: regularized least-squares learners. Journal of Machine
     Learning Research 17(221), 2016.
     """
-
-    _renamed: ClassVar = {"outer_iter": "give max_iter", "inner_iter": "give max_inner"}
 
     _parameter_constraints: ClassVar = {
         "reg": [POSITIVE],
