@@ -104,7 +104,6 @@ else:
     numba.version_info = numba.version_info._replace(short=(0, 99))
 import numpy as np
 from scipy import sparse
-from kronbench.class_tree.sparse_features import SparseProducts
 from kronbench.linalg.sparse_products import SparseProducts
 from kronbench.runner.provenance import sources_of
 from kronbench.linalg import panel_loops

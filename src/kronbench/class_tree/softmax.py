@@ -65,8 +65,8 @@ class SoftmaxLoss:
         self, probabilities: np.ndarray, scores: np.ndarray, add: np.ndarray | None = None
     ) -> np.ndarray:
         """W x = pi o (x - pi'x) by rows, zero outside the training part; plus ``add``."""
-        add = np.zeros_like(scores) if add is None else add
-        out = np.empty_like(add)
+        out = np.zeros_like(scores) if add is None else np.empty_like(add)
+        add = out if add is None else add
         with at_most_threads(scores.size / PASS_WORTH_A_THREAD):
             _add_curvature(probabilities, self.trains, scores, add, out)
         return out

@@ -7,7 +7,7 @@ ModuleNotFoundError, which the experiments report as a reason to skip the solver
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
