@@ -96,13 +96,17 @@ def say(text: str) -> None:
 
 def positive(text: str) -> int:
     """A number of at least 1 from an argument."""
-    if not text.isdecimal() or int(text) < 1:
+    if not _is_whole(text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
     return int(text)
 
 
+def _is_whole(text):
+    return text.isascii() and text.isdecimal() and len(text) <= 10
+
+
 def _seed(text):
-    if not text.isdecimal() or int(text) >= 2**32:
+    if not _is_whole(text) or int(text) >= 2**32:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to 2^32 - 1")
     return int(text)
 

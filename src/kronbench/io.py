@@ -103,8 +103,9 @@ def check_readable(path: str | Path) -> None:
         if stat.S_ISREG(mode):
             Path(path).open("rb").close()
             return
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # a name with a character that none can have
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read: {reason}") from None
     what = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
     raise InputError(f"{path} cannot be read, for it is {what}: give the name of a file")
 

@@ -245,7 +245,10 @@ class Recipe:
         return lines
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={_shown(value)}" for name, value in self.parameters.items())
+        shown = dict(self.parameters)
+        if self.estimator().get_params().get("fit_intercept"):
+            shown["fit_intercept"] = True  # not the default of the class
+        given = ", ".join(f"{name}={_shown(value)}" for name, value in shown.items())
         sides = [side for side, on in zip(("rows", "columns"), self.scaled, strict=True) if on]
         landmarks = [
             f", {n} {_NAMES[side]} landmarks"

@@ -72,6 +72,11 @@ def read_own_pairs(
     for side in sides:
         _ask_whether_similarity(side)
     frame, row, col = _read_ids(pairs, row, col)
+    if all(name in side.ids for name, side in zip((row, col), sides, strict=True)):
+        raise InputError(
+            f"{pairs} has no header: its first line, '{row}' and '{col}', is a pair; write the "
+            "names of the columns above it"
+        )
     label = _label_column(frame, pairs, row, col, label)
     positions, y = read_pairs(frame, sides, (row, col), label)
     if y.dtype.kind == "U":

@@ -71,7 +71,8 @@ def check_checkout(cores: str) -> None:
             f"{Path.cwd()} has no Snakefile: the figures are made in a checkout of the project "
             "(git clone), not with the package alone"
         )
-    if cores != "all" and not (cores.isdecimal() and int(cores) > 0):
+    number = cores.isascii() and cores.isdecimal() and len(cores) < 6
+    if cores != "all" and not (number and int(cores) > 0):
         raise InputError(f"cores is {cores!r}: give a number from 1 on, or 'all'")
 
 

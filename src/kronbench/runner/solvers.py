@@ -77,7 +77,7 @@ def import_object(path: str) -> Any:
             f"unknown solver path '{path}': give the import path of a class, "
             "such as kronbench.models.KronRidge"
         )
-    if importlib.util.find_spec(package) is None:
+    if package == "__main__" or importlib.util.find_spec(package) is None:
         if near := _nearest_package(package, parts):
             right = ".".join([near, *parts, name])
             raise InputError(f"unknown solver path '{path}': did you mean '{right}'?")
@@ -97,7 +97,7 @@ def import_object(path: str) -> Any:
         module = importlib.import_module(module_name)
     except (InputError, ModuleNotFoundError):
         raise
-    except Exception as error:  # whatever a file from outside does when it is imported
+    except (Exception, SystemExit) as error:  # whatever a file from outside does on import
         raise InputError(
             f"{module_name} cannot be imported: {type(error).__name__}: {error}"
         ) from None
