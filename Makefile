@@ -8,9 +8,8 @@
 # make docs                          the pages, as docs/_build/html/index.html (a warning ends it)
 # make lint                          style, spelling, the form of YAML files
 # make peers [RLSCORE=checkout]      the library of the papers' authors into .venv, for the rows that run it (docs/faq.md)
-# make check                         the smoke scale, beside the accepted numbers (results/reference/smoke)
+# make check                         the smoke scale: its numbers are the accepted ones, to the bit
 # make compare [SCALE=...]           what a finished run has not in common with the accepted one
-# make tolerances [SCALE=...]        how far numbers may be apart on other machines, by five whole runs
 # make archive [SCALE=...]           a finished run as one file: results/kronbench-<scale>.zip
 # make dist [TAG=v0.1.0]             wheel, source archive and sums, tried outside the checkout; a tag must be the version's
 # make lock                          resolve the dependencies anew (needs uv)
@@ -31,22 +30,15 @@ $(error there is no scale '$(SCALE)'; give one of: $(SCALES))
 endif
 CONFIGFILE := $(if $(filter-out default,$(SCALE)),--configfile config/$(SCALE).yaml)
 
-TOLERANCES := $(addprefix --tolerances ,$(wildcard config/tolerances/$(SCALE).yaml))
-
-# Runs whose numbers ought to agree: a processor, and threads. The first two are the same, so that
-# they are equal to the bit. The others do with the instructions of older processors, in OpenBLAS,
-# in numba's and numpy's own code, and in exp and log of the C library (docs/comparing.md).
-EVIDENCE := native-2 again-2 native-1 haswell-2 sandybridge-1
-LIKE_haswell := OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES= \
-	NPY_DISABLE_CPU_FEATURES=X86_V4
-LIKE_sandybridge := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=sandybridge NUMBA_CPU_FEATURES= \
-	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA
+# Of make check: the instructions that x86-64 has since 2013 (v3, without AVX-512), in OpenBLAS, numba
+# and numpy, so that newer processors give the same bits (docs/comparing.md).
+V3 := OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES= NPY_DISABLE_CPU_FEATURES=X86_V4
 
 ifneq ($(filter-out accepted,$(FROM)),)
 $(error FROM is '$(FROM)'; parts can be taken from the accepted run alone: FROM=accepted)
 endif
 
-.PHONY: help figures page test docs lint check compare tolerances fuzz faults peers archive dist lock
+.PHONY: help figures page test docs lint check compare fuzz faults peers archive dist lock
 
 figures: $(VENV)/ready
 	@$(IN_VENV) snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config parts=accepted)
@@ -104,21 +96,11 @@ faults: $(VENV)/ready
 		$(addprefix --mirror ,$(wildcard $(KRONBENCH_MIRROR)))
 
 check:
-	@$(MAKE) --no-print-directory figures compare SCALE=smoke
+	@$(V3) $(MAKE) --no-print-directory figures compare SCALE=smoke
 
 compare: $(VENV)/ready
-	@$(BIN)/kronbench compare results/reference/$(SCALE) results/$(SCALE) $(TOLERANCES) \
+	@$(BIN)/kronbench compare results/reference/$(SCALE) results/$(SCALE) \
 		> results/$(SCALE)/compared.md; status=$$?; cat results/$(SCALE)/compared.md; exit $$status
-
-tolerances: $(addprefix evidence-,$(EVIDENCE))
-	@$(BIN)/kronbench tolerances -o config/tolerances/$(SCALE).yaml \
-		$(foreach run,$(EVIDENCE),results/evidence/$(run)/results/$(SCALE))
-
-# A folder for each, beside the results; a run that was broken off goes on.
-evidence-%: $(VENV)/ready
-	@$(IN_VENV) $(LIKE_$(firstword $(subst -, ,$*))) snakemake \
-		--cores $(lastword $(subst -, ,$*)) --directory results/evidence/$* \
-		--configfile config/config.yaml $(filter-out --configfile,$(CONFIGFILE))
 
 archive: $(VENV)/ready
 	@$(BIN)/kronbench archive results/$(SCALE) -o results/kronbench-$(SCALE).zip

@@ -114,10 +114,6 @@ def _parser():
     compare = add("compare", _compare, "list what moved between two runs; status 1 if results did")
     compare.add_argument("a", type=Path, help="results/<scale>, or results/reference/<scale>")
     compare.add_argument("b", type=Path)
-    compare.add_argument("--tolerances", type=Path, help="without, numbers are equal to the bit")
-    tolerances = add("tolerances", _tolerances, "measure how far numbers of equal runs differ")
-    tolerances.add_argument("runs", type=Path, nargs="+", help="results/<scale> of finished runs")
-    tolerances.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.yaml")
     archive = add("archive", _archive, "a finished run as one file, to keep or publish")
     archive.add_argument("results", type=Path, help="results/<scale>")
     archive.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.zip")
@@ -225,21 +221,12 @@ def _page(arguments):
 
 
 def _compare(arguments):
-    from kronbench.reference.compare import compare, markdown, moved, read_run, read_tolerances
+    from kronbench.reference.compare import compare, markdown, moved, read_run
 
     a, b = read_run(arguments.a), read_run(arguments.b)
-    differences = compare(a, b, read_tolerances(arguments.tolerances))
+    differences = compare(a, b)
     print(markdown(a, b, differences))
     return int(moved(differences))
-
-
-def _tolerances(arguments):
-    from kronbench.reference.tolerances import write_tolerances
-
-    complaints = write_tolerances(arguments.runs, arguments.out)
-    for complaint in complaints:
-        print(complaint)
-    return int(bool(complaints))
 
 
 def _archive(arguments):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from kronbench.reference.reference import columns_of, cut_short_of, moves, surro
 from kronbench.reference.verdicts import CONTRADICTED, read_verdicts
 from kronbench.runner.columns import Columns
 from kronbench.runner.results import read_table
-from kronbench.settings import read_yaml, validate
 
 # Folders of a run that hold no numbers that are shown.
 _NO_NUMBERS = {"tables", "report", "data", "logs"}
@@ -35,7 +33,7 @@ class Difference:
         A claim, a table and column, or a part of the surroundings.
     text : str
     weight : float
-        Larger means more telling among differences of one kind; for numbers, in tolerances.
+        Larger means more telling among differences of one kind; for numbers, a relative one.
     """
 
     kind: str
@@ -91,13 +89,12 @@ def numbers_in(folder: Path) -> dict[str, pd.DataFrame]:
     return numbers
 
 
-def compare(a: Run, b: Run, tolerances: list[dict] | None = None) -> list[Difference]:
+def compare(a: Run, b: Run) -> list[Difference]:
     """All differences of two runs, the most telling ones first.
 
     What a clock has touched is not compared, nor what says how a row was measured. Other numbers
-    are equal bit for bit, unless an entry of ``tolerances`` allows more: ``table`` and ``column``
-    are patterns, ``absolute`` and ``relative`` what is added up. Tables that only one side keeps
-    are named only where both sides are whole runs, since an accepted run keeps small tables alone.
+    are equal bit for bit. Tables that only one side keeps are named only where both sides are
+    whole runs, since an accepted run keeps small tables alone.
 
     Raises
     ------
@@ -107,22 +104,13 @@ def compare(a: Run, b: Run, tolerances: list[dict] | None = None) -> list[Differ
     found = [*_verdicts(a, b)]
     for name in [*a.numbers, *(name for name in b.numbers if name not in a.numbers)]:
         if name in a.numbers and name in b.numbers:
-            found += _numbers(name, a, b, tolerances or [])
+            found += _numbers(name, a, b)
         elif _whole(a) and _whole(b):
             where = a.folder if name in a.numbers else b.folder
             found.append(Difference("table", name, f"only in {where}"))
     found += _around(a.surroundings, b.surroundings)
     order = ["verdict", "table", "rows", "number", "clock", "surroundings"]
     return sorted(found, key=lambda d: (order.index(d.kind), -d.weight, d.place))
-
-
-def read_tolerances(path: str | Path | None) -> list[dict]:
-    """The entries of a file of tolerances; none without a file."""
-    if path is None:
-        return []
-    content = read_yaml(path)
-    validate(content, "tolerances", path)
-    return content["tolerances"]
 
 
 def moved(differences: list[Difference]) -> bool:
@@ -137,7 +125,7 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
         "verdict": "Verdicts that moved",
         "table": "Tables on one side only",
         "rows": "Rows on one side only",
-        "number": "Numbers and texts that moved beyond their tolerance",
+        "number": "Numbers and texts that moved",
         "clock": "Not compared: verdicts on times, rows past a cap or of solvers not installed",
         "surroundings": "What else differs",
     }
@@ -147,7 +135,7 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
             lines += ["", f"### {title}: {len(part)}", ""]
             lines += [f"- `{difference.place}`: {difference.text}" for difference in part]
     if not moved(differences):
-        lines += ["", "No verdict moved, and no number beyond its tolerance."]
+        lines += ["", "No verdict moved, and no number."]
     return "\n".join(lines)
 
 
@@ -246,7 +234,7 @@ def deviations(a: pd.Series, b: pd.Series) -> pd.Series:
     return (a - b).abs().mask((a == b) | (a.isna() & b.isna()), 0.0).fillna(np.inf)
 
 
-def _numbers(name, a, b, tolerances):
+def _numbers(name, a, b):
     columns = columns_of_both(name, a, b)
     left, right, lost = rows_of_both(a.numbers[name], b.numbers[name], columns)
     for side, rows, of, place in lost:
@@ -258,7 +246,7 @@ def _numbers(name, a, b, tolerances):
         if column in columns.texts:
             found = _moved_texts(name, column, left[column], right[column])
         else:
-            found = _moved_numbers(name, column, left[column], right[column], tolerances)
+            found = _moved_numbers(name, column, left[column], right[column])
         if found is not None:
             yield found
 
@@ -276,23 +264,16 @@ def _moved_texts(name, column, a, b):
     return Difference("number", f"{name}, {column}", text, float("inf"))
 
 
-def _moved_numbers(name, column, a, b, tolerances):
+def _moved_numbers(name, column, a, b):
     a, b = a.astype(float), b.astype(float)
-    allowed = {"absolute": 0.0, "relative": 0.0}
-    for entry in tolerances:
-        if fnmatch.fnmatch(name, entry["table"]) and fnmatch.fnmatch(column, entry["column"]):
-            allowed |= {key: entry[key] for key in allowed if key in entry}
-            break
     difference = deviations(a, b)
-    bound = allowed["absolute"] + allowed["relative"] * a.abs().fillna(0)
-    beyond = difference > bound
-    if not beyond.any():
+    moved = difference > 0
+    if not moved.any():
         return None
-    rounding = np.finfo(float).eps * np.maximum(a.abs(), np.finfo(float).tiny)
-    times = (difference / np.maximum(bound, rounding))[beyond]
+    times = (difference / np.maximum(a.abs(), np.finfo(float).tiny))[moved]
     worst = times.idxmax() if np.isfinite(times).any() else times.index[0]
     text = (
-        f"{beyond.sum()} of {len(a)} moved, most: {a[worst]:.6g} -> {b[worst]:.6g} "
+        f"{moved.sum()} of {len(a)} moved, most: {a[worst]:.6g} -> {b[worst]:.6g} "
         f"({_place(worst)})"
     )
     return Difference("number", f"{name}, {column}", text, float(times.max()))

@@ -7,7 +7,7 @@ import re
 from kronbench.resources import schema_path
 from kronbench.settings import read_yaml
 
-SCHEMAS = ("config", "paper", "claims", "datasets", "tolerances", "outside", "field_best")
+SCHEMAS = ("config", "paper", "claims", "datasets", "outside", "field_best")
 
 _HEAD = """\
 # The files of this folder
