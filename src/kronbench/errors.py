@@ -5,21 +5,22 @@ from __future__ import annotations
 from math import isfinite
 from numbers import Real
 
-_LONGEST = 400  # characters of a message
+LONGEST = 400  # characters of a message
+WITH_ADVICE = 2000  # of one that says what was tried and what to do, with paths and addresses
 
 
 class InputError(ValueError):
     """Something that the user gave is wrong.
 
     The message is one sentence: which file or argument, what is wrong, what would be right.
-    The command line prints it without a traceback. It is one line of at most 400 characters: of
-    a longer one the middle is left out, such as most of a list of columns.
+    The command line prints it without a traceback. It is one line of at most ``longest``
+    characters: of a longer one the middle is left out, such as most of a list of columns.
     """
 
-    def __init__(self, message: object = ""):
+    def __init__(self, message: object = "", longest: int = LONGEST):
         text = printable(str(message))
-        if len(text) > _LONGEST:
-            end = _LONGEST // 2 - 3
+        if len(text) > longest:
+            end = longest // 2 - 3
             text = f"{text[:end]} ... {text[-end:]}"
         super().__init__(text)
 

@@ -60,8 +60,6 @@ def check_output(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> 
     InputError
         What is wrong with the path.
     """
-    if str(path).endswith(("/", os.sep)):
-        raise InputError(f"{path} is the name of a folder: give that of a file")
     try:
         check_replaceable(path)
         with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpstrf
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
-from kronbench.linalg.csi import _CholeskyQR, csi, csi_all_ahead
+from kronbench.linalg.csi_decomposition import _CholeskyQR, csi, csi_all_ahead
 from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
 

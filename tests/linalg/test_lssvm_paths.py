@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.linear_model import Ridge
 
-from kronbench.linalg.csi import csi
+from kronbench.linalg.csi_decomposition import csi
 from kronbench.linalg.gram_matrix import gram
 from kronbench.linalg.lowrank import incomplete_cholesky
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath

@@ -105,7 +105,6 @@ else:
 import numpy as np
 from scipy import sparse
 from kronbench.linalg.sparse_products import SparseProducts
-from kronbench.runner.provenance import sources_of
 from kronbench.linalg import panel_loops
 from kronbench.pairs import SampledKroneckerOperator
 

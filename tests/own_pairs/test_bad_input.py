@@ -300,7 +300,6 @@ def test_more_columns_than_three_need_a_named_label(folder, capsys):
             "cannot be written: Not a directory",
         ),
         (["--solver", "KronRidge", "-o", "."], "is a folder"),
-        (["--solver", "KronRidge", "-o", "m.kron/"], "is the name of a folder"),
         (["--solver", "KronRidge", "--set", "max_iter=0"], "'max_iter' parameter of KronRidge"),
         (["--solver", "KronRidge", "--set", "tol=-1"], "'tol' parameter of KronRidge"),
         (["--solver", "KronSVM", "--set", "max_inner=-1"], "'max_inner' parameter of KronSVM"),

@@ -175,7 +175,7 @@ def test_a_choice_behind_landmarks_is_that_of_fits_one_by_one(folder, capsys, mo
             "The 'reg' parameter of KronRidge must be a float",
         ),
         (["KronRidge", "--row-landmarks=5", "--set=row_effect=1"], "vertex effects"),
-        (["KronRidge", "--row-landmarks=5", "--set=row_kernel=rbf"], "kernel is 'rbf'"),
+        (["KronRidge", "--row-landmarks=5", "--set=row_kernel=rbf"], "Got 'rbf' instead"),
         (["KronRidge", "--row-landmarks=5", "--set=dtype=half"], "dtype is 'half'"),
     ],
 )

@@ -16,6 +16,7 @@ from kronbench.datasets.drug_target import affinities
 from kronbench.evaluation import AFFINITY_SCORES, affinity_scores
 from kronbench.models import KronRidgeCV
 from kronbench.own_pairs.predictions import as_text, printed, score_file
+from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of, candidates
 from tests.own_pairs.test_tutorial import ROOT, run, same
 
@@ -143,7 +144,7 @@ def test_predictions_in_another_unit_are_told_once(tmp_path, table, change, warn
 def test_what_articles_print_stands_beside_it(tmp_path, table):
     frame, *_ = table
     told = as_text(score_file(write(tmp_path, frame), "davis", "deepdta-1"))
-    values = pd.read_csv(ROOT / "config/paper_values/field-deepdta.csv", dtype=str).fillna("-")
+    values = pd.read_csv(printed_path("field", "deepdta.csv"), dtype=str).fillna("-")
     expected = values[(values["dataset"] == "Davis") & (values["setting"] == "setting 1")]
     shown = told[told.index("printed in articles") :].splitlines()[1:]
     assert len(shown) == len(expected) == 6

@@ -144,6 +144,8 @@ def test_indices_are_kept_in_one_type():
         X = PairData(np.eye(3), np.eye(2), np.array([0, 2], dtype), np.array([1, 1], dtype))
         assert X.rows.dtype == X.cols.dtype == X[1:].rows.dtype == np.intp
         np.testing.assert_array_equal(X.rows, [0, 2])
+    X = PairData(np.eye(3), np.eye(2), np.array([0, 2], "int32"), np.array([1, 1], "int8"))
+    assert (X.rows.dtype, X.cols.dtype) == (np.int32, np.intp)
 
 
 def test_long_doubles_beyond_double_are_refused():

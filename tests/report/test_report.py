@@ -178,7 +178,7 @@ def test_an_item_draws_the_tables_of_another(plan):
     assert second.command("GPCR") == source.command("GPCR")
     written = {path.name for path in second.folder.glob("table-7.*")}
     assert written == {f"table-7.{kind}" for kind in ("csv", "html", "json", "md", "tex")}
-    with pytest.raises(InputError, match=r"airola.yaml: table-7 is a table: give it a layout"):
+    with pytest.raises(InputError, match=r"paper.yaml: table-7 is a table: give it a layout"):
         render.render(dataclasses.replace(second, layout=()))
 
 

@@ -33,7 +33,7 @@ from kronbench.datasets import (
 from kronbench.datasets.checkerboard import generate as generate_checkerboard
 from kronbench.datasets.dataset import KINDS, Dataset, FileRecord, Loader
 from kronbench.datasets.published_folds import Leak, PublishedFold
-from kronbench.errors import InputError
+from kronbench.errors import WITH_ADVICE, InputError
 
 __all__ = [
     "KINDS",
@@ -119,9 +119,9 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
         files = {key: _obtain(entry, file, mirrors) for key, file in entry.files.items()}
     except fetch.Unavailable as error:
         if entry.folder and not error.entry.urls:
-            raise InputError(_not_beside(entry, error)) from None
+            raise InputError(_not_beside(entry, error), WITH_ADVICE) from None
         if policy == "real" or loader.surrogate is None:
-            raise InputError(_not_at_hand(entry, error)) from None
+            raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
         _log.warning(
             "SURROGATE DATA for %s: the real files are not at hand (%s)", entry.name, error
         )
@@ -165,7 +165,7 @@ def folds(
             return published_folds.listed(described, data, files, _source(files))
         except fetch.Unavailable as error:
             if policy == "real":
-                raise InputError(_not_at_hand(entry, error)) from None
+                raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
             _log.warning(
                 "STAND-IN FOLD for %s, %s: its files are not at hand (%s)", entry.name, fold, error
             )
@@ -249,7 +249,7 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
     try:
         paths = {key: _obtain(entry, file, mirrors).path for key, file in entry.files.items()}
     except fetch.Unavailable as error:
-        raise InputError(_not_beside(entry, error)) from None
+        raise InputError(_not_beside(entry, error), WITH_ADVICE) from None
     return paths | {column: entry.options.get(column) for column in ("row", "col", "label")}
 
 

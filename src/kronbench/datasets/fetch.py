@@ -24,7 +24,7 @@ from urllib.request import url2pathname
 from kronbench.datasets.archives import member_bytes, zip_archive
 from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry, Member
-from kronbench.errors import InputError
+from kronbench.errors import WITH_ADVICE, InputError
 from kronbench.files import sweep, temporary_prefix, write_text
 from kronbench.resources import cache_folder, shown
 
@@ -114,7 +114,9 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
         raise Unavailable(entry, tried)
     except Unavailable as missing:
         for error in damaged.values():
-            raise InputError(f"{error}; no other copy was found ({missing})") from None
+            raise InputError(
+                f"{error}; no other copy was found ({missing})", WITH_ADVICE
+            ) from None
         raise
 
 
@@ -204,7 +206,8 @@ def _checked(path, packed, entry, origin, name):
         registered = entry.sha256 + ("" if entry.bytes is None else f" ({entry.bytes} bytes)")
         raise InputError(
             f"{name} has sha256 {sha256} ({size} bytes) where the registry has {registered}: "
-            "it is damaged or another version; get the registered file"
+            "it is damaged or another version; get the registered file",
+            WITH_ADVICE,
         )
     return FileRecord(entry.mirror, sha256, size, origin)
 

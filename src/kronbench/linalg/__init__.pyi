@@ -1,4 +1,4 @@
-from .csi import (
+from .csi_decomposition import (
     csi as csi,
 )
 from .eigen import psd_part as psd_part

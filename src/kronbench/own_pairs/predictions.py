@@ -13,7 +13,6 @@ from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.io import read_table
 from kronbench.pairs import PairData
-from kronbench.pairs.frames import real_numbers
 from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of
 
@@ -278,6 +277,8 @@ def as_text(result: dict) -> str:
 
 
 def _numbers(path, frame):
+    from kronbench.pairs.frames import real_numbers  # which imports pandas
+
     numbers = {}
     for name in frame.columns[2:]:
         values = real_numbers(frame[name])

@@ -252,4 +252,6 @@ def _as_index(index, size, name):
         raise InputError(
             f"{name} holds the index {low if low < 0 else high}, out of range for {size} vertices"
         )
-    return index.astype(np.intp, copy=False)  # sums and products of small types overflow
+    if index.dtype == np.int32:  # half the memory of very many pairs
+        return index
+    return index.astype(np.intp, copy=False)  # sums of smaller types overflow

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kronbench.linalg.csi import CSI_STEPS
+from kronbench.linalg.csi_decomposition import CSI_STEPS
 from kronbench.papers.bach.measure import csi_steps
 from kronbench.runner.seeds import generator
 

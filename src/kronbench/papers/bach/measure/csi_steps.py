@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
-from kronbench.linalg.csi import CSI_STEPS
+from kronbench.linalg.csi_decomposition import CSI_STEPS
 from kronbench.linalg.lowrank import CholeskySteps, factor_threads
 from kronbench.runner.call_times import watched_calls
 from kronbench.runner.clock import in_turn

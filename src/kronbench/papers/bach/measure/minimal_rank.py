@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from tqdm import tqdm
 
 from kronbench.linalg import LowRankFactor, csi, gram, incomplete_cholesky
-from kronbench.linalg.csi import csi_all_ahead
+from kronbench.linalg.csi_decomposition import csi_all_ahead
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
 from kronbench.models import LSSVM
 from kronbench.runner.columns import Columns
