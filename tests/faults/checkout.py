@@ -159,7 +159,7 @@ def _files(folder):
 
 
 def _content(path):
-    """Of a file; without what a clock, the memory or the machine says."""
+    """Of a file; without what a clock, the memory or the machine says, and sums of that."""
     if path.suffix != ".json":
         return path.read_bytes()
     content = json.loads(path.read_text())
@@ -168,5 +168,5 @@ def _content(path):
     return {
         key: value
         for key, value in content.items()
-        if key not in ("seconds", "cpu_seconds", "waiting", "environment")
+        if key not in ("seconds", "cpu_seconds", "waiting", "environment", "sha256")
     }
