@@ -17,9 +17,7 @@ rule dataset:
         # Another policy or registry entry, which has the checksums, makes the data set stale. From
         # where the same bytes come does not.
         policy=PLAN.config["data"],
-        made_from=lambda wildcards: data_digest(
-            wildcards.name, PLAN.config["mirror"]
-        ),
+        made_from=lambda wildcards: data_digest(wildcards.name, PLAN.config["mirror"]),
     message:
         "data {wildcards.name}"
     shell:
