@@ -126,19 +126,19 @@ def _run_paper(arguments):
     from kronbench.reference.paper_folder import plan_with_paper, run_paper
     from kronbench.report.claim_files import load_statements
 
-    load_statements(plan_with_paper(arguments.solver, arguments.scale))  # before any job
-    return run_paper(arguments.solver, arguments.scale, arguments.cores, arguments.dry_run)
+    plan, paper = plan_with_paper(arguments.solver, arguments.scale)
+    load_statements(plan)  # before any job
+    return run_paper(plan, paper, arguments.cores, arguments.dry_run)
 
 
 def _check_paper(folder):
     from kronbench.reference.paper_folder import check_paper, plan_with_paper
     from kronbench.report.claim_files import load_statements
 
-    plan = plan_with_paper(folder)
+    plan, paper = plan_with_paper(folder)
     claims = load_statements(plan).claims
-    name = Path(folder).resolve().name
-    yield f"{sum(claim['paper'] == name for claim in claims)} claims read", ""
-    yield from check_paper(plan, name)
+    yield f"{sum(claim['paper'] == paper for claim in claims)} claims read", ""
+    yield from check_paper(plan, paper)
 
 
 def _check_contract(solver, parameters):

@@ -13,7 +13,6 @@ from kronbench import resources
 from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.reference.paper_folder import check_paper, plan_with_paper
-from kronbench.report.claim_files import load_statements
 from kronbench.resources import shipped_papers
 from kronbench.runner import source_imports
 from kronbench.runner.items import load_plan
@@ -71,12 +70,12 @@ def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
 
 
 def test_its_contracts_are_those_of_the_shipped_papers(folder):
-    parts = list(check_paper(plan_with_paper(folder), "aeberhard"))
+    parts = list(check_paper(*plan_with_paper(folder)))
     assert [wrong for _, wrong in parts] == [""] * 4
     edit(folder / "draw" / "neighbours.py", "def draw(frame, item)", "def draw(frame)")
     edit(folder / "measure" / "left_out.py", "COLUMNS = Columns(", "COLUMNS = dict(")
     forget()
-    wrong = [said for _, said in check_paper(plan_with_paper(folder), "aeberhard") if said]
+    wrong = [said for _, said in check_paper(*plan_with_paper(folder)) if said]
     assert wrong == [
         "COLUMNS is no kronbench.runner.columns.Columns",
         "draw takes other parameters than frame, item",
@@ -150,4 +149,14 @@ def test_what_is_missing_is_said_before_any_job(folder, spoil, said, monkeypatch
 def test_a_folder_has_a_name_of_its_own(folder, name):
     other = folder.rename(folder.with_name(name))
     with pytest.raises(InputError, match=r"shipped paper|small letters"):
-        load_statements(plan_with_paper(other))
+        plan_with_paper(other)
+
+
+def test_its_folds_are_those_of_its_own_protocol(folder):
+    edit(folder / "paper.yaml", "{neighbours: [1, 3, 5, 9, 15, 25]}", "{folds: [0]}")
+    edit(folder / "paper.yaml", "{neighbours: [1, 5, 15]}", "{folds: [9]}")
+    plan, paper = plan_with_paper(folder, "smoke")
+    assert plan.item(paper, "figure-1").parameters["folds"] == [9]
+    edit(folder / "paper.yaml", "items:\n", "protocol: {folds: 9}\nitems:\n")
+    with pytest.raises(InputError, match=r"there is no fold 9; known are: \[0, 1, "):
+        plan_with_paper(folder, "smoke")

@@ -85,7 +85,7 @@ rule report:
         "../envs/kronbench.yaml"
     params:
         config=CONFIG,
-        made_from=page_digest(PLAN),
+        made_from=lambda wildcards: page_digest(PLAN),
     message:
         "claims and page"
     shell:

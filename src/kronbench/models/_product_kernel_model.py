@@ -5,27 +5,31 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import check_semidefinite
-from kronbench.linalg.gram_matrix import KERNELS
 from kronbench.models._pair_labels import check_pairs
-from kronbench.models._parameters import CheckedParameters
+from kronbench.models._parameters import (
+    AT_LEAST_0,
+    COUNT,
+    KERNEL,
+    POSITIVE,
+    WIDTH,
+    CheckedParameters,
+)
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs._small_pairs import small_pairs
-from kronbench.pairs.data import used_vertices
+from kronbench.pairs.data import same_features, used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
 from kronbench.pairs.vec_trick import METHODS
 
@@ -46,11 +50,6 @@ _REMEDIES = {
 }
 
 
-_KERNEL = [StrOptions(set(KERNELS)), callable]
-_WIDTH = [Interval(Real, 0, None, closed="neither"), None]
-_EFFECT = [Interval(Real, 0, None, closed="left")]
-
-
 class ProductKernelModel(CheckedParameters, BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
@@ -59,17 +58,17 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
 
     _parameter_constraints: ClassVar = {
         "form": [StrOptions({"dual", "primal"})],
-        "reg": [Interval(Real, 0, None, closed="neither")],
+        "reg": [POSITIVE],
         "pairwise": [StrOptions(set(PAIRWISE)), Mapping],
-        "row_kernel": _KERNEL,
-        "col_kernel": _KERNEL,
-        "row_gamma": _WIDTH,
-        "col_gamma": _WIDTH,
-        "row_effect": _EFFECT,
-        "col_effect": _EFFECT,
+        "row_kernel": KERNEL,
+        "col_kernel": KERNEL,
+        "row_gamma": WIDTH,
+        "col_gamma": WIDTH,
+        "row_effect": [AT_LEAST_0],
+        "col_effect": [AT_LEAST_0],
         "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [COUNT],
+        "tol": [AT_LEAST_0],
         "product": [StrOptions(set(METHODS))],
     }
     _iterations_regularize = False  # whether an end by the number of iterations is meant
@@ -182,7 +181,7 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
         """Between pairs of two vertices of one set: one kernel matrix compares them all."""
         for data in (X_fit,) if X is None else (X_fit, X):
             rows, cols = data.row_features, data.col_features
-            if rows is not cols and not _equal(rows, cols):
+            if not same_features(rows, cols):
                 raise InputError(
                     f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
                     "same features for rows and columns"
@@ -344,12 +343,6 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
 def _precision(X):
     single = X.row_features.dtype == X.col_features.dtype == np.float32
     return np.float32 if single else np.float64
-
-
-def _equal(one, other):
-    if sparse.issparse(one) != sparse.issparse(other) or one.shape != other.shape:
-        return False
-    return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
 
 
 def _with_effect(matrix, match, effect):

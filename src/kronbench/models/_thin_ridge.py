@@ -39,7 +39,7 @@ class ThinRidge:
     def __init__(self, row_features, col_features, rows, cols, y):
         T, D = (np.asarray(side, np.float64) for side in (row_features, col_features))
         with np.errstate(over="ignore"):
-            X = (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
+            X = _products(T, D, rows, cols)
         if not np.isfinite(X).all():
             raise InputError("products of features are too large for a number: scale the features")
         U, s, Vt = svd(X, full_matrices=False, overwrite_a=True, check_finite=False)
@@ -83,12 +83,16 @@ class ThinRidge:
 
     def images(self, features: tuple) -> np.ndarray:
         """Scores (K, t) of the vectors of that basis for pairs with these features."""
-        T, D, rows, cols = features
-        X = (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
+        X = _products(*features)
         inside = (self._s[:, None] * self._Vt) @ X.T.astype(np.float64, copy=False)
-        return np.vstack([inside, np.zeros((1, len(rows)))])
+        return np.vstack([inside, np.zeros((1, len(X)))])
 
     def _left(self, reg):
         """Reg / (s^2 + reg): what is left of each coordinate of y."""
         with np.errstate(over="ignore"):
             return 1 / (1 + self._s * (self._s / reg))
+
+
+def _products(T, D, rows, cols):
+    """Rows of T kron D, one for each pair."""
+    return (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
@@ -11,11 +10,12 @@ from numpy.typing import ArrayLike, DTypeLike
 from scipy.sparse.linalg import LinearOperator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError
 from kronbench.linalg import one_blas_thread
 from kronbench.models._pair_labels import check_targets, encode_two_classes
+from kronbench.models._parameters import COUNT
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.pairs import (
     LOSSES,
@@ -119,7 +119,7 @@ default "linear"
     _parameter_constraints: ClassVar = {
         **ProductKernelModel._parameter_constraints,
         "loss": [StrOptions(set(LOSSES))],
-        "max_inner": [Interval(Integral, 1, None, closed="left")],
+        "max_inner": [COUNT],
         "solver": [StrOptions({"qmr", "minres", "cg", "pcg"})],
         "iterated": ["boolean"],
         "line_search": ["boolean"],

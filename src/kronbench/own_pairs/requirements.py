@@ -107,9 +107,8 @@ def seconds_of(recipe: Recipe, work: Work) -> float:
     """Seconds of a fit, or of a prediction, by the operations of its products; 0: unknown."""
     if not memory_of(recipe, work):
         return 0.0
-    from kronbench.linalg.threads import (
-        processors,
-    )  # here: tables that are no tables need no numba
+    # here: tables that are no tables need no numba
+    from kronbench.linalg.threads import processors
     from kronbench.pairs._cost_model import TYPICAL, Sizes
 
     products = 1 if work.asked else _products(recipe)

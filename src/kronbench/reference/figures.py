@@ -58,10 +58,11 @@ def make_figures(
 
 def told(item: Item) -> str:
     """The tables of an item as text, and where they or its figure are."""
+    place = f"{item.paper} {item.name}: {item.target}"
     if not item.layout:
-        return f"{item.paper} {item.name}: {item.output('pdf')}"
+        return place
     table = item.output("md").read_text(encoding="utf-8").strip()
-    return f"{table}\n\n{item.paper} {item.name}: {item.output('html')}"
+    return f"{table}\n\n{place}"
 
 
 def check_checkout(cores: str) -> None:
@@ -100,14 +101,31 @@ def run_commands(commands: Iterable[list[str]], only_shown: bool) -> int:
     return 0
 
 
+def make_items(plan: Plan, items: Iterable[Item], cores: str, only_shown: bool) -> int:
+    """Make some items of a plan of one's own, and a page of them; the first status that is not 0.
+
+    With ``only_shown`` the commands are printed, and nothing is written.
+    """
+    config = str(plan.config_file)
+    targets = [str(item.target) for item in items]
+    if not only_shown:
+        plan.save()
+    return run_commands(
+        [
+            ["snakemake", *targets, "--cores", cores, "--configfile", config],
+            ["kronbench", "report", "--config", config],
+        ],
+        only_shown,
+    )
+
+
 def _commands(plan: Plan, paper, item, cores):
     target = []
     if paper is not None and paper not in plan.papers:
         near = difflib.get_close_matches(paper, plan.papers) or plan.papers
         raise InputError(f"there is no paper '{paper}': give {' or '.join(near)}")
     if item is not None:
-        found = plan.item(paper, item)
-        target = [str(found.output("html" if found.layout else "pdf"))]
+        target = [str(plan.item(paper, item).target)]
     elif paper is not None:
         target = [paper]
     laid_over = [] if plan.scale == "default" else ["--configfile", f"config/{plan.scale}.yaml"]

@@ -9,7 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 from kronbench import datasets
-from kronbench.reference.figures import check_checkout, plan_of_scale, run_commands
+from kronbench.reference.figures import check_checkout, make_items, plan_of_scale
+from kronbench.reference.run_with import whole_path
 from kronbench.resources import paper_path
 from kronbench.runner.columns import Columns
 from kronbench.runner.items import Plan, load_plan
@@ -17,8 +18,8 @@ from kronbench.runner.outside import commit_of, use_outside
 from kronbench.settings import read_yaml
 
 
-def plan_with_paper(folder: str | Path, scale: str = "default") -> Plan:
-    """The plan of a scale with one paper more, whose results have a folder of their own.
+def plan_with_paper(folder: str | Path, scale: str = "default") -> tuple[Plan, str]:
+    """The plan of a scale with one paper more, and its name; its results have their own folder.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def plan_with_paper(folder: str | Path, scale: str = "default") -> Plan:
         The folder is no paper's, or something in it is missing or wrong: which file, and what
         would be right.
     """
-    folder = Path(folder).expanduser().resolve()
+    folder = whole_path(folder)
     user = {"papers": [str(folder)]}
     if commit := commit_of(folder):
         user["commit"] = commit
@@ -43,10 +44,10 @@ def plan_with_paper(folder: str | Path, scale: str = "default") -> Plan:
     overrides = read_yaml(folder / "paper.yaml").get("scales", {}).get(scale, {})
     config |= {"scale": f"{scale}-with-{folder.name}", "user": user}
     config["papers"] = {folder.name: overrides, **config["papers"]}
-    return load_plan(config)
+    return load_plan(config), folder.name
 
 
-def run_paper(folder: str | Path, scale: str, cores: str, only_shown: bool) -> int:
+def run_paper(plan: Plan, paper: str, cores: str, only_shown: bool) -> int:
     """Measure, draw and judge all items of a paper from outside; its page lists the others too.
 
     Returns
@@ -55,21 +56,10 @@ def run_paper(folder: str | Path, scale: str, cores: str, only_shown: bool) -> i
         The exit status of the first command that fails, else 0.
     """
     check_checkout(cores)
-    plan = plan_with_paper(folder, scale)
-    own = [item for item in plan.items if item.paper == Path(folder).resolve().name]
+    own = [item for item in plan.items if item.paper == paper]
     for name in {name for item in own for name in item.datasets}:
         datasets.describe(name)
-    targets = [str(item.output("html" if item.layout else "pdf")) for item in own]
-    config = str(plan.config_file)
-    if not only_shown:
-        plan.save()
-    return run_commands(
-        [
-            ["snakemake", *targets, "--cores", cores, "--configfile", config],
-            ["kronbench", "report", "--config", config],
-        ],
-        only_shown,
-    )
+    return make_items(plan, own, cores, only_shown)
 
 
 def check_paper(plan: Plan, paper: str) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """The last accepted run of a scale: its verdicts, tables and machine, as committed files.
 
-``results/reference/<scale>/`` holds ``verdicts.csv``, the result tables (``runs/accepted.py``),
+``results/reference/<scale>/`` holds ``verdicts.csv``, the result tables (``accepted.py``),
 the numbers of at most 1 MiB that items make of them under ``<paper>/<item>.csv``, what their
 columns are in ``columns.json``, and ``machine.json``. A run is compared with it; only ``accept``
 writes it.
@@ -49,7 +49,7 @@ _SURROUNDINGS = (
 )
 
 # Why a table may lack rows that another run has: the key of ``machine.json`` that lists such
-# tables, and what its jobs say (the second as bench.solvers has it).
+# tables, and what its jobs say (the second as runner.solvers has it).
 _SHORT = {"capped": OVER_CAP, "without": "is not installed"}
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kronbench import datasets
 from kronbench.errors import InputError
-from kronbench.reference.figures import check_checkout, plan_of_scale, run_commands, told
+from kronbench.reference.figures import check_checkout, make_items, plan_of_scale, told
 from kronbench.runner.items import Item, Plan, load_plan
 from kronbench.runner.outside import commit_of, use_outside
 from kronbench.runner.source_imports import read_module
@@ -154,15 +154,7 @@ def run_with(
         for entry in plan.items
         if (entry.paper, entry.tables_of) in changed and not entry.numbers_of
     ]
-    targets = [str(entry.output("html" if entry.layout else "pdf")) for entry in drawn]
-    config = str(plan.config_file)
-    commands = [
-        ["snakemake", *targets, "--cores", cores, "--configfile", config],
-        ["kronbench", "report", "--config", config],
-    ]
-    if not only_shown:
-        plan.save()
-    status = run_commands(commands, only_shown)
+    status = make_items(plan, drawn, cores, only_shown)
     if not only_shown and not status:
         print("".join(f"\n{text}\n" for text in map(told, drawn)), end="")
     return status

@@ -38,7 +38,6 @@ RESULTS = Path("results")
 # Settings that say where data come from, and whether accepted parts are taken.
 _ORIGINS = ("data", "mirror", "parts")
 _UNSET = object()
-_FOLDS = 9  # of the zero-shot split (evaluation.VertexDisjointKFold), counted from 0
 
 
 @dataclass(frozen=True)
@@ -104,6 +103,11 @@ class Item:
         drawn = ("html", "md", "tex") if self.layout else ("pdf", "png")
         return ("csv", "json", *drawn)
 
+    @property
+    def target(self) -> Path:
+        """The file that stands for it: a table's .html, a figure's .pdf."""
+        return self.output("html" if self.layout else "pdf")
+
     def output(self, suffix: str) -> Path:
         """``results/<scale>/<paper>/<item>.<suffix>``."""
         return self.folder / f"{self.name}.{suffix}"
@@ -126,8 +130,7 @@ class Item:
     @property
     def workflow_command(self) -> str:
         """The command that makes the item alone, with the data and tables that it needs."""
-        measured = dataclasses.replace(self, from_accepted=False)
-        target = measured.output("html" if self.layout else "pdf")
+        target = dataclasses.replace(self, from_accepted=False).target
         return f"snakemake {target} --cores all{_configfile(self.scale, self.from_accepted)}"
 
 
@@ -267,7 +270,8 @@ def load_plan(config: Mapping | str | Path) -> Plan:
                 raise InputError(
                     f"papers.{paper}: there is no item '{name}'; known are: {', '.join(entries)}"
                 )
-        items += [_item(paper, name, entries, overrides, config) for name in entries]
+        n_folds = papers[paper].get("protocol", {}).get("folds")
+        items += [_item(paper, name, entries, overrides, config, n_folds) for name in entries]
     return Plan(config=config, papers=papers, items=tuple(_gathered(items, papers)))
 
 
@@ -363,7 +367,7 @@ def _gathered(items, papers):
         yield dataclasses.replace(item, numbers_of=tuple(known[there] for there in sources))
 
 
-def _item(paper, name, entries, overrides, config):
+def _item(paper, name, entries, overrides, config, n_folds):
     entry, override = entries[name], overrides.get(name, {})
     source = entry.get("tables_of", name)
     if source != name:
@@ -396,7 +400,7 @@ def _item(paper, name, entries, overrides, config):
                 f"papers.{paper}.{name}: {key} is {reprlib.repr(value)}; "
                 f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
             )
-        _check_folds(f"papers.{paper}.{name}", key, value, base[key])
+        _check_folds(f"papers.{paper}.{name}", key, value, base[key], n_folds)
     if "numbers_of" not in entry:
         _check_module(paper, name, "measure", entry["experiment"], {"run", "COLUMNS"})
     _check_module(paper, name, "draw", entry["drawing"], set())
@@ -451,14 +455,16 @@ def _kind(value):
     return "a text" if isinstance(value, str) else "a list or mapping"
 
 
-def _check_folds(place, key, value, known):
-    """Refuse folds that no split has: nine by number, or those that the paper's file names."""
+def _check_folds(place, key, value, known, n_folds):
+    """Refuse folds that the paper's split has not: by number, or those that its file names."""
     if key not in ("fold", "folds", "timed_folds") or not isinstance(value, int | list):
         return
     if key == "folds" and not isinstance(known, list):  # how many there are
         return
     named = isinstance(known, list) and any(isinstance(fold, str) for fold in known)
-    right = known if named else list(range(_FOLDS))
+    if not named and n_folds is None:
+        return
+    right = known if named else list(range(n_folds))
     for fold in value if isinstance(value, list) else [value]:
         if fold not in right or isinstance(fold, bool | float):
             raise InputError(f"{place}: {key}: there is no fold {fold!r}; known are: {right}")

@@ -9,6 +9,7 @@ The digests are parameters of the jobs, so that no source file is among their in
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 from collections.abc import Iterable
@@ -33,7 +34,7 @@ _CARRIERS = frozenset(
         *("errors", "files", "resources", "settings"),
     )
 )
-# Warm-up and calibration come before the clock, and no untimed column may depend on them; they
+# Warm-up comes before the clock, and no untimed column may depend on them; they
 # use something of every floor. The data of a job come from its data file, which has a rule.
 _BEFORE_THE_CLOCK = frozenset({"kronbench.runner.warm_up", "kronbench.datasets"})
 # Of an item, what only the page shows.
@@ -96,7 +97,7 @@ def data_code(name: str) -> dict[str, str]:
     """
     makers = ("kronbench.datasets.dataset", "kronbench.datasets.fetch", *datasets.modules_of(name))
     # The package itself imports every format.
-    package = {"kronbench.datasets": _sha256(read_module("kronbench.datasets").code.encode())}
+    package = {"kronbench.datasets": _code_sum("kronbench.datasets")}
     return package | code_of(*makers, but=_CARRIERS)
 
 
@@ -149,9 +150,14 @@ def code_of(*modules: str, but: Iterable[str] = ()) -> dict[str, str]:
         if name in seen:
             continue
         seen.add(name)
-        found[name] = _sha256(read_module(name).code.encode())
+        found[name] = _code_sum(name)
         waiting += imported_modules(name)
     return found
+
+
+@functools.cache
+def _code_sum(module):
+    return _sha256(read_module(module).code.encode())
 
 
 def _contents(paths):
