@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -188,7 +189,8 @@ def test_the_page_shows_what_comes_out(davis, tmp_path):
     assert len((tmp_path / "test.csv").read_text().splitlines()) == 5010 + 1
     (shown,) = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
     command, *expected = shown.splitlines()
-    command = command.removeprefix("$ ").replace("kronbench", f"{sys.executable} -m kronbench", 1)
+    program = f"{shlex.quote(sys.executable)} -m kronbench"
+    command = command.removeprefix("$ ").replace("kronbench", program, 1)
     printed = run(tmp_path, ["bash", "-c", command]).splitlines()
     assert len(printed) == len(expected), printed
     for got, line in zip(printed, expected, strict=True):

@@ -63,7 +63,9 @@ def test_the_commands_print_what_is_shown(folder):
         shown = lines[position + 1 : end]
         command = line.removeprefix("$ ")
         if command.startswith("kronbench "):
-            command = command.replace("kronbench", f"{sys.executable} -m kronbench", 1)
+            command = command.replace(
+                "kronbench", f"{shlex.quote(sys.executable)} -m kronbench", 1
+            )
         printed = run(folder, ["bash", "-c", command]).splitlines()
         assert len(printed) == len(shown), printed
         for got, expected in zip(printed, shown, strict=True):
