@@ -76,6 +76,7 @@ def load_statements(plan: Plan) -> Statements:
                         f"{file}: claim '{claim['id']}'",
                         {**_DEFAULTS, "paper": paper, **claim},
                     )
+                    _add_correction(claim, plan.papers[paper].get("protocol", {}))
                     _check(place, paper, claim, seen, known)
                     check_claim(place, claim, plan)
                     statements.claims.append(claim)
@@ -148,6 +149,13 @@ def _claims(entry, shared, waiting, path):
                 )
             claims[part["id"]] = _overlaid(claims[part["id"]], part)
     yield from claims.values()
+
+
+def _add_correction(claim, protocol):
+    """Folds that share training pairs are corrected as the paper's protocol says."""
+    spread = claim.get("check", {}).get("spread", {})
+    if spread.get("over") == ["fold"] and "test_over_train" in protocol:
+        spread.setdefault("test_over_train", protocol["test_over_train"])
 
 
 def _overlaid(claim, change):

@@ -60,6 +60,7 @@ class Item:
     tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
     numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
     from_accepted: bool = False  # see Plan.of_accepted
+    protocol: Mapping = dataclasses.field(default_factory=dict)  # that of its paper
 
     @property
     def experiment_module(self) -> str:
@@ -270,8 +271,8 @@ def load_plan(config: Mapping | str | Path) -> Plan:
                 raise InputError(
                     f"papers.{paper}: there is no item '{name}'; known are: {', '.join(entries)}"
                 )
-        n_folds = papers[paper].get("protocol", {}).get("folds")
-        items += [_item(paper, name, entries, overrides, config, n_folds) for name in entries]
+        protocol = papers[paper].get("protocol", {})
+        items += [_item(paper, name, entries, overrides, config, protocol) for name in entries]
     return Plan(config=config, papers=papers, items=tuple(_gathered(items, papers)))
 
 
@@ -367,7 +368,7 @@ def _gathered(items, papers):
         yield dataclasses.replace(item, numbers_of=tuple(known[there] for there in sources))
 
 
-def _item(paper, name, entries, overrides, config, n_folds):
+def _item(paper, name, entries, overrides, config, protocol):
     entry, override = entries[name], overrides.get(name, {})
     source = entry.get("tables_of", name)
     if source != name:
@@ -386,7 +387,7 @@ def _item(paper, name, entries, overrides, config, n_folds):
             f"papers.{paper}.{name} brings the numbers of other items together: "
             f"give the keys to those ({', '.join(entry['numbers_of'])})"
         )
-    base = entry.get("parameters", {})
+    base = {**protocol.get("parameters", {}), **entry.get("parameters", {})}
     datasets = override.get("datasets", entry.get("datasets", ()))
     changes = {key: _from_text(value) for key, value in override.items() if key != "datasets"}
     for key, value in changes.items():
@@ -400,7 +401,7 @@ def _item(paper, name, entries, overrides, config, n_folds):
                 f"papers.{paper}.{name}: {key} is {reprlib.repr(value)}; "
                 f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
             )
-        _check_folds(f"papers.{paper}.{name}", key, value, base[key], n_folds)
+        _check_folds(f"papers.{paper}.{name}", key, value, base[key], protocol.get("folds"))
     if "numbers_of" not in entry:
         _check_module(paper, name, "measure", entry["experiment"], {"run", "COLUMNS"})
     _check_module(paper, name, "draw", entry["drawing"], set())
@@ -431,6 +432,7 @@ def _item(paper, name, entries, overrides, config, n_folds):
         timed=entry.get("timed", False),
         scale=config["scale"],
         tables_of=source,
+        protocol=protocol,
     )
 
 

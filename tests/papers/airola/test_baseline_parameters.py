@@ -45,13 +45,12 @@ def test_each_value_of_each_method_is_tested_on_each_fold(frame):
 
 def test_neighbours_of_one_search_are_those_of_a_model_for_each_number(data, frame):
     for split in splits(SPEC, data):
-        ((fold, test),) = split.tests
-        pairs, y = test()
+        pairs, y = split.tests[split.fold]()
         for k in (1, 15):
             scores = (
                 PairKNN(n_neighbors=k).fit(split.train, split.y_train).decision_function(pairs)
             )
-            row = frame.query(f"method == 'KNN' and fold == {fold} and n_neighbors == {k}")
+            row = frame.query(f"method == 'KNN' and fold == {split.fold} and n_neighbors == {k}")
             assert row["auc"].item() == pytest.approx(roc_auc(y, scores))
 
 
@@ -61,7 +60,8 @@ def test_the_table_has_a_mean_for_each_value():
     )
     frame = frame.assign(n_neighbors=np.nan, reg=[0.25, 0.25, 4, 4], dataset="Ki", source="mirror")
     printed = pd.DataFrame({"method": ["SGD hinge"], "Ki": [0.76]})
-    table = baseline_parameters.tabulate(frame, types.SimpleNamespace(), printed)
+    item = types.SimpleNamespace(protocol={"test_over_train": 0.25})
+    table = baseline_parameters.tabulate(frame, item, printed)
     assert table["ours"].tolist() == pytest.approx([0.6, 0.8])
     assert table["λ"].tolist() == ["2^-2", "2^2"]
     assert table["test sets"].tolist() == [2, 2]

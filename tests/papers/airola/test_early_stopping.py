@@ -71,24 +71,6 @@ def test_both_forms_reach_the_same_risk_and_ranking(data):
     assert first["risk"].nunique() == 2  # two forms were fitted, not one twice
 
 
-def test_data_sets_may_have_folds_of_their_own(data):
-    spec = SPEC | {"folds": {"GPCR": [7], "Ki": [0]}, "iterations": 2}
-    assert set(run_experiment("airola.early_stopping", spec, data, "gpcr")["fold"]) == {7}
-
-
-def test_methods_may_have_folds_of_their_own(data):
-    ridge = {key: SPEC[key] for key in ("solver", "solver_parameters")}
-    spec = {key: SPEC[key] for key in SPEC if key not in ridge} | {
-        "methods": {"one": ridge, "other": ridge},
-        "forms": ["dual"],
-        "folds": {"GPCR": {"one": [3, 7], "other": [7]}},
-        "iterations": 2,
-    }
-    frame = run_experiment("airola.early_stopping", spec, data, "gpcr")
-    found = frame.groupby("method")["fold"].unique().apply(list).to_dict()
-    assert found == {"one": [3, 7], "other": [7]}
-
-
 def test_same_seed_same_numbers_and_another_seed_other_numbers(data):
     first = run_experiment("airola.early_stopping", SVM, data, "gpcr")
     again = run_experiment("airola.early_stopping", SVM, data, "gpcr")
@@ -96,22 +78,3 @@ def test_same_seed_same_numbers_and_another_seed_other_numbers(data):
     np.testing.assert_array_equal(first["risk"], again["risk"])
     np.testing.assert_array_equal(first["auc"], again["auc"])
     assert not np.array_equal(first["risk"], other["risk"])
-
-
-def test_solvers_see_the_same_splits(data, monkeypatch):
-    seen = []
-    from kronbench.evaluation import VertexDisjointKFold
-
-    original = VertexDisjointKFold.split
-
-    def split(self, *arguments):
-        for train, test in original(self, *arguments):
-            seen.append(tuple(test))
-            yield train, test
-
-    monkeypatch.setattr(VertexDisjointKFold, "split", split)
-    run_experiment("airola.early_stopping", SPEC, data, "gpcr")
-    ridge = seen.copy()
-    seen.clear()
-    run_experiment("airola.early_stopping", SVM, data, "gpcr")
-    assert seen == ridge

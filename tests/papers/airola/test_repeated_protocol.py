@@ -12,7 +12,7 @@ from kronbench.papers.airola.measure import early_stopping, method_comparison
 from kronbench.runner.job import run_experiment
 from kronbench.runner.seeds import generator
 
-SHARED = {"draws": {"others": 2}, "fraction": 0.25, "folds": [0, 4], "seed": 7, "time_cap": 10}
+SHARED = {"draws": 2, "fraction": 0.25, "folds": [0, 4], "seed": 7, "time_cap": 10}
 CURVES = SHARED | {
     "protocol": "early_stopping",
     "solver": "kronbench.models.KronRidge",
@@ -22,6 +22,7 @@ CURVES = SHARED | {
 }
 METHODS = SHARED | {
     "protocol": "method_comparison",
+    "inner_folds": [0, 4, 8],
     "grids": {"n_neighbors": [1, 15]},
     "methods": {
         "KronRidge": {"solver": "kronbench.models.KronRidge", "parameters": {"max_iter": 20}},
@@ -62,11 +63,6 @@ def test_methods_are_compared_on_the_same_draw_and_edges_are_counted(data):
     assert frame.query("method == 'KronRidge'")["on_edge"].isna().all()
 
 
-def test_data_sets_have_their_own_number_of_draws(data):
-    spec = CURVES | {"draws": {data.name: 1, "others": 3}}
-    assert set(run_experiment("airola.repeated_protocol", spec, data, "GPCR")["draw"]) == {0}
-
-
 def test_the_table_has_student_s_interval_over_draws():
     frame = pd.DataFrame(
         {"method": "KNN", "draw": [0, 1, 2], "auc": [0.5, 0.6, 0.7], "on_edge": [0, 2, 1]}
@@ -79,15 +75,3 @@ def test_the_table_has_student_s_interval_over_draws():
     assert row["difference"] == pytest.approx(-0.11)
     assert row["±"] == pytest.approx(half_width([0.5, 0.6, 0.7]))
     assert (row["lowest"], row["highest"], row["draws"], row["on edge"]) == (0.5, 0.7, 3, 3)
-
-
-def test_curves_are_shown_at_chosen_points():
-    frame = pd.DataFrame(
-        {"reg": [1.0, 1.0, 2.0], "iteration": [5, 10, 10], "draw": 0, "auc": [0.5, 0.6, 0.7]}
-    ).assign(dataset="Ki", source="mirror")
-    item = types.SimpleNamespace(
-        printed=None, drawing_options={"regs": [1.0], "iterations": [10, 50]}
-    )
-    table = repeated_auc.tabulate(frame, item, None)
-    assert table[["iteration", "λ", "ours"]].to_numpy().tolist() == [[10, "2^0", 0.6]]
-    assert "paper" not in table

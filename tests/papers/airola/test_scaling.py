@@ -9,7 +9,7 @@ from kronbench.evaluation import roc_auc
 from kronbench.models import KronSVM
 from kronbench.papers.airola.draw.scaling import draw
 from kronbench.papers.airola.measure import scaling
-from kronbench.papers.airola.measure.scaling import Folds, _Checkerboards, _frame, _Solvers
+from kronbench.papers.airola.measure.scaling import Folds, Solvers, _Checkerboards, _frame
 from kronbench.runner.clock import Timing
 from kronbench.runner.job import run_experiment
 from kronbench.runner.processes import one_process
@@ -92,13 +92,6 @@ def test_checkerboards_are_the_same_for_every_solver_and_tested_on_new_vertices(
     assert not np.isin(test.row_features, pairs.row_features).any()
 
 
-def test_checkerboard_rows_name_their_data():
-    frame = run_experiment("airola.scaling", BOARDS, None, "all")
-    assert set(frame["dataset"]) == {"checkerboard"}
-    assert set(frame["source"]) == {"generated"}
-    assert set(frame["n"]) == {100, 225, 400}
-
-
 def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypatch):
     seconds = {200: 1.0, 400: 8.0}
 
@@ -113,12 +106,12 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
     monkeypatch.setattr(scaling, "in_turn", pretend)
     spec = SPEC | {"sizes": [200, 400, 2000, 100_000], "folds": [0]}
     problems = Folds(spec, data, generator(7, "scaling", data.name))
-    solvers = _Solvers(spec, ["KronSVM"], problems)
+    solvers = Solvers(spec, ["KronSVM"], problems)
     for size in spec["sizes"]:
-        solvers.measure(["KronSVM"], 0, size)
-    frame = _frame([(solvers.rows, solvers.ends)], [])
+        solvers.measure(0, size)
+    rows, (sentence,) = solvers.results()
+    frame = _frame([(rows, [sentence])])
     assert set(frame["size"]) == {200, 400}
-    (sentence,) = frame.attrs["skipped"]
     assert sentence == (
         "KronSVM with reg 0.5, training: ended after n = 400; the next point would take about "
         "1000 s, over the cap of 100 s"

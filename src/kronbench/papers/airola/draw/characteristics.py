@@ -3,8 +3,8 @@
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
+# What is counted, and the column that the printed tables of 2018 or 2016 have for it.
 COUNTS = {
     "edges": ("edges", "pairs"),
     "positive": ("positive",),
@@ -21,30 +21,28 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each data set and count: ours, the paper's, the difference.
 
     A number that the paper misprints stands as it is printed, with a note.
     """
-    printed = printed.set_index("dataset")
+    printed = printed.set_index("dataset").to_dict("index")
     rows = []
-    for _, measured in frame.iterrows():
+    for measured in frame.to_dict("records"):
+        theirs = printed.get(measured["dataset"], {})
         for count, printed_names in COUNTS.items():
-            column = next((name for name in printed_names if name in printed.columns), None)
-            known = column is not None and measured["dataset"] in printed.index
-            paper = printed.loc[measured["dataset"], column] if known else None
-            misprinted = known and printed.loc[measured["dataset"]].get("misprinted") == count
-            note = printed.loc[measured["dataset"], "note"] if misprinted else ""
+            paper = next((theirs[name] for name in printed_names if name in theirs), None)
+            ours = int(measured[count])
+            misprinted = theirs.get("misprinted") == count
             rows.append(
                 {
                     "dataset": measured["dataset"],
                     "count": count.replace("_", " "),
-                    "ours": int(measured[count]),
+                    "ours": ours,
                     "paper": paper,
-                    "difference": int(measured[count]) - paper if known else None,
-                    "note": f"a misprint: {note}" if misprinted else "",
+                    "difference": None if paper is None else ours - paper,
+                    "note": f"a misprint: {theirs['note']}" if misprinted else "",
                     "source": measured["source"],
                 }
             )
-    table = pd.DataFrame(rows)
-    return table.astype({"paper": "Int64", "difference": "Int64"})
+    return pd.DataFrame(rows).astype({"paper": "Int64", "difference": "Int64"})

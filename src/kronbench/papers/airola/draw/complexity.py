@@ -4,22 +4,18 @@ import pandas as pd
 
 from kronbench.report.estimates import disturbed, exponent
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
-# Airola & Pahikkala, tables 3 (dual) and 4 (primal).
+# Airola & Pahikkala, tables 3 (dual) and 4 (primal): baseline and proposed.
 PRINTED = {
-    ("dual", "independent", "baseline"): "n²",
-    ("dual", "independent", "proposed"): "n²",
-    ("dual", "dependent", "baseline"): "n²",
-    ("dual", "dependent", "proposed"): "q n + m n",
-    ("dual", "complete", "baseline"): "m² q²",
-    ("dual", "complete", "proposed"): "m² q + m q²",
-    ("primal", "independent", "baseline"): "n d r",
-    ("primal", "independent", "proposed"): "n d r",
-    ("primal", "dependent", "baseline"): "n d r",
-    ("primal", "dependent", "proposed"): "min(q d r + d n, m d r + r n)",
-    ("primal", "complete", "baseline"): "m q d r",
-    ("primal", "complete", "proposed"): "min(m d r + m q r, d r q + d m q)",
+    ("dual", "independent"): {"baseline": "n²", "proposed": "n²"},
+    ("dual", "dependent"): {"baseline": "n²", "proposed": "q n + m n"},
+    ("dual", "complete"): {"baseline": "m² q²", "proposed": "m² q + m q²"},
+    ("primal", "independent"): {"baseline": "n d r", "proposed": "n d r"},
+    ("primal", "dependent"): {"baseline": "n d r", "proposed": "min(q d r + d n, m d r + r n)"},
+    ("primal", "complete"): {
+        "baseline": "m q d r",
+        "proposed": "min(m d r + m q r, d r q + d m q)",
+    },
 }
 
 COLUMNS = SHOWN | Columns(
@@ -41,17 +37,18 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each setting and method; exponents are those of n along the sizes measured.
 
     ``speed-up`` compares the seconds of both methods at the largest n that both have; the largest
     deviation is over all n that both have.
     """
-    rows = []
+    rows, compared = [], []
     for setting, part in frame.groupby("setting", sort=False):
-        seconds = part.pivot(index="n", columns="method", values="seconds")
-        common = seconds.dropna().index.max()
-        for method in ("baseline", "proposed"):
+        seconds = part.pivot(index="n", columns="method", values="seconds").dropna()
+        common = seconds.index.max()
+        compared.append(part[(part["method"] == "proposed") & part["n"].isin(seconds.index)])
+        for method, text in PRINTED[item.parameters["form"], setting].items():
             points = part[part["method"] == method].sort_values("n")
             n, ratio = points["n"], points["operations"] / points["cost"]
             rows.append(
@@ -59,7 +56,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
                     "setting": setting,
                     "method": method,
                     "way": points["way"].iloc[0],
-                    "O()": f"O({PRINTED[item.parameters['form'], setting, method]})",
+                    "O()": f"O({text})",
                     "n from": n.min(),
                     "n to": n.max(),
                     "operations / O(), least": ratio.min(),
@@ -73,7 +70,5 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
                     "busy": disturbed(part),
                 }
             )
-    compared = frame.groupby(["setting", "n"])["method"].transform("nunique") == 2
-    deviations = frame.loc[compared & (frame["method"] == "proposed"), "deviation"]
-    worst = deviations.max(skipna=False)
+    worst = pd.concat(compared)["deviation"].max(skipna=False)
     return pd.DataFrame(rows).assign(deviation=worst, dataset="random", source="generated")

@@ -1,32 +1,28 @@
 """Regularized risk and test AUC against iterations, a row of panels for each data set."""
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 
 from kronbench.report.printed import read_printed
 from kronbench.report.style import coinciding, log_ticks, new_figure, shared_legend
-from kronbench.runner.items import Item
 
 LOOKS = {"dual": "-", "primal": "--"}
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Means over folds, a line for each of ``regs``: the risk left, the AUC right of it.
 
     Airola & Pahikkala, figures 3 to 5. A pair of columns for each method where there are several;
     primal forms are dashed. Bars at the end go from the lowest to the highest fold. ``printed_at``
     says of which method and iteration the printed AUC, drawn as a star, is.
     """
-    frame = frame.assign(
-        **{name: frame.get(name, default) for name, default in (("method", ""), ("form", "dual"))}
-    )
+    for name, default in (("method", ""), ("form", "dual")):
+        frame = frame.assign(**{name: frame.get(name, default)})
     datasets = [name for name in item.datasets if name in set(frame["dataset"])]
     methods = list(frame["method"].unique())
     regs = sorted(set(frame["reg"]) & set(item.drawing_options["regs"]))
-    figure, axes = new_figure(
-        len(datasets), 2 * len(methods), width=7.2 if len(methods) == 1 else 9.6, height=1.75
-    )
+    # with one method the titles have room above the line that says which curves coincide
+    width, pad = (7.2, 6) if len(methods) == 1 else (9.6, 14)
+    figure, axes = new_figure(len(datasets), 2 * len(methods), width=width, height=1.75)
     for row, dataset in enumerate(datasets):
         for column, method in enumerate(methods):
             part = frame[(frame["dataset"] == dataset) & (frame["method"] == method)]
@@ -36,15 +32,13 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             folds = f"{n_folds} folds" if n_folds > 1 else "1 fold"
             title = ", ".join(filter(None, [method, dataset, folds]))
             for panel in pair:
-                # above the line that says which curves coincide, where there is room for one only
-                panel.set_title(title, fontsize=8, loc="left", pad=6 if len(methods) == 1 else 14)
-            if row == len(datasets) - 1:
-                for panel in pair:
+                panel.set_title(title, fontsize=8, loc="left", pad=pad)
+                if row == len(datasets) - 1:
                     panel.set_xlabel(_steps(item.parameters, method))
             _star(pair[1], item, dataset)
-    form, *others = frame["form"].unique()
+    forms = frame["form"].unique()
     last = axes[-1, -1]
-    for name in [form, *others] if others else []:
+    for name in forms if len(forms) > 1 else []:
         last.plot([], [], color="0.3", ls=LOOKS[name], lw=1.2, label=name)
     if frame["fold"].nunique() > 1:
         last.plot([], [], "|", color="0.3", ms=10, mew=2.2, label="lowest to\nhighest fold")
@@ -64,10 +58,9 @@ def _draw_pair(pair, part, regs):
                 mean = by_fold.mean(axis=1)
                 curves[name, form] = mean
                 # Thinner lines on top: curves that coincide still show
-                panel.plot(
-                    mean.index, mean, color=f"C{order}", ls=LOOKS[form], lw=widest - 0.4 * order,
-                    label=f"$\\lambda={name}$" if form == "dual" else None,
-                )  # fmt: skip
+                look = {"color": f"C{order}", "ls": LOOKS[form], "lw": widest - 0.4 * order}
+                label = f"$\\lambda={name}$" if form == "dual" else None
+                panel.plot(mean.index, mean, label=label, **look)
                 end = by_fold.iloc[-1]
                 if len(end) > 1 and form == "dual":
                     place = length * (1.04 + 0.03 * order)
@@ -78,30 +71,25 @@ def _draw_pair(pair, part, regs):
         if value == "risk":
             panel.set_yscale("log")
             log_ticks(panel.yaxis)
-        _say_coinciding(panel, curves)
+        if text := _coinciding(panel, curves):
+            look = {"ha": "right", "fontsize": 6, "color": "0.3"}
+            panel.annotate(f"coincide: {text}", (1, 1.03), xycoords="axes fraction", **look)
 
 
-def _say_coinciding(panel, curves):
+def _coinciding(panel, curves):
+    """Which weights have the same curve, or of which weights both forms have."""
     names = list(dict.fromkeys(name for name, _ in curves))
     if {form for _, form in curves} == {"dual"}:
         groups = coinciding(panel, {name: curves[name, "dual"] for name in names})
-        text = "; ".join(_span(group) for group in groups)
-    else:
-        alike = [
-            name
-            for name in names
-            if coinciding(panel, {form: curves[name, form] for form in ("dual", "primal")})
-        ]
-        text = f"both forms: {', '.join(f'${name}$' for name in alike)}" if alike else ""
-    if text:
-        panel.annotate(
-            f"coincide: {text}", (1, 1.03), xycoords="axes fraction", ha="right", fontsize=6,
-            color="0.3",
-        )  # fmt: skip
-
-
-def _span(names):
-    return f"${names[0]}$ to ${names[-1]}$" if len(names) > 2 else f"${names[0]}$, ${names[-1]}$"
+        joints = [" to " if len(group) > 2 else ", " for group in groups]
+        spans = zip(groups, joints, strict=True)
+        return "; ".join(f"${group[0]}${joint}${group[-1]}$" for group, joint in spans)
+    alike = [
+        f"${name}$"
+        for name in names
+        if coinciding(panel, {form: curves[name, form] for form in ("dual", "primal")})
+    ]
+    return f"both forms: {', '.join(alike)}" if alike else ""
 
 
 def _steps(parameters, method):
@@ -111,11 +99,7 @@ def _steps(parameters, method):
 
 def _star(panel, item, dataset):
     """The AUC that the paper prints, at the iterations that it is for."""
-    place = item.drawing_options.get("printed_at")
-    if place is None:
-        return
-    printed = read_printed(item).set_index("method")
-    panel.plot(
-        place["iteration"], printed.loc[place["method"], dataset], "*", ms=10, mfc="white",
-        mec="black", mew=0.9, ls="", zorder=5, label="printed in\ntable 6",
-    )  # fmt: skip
+    if place := item.drawing_options.get("printed_at"):
+        printed = read_printed(item).set_index("method").loc[place["method"], dataset]
+        look = {"ms": 10, "mfc": "white", "mec": "black", "mew": 0.9, "ls": "", "zorder": 5}
+        panel.plot(place["iteration"], printed, "*", label="printed in\ntable 6", **look)

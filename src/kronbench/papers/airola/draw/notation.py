@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     counts=(
@@ -15,7 +14,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each data set; the last two numbers tell the setting of section 3.4."""
     n, m, q = frame["n"], frame["m"], frame["q"]
     return pd.DataFrame(

@@ -1,14 +1,9 @@
 """Test AUC of the baselines by the parameter that they select."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.method_comparison import splits
 from kronbench.runner.columns import Columns, Parameter
@@ -28,18 +23,16 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each fold, method and value of its parameter (Airola & Pahikkala, section 5.6).
 
-    Splits and seeds are those of ``method_comparison``; models are trained on all training pairs
-    of a fold and tested on its test pairs, without a selection. ``methods`` has for each name
-    ``solver``, ``parameters`` and ``over``, the parameter that takes the values of ``grids``; the
-    other column of a parameter is empty.
+    Splits and seeds are those of ``method_comparison``, without a selection. ``over`` names the
+    parameter of a method that takes the values of ``grids``; the other one's column is empty.
     """
     rows = []
     for split in tqdm(splits(spec, data), desc=data.name, unit="fold"):
         seed = int(generator(spec["seed"], data.name, split.fold).integers(2**31))
-        test, y_test = split.tests[0][1]()
+        test, y_test = split.tests[split.fold]()
         for name, entry in spec["methods"].items():
             over = entry["over"]
             for value, scores in _scores(entry, spec["grids"][over], split, test, seed):
@@ -51,14 +44,11 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
 
 def _scores(entry, grid, split, test, seed):
     """Each value of the grid with the decision values on the test pairs."""
-    models = [make_solver(entry["solver"], **entry["parameters"]) for _ in grid]
-    if hasattr(models[0], "decision_path"):  # one search for all numbers of neighbours
-        yield from zip(
-            grid,
-            models[0].fit(split.train, split.y_train).decision_path(test, grid).T,
-            strict=True,
-        )
+    model = make_solver(entry["solver"], **entry["parameters"])
+    if hasattr(model, "decision_path"):  # one search for all numbers of neighbours
+        model.fit(split.train, split.y_train)
+        yield from zip(grid, model.decision_path(test, grid).T, strict=True)
         return
-    for value, model in zip(grid, models, strict=True):
+    for value in grid:
         model.set_params(**{entry["over"]: value}, random_state=seed)
         yield value, model.fit(split.train, split.y_train).decision_function(test)

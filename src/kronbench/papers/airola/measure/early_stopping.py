@@ -1,18 +1,12 @@
 """Regularized risk and test AUC after each iteration, over folds and regularization weights."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
-from kronbench.datasets.drug_target import labelled_pairs
-from kronbench.evaluation import VertexDisjointKFold, roc_auc
+from kronbench.evaluation import roc_auc
+from kronbench.papers.airola.measure.zero_shot import zero_shot_splits
 from kronbench.runner.columns import Columns, Parameter
-from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import make_solver
 
 COLUMNS = Columns(
@@ -24,47 +18,34 @@ COLUMNS = Columns(
     values={
         "method": (Parameter(("methods",)),),
         "form": (Parameter(("forms",)),),
-        "fold": (Parameter(("folds", "*")), Parameter(("folds", "*", "*"))),
+        "fold": (Parameter(("folds",)),),
         "stretch": ("first ten", "later"),
         "reg": (Parameter(("regs",)),),
     },
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each fold, reg and iteration (Airola & Pahikkala, figures 3 to 5).
 
     With ``methods``, a mapping of names to ``solver`` and ``solver_parameters``, also for each of
-    them, in the column ``method``, and for each of ``forms``, "dual" or "primal", in the column
-    ``form``. ``iterations`` is the solvers' ``max_iter``.
+    them and of ``forms``, "dual" or "primal". ``iterations`` is the solvers' ``max_iter``.
 
     The dual of a solver with a method ``path`` gives all weights from one Krylov space; any other
     is fitted once a weight, with ``callback`` and ``prediction_operator`` as ``KronSVM`` has them.
-    The splits depend on the seed and the data set alone. ``folds`` is a list, or has one for each
-    data set, or one for each method of a data set.
 
-    ``risk_left`` is what is left of the risk after an iteration: the part above that of the last
-    one, as a share of the part that all iterations take off. ``n`` counts the training pairs.
-    ``stretch`` tells the first ten
+    ``risk_left`` is the part of the risk above that of the last iteration, as a share of the part
+    that all iterations take off. ``n`` counts the training pairs. ``stretch`` tells the first ten
     iterations from later ones.
     """
-    pairs, y = labelled_pairs(
-        data, rng=generator(spec["seed"], "pairs", data.name), fraction=spec["fraction"]
-    )
-    splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
-    splits = list(splitter.split(pairs, y))
+    pairs, y, splits = zero_shot_splits(spec, data, rng)
     frames = []
-    folds = spec["folds"]
-    folds = folds[data.name] if isinstance(folds, Mapping) else folds
-    each = folds.values() if isinstance(folds, Mapping) else [folds]
-    for fold in tqdm(sorted(set().union(*each)), desc=data.name, unit="fold"):
+    for fold in tqdm(sorted(spec["folds"]), desc=data.name, unit="fold"):
         train, test = splits[fold]
         parts = (pairs[train], y[train], pairs[test], y[test])
         # both losses, (1 - 0)^2 / 2 and max(0, 1 - 0)^2 / 2, begin with a half for each pair
         start = len(train) / 2
         for names, solver, parameters in _variants(spec):
-            if isinstance(folds, Mapping) and fold not in folds[names["method"]]:
-                continue
             dual = parameters.get("form", "dual") == "dual"
             path = dual and hasattr(make_solver(solver), "path")
             curves = _path_curves if path else _fitted_curves

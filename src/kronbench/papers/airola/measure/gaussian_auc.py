@@ -1,18 +1,14 @@
 """Test AUC of two SVMs with Gaussian kernels over folds, training sizes and weights."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.libsvm_kernel import LibSVMKernel
-from kronbench.papers.airola.measure.scaling import Folds
+from kronbench.papers.airola.measure.zero_shot import Folds
 from kronbench.runner.columns import Columns, Parameter
 from kronbench.runner.solvers import make_solver
 
@@ -30,11 +26,10 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each fold, size, solver and weight (Airola & Pahikkala, section 5.3).
 
-    Training sets are subsets of a fold's pairs, as in ``scaling``; nothing is timed. ``solvers``
-    has for each name ``solver`` and ``parameters``, ``sizes`` its numbers of pairs. A solver with
+    Training sets are subsets of a fold's pairs, as in ``scaling``; nothing is timed. A solver with
     ``precompute`` is LibSVM, with kernel values that are made once for all subsets of a fold.
     ``over_weights`` is the largest less the smallest ``auc`` over the weights, of one fold, size
     and solver.
@@ -55,16 +50,12 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             else:
                 train = partial(_train, entry, problems, fold)
             for size in sizes:
-                areas = [
-                    roc_auc(y_test, train(size, reg).decision_function(test))
-                    for reg in spec["regs"]
-                ]
                 place = {"fold": fold, "size": size, "n": problems.n_train(size, fold)}
+                models = (train(size, reg) for reg in spec["regs"])
+                areas = [roc_auc(y_test, model.decision_function(test)) for model in models]
                 place |= {"method": name, "over_weights": max(areas) - min(areas)}
-                rows += [
-                    place | {"reg": float(reg), "auc": area}
-                    for reg, area in zip(spec["regs"], areas, strict=True)
-                ]
+                for reg, area in zip(spec["regs"], areas, strict=True):
+                    rows.append(place | {"reg": float(reg), "auc": area})
     return pd.DataFrame(rows)
 
 

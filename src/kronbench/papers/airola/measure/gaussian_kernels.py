@@ -1,13 +1,8 @@
 """How informative Gaussian kernels are: the entries off the diagonal, by the width."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.linalg import gram
 from kronbench.runner.columns import Columns, Parameter
@@ -20,12 +15,11 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each side and each of ``gammas`` (Airola & Pahikkala, section 5.3).
 
     ``mean`` is that of the entries exp(-gamma ||x - x'||^2) off the diagonal of the kernel matrix
-    of all vertices, 0 for the identity matrix and 1 for a matrix full of ones; ``low`` and
-    ``high`` are their 5 % and 95 % quantiles.
+    of all vertices; ``low`` and ``high`` are their 5 % and 95 % quantiles.
     """
     pairs, _ = labelled_pairs(data, rng, 1.0)
     rows = []

@@ -1,9 +1,6 @@
 """LibSVM on many subsets of some pairs, with kernel values that are made once for all of them."""
 
-from __future__ import annotations
-
 import ctypes
-from collections.abc import Mapping
 
 import numpy as np
 from libsvm.svm import kernel_names, svm_node, svm_parameter, svm_problem
@@ -12,7 +9,6 @@ from libsvm.svmutil import svm_train
 from kronbench.linalg import gram
 from kronbench.models import PairLibSVM
 from kronbench.models._vec_trick_predictor import VecTrickPredictor
-from kronbench.pairs import PairData
 
 # LibSVM keeps kernel rows that it may need again, without a change to any number. A row that was
 # dropped is gathered from as many places of memory as there are pairs.
@@ -22,41 +18,22 @@ _CACHE_MIB = 2000.0
 class LibSVMKernel:
     """Gaussian product kernel of n pairs, on which LibSVM trains with any subset of them.
 
-    The models are those of ``PairLibSVM`` with ``precompute``, which makes the kernel values anew
-    for each subset and weight and has 16 bytes for each. Here they take 8 n^2 bytes: LibSVM's row
-    of kernel values has a number beside each, which training does not read, and so the rows of
+    The models are those of ``PairLibSVM`` with these ``parameters`` and ``precompute``, which has
+    16 bytes for each kernel value. Here they take 8 n^2 bytes, n at most ``most`` < 2^21: LibSVM's
+    row of kernel values has a number beside each, which training does not read, and so the rows of
     two pairs lie in one another, the values of one where the other has its numbers.
-
-    Parameters
-    ----------
-    parameters : mapping
-        Those of ``PairLibSVM``, without ``reg``.
-    most : int
-        As many pairs as :meth:`take` will be given, less than 2^21. The memory is kept from one
-        to the next: the first use of it takes ten times as long as to fill it.
     """
 
-    def __init__(self, parameters: Mapping, most: int):
+    def __init__(self, parameters, most):
         self._model = PairLibSVM(**parameters)
+        # Kept from one set of pairs to the next: the first use takes ten times as long as to fill.
         self._memory = np.empty(_size(most))
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the kernel values."""
-        return self._memory.nbytes
-
-    def take(self, pairs: PairData) -> None:
+    def take(self, pairs):
         """Make the kernel values of these pairs, O(n^2), in place of others."""
         self._pairs, n = pairs, len(pairs)
-        kernels, positions = [], []
-        for features, index in (
-            (pairs.row_features, pairs.rows),
-            (pairs.col_features, pairs.cols),
-        ):
-            vertices, position = np.unique(index, return_inverse=True)
-            kernels.append(gram(features[vertices], kernel="gaussian", gamma=self._model.gamma))
-            positions.append(position)
-        (K, G), (rows, cols) = kernels, positions
+        K, rows = _kernel(pairs.row_features, pairs.rows, self._model.gamma)
+        G, cols = _kernel(pairs.col_features, pairs.cols, self._model.gamma)
         # Of two rows: the number of the first entry of the even one, then entries of both in turn.
         # LibSVM wants this number to be 0, and so is that of the odd one: half of the bytes of the
         # even one's first entry, its place counted from one.
@@ -67,7 +44,7 @@ class LibSVMKernel:
             entries[0] = h + 1
             np.multiply(K[rows[h]][rows], G[cols[h]][cols], out=entries[1:])
 
-    def train(self, subset: np.ndarray, signs: np.ndarray, reg: float) -> VecTrickPredictor:
+    def train(self, subset, signs, reg):
         """The model of the pairs at these positions, in their order, with labels -1 and 1."""
         problem = _Subset(self._numbers, subset, signs, len(self._pairs))
         parameter = svm_parameter("-q")
@@ -82,6 +59,11 @@ class LibSVMKernel:
         return VecTrickPredictor(
             self._pairs[subset[support]], coef, -orientation * model.rho[0], self._model.gamma
         )
+
+
+def _kernel(features, index, gamma):
+    vertices, position = np.unique(index, return_inverse=True)
+    return gram(features[vertices], kernel="gaussian", gamma=gamma), position
 
 
 def _size(n):

@@ -1,11 +1,6 @@
 """Operations and seconds of one product: the explicit matrix against the vec trick."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,13 +10,8 @@ from kronbench.pairs import SampledKroneckerOperator
 from kronbench.runner.clock import Stopwatch, measure
 from kronbench.runner.columns import TIMING, Columns
 
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
-
 # Entries of the stored matrix that are made at a time: beside it there is room for little else.
 _BLOCK = 2**22
-
-SETTINGS = ("independent", "dependent", "complete")
 
 COLUMNS = TIMING | Columns(
     key=("setting", "n", "m", "q", "method"),
@@ -37,40 +27,39 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
-    """One row for each setting, size and method (Airola & Pahikkala, tables 3 and 4).
+def run(spec, data, rng):
+    """One row for each setting, size [n, m, q] and method (Airola & Pahikkala, tables 3 and 4).
 
     ``form`` "dual": R (G kron K) R' v with random K (m, m) and G (q, q); "primal": R (T kron D) w
-    with random D (m, d) and T (q, r), d = r = ``features``. Each setting is a list of sizes
-    [n, m, q]. ``method`` is "baseline", the stored n x n or n x dr matrix, or "proposed",
-    Algorithm 1; ``way`` says how it is carried out, which for "independent" pairs in the dual is
-    a double sum over pairs in place of Algorithm 1. ``operations`` are the multiplications and
-    additions of one product, ``cost`` the argument of the paper's O() for the vertices that have
-    a pair (of few pairs some have none, and cost nothing); ``setup_seconds`` is the time up to
-    the end of the first product, ``deviation`` the largest difference of both products, relative
-    to the largest entry.
+    with random D (m, d) and T (q, r), d = r = ``features``. ``method`` is "baseline", the stored
+    n x n or n x dr matrix, or "proposed"; ``way`` says how it is carried out. ``operations`` are
+    the multiplications and additions of one product, ``cost`` the argument of the paper's O() for
+    the vertices that have a pair; ``setup_seconds`` is the time up to the end of the first
+    product, ``deviation`` the largest difference of both products, relative to the largest entry.
     """
     rows, too_large = [], []
-    for setting in SETTINGS:
+    for setting in ("independent", "dependent", "complete"):
         for n, m, q in tqdm(spec[setting], desc=setting, unit="size"):
             problem = _problem(spec["form"], n, m, q, spec["features"], rng)
-            v = rng.standard_normal(len(problem.in_rows))
-            sizes = {"setting": setting, "n": n, "m": m, "q": q}
-            seen = len(np.unique(problem.rows)), len(np.unique(problem.cols))
-            baseline, proposed = _costs(spec["form"], setting, n, *seen, spec["features"])
-            made = {"proposed": (problem.vec_trick, proposed)}
+            _, _, rows_out, cols_out, rows_in, _ = problem
+            v = rng.standard_normal(len(rows_in))
+            seen = len(np.unique(rows_out)), len(np.unique(cols_out))
+            costs = _costs(spec["form"], setting, n, *seen, spec["features"])
+            # as SampledKroneckerOperator does where Algorithm 1 saves nothing
+            summed = (spec["form"], setting) == ("dual", "independent")
+            fast = "double sum" if summed else "Algorithm 1"
+            place = {"setting": setting, "n": n, "m": m, "q": q}
+            product, row = _measured(partial(_vec_trick, problem), v)
+            proposed = place | row | {"method": "proposed", "way": fast, "cost": costs[1]}
+            rows.append(proposed)
             if 8 * n * len(v) > spec["explicit_mib"] * 2**20:
                 too_large.append(f"{setting} n = {n}")
-            else:
-                made["baseline"] = (problem.explicit, baseline)
-            measured = _measure({name: make for name, (make, _) in made.items()}, v)
-            products = {name: product for name, (product, _) in measured.items()}
-            for name, (product, row) in measured.items():
-                if name == "proposed" and "baseline" in products:
-                    expected = products["baseline"]
-                    row["deviation"] = np.abs(product - expected).max() / np.abs(expected).max()
-                way = _way(name, spec["form"], setting)
-                rows.append(sizes | row | {"method": name, "way": way, "cost": made[name][1]})
+                continue
+            expected, row = _measured(partial(_stored, problem), v)
+            rows.append(
+                place | row | {"method": "baseline", "way": "stored matrix", "cost": costs[0]}
+            )
+            proposed["deviation"] = np.abs(product - expected).max() / np.abs(expected).max()
     frame = pd.DataFrame(rows)
     if too_large:
         frame.attrs["skipped"] = [
@@ -80,47 +69,34 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     return frame
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """Entries (rows, in_rows) of one matrix times (cols, in_cols) of another."""
-
-    row_matrix: np.ndarray
-    col_matrix: np.ndarray
-    rows: np.ndarray
-    cols: np.ndarray
-    in_rows: np.ndarray
-    in_cols: np.ndarray
-
-    def vec_trick(self):
-        operator = SampledKroneckerOperator(
-            self.row_matrix,
-            self.col_matrix,
-            self.rows,
-            self.cols,
-            self.in_rows,
-            self.in_cols,
-            method="sparse",
-        )
-        return operator.matvec, operator.flops
-
-    def explicit(self):
-        matrix = np.empty((len(self.rows), len(self.in_rows)))
-        step = max(1, _BLOCK // len(self.in_rows))
-        for start in range(0, len(matrix), step):
-            part = slice(start, start + step)
-            np.multiply(
-                self.row_matrix[np.ix_(self.rows[part], self.in_rows)],
-                self.col_matrix[np.ix_(self.cols[part], self.in_cols)],
-                out=matrix[part],
-            )
-        return matrix.dot, 2 * matrix.size
+def _problem(form, n, m, q, features, rng):
+    """Two matrices, and of each the rows and columns whose entries are multiplied."""
+    if n == m == q:  # each vertex once
+        cells = np.arange(n) * q + rng.permutation(n)
+    else:
+        cells = np.sort(rng.choice(m * q, n, replace=False))
+    rows, cols = np.divmod(cells, q)
+    if form == "dual":
+        K, G = rng.standard_normal((m, m)), rng.standard_normal((q, q))
+        return K + K.T, G + G.T, rows, cols, rows, cols
+    D, T = rng.standard_normal((m, features)), rng.standard_normal((q, features))
+    return D, T, rows, cols, *np.divmod(np.arange(features**2), features)
 
 
-def _way(method, form, setting):
-    if method == "baseline":
-        return "stored matrix"
-    # as SampledKroneckerOperator does where Algorithm 1 saves nothing
-    return "double sum" if (form, setting) == ("dual", "independent") else "Algorithm 1"
+def _vec_trick(problem):
+    operator = SampledKroneckerOperator(*problem, method="sparse")
+    return operator.matvec, operator.flops
+
+
+def _stored(problem):
+    row_matrix, col_matrix, rows, cols, in_rows, in_cols = problem
+    matrix = np.empty((len(rows), len(in_rows)))
+    step = max(1, _BLOCK // len(in_rows))
+    for start in range(0, len(matrix), step):
+        part = slice(start, start + step)
+        left = row_matrix[np.ix_(rows[part], in_rows)]
+        np.multiply(left, col_matrix[np.ix_(cols[part], in_cols)], out=matrix[part])
+    return matrix.dot, 2 * matrix.size
 
 
 def _costs(form, setting, n, m, q, features):
@@ -133,36 +109,14 @@ def _costs(form, setting, n, m, q, features):
     return n * d * r, min(q * d * r + d * n, m * d * r + r * n)
 
 
-def _problem(form, n, m, q, features, rng):
-    cells = _pairs(n, m, q, rng)
-    rows, cols = np.divmod(cells, q)
-    if form == "dual":
-        K, G = rng.standard_normal((m, m)), rng.standard_normal((q, q))
-        return _Problem(K + K.T, G + G.T, rows, cols, rows, cols)
-    D, T = rng.standard_normal((m, features)), rng.standard_normal((q, features))
-    in_rows, in_cols = np.divmod(np.arange(features**2), features)
-    return _Problem(D, T, rows, cols, in_rows, in_cols)
-
-
-def _pairs(n, m, q, rng):
-    """N cells of the m x q matrix; each vertex once where n = m = q."""
-    if n == m == q:
-        return np.arange(n) * q + rng.permutation(n)
-    return np.sort(rng.choice(m * q, n, replace=False))
-
-
-def _measure(made, v):
-    """For each method its product, and what it took: set-up alone, then products in a row.
+def _measured(make, v):
+    """A product, and what it took: set-up alone, then products in a row.
 
     An iterative solver makes one product after the other. Products of both methods in turn would
     have the stored matrix put the matrices of the vertices out of the caches before each.
     """
-    found = {}
-    for name, make in made.items():
-        with Stopwatch() as setup:
-            product, operations = make()
-            product(v)
-        result, timing = measure(partial(product, v))
-        row = {"operations": operations, "setup_seconds": setup.seconds, **timing.columns()}
-        found[name] = result, row
-    return found
+    with Stopwatch() as setup:
+        product, operations = make()
+        product(v)
+    result, timing = measure(partial(product, v))
+    return result, {"operations": operations, "setup_seconds": setup.seconds, **timing.columns()}
