@@ -20,7 +20,6 @@ SPEC = {
     "random_state": 1,
     "stated": None,
     "stated_iterations": 2,
-    "train_at": [1, 8],
 }
 
 

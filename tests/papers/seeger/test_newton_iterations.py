@@ -20,7 +20,8 @@ def test_iterations_come_down_to_the_same_mode(dense):
     assert ours.groupby("model")["reached"].sum().tolist() == [1, 1]
     known = ours.dropna(subset=["gap"])
     assert (known["excess"] <= known["gap"] * (1 + 1e-6) + 1e-9).all()
-    assert (ours["fall"].dropna() > 0).all()
     assert frame[frame["iteration"] == "printed"].groupby("model")["reached"].any().all()
-    names = {"printed", "ours", "ours, tree preconditioner"}
-    assert set(frame["iteration"]) == names
+    assert frame["iteration"].nunique() == 3
+    # the objective falls in every Newton step (Algorithm 3)
+    for _, path in frame.groupby(["model", "iteration"]):
+        assert (path["value"].diff().dropna() <= 1e-12 * path["value"].min()).all()

@@ -7,21 +7,12 @@ from matplotlib.figure import Figure
 from kronbench.report.style import new_figure, shared_legend
 from kronbench.runner.items import Item
 
-TITLES = {
-    "A": "A: known vertices",
-    "B": "B: new drugs",
-    "C": "C: new targets",
-    "D": "D: both new",
-}
+NEW = {"A": "known vertices", "B": "new drugs", "C": "new targets", "D": "both new"}
 _SCORES = {"ci": "concordance index", "mse": "mean squared error"}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """A column of panels for each setting: histograms of CI above, of the squared error below.
-
-    Dashed lines are the published split, dotted ones what the article of the folds prints of a
-    kernel method on it.
-    """
+    """A column of panels for each setting: histograms of CI above, of the squared error below."""
     settings = list(frame["setting"].unique())
     figure, axes = new_figure(2, len(settings), width=8.4, height=1.9)
     for column, setting in enumerate(settings):
@@ -32,7 +23,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             panel.set_xlabel(label)
             panel.set_yticks([])
             panel.grid(False)
-        axes[0, column].set_title(TITLES[setting])
+        axes[0, column].set_title(f"{setting}: {NEW[setting]}")
     axes[0, 0].set_ylabel("splits")
     axes[1, 0].set_ylabel("splits")
     shared_legend(figure, axes, loc="outside lower center", ncols=4)

@@ -13,7 +13,7 @@ COLUMNS = SHOWN | Columns(
         *("ours", "printed", "difference", "ties", "mean of orders", "deviation of orders"),
         *("largest difference", "band", "share within"),
         *("best", "best at", "printed best", "printed best at"),
-        *("last rise", "smallest last step"),
+        "smallest last step",
     ),
     texts=("what", "score", "at"),
     values={
@@ -35,33 +35,26 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     predictions leave open. Of the lines that were made in several orders of sums, ``band`` is half
     the widest interval in which 95 % of all orders lie, by the t distribution, and ``share
     within`` that of the printed lines in theirs. ``best`` is the largest value, of test lines
-    where there are such, and ``best at`` its exponent of two or iteration; ``last rise`` is what
-    the last hundred iterations add, and ``smallest last step`` the least that one of their lines
-    adds to the one before.
+    where there are such, and ``best at`` its exponent of two or iteration; ``smallest last step``
+    is the least that a line of the last hundred iterations adds to the one before.
     """
     printed = printed.rename(columns={"score": "printed score", "at": "printed at"})
     lines = frame.merge(printed, on=["file", "line"], how="left", validate="many_to_one")
-    lines = lines.rename(
-        columns={
-            "value": "ours",
-            "order_mean": "mean of orders",
-            "order_deviation": "deviation of orders",
-        }
-    )
+    names = {"order_mean": "mean of orders", "order_deviation": "deviation of orders"}
+    lines = lines.rename(columns={"value": "ours"} | names)
     lines["difference"] = (lines["ours"] - lines["printed"]).abs()
     of_file = printed.groupby("file")["line"].nunique()
+    keys = ["dataset", "source", "file", "reading"]
     files = [
-        _summary(part, item, of_file[file])
-        for (file, _), part in lines.groupby(["file", "reading"], sort=False)
+        dict(zip(keys, key, strict=True)) | _summary(part, item, of_file[key[2]])
+        for key, part in lines.groupby(keys, sort=False)
     ]
-    own = ["dataset", "source", "file", "reading", "line", "score", "at"]
-    own += ["ours", "printed", "difference", "ties", "mean of orders", "deviation of orders"]
+    own = [*keys, "line", "score", "at", "ours", "printed", "difference", "ties", *names.values()]
     return pd.concat([pd.DataFrame(files), lines[own].assign(part="line")], ignore_index=True)
 
 
 def _summary(part, item, n_printed):
-    first = part.iloc[0]
-    out = part["difference"] <= _DIGITS  # not without a number of ours, nor of theirs
+    come_out = int((part["difference"] <= _DIGITS).sum())  # not without ours, nor without theirs
     several = part.dropna(subset=["mean of orders"])
     half = several["deviation of orders"] * interval_factor(item.parameters["orders"] + 1, 1.0)
     apart = (several["printed"] - several["mean of orders"]).abs()
@@ -70,17 +63,12 @@ def _summary(part, item, n_printed):
     at = tested["iteration" if by_iteration else "exponent"]
     alone = part["second_exponent"].isna().all()
     ours, printed = tested["ours"].idxmax(), tested["printed"].idxmax()
-    rises = _last_rises(part) if by_iteration else ()
     return {
         "part": "file",
-        "dataset": first["dataset"],
-        "source": first["source"],
-        "file": first["file"],
-        "reading": first["reading"],
-        "what": item.drawing_options["what"][first["file"]],
+        "what": item.drawing_options["what"][part["file"].iloc[0]],
         "lines": len(part),
-        "come out": int(out.sum()),
-        "lines that differ": max(len(part), n_printed) - int(out.sum()),
+        "come out": come_out,
+        "lines that differ": max(len(part), n_printed) - come_out,
         "beyond ties": int((part["difference"] > _DIGITS + part["ties"]).sum()),
         "largest difference": part["difference"].max(),
         "band": half.max(),
@@ -89,13 +77,13 @@ def _summary(part, item, n_printed):
         "printed best": tested["printed"][printed],
         "best at": at[ours] if alone else None,
         "printed best at": at[printed] if alone else None,
-        "last rise": rises.sum(skipna=False) if len(rises) else None,
-        "smallest last step": rises.min(skipna=False) if len(rises) else None,
+        "smallest last step": _smallest_last_step(part) if by_iteration else None,
     }
 
 
-def _last_rises(part):
-    """What each line of the last hundred iterations adds to the one before; none without."""
+def _smallest_last_step(part):
+    """NaN where one of the lines is missing, or where they are not the last of a hundred."""
     values = part.set_index("iteration")["ours"].sort_index()
     last = values.index.max()
-    return values.loc[last - 100 :].diff().iloc[1:] if last - 100 in values.index else values[:0]
+    steps = values.loc[last - 100 :].diff().iloc[1:]
+    return steps.min(skipna=False) if last - 100 in values.index else None

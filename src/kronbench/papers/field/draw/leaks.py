@@ -5,6 +5,15 @@ import pandas as pd
 from kronbench.runner.columns import SHOWN, Columns, Parameter
 from kronbench.runner.items import Item
 
+COUNTS = {
+    "n": "n",
+    "n_train": "training pairs",
+    "new_vertices": "new vertices",
+    "with_twin": "with a twin",
+    "with_near": "with a near one",
+}
+SCORES = {"ci": "CI", "mse": "MSE", "interaction": "interaction"}
+
 COLUMNS = SHOWN | Columns(
     key=("setting", "method", "pairs"),
     counts=("n", "training pairs", "new vertices", "with a twin", "with a near one"),
@@ -21,21 +30,6 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each data set, setting, method and part of the test pairs that has some."""
     frame = frame[frame["method"].isin(item.parameters["by_leak"])]
     frame = frame[(frame["trained_on"] == "all parts") & (frame["n"] > 0)]
-    columns = {
-        "dataset": "dataset",
-        "setting": "setting",
-        "method": "method",
-        "pairs": "pairs",
-        "n": "n",
-        "n_train": "training pairs",
-        "new_vertices": "new vertices",
-        "with_twin": "with a twin",
-        "with_near": "with a near one",
-        "ci": "CI",
-        "mse": "MSE",
-        "interaction": "interaction",
-        "source": "source",
-    }
-    shown = frame[list(columns)].rename(columns=columns)
-    counts = ["n", "training pairs", "new vertices", "with a twin", "with a near one"]
-    return shown.astype(dict.fromkeys(counts, int))
+    keys = ["dataset", "source", "setting", "method", "pairs"]
+    shown = frame[[*keys, *COUNTS, *SCORES]].astype(dict.fromkeys(COUNTS, int))
+    return shown.rename(columns=COUNTS | SCORES)

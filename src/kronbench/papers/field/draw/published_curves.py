@@ -18,10 +18,8 @@ NEW = {
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """A row of panels for each pairwise kernel, a column for each setting.
 
-    Printed curves are wide and grey, ours lie on them. The Cartesian kernel has a curve with the
-    vertices of the test set renumbered as the published program does (Viljanen, Airola &
-    Pahikkala 2022). The last row has, of the first kernel, the distance from the printed curve
-    and that between two orders of sums.
+    Printed curves are wide and grey, ours lie on them. The last row has, of the first kernel, the
+    distance from the printed curve and that between two orders of sums.
     """
     frame = frame[frame["random_state"] == item.parameters["random_state"]]
     kernels = [name for name in item.parameters["iterations"] if name in set(frame["pairwise"])]

@@ -1,5 +1,6 @@
 """Scores by their definitions: what one name can mean for the same predictions."""
 
+import numpy as np
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
@@ -7,13 +8,8 @@ from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("predictions", "score"),
-    counts=("models",),
     numbers=("value", "±", "apart"),
     texts=("family", "definition"),
-    values={
-        "predictions": ("MDeePred", "KronRidge", "row and column effects"),
-        "family": ("concordance", "rm2", "area", "error"),
-    },
 )
 
 
@@ -23,24 +19,10 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     ``apart`` is the distance between the definition and the first one of its family.
     """
     frame = frame.assign(predictions=frame["predictions"].str.partition(", ")[0])
-    rows = []
-    for (name, family), part in frame.groupby(["predictions", "family"], sort=False):
-        first = None
-        for score, values in part.groupby("score", sort=False):
-            mean = values["value"].mean()
-            first = mean if first is None else first
-            rows.append(
-                {
-                    "predictions": name,
-                    "family": family,
-                    "score": score,
-                    "definition": values["definition"].iloc[0],
-                    "value": mean,
-                    "±": values["value"].std() if len(values) > 1 else None,
-                    "apart": mean - first,
-                    "models": len(values),
-                    "dataset": values["dataset"].iloc[0],
-                    "source": values["source"].iloc[0],
-                }
-            )
-    return pd.DataFrame(rows)
+    family = ["dataset", "source", "predictions", "family"]
+    values = frame.groupby([*family, "score", "definition"], sort=False)["value"]
+    table = values.agg(["mean", "std"]).reset_index()
+    table = table.rename(columns={"mean": "value", "std": "±"})
+    families = table.groupby(family, sort=False)
+    table = table.assign(apart=table["value"] - families["value"].transform("first"))
+    return table.iloc[np.argsort(families.ngroup(), kind="stable")]  # each in one piece

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
+from kronbench.datasets import Dataset, PublishedFold
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, aupr, margin_scores
-from kronbench.models import KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
+from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
 from kronbench.pairs import PairData
 from kronbench.papers.field.measure.fold_leaks import Leaks
 from kronbench.papers.field.measure.fold_libsvm import (
@@ -22,7 +22,6 @@ from kronbench.papers.field.measure.fold_libsvm import (
     matrix_gigabytes,
     spread_rows,
 )
-from kronbench.papers.field.measure.fold_ridges import FoldRidges
 from kronbench.papers.field.measure.inputs import published, unit_kernel
 from kronbench.runner.columns import Columns, Parameter
 from kronbench.runner.field_best import best_of, candidates
@@ -32,7 +31,6 @@ from kronbench.runner.solvers import scores_of
 COLUMNS = Columns(
     key=("setting", "method", "trained_on", "pairs"),
     repeats=("trained_on",),
-    clock=("seconds", "choice_seconds"),
     counts=("n", "n_train", "on_edge", "new_vertices", "with_twin", "with_near"),
     numbers=(
         *("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction"),
@@ -50,84 +48,106 @@ COLUMNS = Columns(
 _SCORES = ("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction")
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each published setting, method, training set and part of the test pairs.
 
-    The test fold of each of ``folds`` is predicted by ``methods``. What a method has to choose it
-    chooses by the mean squared error on the first training part, with the others to train on: of
-    ``kernels`` of its data set, of ``effects`` of both sides and of ``regs``; machines that
-    separate the positives take their weight (of ``class_regs`` of the data set, or of ``regs``) by
-    the AUPR there. Then it is trained on all parts, and for ``repeated`` methods on
-    all but each one, as publications do. LibSVM is left out where its training would pass
-    ``training_caps``.
+    What a method has to choose it chooses on the first training part, with the others to train on:
+    kernels, effects of both sides and weights by the mean squared error, machines that separate
+    the positives their weight by the AUPR. Then it is trained on all parts, and ``repeated``
+    methods on all but each one, as publications do.
 
     ``pairs`` are "all" test pairs, or, for methods ``by_leak``, those of which a training pair has
     ``twin`` vertices (equal rows of the similarity matrices) on both sides, those of which one has
-    ``near`` ones (a similarity of at least 0.9), and ``other`` ones. ``new_vertices`` counts those
-    that no training pair has, ``with_twin`` and ``with_near`` those of them that have one among
-    the training vertices.
+    ``near`` ones (a similarity of at least 0.9), and ``other`` ones. ``with_twin`` and
+    ``with_near`` count the ``new_vertices`` that have one among the training vertices.
     """
-    problem = _Problem(data, spec)
-    frames = []
-    skipped = []
+    names = spec["kernels"][data.name.lower()]
+    kernels = {}
+    for name in {*names["drugs"], *names["targets"]}:
+        array, _, squared = names["arrays"][name].partition(", ")
+        kernels[name] = unit_kernel(data[array], bool(squared))
+    rows, skipped = [], []
     for name in tqdm(spec["folds"], desc=data.name, unit="fold"):
         try:
             fold = published(data, name)
         except InputError as error:
             skipped.append(f"{data.name}, {name}: {error}")
             continue
-        setting = f"setting {name.rpartition('-')[2]}"
-        frames += _of_fold(problem, fold, setting, spec, skipped)
-    if not frames:
+        rows += _of_fold(_Problem(data, fold, kernels, spec), skipped)
+    if not rows:
         raise InputError(f"no fold of {data.name} is at hand: {skipped[0]}")
-    frame = pd.DataFrame(frames)
+    frame = pd.DataFrame(rows)
     frame.attrs["skipped"] = skipped
     return frame
 
 
 class _Problem:
-    """Affinities and kernels of a data set."""
+    """A fold with its affinities, and Kronecker ridge regression on kernels of its vertices."""
 
-    def __init__(self, data, spec):
-        self.data, self.Y = data, affinities(data)
-        self.choices = spec["kernels"][data.name.lower()]
-        self.dtype = spec["dtypes"].get(data.name.lower(), "float64")
-        self.names = self.choices["drugs"], self.choices["targets"]
-        arrays = {name for names in self.names for name in names}
-        self.kernel = {name: _kernel(data, self.choices["arrays"][name]) for name in arrays}
+    def __init__(self, data, fold: PublishedFold, kernels, spec):
+        self.data, self.fold, self.kernels, self.spec = data, fold, kernels, spec
+        self.name = data.name.lower()
+        self.choices = spec["kernels"][self.name]
+        Y = affinities(data)
+        self.y = Y[fold.rows, fold.cols]
+        self.positive = self.y > fold.positive_above
+        self.labels = np.where(self.positive, 1.0, -1.0)
         order = generator(spec["seed"], "permuted kernels", data.name)
-        self.orders = [order.permutation(size) for size in self.Y.shape]
-        self.similarities = data["drug_similarity"], data["target_similarity"]
+        self.orders = [order.permutation(size) for size in Y.shape]
+        # the pairs of the fold over vertices whose features are not read
+        self.bare = PairData(*(np.zeros((size, 1)) for size in Y.shape), fold.rows, fold.cols)
+        self._errors = {}
 
-    def pairs(self, drugs, targets, rows, cols, permuted=False):
-        sides = [self.kernel[drugs], self.kernel[targets]]
+    def pairs(self, drugs, targets, permuted):
+        sides = [self.kernels[drugs], self.kernels[targets]]
         if permuted:
             sides = [K[np.ix_(p, p)] for K, p in zip(sides, self.orders, strict=True)]
-        return PairData(*sides, rows, cols)
+        return PairData(*sides, self.fold.rows, self.fold.cols)
+
+    def ridge(self, effects, reg):
+        options = {"solver": "minres", "max_iter": self.spec["max_iter"], "tol": 1e-5}
+        return KronRidge(**self.parameters(effects, reg), **options)
+
+    def parameters(self, effects, reg):
+        return {
+            "reg": reg,
+            "row_kernel": "precomputed",
+            "col_kernel": "precomputed",
+            "row_effect": effects[0],
+            "col_effect": effects[1],
+            "product": "dense",
+            "dtype": self.spec["dtypes"].get(self.name, "float64"),
+        }
+
+    def errors(self, kernels, effects, validation, train):
+        """Squared errors on the validation part for each of ``regs``; methods ask for the same."""
+        key = kernels, tuple(effects)
+        if key not in self._errors:
+            regs = self.spec["regs"]
+            X, mean = self.pairs(*kernels), self.y[train].mean()
+            path = self.ridge(effects, regs[0]).path(
+                X[train], self.y[train] - mean, regs, X[validation]
+            )
+            off = self.y[validation] - mean - path.final_test_scores(0.0)
+            self._errors[key] = np.mean(off**2, axis=1).tolist()
+        return self._errors[key]
 
 
-def _kernel(data, of):
-    name, _, squared = of.partition(", ")
-    return unit_kernel(data[name], bool(squared))
-
-
-def _of_fold(problem, fold, setting, spec, skipped):
-    y = problem.Y[fold.rows, fold.cols]
-    leak = Leaks(problem.similarities, fold)
-    ridges = FoldRidges(problem, fold, y, spec)
+def _of_fold(problem, skipped):
+    fold, spec = problem.fold, problem.spec
+    setting = f"setting {fold.name.rpartition('-')[2]}"
+    leak = Leaks((problem.data["drug_similarity"], problem.data["target_similarity"]), fold)
     for method, entry in spec["methods"].items():
-        if fold.dataset.lower() not in entry.get("datasets", [fold.dataset.lower()]):
+        if problem.name not in entry.get("datasets", [problem.name]):
             continue
         if setting not in entry.get("settings", setting):
             continue
-        model = _MODELS[entry["model"]](ridges, entry)
-        start = ridges.clock()
+        model = _MODELS[entry["model"]](problem, entry)
         try:
-            chosen = model.choose(fold.parts[0], np.concatenate(fold.parts[1:]))
+            model.choose(fold.parts[0], np.concatenate(fold.parts[1:]))
         except OverCap as reason:
             skipped.append(f"{fold.dataset}, {setting}: {method}: {reason}")
             continue
-        choice_seconds = ridges.clock() - start
         trainings = {"all parts": fold.train}
         if method in spec["repeated"]:
             for k in range(len(fold.parts)):
@@ -136,194 +156,126 @@ def _of_fold(problem, fold, setting, spec, skipped):
         if entry.get("without_near"):
             trainings = {"all parts": leak.unrelated(fold.train)}
         for trained_on, train in trainings.items():
-            start = ridges.clock()
-            scores = model.predict(train, fold.test)
+            scores = model.predict(train, fold.test, model.chosen)
             row = {
                 "setting": setting,
                 "method": method,
                 "trained_on": trained_on,
                 "n_train": len(train),
-                "seconds": ridges.clock() - start,
-                "choice_seconds": choice_seconds,
-                **chosen,
+                **model.chosen,
             }
             by_leak = method in spec["by_leak"] and trained_on == "all parts"
             for name, part in leak.parts.items() if by_leak else [("all", slice(None))]:
-                found = _scored(y, scores, fold, part, entry)
+                found = _scored(problem, scores, part, entry)
                 yield {**row, "pairs": name, **found, **(leak.counts if by_leak else {})}
 
 
-def _scored(y, scores, fold, part, entry):
-    test = fold.test[part]
+def _scored(problem, scores, part, entry):
+    fold, test = problem.fold, problem.fold.test[part]
     if len(test) < 2:
         return {"n": len(test)}
     found = affinity_scores(
-        y[test], scores[part], fold.rows[test], fold.cols[test], fold.positive_above, _SCORES
+        problem.y[test],
+        scores[part],
+        fold.rows[test],
+        fold.cols[test],
+        fold.positive_above,
+        _SCORES,
     )
-    found = {name: found[name] for name in _SCORES}
     if entry["model"] in ("svm", "ridge of classes", "libsvm"):  # their scores are no affinities
         found |= {"mse": np.nan, "rm2": np.nan}
     return {"n": len(test), **found}
 
 
-class _Model:
-    """A method that chooses on a validation part, then predicts."""
+class _Margins:
+    """Row and column effects alone. A method chooses on a validation part, then predicts."""
 
-    def __init__(self, ridges, entry):
-        self.ridges, self.entry = ridges, entry
-        self.problem, self.fold, self.y = ridges.problem, ridges.fold, ridges.y
-        self.spec = ridges.spec
-        self.chosen = {}
+    def __init__(self, problem, entry):
+        self.problem, self.entry, self.spec = problem, entry, problem.spec
+        self.fold, self.y = problem.fold, problem.y
+        self.chosen = {}  # columns that say what has been chosen
 
     def choose(self, validation, train):
-        """Columns that say what has been chosen."""
-        return self.chosen
+        pass
 
-    def bare_pairs(self):
-        """The pairs of the fold over vertices whose features are not read."""
-        features = (np.zeros((size, 1)) for size in self.problem.Y.shape)
-        return PairData(*features, self.fold.rows, self.fold.cols)
-
-
-class _Margins(_Model):
-    def predict(self, train, test):
-        X = self.bare_pairs()
+    def predict(self, train, test, chosen):
+        X = self.problem.bare
         return margin_scores(X[train], self.y[train], X[test])
 
+    def best_for_classes(self, points, validation, train):
+        """The point of the largest AUPR on the validation part."""
+        positive = self.problem.positive[validation]
+        return max(
+            points, key=lambda point: aupr(positive, self.predict(train, validation, point))
+        )
 
-class _Ridge(_Model):
+
+class _Ridge(_Margins):
     def choose(self, validation, train):
-        best = np.inf
         regs = self.spec["regs"]
-        # the last ones; none is the other end, and no edge
+        # the last effects are an end of their grid, none is no edge
         largest = list(self.problem.choices["effects"][-1])
+        points = []
         for drugs, targets, effects in self._candidates():
             kernels = self._kernels(drugs, targets)
-            errors = self.ridges.errors(kernels, effects, validation, train)
+            errors = self.problem.errors(kernels, effects, validation, train)
             for reg, mse in zip(regs, errors, strict=True):
-                if mse < best:
-                    best = mse
-                    self.chosen = {
-                        "drug_kernel": drugs,
-                        "target_kernel": targets,
-                        "row_effect": effects[0],
-                        "col_effect": effects[1],
-                        "reg": reg,
-                        "on_edge": int(reg in (min(regs), max(regs)) or list(effects) == largest),
-                        "validation_mse": mse,
-                    }
-        return self.chosen
+                point = {
+                    "drug_kernel": drugs,
+                    "target_kernel": targets,
+                    "row_effect": effects[0],
+                    "col_effect": effects[1],
+                    "reg": reg,
+                    "on_edge": int(_at_an_end(reg, regs) or list(effects) == largest),
+                    "validation_mse": mse,
+                }
+                points.append(point)
+        self.chosen = min(points, key=lambda point: point["validation_mse"])
 
     def _candidates(self):
         choices = self.problem.choices
-        sides = [self.entry.get(side, choices[side]) for side in ("drugs", "targets")]
-        if self.fold.dataset.lower() in self.entry.get("tabulated", {}):
-            sides = self.entry["tabulated"][self.fold.dataset.lower()]
+        sides = choices["drugs"], choices["targets"]
+        sides = self.entry.get("tabulated", {}).get(self.problem.name, sides)
         effects = choices["effects"] if self.entry.get("effects", True) else [[0.0, 0.0]]
         return itertools.product(*sides, effects)
 
     def _kernels(self, drugs, targets):
         return drugs, targets, self.entry.get("permuted", False)
 
-    def _chosen_kernels(self):
-        return self._kernels(self.chosen["drug_kernel"], self.chosen["target_kernel"])
+    def predict(self, train, test, chosen):
+        X = self.problem.pairs(*self._kernels(chosen["drug_kernel"], chosen["target_kernel"]))
+        effects = chosen["row_effect"], chosen["col_effect"]
+        return self._fitted(X, train, test, effects, chosen["reg"])
 
-    def predict(self, train, test):
-        effects = self.chosen["row_effect"], self.chosen["col_effect"]
-        kernels = self._chosen_kernels()
-        return self.ridges.predictions(kernels, effects, self.chosen["reg"], train, test)
-
-
-class _Cv(_Model):
-    """KronRidgeCV with the same validation part: weights of all kernels by the gradient."""
-
-    def choose(self, validation, train):
-        sides = [
-            {name: self.problem.kernel[name] for name in names} for names in self.problem.names
-        ]
-        order = np.concatenate([validation, train])
-        positions = np.arange(len(order))
-        cut = len(validation)
-        vertices = self.fold.rows, self.fold.cols
-        self.X = PairData(*(next(iter(side.values())) for side in sides), *vertices)
-        self.model = KronRidgeCV(
-            row_kernels=sides[0],
-            col_kernels=sides[1],
-            cv=[(positions[cut:], positions[:cut])],
-            **self.entry["parameters"],
-        ).fit(self.X[order], self.y[order])
-        best = self.model.best_params_
-        return {
-            "drug_kernel": "weighted sum",
-            "target_kernel": "weighted sum",
-            "on_edge": len(self.model.on_edge_),
-            "validation_mse": self.model.best_score_,
-            **{name: best[name] for name in ("reg", "row_effect", "col_effect")},
-        }
-
-    def predict(self, train, test):
-        # ``choose`` has fitted it to all parts
-        return self.model.predict(self.X[test])
+    def _fitted(self, X, train, test, effects, reg):
+        mean = self.y[train].mean()
+        model = self.problem.ridge(effects, reg).fit(X[train], self.y[train] - mean)
+        return model.predict(X[test]) + mean
 
 
-class _Stored(_Model):
-    """KronRidgeCV as it chose among more kernels, that of training labels too, in minutes."""
-
-    def choose(self, validation, train):
-        data, fold = self.problem.data, self.fold
-        best = best_of(data.name, fold.name)
-        self.parameters = best["parameters"]
-        self.X = self.bare_pairs()
-        self.model = KronRidgeCV(**candidates(data), **best["model"])
-        return {
-            "drug_kernel": "weighted sum",
-            "target_kernel": "weighted sum",
-            "validation_mse": best["error"],
-            **{name: self.parameters[name] for name in ("reg", "row_effect", "col_effect")},
-        }
-
-    def predict(self, train, test):
-        model = self.model.refit(self.X[train], self.y[train], self.parameters)
-        return model.predict(self.X[test])
-
-
-class _OfClasses(_Ridge):
+class _RidgeOfClasses(_Ridge):
     """A machine of the positives, with the kernels that ridge regression on affinities chooses."""
 
     def choose(self, validation, train):
         super().choose(validation, train)
-        best = -np.inf
-        positive = self.y[validation] > self.fold.positive_above
-        regs = self.spec["class_regs"].get(self.fold.dataset.lower(), self.spec["regs"])
-        for reg in regs:
-            self.chosen["reg"] = reg
-            found = aupr(positive, self.predict(train, validation))
-            if found > best:
-                best, chosen = found, reg
-        self.chosen |= {"reg": chosen, "on_edge": int(chosen in (min(regs), max(regs)))}
-        self.chosen["validation_mse"] = np.nan
-        return self.chosen
+        regs = self.spec["class_regs"].get(self.problem.name, self.spec["regs"])
+        points = [self.chosen | {"reg": reg, "validation_mse": np.nan} for reg in regs]
+        self.chosen = self.best_for_classes(points, validation, train)
+        self.chosen["on_edge"] = _at_an_end(self.chosen["reg"], regs)
 
-    def predict(self, train, test):
-        effects = self.chosen["row_effect"], self.chosen["col_effect"]
-        X = self.ridges.pairs(*self._chosen_kernels())
-        labels = np.where(self.y > self.fold.positive_above, 1.0, -1.0)
-        model = self.machine(effects, self.chosen["reg"])
-        return scores_of(model.fit(X[train], labels[train]), X[test])
+    def _fitted(self, X, train, test, effects, reg):
+        machine = self._machine(effects, reg).fit(X[train], self.problem.labels[train])
+        return scores_of(machine, X[test])
+
+    def _machine(self, effects, reg):
+        return self.problem.ridge(effects, reg)
 
 
-class _Svm(_OfClasses):
+class _Svm(_RidgeOfClasses):
     """KronSVM: the squared hinge loss."""
 
-    def machine(self, effects, reg):
-        return KronSVM(**self.ridges.parameters(effects, reg), solver="cg")
-
-
-class _RidgeOfClasses(_OfClasses):
-    """KronRidge on the same labels: the squared loss."""
-
-    def machine(self, effects, reg):
-        return self.ridges.model(effects, reg)
+    def _machine(self, effects, reg):
+        return KronSVM(**self.problem.parameters(effects, reg), solver="cg")
 
 
 class _LibSvm(_Ridge):
@@ -331,63 +283,52 @@ class _LibSvm(_Ridge):
 
     def choose(self, validation, train):
         super().choose(validation, train)
-        names = [self.chosen[f"{side}_kernel"] for side in ("drug", "target")]
-        features = (spread_rows(self.problem.kernel[name]) for name in names)
+        kernels = {name: self.chosen[name] for name in ("drug_kernel", "target_kernel")}
+        features = (spread_rows(self.problem.kernels[name]) for name in kernels.values())
         self.X = PairData(*features, self.fold.rows, self.fold.cols)
         regs, gammas = self.entry["regs"], self.entry["gammas"]  # increasing
-        self.chosen = dict(zip(("drug_kernel", "target_kernel"), names, strict=True))
-        self.chosen |= {"validation_mse": np.nan, "reg": regs[0], "gamma": gammas[-1]}
         draw = generator(self.spec["seed"], "parts of training pairs", self.fold.dataset)
         pairs = draw.permutation(np.concatenate([validation, train]))
         caps = self.spec["training_caps"]
         self.from_matrix = matrix_gigabytes(len(pairs)) <= caps["gigabytes"]
-        check_seconds(self._fitted, pairs, self.entry["parts"], caps)
-        best, chosen = -np.inf, {}
-        positive = self.y[validation] > self.fold.positive_above
-        for gamma, reg in itertools.product(gammas, regs):
-            self.chosen |= {"reg": reg, "gamma": gamma}
-            found = aupr(positive, self.predict(train, validation))
-            if found > best:
-                best, chosen = found, dict(self.chosen)
-        at_ends = chosen["reg"] in (regs[0], regs[-1]), chosen["gamma"] in (gammas[0], gammas[-1])
-        self.chosen = chosen | {"on_edge": int(any(at_ends))}
-        return self.chosen
+        costly = {"reg": regs[0], "gamma": gammas[-1]}
+        check_seconds(lambda part: self._machine(part, costly), pairs, self.entry["parts"], caps)
+        points = [
+            kernels | {"validation_mse": np.nan, "reg": reg, "gamma": gamma}
+            for gamma, reg in itertools.product(gammas, regs)
+        ]
+        self.chosen = self.best_for_classes(points, validation, train)
+        at_ends = _at_an_end(self.chosen["reg"], regs), _at_an_end(self.chosen["gamma"], gammas)
+        self.chosen["on_edge"] = max(at_ends)
 
-    def predict(self, train, test):
-        return self._fitted(train).to_vec_trick().decision_function(self.X[test])
+    def predict(self, train, test, chosen):
+        return self._machine(train, chosen).to_vec_trick().decision_function(self.X[test])
 
-    def _fitted(self, train):
-        labels = np.where(self.y[train] > self.fold.positive_above, 1.0, -1.0)
-        point = {name: self.chosen[name] for name in ("reg", "gamma")}
-        return PairLibSVM(**point, precompute=self.from_matrix).fit(self.X[train], labels)
+    def _machine(self, train, point):
+        model = PairLibSVM(reg=point["reg"], gamma=point["gamma"], precompute=self.from_matrix)
+        return model.fit(self.X[train], self.problem.labels[train])
 
 
 class _TwoStep(_Ridge):
     """Two-step ridge regression, where all pairs of the training vertices are known."""
 
     def choose(self, validation, train):
-        best, chosen = np.inf, {}
-        regs = self.spec["two_step_regs"]
+        regs, points = self.spec["two_step_regs"], []
         for drugs, targets, _ in self._candidates():
             for reg_rows, reg_cols in itertools.product(regs, regs):
-                self.chosen = {
+                point = {
                     "drug_kernel": drugs,
                     "target_kernel": targets,
                     "reg_rows": reg_rows,
                     "reg_cols": reg_cols,
+                    "on_edge": int(_at_an_end(reg_rows, regs) or _at_an_end(reg_cols, regs)),
                 }
-                error = self.y[validation] - self.predict(train, validation)
-                mse = float(np.mean(error**2))
-                if mse < best:
-                    on_edge = {min(regs), max(regs)} & {reg_rows, reg_cols}
-                    best = mse
-                    chosen = {**self.chosen, "on_edge": int(bool(on_edge)), "validation_mse": mse}
-        self.chosen = chosen
-        return chosen
+                error = self.y[validation] - self.predict(train, validation, point)
+                points.append(point | {"validation_mse": float(np.mean(error**2))})
+        self.chosen = min(points, key=lambda point: point["validation_mse"])
 
-    def predict(self, train, test):
-        chosen = self.chosen
-        K, G = (self.problem.kernel[chosen[f"{side}_kernel"]] for side in ("drug", "target"))
+    def predict(self, train, test, chosen):
+        K, G = (self.problem.kernels[chosen[f"{side}_kernel"]] for side in ("drug", "target"))
         rows, of_row = np.unique(self.fold.rows[train], return_inverse=True)
         cols, of_col = np.unique(self.fold.cols[train], return_inverse=True)
         labels = np.full((len(rows), len(cols)), np.nan)
@@ -401,6 +342,56 @@ class _TwoStep(_Ridge):
         ).fit_matrix(K[np.ix_(rows, rows)], G[np.ix_(cols, cols)], labels - mean)
         new = PairData(K[:, rows], G[:, cols], self.fold.rows[test], self.fold.cols[test])
         return model.predict(new) + mean
+
+
+class _Cv(_Margins):
+    """KronRidgeCV with the same validation part: weights of all kernels by the gradient."""
+
+    def choose(self, validation, train):
+        sides = [
+            {name: self.problem.kernels[name] for name in self.problem.choices[side]}
+            for side in ("drugs", "targets")
+        ]
+        first = (next(iter(side.values())) for side in sides)
+        self.X = PairData(*first, self.fold.rows, self.fold.cols)
+        order = np.concatenate([validation, train])
+        held_out, rest = np.split(np.arange(len(order)), [len(validation)])
+        self.model = KronRidgeCV(
+            row_kernels=sides[0],
+            col_kernels=sides[1],
+            cv=[(rest, held_out)],
+            **self.entry["parameters"],
+        ).fit(self.X[order], self.y[order])
+        error, on_edge = self.model.best_score_, len(self.model.on_edge_)
+        self.chosen = _weighted(self.model.best_params_, error) | {"on_edge": on_edge}
+
+    def predict(self, train, test, chosen):
+        return self.model.predict(self.X[test])  # ``choose`` has fitted it to all parts
+
+
+class _Stored(_Margins):
+    """KronRidgeCV as it chose among more kernels, that of training labels too, in minutes."""
+
+    def choose(self, validation, train):
+        best = best_of(self.problem.data.name, self.fold.name)
+        self.parameters = best["parameters"]
+        self.model = KronRidgeCV(**candidates(self.problem.data), **best["model"])
+        self.chosen = _weighted(self.parameters, best["error"])
+
+    def predict(self, train, test, chosen):
+        X = self.problem.bare
+        model = self.model.refit(X[train], self.y[train], self.parameters)
+        return model.predict(X[test])
+
+
+def _weighted(parameters, error):
+    kernels = dict.fromkeys(("drug_kernel", "target_kernel"), "weighted sum")
+    numbers = {name: parameters[name] for name in ("reg", "row_effect", "col_effect")}
+    return kernels | {"validation_mse": error} | numbers
+
+
+def _at_an_end(value, grid):
+    return int(value in (min(grid), max(grid)))
 
 
 _MODELS = {

@@ -28,25 +28,21 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each setting and split, a random one or the published one of ``folds``.
 
-    Complete data. ``splits`` maps settings to numbers of random splits, ``test_sizes`` to what
-    they test: a share or a number of pairs or vertices, as in the published split. The kernels and
-    the effects of vertices are fixed; the weight is chosen for each split on a fifth of its
-    training pairs or vertices, held out in the same setting. In the settings with new vertices
-    the solutions are closed: the kernel of a side whose vertices are all known is decomposed once
-    for all splits.
-
-    ``rank_ci`` and ``rank_mse`` are the shares of the random splits with a smaller value.
+    Complete data. ``test_sizes`` are a share or a number of pairs or vertices, as in the published
+    split. The kernels and the effects of vertices are fixed; the weight is chosen for each split
+    on a fifth of its training pairs or vertices, held out in the same setting. ``rank_ci`` and
+    ``rank_mse`` are the shares of the random splits with a smaller value.
     """
     problem = _Problem(data, spec)
-    rows = []
+    frames = []
     for setting, number in spec["splits"].items():
         splits = [("random", seed) for seed in range(number)]
         if setting in spec["folds"]:
             splits.append(("published", spec["folds"][setting]))
-        of_setting = []
+        rows = []
         for kind, name in tqdm(splits, desc=f"{data.name}, {setting}", unit="split"):
             if kind == "random":
                 size = spec["test_sizes"][setting]
@@ -55,17 +51,14 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
                 fold = published(data, name)
                 train, test = np.sort(fold.train), np.sort(fold.test)
             found = problem.scored(setting, train, test)
-            of_setting.append({"setting": setting, "split": str(name), "kind": kind, **found})
-        rows.append(_ranked(pd.DataFrame(of_setting)))
-    return pd.concat(rows, ignore_index=True)
-
-
-def _ranked(frame):
-    random = frame[frame["kind"] == "random"]
-    for score in ("ci", "mse"):
-        below = np.searchsorted(np.sort(random[score]), frame[score])
-        frame[f"rank_{score}"] = below / len(random)
-    return frame
+            rows.append({"setting": setting, "split": str(name), "kind": kind, **found})
+        frame = pd.DataFrame(rows)
+        random = frame[frame["kind"] == "random"]
+        for score in ("ci", "mse"):
+            below = np.searchsorted(np.sort(random[score]), frame[score])
+            frame[f"rank_{score}"] = below / len(random)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
 
 
 class _Problem:
@@ -79,7 +72,8 @@ class _Problem:
         self.y = self.Y.ravel()
         self.regs = np.array(spec["regs"])
         self.max_iter = spec["max_iter"]
-        everything = (np.arange(size) for size in self.Y.shape)
+        # a side whose vertices are all known is decomposed once for all splits
+        everything = map(np.arange, self.Y.shape)
         self.whole = [self._spectrum(side, known) for side, known in enumerate(everything)]
 
     def _spectrum(self, side, known):
@@ -97,52 +91,51 @@ class _Problem:
         best = int(np.argmin(errors))
         (scores,) = self._predictions(setting, train, test, self.regs[[best]])
         floor = margin_scores(self.X[train], self.y[train], self.X[test])
+        y = self.y[test]
         return {
             "n": len(test),
             "n_train": len(train),
             "reg": self.regs[best],
             "on_edge": int(best in (0, len(self.regs) - 1)),
-            "ci": concordance_index(self.y[test], scores),
-            "mse": float(np.mean((self.y[test] - scores) ** 2)),
-            "floor_ci": concordance_index(self.y[test], floor),
-            "floor_mse": float(np.mean((self.y[test] - floor) ** 2)),
+            "ci": concordance_index(y, scores),
+            "mse": float(np.mean((y - scores) ** 2)),
+            "floor_ci": concordance_index(y, floor),
+            "floor_mse": float(np.mean((y - floor) ** 2)),
         }
 
     def _predictions(self, setting, train, test, regs):
         mean = self.y[train].mean()
-        if setting == "A":
-            model = KronRidge(
-                row_kernel="precomputed",
-                col_kernel="precomputed",
-                row_effect=self.effects[0],
-                col_effect=self.effects[1],
-                solver="minres",
-                max_iter=self.max_iter,
-                tol=1e-5,
-                product="dense",
-            )
-            path = model.path(self.X[train], self.y[train] - mean, regs, self.X[test])
-            return list(mean + path.final_test_scores(0.0))
-        rows, cols = np.unique(self.X.rows[train]), np.unique(self.X.cols[train])
-        return [mean + P for P in self._closed(rows, cols, mean, test, regs)]
+        if setting != "A":
+            return [mean + scores for scores in self._closed(train, mean, test, regs)]
+        model = KronRidge(
+            row_kernel="precomputed",
+            col_kernel="precomputed",
+            row_effect=self.effects[0],
+            col_effect=self.effects[1],
+            solver="minres",
+            max_iter=self.max_iter,
+            tol=1e-5,
+            product="dense",
+        )
+        path = model.path(self.X[train], self.y[train] - mean, regs, self.X[test])
+        return list(mean + path.final_test_scores(0.0))
 
-    def _closed(self, rows, cols, mean, test, regs):
+    def _closed(self, train, mean, test, regs):
         """Ridge regression on the complete block of known vertices, by its eigenvalues."""
-        known = rows, cols
-        spectra = [
-            self.whole[side] if len(known[side]) == size else self._spectrum(side, known[side])
-            for side, size in enumerate(self.Y.shape)
-        ]
-        (a, U), (b, V) = spectra
-        projected = U.T @ (self.Y[np.ix_(rows, cols)] - mean) @ V
-        new_rows, of_row = np.unique(self.X.rows[test], return_inverse=True)
-        new_cols, of_col = np.unique(self.X.cols[test], return_inverse=True)
-        left = self._cross(0, new_rows, rows) @ U
-        right = self._cross(1, new_cols, cols) @ V
+        values, vectors, tested, known = [], [], [], []
+        for side, of_pair in enumerate((self.X.rows, self.X.cols)):
+            old = np.unique(of_pair[train])
+            new, of_test = np.unique(of_pair[test], return_inverse=True)
+            whole = len(old) == self.Y.shape[side]
+            spectrum = self.whole[side] if whole else self._spectrum(side, old)
+            cross = self.kernels[side][np.ix_(new, old)]
+            cross += self.effects[side] * (new[:, None] == old)
+            values.append(spectrum[0])
+            vectors.append((spectrum[1], cross @ spectrum[1]))
+            tested.append(of_test)
+            known.append(old)
+        (U, left), (V, right) = vectors
+        projected = U.T @ (self.Y[np.ix_(*known)] - mean) @ V
         for reg in regs:
-            filtered = projected / (np.multiply.outer(a, b) + reg)
-            yield (left @ filtered @ right.T)[of_row, of_col]
-
-    def _cross(self, side, new, known):
-        same = new[:, None] == known
-        return self.kernels[side][np.ix_(new, known)] + self.effects[side] * same
+            filtered = projected / (np.multiply.outer(*values) + reg)
+            yield (left @ filtered @ right.T)[tuple(tested)]

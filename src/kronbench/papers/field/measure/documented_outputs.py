@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator, Mapping
-from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
@@ -34,28 +34,25 @@ COLUMNS = Columns(
 _TIE = 1e-9  # of the median size of a prediction: what rounding leaves between equal ones
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each line that a script prints: the concordance index at one weight or iterate.
 
-    ``scripts`` maps their names to what they do: the ``data`` set, the ``model`` ("ridge",
-    "two-step", "symmetric" or "iterations"), the ``setting`` of its test set or of what is left
-    out, the first and the last of the ``exponents`` of two of each weight, ``gammas`` of Gaussian
-    kernels, ``folds`` where more than one pair or vertex is left out. ``only`` names those that
-    are run, None all. ``split_seed`` and ``n_train`` (drugs, targets, pairs) are of the scripts.
+    ``scripts`` says of each the ``setting`` of its test set or of what is left out, the first and
+    the last of the ``exponents`` of two of each weight, ``gammas`` of Gaussian kernels, ``folds``
+    where more than one pair or vertex is left out. ``only`` names those that are run, None all.
 
-    ``as described`` leaves out what the documentation says; ``as programmed`` repeats departures
-    of the program from that, where it has any. ``ties`` is half the share of comparable pairs
-    with equal predictions (targets of one sequence): rounding decides what a program that does
-    not count them half makes of these. ``order_mean`` and ``order_deviation`` are of this value
-    and ``spec["orders"]`` others, with their sums in orders that are drawn, for the first
-    ``reordered`` iterations of a script.
+    "as described" leaves out what the documentation says; "as programmed" repeats departures of
+    the program from that. ``ties`` is half the share of comparable pairs with equal predictions
+    (targets of one sequence): rounding decides what a program that does not count them half makes
+    of these. ``order_mean`` and ``order_deviation`` are of this value and ``spec["orders"]``
+    others, with their sums in orders that are drawn, for the first ``reordered`` iterations.
     """
     frames = []
     names = [name for name, script in spec["scripts"].items() if script["data"] == data.name]
     only = spec["only"] or names
     for name in tqdm([name for name in names if name in only], desc=data.name, unit="file"):
         script = spec["scripts"][name]
-        lines = list(_LINES[script["model"]](data, script, spec))
+        lines = _LINES[script["model"]](data, script, spec)
         frame = pd.DataFrame(lines).assign(file=name)
         frame["line"] = frame.groupby("reading").cumcount() + 1
         frames.append(frame)
@@ -81,16 +78,28 @@ def _weights(script):
     return [np.arange(first, last + 1) for first, last in script["exponents"]]
 
 
+def _shuffled(size, n_train, drawn):
+    """Positions that train, and those that test."""
+    positions = list(range(size))
+    drawn.shuffle(positions)
+    return positions[:n_train], positions[n_train:]
+
+
+def _sides(data, script, spec):
+    """For each side the vertices that train and those that test; all as both without new ones."""
+    drawn = np.random.RandomState(spec["split_seed"][data.name])
+    for side, size in enumerate(data["values"].shape):
+        if script["setting"] in ("BD", "CD")[side]:
+            yield _shuffled(size, spec["n_train"][data.name][side], drawn)
+        else:
+            yield list(range(size)), list(range(size))
+
+
 class _Split:
     """Features, or kernels, and labels of the vertices that train, and of those that test."""
 
     def __init__(self, data, script, spec):
-        Y = data["values"]
-        parts = [_part(size, size) for size in Y.shape]
-        shuffled = np.random.RandomState(spec["split_seed"][data.name])
-        for side, setting in enumerate(("BD", "CD")):
-            if script["setting"] in setting:
-                parts[side] = _part(Y.shape[side], spec["n_train"][data.name][side], shuffled)
+        parts = list(_sides(data, script, spec))
         features = data["drug_similarity"], data["target_similarity"]
         gammas = script.get("gammas", [None, None])
         self.kernels, self.crosses = [], []
@@ -98,9 +107,7 @@ class _Split:
             kind = "linear" if gamma is None else "gaussian"
             self.kernels.append(gram(X[train], kernel=kind, gamma=gamma))
             self.crosses.append(gram(X[test], X[train], kernel=kind, gamma=gamma))
-        (rows, test_rows), (cols, test_cols) = parts
-        self.Y = Y[np.ix_(rows, cols)]
-        self.Y_test = Y[np.ix_(test_rows, test_cols)]
+        self.Y, self.Y_test = (data["values"][np.ix_(*part)] for part in zip(*parts, strict=True))
 
     def predictor(self):
         """A function of the inverse eigenvalues (m, q) that a method has: test predictions."""
@@ -110,15 +117,6 @@ class _Split:
         left, right = left @ U, right @ V
         values = [spectrum.values for spectrum in spectra]
         return lambda inverse: left @ (coordinates * inverse(*values)) @ right.T
-
-
-def _part(size, n_train, shuffled=None):
-    """Positions that train and those that test, as a list shuffled by the seed; or all as both."""
-    positions = list(range(size))
-    if shuffled is None:
-        return positions, positions
-    shuffled.shuffle(positions)
-    return positions[:n_train], positions[n_train:]
 
 
 def _ridge(data, script, spec) -> Iterator[dict]:
@@ -144,14 +142,13 @@ def _two_step(data, script, spec) -> Iterator[dict]:
     split = _Split(data, script, spec)
     exponents = _weights(script)
     regs = [2.0**e for e in exponents]
-    if script["setting"] != "A":
-        predict = split.predictor()
     if "folds" in script:
         left_out = _folds_left_out(split, script, *regs)
     else:
         model = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed")
         model.fit_matrix(*split.kernels, split.Y)
         left_out = dict(model.loo_grid(script["setting"], *regs))
+    predict = split.predictor()
     for i, first in enumerate(exponents[0]):
         for j, second in enumerate(exponents[1]):
             place = {"exponent": first, "second_exponent": second, "at": f"2^{first} 2^{second}"}
@@ -205,25 +202,24 @@ def _smoothed(K, Y, reg, folds):
 
 
 def _pairs_left_out(split, folds, regs_rows, regs_cols):
-    """``TwoStepRidge.held_out`` of thousands of pairs at once, by conjugate gradients.
-
-    With the hat matrix H of the two steps the missing labels solve (I - H)_MM y_M = (H y_0)_M,
-    where y_0 is zero on M.
-    """
+    """``TwoStepRidge.held_out`` of thousands of pairs at once, by conjugate gradients."""
     K, G = split.kernels
-    hats = [[_smoothed(M, np.eye(len(M)), reg, None) for reg in regs] for M, regs in
-            ((K, regs_rows), (G, regs_cols))]  # fmt: skip
+    lefts = [_smoothed(K, np.eye(len(K)), reg, None) for reg in regs_rows]
+    rights = [_smoothed(G, np.eye(len(G)), reg, None) for reg in regs_cols]
     masks = [np.unravel_index(fold, split.Y.shape) for fold in folds]
     predictions = {}
-    for i, left in enumerate(hats[0]):
-        for j, right in enumerate(hats[1]):
-            F = predictions[i, j] = np.empty(split.Y.shape)
-            for mask in masks:
-                F[mask] = _missing(left, right, split.Y, mask)
+    for (i, left), (j, right) in itertools.product(enumerate(lefts), enumerate(rights)):
+        F = predictions[i, j] = np.empty(split.Y.shape)
+        for mask in masks:
+            F[mask] = _missing(left, right, split.Y, mask)
     return predictions
 
 
 def _missing(left, right, Y, mask):
+    """Labels y_M that the two steps predict of themselves: (I - H)_MM y_M = (H y_0)_M.
+
+    H is the hat matrix, and y_0 are the labels with zeros on M.
+    """
     known = Y.copy()
     known[mask] = 0.0
     filled = np.zeros(Y.shape)
@@ -292,10 +288,8 @@ def _replaced(H, Y):
 def both_left_out(K: np.ndarray, S: np.ndarray, reg: float, programmed: bool) -> np.ndarray:
     """Predictions (m, m) of each entry from all that share no vertex with it.
 
-    ``programmed``: zero on the diagonal.
-
-    With G = (K + reg I)^-1 and the vertices M of the entry they are the block (M, M) of
-    S - G_MM^-1 G S - S G G_MM^-1 + G_MM^-1 G S G G_MM^-1.
+    ``programmed``: zero on the diagonal. With G = (K + reg I)^-1 and the vertices M of the entry
+    they are the block (M, M) of S - G_MM^-1 G S - S G G_MM^-1 + G_MM^-1 G S G G_MM^-1.
     """
     m = len(K)
     G = np.linalg.inv(K + reg * np.eye(m))
@@ -325,11 +319,12 @@ def _iterations(data, script, spec) -> Iterator[dict]:
     """MINRES on the features of known pairs, without a weight: each tenth iterate."""
     rows, cols = np.nonzero(np.isfinite(data["values"]))
     y = data["values"][rows, cols]
-    train, test = _known_split(script["setting"], data, spec, rows, cols)
+    train, test = _known_split(data, script, spec, rows, cols)
     X = data["drug_similarity"], data["target_similarity"]
     lines = _iterates(*X, (rows, cols, y), train, test, script["max_iter"])
     of_orders = [[line["value"] for line in lines[: script["reordered"] // 10]]]
     for seed in range(spec["orders"]):
+        # the same vertices and pairs in another order
         drawn = np.random.RandomState(seed)
         drugs, targets, order = map(drawn.permutation, (*data["values"].shape, len(y)))
         place = np.argsort(order)
@@ -341,23 +336,20 @@ def _iterations(data, script, spec) -> Iterator[dict]:
             script["reordered"],
         )
         of_orders.append([line["value"] for line in again])
-    several = zip_longest(lines, *of_orders, fillvalue=np.nan)
-    for line, *values in several:
+    for line, *values in itertools.zip_longest(lines, *of_orders, fillvalue=np.nan):
         yield line | {"order_mean": np.mean(values), "order_deviation": np.std(values, ddof=1)}
 
 
-def _known_split(setting, data, spec, rows, cols):
-    shuffled = np.random.RandomState(spec["split_seed"][data.name])
-    sizes = spec["n_train"][data.name]
-    if setting == "A":
-        train, test = _part(len(rows), sizes[2], shuffled)
+def _known_split(data, script, spec, rows, cols):
+    if script["setting"] == "A":
+        drawn = np.random.RandomState(spec["split_seed"][data.name])
+        train, test = _shuffled(len(rows), spec["n_train"][data.name][2], drawn)
         return np.sort(train), np.sort(test)
-    new = []
-    for vertices, size, n_train, of in zip(
-        (rows, cols), data["values"].shape, sizes[:2], ("BD", "CD"), strict=True
-    ):
-        if setting in of:
-            new.append(np.isin(vertices, _part(size, n_train, shuffled)[1]))
+    new = [
+        np.isin(vertices, test)
+        for vertices, (train, test) in zip((rows, cols), _sides(data, script, spec), strict=True)
+        if train != test
+    ]
     return np.flatnonzero(~np.any(new, axis=0)), np.flatnonzero(np.all(new, axis=0))
 
 

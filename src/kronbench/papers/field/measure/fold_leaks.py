@@ -12,18 +12,9 @@ _NEAR = 0.9  # similarity from which vertices are nearly identical
 class Leaks:
     """Which test pairs have twins, or nearly identical pairs, in training.
 
-    Parameters
-    ----------
-    similarities : two square arrays
-        Of all row and of all column vertices.
-    fold : PublishedFold
-
-    Attributes
-    ----------
-    parts : dict of (t,) boolean arrays
-        "all" test pairs; those with a "twin" in training, with a "near" pair, and "other" ones.
-    counts : dict of int
-        ``new_vertices`` of the test set, and those of them ``with_twin`` and ``with_near``.
+    ``parts`` are masks (t,) of "all" test pairs, those with a "twin" in training, those with a
+    "near" pair, and "other" ones. ``counts`` has the ``new_vertices`` of the test set, and those
+    of them ``with_twin`` and ``with_near``.
     """
 
     def __init__(self, similarities: tuple[np.ndarray, np.ndarray], fold: PublishedFold):
@@ -40,24 +31,23 @@ class Leaks:
             "near": related & ~found.pairs,
             "other": ~related & ~found.pairs,
         }
-        self.new = fold.new_rows, fold.new_cols
-        # vertices that are nearly those that are new in the test set
-        self.close = [N[:, new].any(axis=1) for N, new in zip(near, self.new, strict=True)]
-        trained = [np.unique(side[fold.train]) for side in (fold.rows, fold.cols)]
-        has_near = [
-            N[np.ix_(new, old)].any(axis=1)
-            for N, new, old in zip(near, self.new, trained, strict=True)
-        ]
+        new = fold.new_rows, fold.new_cols
+        trained = fold.rows[fold.train], fold.cols[fold.train]
+        with_near = 0
+        for N, fresh, old in zip(near, new, trained, strict=True):
+            with_near += N[np.ix_(fresh, np.unique(old))].any(axis=1).sum()
         self.counts = {
-            "new_vertices": sum(map(len, self.new)),
+            "new_vertices": sum(map(len, new)),
             "with_twin": int(found.rows.sum() + found.cols.sum()),
-            "with_near": int(sum(side.sum() for side in has_near)),
+            "with_near": int(with_near),
         }
+        # vertices that are nearly those that are new in the test set
+        self._close = [N[:, fresh].any(axis=1) for N, fresh in zip(near, new, strict=True)]
 
     def unrelated(self, train: np.ndarray) -> np.ndarray:
         """Training pairs without the vertices that are nearly new ones of the test set."""
         rows, cols = self.fold.rows[train], self.fold.cols[train]
-        return train[~(self.close[0][rows] | self.close[1][cols])]
+        return train[~(self._close[0][rows] | self._close[1][cols])]
 
 
 def _nearly_identical(similarity):

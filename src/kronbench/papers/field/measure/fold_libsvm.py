@@ -16,10 +16,7 @@ class OverCap(Exception):
 
 
 def spread_rows(K: np.ndarray) -> np.ndarray:
-    """The rows of a kernel matrix (m, m) as features, in a unit that makes one width fit all.
-
-    The mean squared distance of two different rows is 1.
-    """
+    """The rows of a kernel matrix (m, m) as features whose mean squared distance is 1."""
     squares = np.einsum("ij,ij->", K, K) - np.square(K.sum(axis=0)).sum() / len(K)
     return K / np.sqrt(2 * squares / (len(K) - 1))
 
@@ -35,24 +32,10 @@ def check_seconds(
     parts: Sequence[int],
     caps: Mapping[str, float],
 ) -> None:
-    """Train on growing parts, and predict from the last two what all pairs would take.
+    """Train on growing ``parts`` of the pairs (n,), and predict what all would take.
 
-    Parameters
-    ----------
-    train : callable
-        Trains on the pairs at the positions that it is given: from their kernel matrix where that
-        of all pairs is within the cap, else from features.
-    pairs : (n,) integer array
-        Positions of all training pairs, in random order.
-    parts : sequence of int
-        Growing numbers of pairs; those from n on are not tried.
-    caps : mapping
-        ``seconds`` of a processor, and ``gigabytes`` of a kernel matrix.
-
-    Raises
-    ------
-    OverCap
-        A training on all n would take more seconds.
+    OverCap where that is more than ``caps["seconds"]`` of a processor. ``train`` goes from the
+    kernel matrix where that of all pairs has at most ``caps["gigabytes"]``, else from features.
     """
     n, cap, last = len(pairs), TimeCap(caps["seconds"]), ""
     for size in parts:

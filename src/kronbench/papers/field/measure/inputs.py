@@ -9,21 +9,15 @@ from kronbench.linalg import psd_part
 
 
 def published(data: Dataset, name: str) -> PublishedFold:
-    """The fold as published; a stand-in for data that are a stand-in themselves alone.
-
-    Raises
-    ------
-    InputError
-        Its files are not at hand: another fold of real data would be taken for the published one.
-    """
+    """The fold as published; a stand-in only for data that are a stand-in themselves."""
     policy = "auto" if data.source == "surrogate" else "real"
     return folds(data.name, name, data=data, policy=policy)
 
 
 def unit_kernel(similarity: np.ndarray, squared: bool = False) -> np.ndarray:
-    """The nearest positive semidefinite matrix (m, m) to a similarity of mean diagonal 1.
+    """The nearest positive semidefinite matrix to a similarity (m, m), or its entries' squares.
 
-    ``squared``: to the squares of its entries.
+    The similarity is scaled to a mean diagonal of 1.
     """
     S = similarity / np.diag(similarity).mean()
     return psd_part(S * S if squared else S)

@@ -19,17 +19,12 @@ from kronbench.runner.columns import Columns, Parameter
 
 COLUMNS = Columns(
     key=("kernel", "pairwise", "setting", "random_state", "iteration"),
-    numbers=(
-        *("auc", "auc_reversed", "auc_inner", "auc_train"),
-        *("printed", "printed_train", "difference", "difference_train", "band"),
-    ),
-    texts=("stretch",),
+    numbers=("auc", "auc_reversed", "auc_inner", "printed", "difference", "band"),
     values={
         "kernel": (Parameter(("kernel",)),),
         "pairwise": (Parameter(("iterations",)), "Cartesian, renumbered"),
         "setting": ("setting 1", "setting 2", "setting 3", "setting 4"),
         "random_state": (Parameter(("random_state",)), Parameter(("stated",))),
-        "stretch": ("first ten", "later"),
     },
 )
 
@@ -43,74 +38,59 @@ _SPLITS = {
 _RENUMBERED = "Cartesian, renumbered"
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each pairwise kernel, setting, seed of the split and iteration.
 
-    Viljanen, Airola & Pahikkala 2022: ridge regression of ``spec["reg"]`` on Metz's pairs, with
-    the ``kernel`` "Gaussian" (``gamma``) or "Linear" of the rows of the similarity matrices.
-    ``iterations`` is a mapping from pairwise kernels to numbers of iterations. The splits are
-    those of ``random_state``; of the seed ``stated`` in the published script there are
+    Viljanen, Airola & Pahikkala 2022: ridge regression on Metz's pairs. The splits are those of
+    ``random_state``; of the seed ``stated`` in the published script there are
     ``stated_iterations`` of the kernel "Kronecker".
 
     ``auc`` is the test AUC; ``auc_reversed``, for ``second_order`` kernels, that of the same pairs
     in the reverse order, which differs by rounding alone: their distance is ``band``. For
     ``inner`` kernels ``auc_inner`` is that of training pairs held out in the same setting.
-    ``auc_train`` stands at iterations ``train_at``. ``printed`` are the published values and
-    ``difference`` the distances from them. "Cartesian, renumbered" has the identities of the
-    published program at prediction, where the i-th of the vertices that occur in the test set is
-    taken for the i-th of those that occur in the training set.
+    "Cartesian, renumbered" has the identities of the published program at prediction, where the
+    i-th of the vertices that occur in the test set is taken for the i-th of those that occur in
+    the training set.
     """
     known = np.flatnonzero(data["labels"])
     rows, cols = np.divmod(known, data["labels"].shape[1])
     y = data["labels"].ravel()[known].astype(float)
+    options = {"Gaussian": {"kernel": "gaussian", "gamma": spec["gamma"]}}
+    options = options.get(spec["kernel"], {"kernel": "linear"})
     features = data["drug_similarity"], data["target_similarity"]
-    kind = {"Gaussian": "gaussian", "Linear": "linear"}[spec["kernel"]]
-    options = {"gamma": spec["gamma"]} if kind == "gaussian" else {}
-    kernels = [gram(X, kernel=kind, **options) for X in features]
-    problem = PairData(*kernels, rows, cols), y
+    X = PairData(*(gram(of_side, **options) for of_side in features), rows, cols)
     frames = []
+
+    def curve(name, iterations, *problem):
+        return _Curve(name.lower(), *problem, spec["reg"], iterations)
+
+    def add(name, state, columns):
+        printed = _printed(data, spec["kernel"], name.partition(",")[0], setting)
+        names = {"pairwise": name, "setting": setting, "random_state": state}
+        frames.append(_rows(columns | printed).assign(kernel=spec["kernel"], **names))
+
     for setting in tqdm(spec["settings"], desc=data.name, unit="setting"):
-        split = shuffle_split(problem[0], *_SPLITS[setting], spec["random_state"])
-        for pairwise, iterations in spec["iterations"].items():
-            printed = _printed(data, spec["kernel"], pairwise, setting)
-            for name, columns in _curves(spec, problem, split, setting, pairwise, iterations):
-                frames.append(
-                    _rows(columns, printed).assign(
-                        pairwise=name, setting=setting, random_state=spec["random_state"]
-                    )
-                )
+        state = spec["random_state"]
+        train, test = shuffle_split(X, *_SPLITS[setting], state)
+        for name, iterations in spec["iterations"].items():
+            ours = curve(name, iterations, X, y, train, test)
+            columns = {"auc": ours.test_auc()}
+            if name in spec["second_order"]:
+                last = len(X) - 1
+                again = curve(name, iterations, *_reversed(X, y), last - train, last - test)
+                columns["auc_reversed"] = again.test_auc()
+            if name in spec["inner"]:
+                parts = shuffle_split(X[train], *_SPLITS[setting], state)
+                inner = curve(name, iterations, X, y, *(train[part] for part in parts))
+                columns["auc_inner"] = inner.test_auc()
+            add(name, state, columns)
+            if name == "Cartesian":
+                add(_RENUMBERED, state, {"auc": ours.renumbered_auc()})
         if spec["stated"] is not None:
-            split = shuffle_split(problem[0], *_SPLITS[setting], spec["stated"])
-            curve = _Curve("kronecker", *problem, *split, spec["reg"], spec["stated_iterations"])
-            printed = _printed(data, spec["kernel"], "Kronecker", setting)
-            frames.append(
-                _rows({"auc": curve.test_auc()}, printed).assign(
-                    pairwise="Kronecker", setting=setting, random_state=spec["stated"]
-                )
-            )
-    return pd.concat(frames, ignore_index=True).assign(kernel=spec["kernel"])
-
-
-def _curves(spec, problem, split, setting, pairwise, iterations):
-    """Name and columns, arrays over iterations, of each curve of a pairwise kernel."""
-    X, y = problem
-    train, test = split
-    curve = _Curve(pairwise.lower(), X, y, train, test, spec["reg"], iterations)
-    columns = {"auc": curve.test_auc(), "auc_train": curve.train_auc(spec["train_at"])}
-    if pairwise in spec["second_order"]:
-        last = len(X) - 1
-        columns["auc_reversed"] = _Curve(
-            pairwise.lower(), *_reversed(X, y), last - train, last - test, spec["reg"], iterations
-        ).test_auc()
-    if pairwise in spec["inner"]:
-        inner = shuffle_split(X[train], *_SPLITS[setting], spec["random_state"])
-        parts = (train[part] for part in inner)
-        columns["auc_inner"] = _Curve(
-            pairwise.lower(), X, y, *parts, spec["reg"], iterations
-        ).test_auc()
-    yield pairwise, columns
-    if pairwise == "Cartesian":
-        yield _RENUMBERED, {"auc": curve.renumbered_auc(), "auc_train": columns["auc_train"]}
+            split = shuffle_split(X, *_SPLITS[setting], spec["stated"])
+            stated = curve("Kronecker", spec["stated_iterations"], X, y, *split)
+            add("Kronecker", spec["stated"], {"auc": stated.test_auc()})
+    return pd.concat(frames, ignore_index=True)
 
 
 def _reversed(X, y):
@@ -165,14 +145,6 @@ class _Curve:
     def _areas(self, images):
         return [roc_auc(self.y[self.test], s) for s in self.solutions.images(0, images)]
 
-    def train_auc(self, at):
-        areas = np.full(self.solutions.n_iter, np.nan)
-        for iteration in at:
-            if iteration <= len(areas):
-                scores = self.operator.matvec(self.solutions.iterate(0, iteration - 1))
-                areas[iteration - 1] = roc_auc(self.y[self.train], scores[: len(self.train)])
-        return areas
-
     def renumbered_auc(self):
         """With the identities between vertices numbered anew among those that occur."""
         X, test = self.X, self.test
@@ -204,18 +176,15 @@ def _printed(data, kernel, pairwise, setting):
         PAIRWISE_KERNELS.index(pairwise),
         SETTINGS.index(setting.capitalize()),
     )
-    return {"printed": data["printed_test"][at], "printed_train": data["printed_train"][at]}
+    return {"printed": data["printed_test"][at]}
 
 
-def _rows(columns, printed):
+def _rows(columns):
     length = len(columns["auc"])
-    frame = pd.DataFrame({name: values[:length] for name, values in (columns | printed).items()})
-    frame = frame.reindex(columns=[name for name in COLUMNS.numbers])
-    iteration = np.arange(1, length + 1)
+    frame = pd.DataFrame({name: values[:length] for name, values in columns.items()})
+    frame = frame.reindex(columns=["auc", "auc_reversed", "auc_inner", "printed"])
     return frame.assign(
-        iteration=iteration,
+        iteration=np.arange(1, length + 1),
         difference=(frame["auc"] - frame["printed"]).abs(),
-        difference_train=(frame["auc_train"] - frame["printed_train"]).abs(),
         band=(frame["auc"] - frame["auc_reversed"]).abs(),
-        stretch=np.where(iteration <= 10, "first ten", "later"),
     )

@@ -7,14 +7,7 @@ from kronbench.runner.items import Item
 
 COUNTED = {"training": "n", "classes": "C", "nodes": "P", "children": "F2, H2"}
 
-COLUMNS = SHOWN | Columns(
-    key=("section", "count"),
-    counts=("ours", "paper"),
-    values={
-        "section": ("all", "A", "B", "C", "D", "E", "F", "G", "H"),
-        "count": ("training (n)", "classes (C)", "nodes (P)", "children (F2, H2)"),
-    },
-)
+COLUMNS = SHOWN | Columns(key=("section", "count"), counts=("ours", "paper"))
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
@@ -22,18 +15,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     printed = printed.set_index("section")
     rows = []
     for _, counted in frame.iterrows():
+        shared = counted[["dataset", "source", "section"]].to_dict()
         for column, symbol in COUNTED.items():
-            section = counted["section"]
-            paper = printed[column].get(section)
-            rows.append(
-                {
-                    "section": section,
-                    "count": f"{column} ({symbol})",
-                    "ours": int(counted[column]),
-                    "paper": paper,
-                    "source": counted["source"],
-                }
-            )
-    table = pd.DataFrame(rows)
-    table["dataset"] = frame["dataset"].iloc[0]
-    return table.astype({"paper": "Int64"})
+            paper = printed[column].get(counted["section"])
+            row = {"count": f"{column} ({symbol})", "ours": counted[column], "paper": paper}
+            rows.append(shared | row)
+    return pd.DataFrame(rows).astype({"paper": "Int64"})

@@ -5,9 +5,6 @@ import pandas as pd
 from kronbench.runner.columns import SHOWN, Columns, Parameter
 from kronbench.runner.items import Item
 
-FIRST = {"tree": "flat", "folds": "contiguous", "stored": "stored"}
-OVER_BOUND = "seconds ratio over P/C"
-
 COLUMNS = SHOWN | Columns(
     key=("comparison", "way"),
     clock=("ms", "GB / s"),
@@ -27,30 +24,16 @@ COLUMNS = SHOWN | Columns(
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each comparison and way; ``seconds over the first`` within a data set."""
-    rows = []
-    for (dataset, comparison), part in frame.groupby(["dataset", "comparison"], sort=False):
-        first = part.iloc[0]
-        for _, measured in part.iterrows():
-            ratio = measured["seconds"] / first["seconds"]
-            row = {
-                "comparison": comparison,
-                "way": f"{measured['way']} classes"
-                if comparison == "classes"
-                else measured["way"],
-                "classes": measured["classes"],
-                "ms": 1000 * measured["seconds"],
-                "seconds over the first": ratio,
-                "P / C": measured.get("bound"),
-                "GB / s": measured.get("gbytes_per_second"),
-            }
-            if comparison == "tree" and measured["way"] == "tree":
-                row[OVER_BOUND] = ratio / measured["bound"]
-            rows.append(
-                row
-                | {
-                    "busy": measured["busy"],
-                    "dataset": dataset,
-                    "source": measured["source"],
-                }
-            )
-    return pd.DataFrame(rows)
+    frame = frame.reindex(columns=[*frame, *{"bound", "gbytes_per_second"}.difference(frame)])
+    comparisons = frame.groupby(["dataset", "comparison"], sort=False)["seconds"]
+    ratio = frame["seconds"] / comparisons.transform("first")
+    way, of_classes = frame["way"].astype(str), frame["comparison"] == "classes"
+    columns = {
+        "way": way.mask(of_classes, way + " classes"),
+        "ms": 1000 * frame["seconds"],
+        "seconds over the first": ratio,
+        "P / C": frame["bound"],
+        "GB / s": frame["gbytes_per_second"],
+        "seconds ratio over P/C": (ratio / frame["bound"]).where(way == "tree"),
+    }
+    return frame[["dataset", "source", "busy", "comparison", "classes"]].assign(**columns)

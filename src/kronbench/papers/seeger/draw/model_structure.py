@@ -23,25 +23,19 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     for panel, (part, (title, rows, columns)) in zip(axes[0], PARTS.items(), strict=True):
         entries = frame[frame["part"] == part]
         shape = tuple(int(size) for size in entries["shape"].iloc[0].split(" x "))
-        values = np.zeros(shape)
-        values[entries["row"], entries["column"]] = entries["value"]
         if part == "mixing":
             panel.plot(entries["column"], entries["row"], ".", ms=1.5, color="C0")
             panel.set_xlim(-1, shape[1])
             panel.set_ylim(shape[0], -1)
         else:
-            size = np.abs(values).max()
+            values = np.zeros(shape)
+            values[entries["row"], entries["column"]] = entries["value"]
             if part == "coupling":  # next to one class few entries can be seen
-                values, size = np.sign(values) * np.sqrt(np.abs(values)), np.sqrt(size)
-            signed = part in ("functions", "scores", "coupling")
-            panel.imshow(
-                values,
-                aspect="auto",
-                interpolation="nearest",
-                cmap="RdBu_r" if signed else "Blues",
-                vmin=-size if signed else 0,
-                vmax=size,
-            )
+                values = np.sign(values) * np.sqrt(np.abs(values))
+            size = np.abs(values).max()
+            low, colors = (0, "Blues") if part == "probabilities" else (-size, "RdBu_r")
+            options = {"aspect": "auto", "interpolation": "nearest"}
+            panel.imshow(values, cmap=colors, vmin=low, vmax=size, **options)
         panel.set_title(f"{title}\n{shape[0]} x {shape[1]}", fontsize=8)
         panel.set_ylabel(rows)
         panel.set_xlabel(columns)

@@ -6,42 +6,30 @@ from matplotlib.figure import Figure
 from kronbench.report.style import new_figure, shared_legend
 from kronbench.runner.items import Item
 
-LOOKS = {
-    "printed": {"color": "C1"},
-    "ours": {"color": "C0"},
-    "ours, tree preconditioner": {"color": "C2"},
-}
+COLORS = {"printed": "C1", "ours": "C0", "ours, tree preconditioner": "C2"}
 FLOOR = 1e-10
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """A panel for each data set and model; dots are Newton steps, crosses certified gaps."""
-    datasets, models = list(frame["dataset"].unique()), ["flat", "tree"]
+    datasets = list(frame["dataset"].unique())
     variance = frame["variance"].max()
+    frame = frame[frame["variance"] == variance]
     figure, axes = new_figure(len(datasets), 2, height=2.3, sharey=True)
-    for row, dataset in enumerate(datasets):
-        for column, model in enumerate(models):
-            panel = axes[row, column]
-            part = frame[
-                (frame["dataset"] == dataset)
-                & (frame["model"] == model)
-                & (frame["variance"] == variance)
-            ]
-            for iteration, look in LOOKS.items():
-                curve = part[part["iteration"] == iteration]
-                if curve.empty:
-                    continue
-                excess = curve["excess"].clip(lower=FLOOR)
+    for row, dataset in zip(axes, datasets, strict=True):
+        for panel, model in zip(row, ("flat", "tree"), strict=True):
+            part = frame[(frame["dataset"] == dataset) & (frame["model"] == model)]
+            for iteration, curve in part.groupby("iteration", sort=False):
+                color, excess = COLORS[iteration], curve["excess"].clip(lower=FLOOR)
                 panel.plot(
-                    curve["products"], excess, marker=".", markersize=4, label=iteration, **look
+                    curve["products"], excess, marker=".", ms=4, label=iteration, color=color
                 )
-                panel.plot(curve["products"], curve["gap"], "x", ms=3, color=look["color"])
+                panel.plot(curve["products"], curve["gap"], "x", ms=3, color=color)
             panel.set_yscale("log")
             panel.set_ylim(FLOOR / 2, 10)
             panel.set_title(f"{dataset}: {model}, v = {variance:g}")
-            if row == len(datasets) - 1:
-                panel.set_xlabel("kernel products")
-            if column == 0:
-                panel.set_ylabel("$(\\Phi - \\Phi^*) / \\Phi^*$")
+        row[0].set_ylabel("$(\\Phi - \\Phi^*) / \\Phi^*$")
+    for panel in axes[-1]:
+        panel.set_xlabel("kernel products")
     shared_legend(figure, axes, loc="outside lower center", ncols=4)
     return figure

@@ -7,12 +7,7 @@ from kronbench.report.numbers import format_number
 from kronbench.report.style import new_figure
 from kronbench.runner.items import Item
 
-COLORS = {
-    "kernel products": "C0",
-    "tree products": "C2",
-    "likelihood": "C1",
-    "the rest": "0.75",
-}
+COLORS = {"kernel products": "C0", "tree products": "C2", "likelihood": "C1", "the rest": "0.75"}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
@@ -36,25 +31,16 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
 def _ladder(panel, levels):
     panel.axis("off")
     n = len(levels)
+    centred = {"ha": "center", "va": "center", "transform": panel.transAxes}
+    box = {"boxstyle": "round,pad=0.35", "fc": "white", "ec": "0.4"}
+    arrow = {"arrowstyle": "->", "color": "0.4"}
     for place, (_, level) in enumerate(levels.iterrows()):
         y = 1 - (place + 0.5) / n
-        panel.text(
-            0.5,
-            y,
-            f"{level['name']}: {format_number(level['calls'], decimals=0)}",
-            ha="center",
-            va="center",
-            transform=panel.transAxes,
-            bbox={"boxstyle": "round,pad=0.35", "fc": "white", "ec": "0.4"},
-        )
+        calls = format_number(level["calls"], decimals=0)
+        panel.text(0.5, y, f"{level['name']}: {calls}", bbox=box, **centred)
         if place:
-            panel.annotate(
-                "",
-                xy=(0.5, y + 0.42 / n),
-                xytext=(0.5, y + 0.68 / n),
-                xycoords="axes fraction",
-                arrowprops={"arrowstyle": "->", "color": "0.4"},
-            )
+            ends = (0.5, y + 0.42 / n), (0.5, y + 0.68 / n)
+            panel.annotate("", *ends, xycoords="axes fraction", arrowprops=arrow)
 
 
 def _bar(panel, times):

@@ -16,26 +16,27 @@ LOOKS = {
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """The curves of Seeger (2006, figure 3): all of them, and from half of the points on."""
+    """The curves of Seeger (2006, figure 3): all of them, and from three quarters of points on."""
     frame = frame[frame["scaling"] == SCALING]
     figure, axes = new_figure(1, 2, height=2.7)
     for panel, least in zip(axes[0], (0.0, 0.75), strict=True):
         part = frame[frame["predicted"] >= least * frame["predicted"].max()]
         for method, look in LOOKS.items():
-            curves = part[part["method"] == method].groupby("predicted")["error"]
-            if not len(curves):
+            of_method = part[part["method"] == method]
+            if of_method.empty:
                 continue
+            curves = of_method.groupby("predicted")["error"]
             mean, std = curves.mean(), curves.std().fillna(0)
-            n = frame[frame["method"] == method]["partition"].nunique()
-            label = f"{method}: {mean.iloc[-1]:.4f}" + (f" ± {std.iloc[-1]:.4f}" if n > 1 else "")
+            label = f"{method}: {mean.iloc[-1]:.4f}"
+            if of_method["partition"].nunique() > 1:
+                label += f" ± {std.iloc[-1]:.4f}"
             panel.plot(mean.index, mean, label=label, **look)
-            panel.fill_between(
-                mean.index, mean - std, mean + std, color=look["color"], alpha=0.15, lw=0
-            )
+            band = mean - std, mean + std
+            panel.fill_between(mean.index, *band, color=look["color"], alpha=0.15, lw=0)
         panel.set_xlabel("test points predicted")
+    partitions = frame["partition"].nunique()
     axes[0, 0].set_ylabel("errors / all test points")
     axes[0, 0].legend(title="test error", loc="upper left")
-    partitions = frame["partition"].nunique()
     axes[0, 0].set_title(f"partitions of the training points: {partitions}")
     axes[0, 1].set_title("the last quarter")
     return figure

@@ -16,21 +16,19 @@ SCORES = {
     "pacc": ("pacc", 100),
     "pacc[0-1]": ("pacc01", 100),
 }
-OTHERS = {"LogisticRegression": "F1 by scikit-learn", "top-down": "top-down"}
 
 COLUMNS = SHOWN | Columns(
     key=("score",),
-    counts=("splits", "n", "C", "P", "on edge"),
+    counts=("splits", "on edge"),
     numbers=(
         *("F1", "H1", "F2", "H2", "printed F1", "printed H1", "printed F2", "printed H2"),
-        *("H1 - F1", "±", "printed H1 - F1", "F1 by scikit-learn", "top-down", "sigma^2"),
+        *("H1 - F1", "±", "printed H1 - F1", "sigma^2"),
         *("v of F1", "smallest v of H1", "largest v of H1"),
     ),
     texts=("texts", "section"),
     values={
         "score": ("acc", "prec", "taxo", "taxo[0-1]", "pacc", "pacc[0-1]"),
         "texts": ("patents, other features (LSA)", "patents, words", "IPC titles"),
-        "section": ("A", "B", "C", "D", "E", "F", "G", "H"),
     },
 )
 
@@ -39,52 +37,42 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     """One row for each collection, section and score (Seeger 2006, table 1); means over splits.
 
     Percent, but for the taxo-loss in edges. ``±`` is half the 95 % interval of ``H1 - F1`` over
-    the splits. The printed numbers stand beside each collection of the same section. ``sigma^2``
-    was selected, ``on edge`` counts the selections that ended at the end of their grid, and
-    variances are typical ones of those learned.
+    the splits. The printed numbers stand beside each collection of the same section.
     """
     printed = printed.set_index(["section", "score"])
-    learned = frame[frame["variances"] == "learned"]
     rows = []
-    for dataset, part in learned.groupby("dataset", sort=False):
+    for dataset, part in frame[frame["variances"] == "learned"].groupby("dataset", sort=False):
         section = section_of(dataset)
+        by_split = part.set_index("split")
+        of_method = {method: by_split[by_split["method"] == method] for method in METHODS}
+        F1, H1 = of_method["F1"], of_method["H1"]
+        selected = {
+            "dataset": dataset,
+            "source": part["source"].iloc[0],
+            "texts": texts_of(dataset),
+            "section": section,
+            "splits": part["split"].nunique(),
+            "sigma^2": part["bias_variance"].iloc[0],
+            "on edge": part["on_edge"].sum(),
+            "v of F1": _geometric_mean(F1["largest_variance"]),
+            "smallest v of H1": _geometric_mean(H1["smallest_variance"]),
+            "largest v of H1": _geometric_mean(H1["largest_variance"]),
+        }
         for score, (column, factor) in SCORES.items():
-            means = factor * part.groupby("method")[column].mean()
-            sides = [
-                part[part["method"] == method].set_index("split")[column]
-                for method in ("F1", "H1")
-            ]
+            ours = {name: factor * part[column].mean() for name, part in of_method.items()}
             paper = printed.loc[(section, column)]
-            rows.append(
-                {
-                    "texts": texts_of(dataset),
-                    "section": section,
-                    "score": score,
-                    **{method: means.get(method) for method in METHODS},
-                    **{f"printed {method}": paper[method] for method in METHODS},
-                    "H1 - F1": means.get("H1", float("nan")) - means.get("F1", float("nan")),
-                    "±": half_width(factor * (sides[1] - sides[0]).dropna(), 0.5),
-                    "printed H1 - F1": round(paper["H1"] - paper["F1"], 3),
-                    **{label: means.get(method) for method, label in OTHERS.items()},
-                    "splits": part["split"].nunique(),
-                    "n": part["training"].iloc[0],
-                    "C": part["classes"].iloc[0],
-                    "P": part["nodes"].iloc[0],
-                    "sigma^2": part["bias_variance"].iloc[0],
-                    "on edge": part["on_edge"].sum(),
-                    "v of F1": _typical(part, "F1", "largest_variance"),
-                    "smallest v of H1": _typical(part, "H1", "smallest_variance"),
-                    "largest v of H1": _typical(part, "H1", "largest_variance"),
-                    "dataset": dataset,
-                    "source": part["source"].iloc[0],
-                }
-            )
+            gains = {
+                "H1 - F1": ours["H1"] - ours["F1"],
+                "±": half_width(factor * (H1[column] - F1[column]).dropna(), 0.5),
+                "printed H1 - F1": round(paper["H1"] - paper["F1"], 3),
+            }
+            beside = {f"printed {method}": paper[method] for method in METHODS}
+            rows.append({**selected, "score": score, **ours, **beside, **gains})
     return pd.DataFrame(rows)
 
 
-def _typical(part, method, column):
-    """The geometric mean over splits; NaN where the method was not run."""
-    return float(np.exp(np.log(part.loc[part["method"] == method, column]).mean()))
+def _geometric_mean(values):
+    return float(np.exp(np.log(values).mean()))
 
 
 def section_of(dataset: str) -> str:

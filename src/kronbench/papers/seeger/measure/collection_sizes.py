@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from kronbench.class_tree import Tree
+from kronbench.datasets import Dataset
 from kronbench.evaluation import n_two_thirds
 from kronbench.runner.columns import Columns
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
 
 COLUMNS = Columns(
     key=("section",),
@@ -22,12 +19,12 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each section, and "all" (Seeger 2006, section 8.2).
 
     ``documents`` counts both halves, ``training`` two thirds of them; ``classes`` (C) and
-    ``nodes`` (P) those below the section, the section itself not included; ``children`` its own,
-    which is the number of variances of F2 and H2, and ``levels`` that of H1.
+    ``nodes`` (P) lie below the section. ``children`` is the number of variances of F2 and H2,
+    ``levels`` that of H1.
     """
     y, tree = data["y"], Tree(data["parents"])
     rows = [_sizes("all", len(y), tree, 0, np.ones(tree.n_nodes, bool))]

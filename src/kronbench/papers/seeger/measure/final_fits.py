@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from kronbench.class_tree import Tree, sharing_pattern
+from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.runner.clock import Stopwatch, measure, peak_mib
 from kronbench.runner.columns import TIMING, Columns, Parameter
 from kronbench.runner.seeds import generator
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
 
 _SOLVERS = {"": "cg", "preconditioned": "pcg", "printed": "printed"}
 
@@ -38,20 +35,17 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each method and quantity (Seeger 2006, table 2, section 5).
 
-    ``spec["methods"]`` are those of a data set, with ``spec["variances"]``; after a comma
-    "preconditioned" is the tree preconditioner, and "printed" the paper's iteration in the k1 and
-    k2 steps of ``spec["steps"]``. "final fit": two thirds of the documents, from nothing to a
+    After a comma in a method "preconditioned" is the tree preconditioner, and "printed" the
+    paper's iteration in k1 and k2 steps. "final fit" is that of two thirds of the documents to a
     duality gap of ``spec["tol"]`` of the objective, or, as printed, until it falls by less than
-    that in a Newton step; ``gap`` is what was certified at the end. "cv fold": a fold's share of
-    the second evaluation of Psi and its gradient, that is a new fit from the last one and the
-    accumulation. "learning" and "evaluation": a whole search and each evaluation of it. These
-    three are left out where ten times the final fit passes the time cap, of the printed
-    iteration, and of the methods that ``spec["searches"]`` does not name where it has a list for
-    the data set. Data sets with fewer than all folds in ``spec["timed_folds"]`` have the "cv
-    fold" alone, from two evaluations of so many folds.
+    that in a Newton step. "cv fold" is a fold's share of the second evaluation of Psi and its
+    gradient, which starts from the last one. "learning" and "evaluation" are a whole search and
+    each evaluation of it; data sets with fewer than all folds in ``spec["timed_folds"]`` lack
+    these. A search is made by the methods that ``spec["searches"]`` names for a data set, by all
+    where it has none, and not by the printed iteration.
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
@@ -62,56 +56,48 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     methods = spec["methods"].get(data.name, spec["methods"]["others"])
     searched = spec["searches"].get(data.name, methods)
     n_timed = spec["timed_folds"].get(data.name, spec["timed_folds"]["others"])
+    whole = n_timed == spec["folds"]
     folds = np.where(folds < n_timed, folds, -1)
     for method in tqdm(methods, desc=data.name, unit="method"):
         model, sharing = _model(spec, method, tree)
         fitted, timing = measure(lambda model=model: model.fit(X, y), patience=2.0)
-        shape = {
-            "method": method,
-            "training": len(y),
-            "classes": tree.n_classes,
-            "nodes": tree.n_nodes,
+        final = {
+            "quantity": "final fit",
+            **timing.columns(),
+            "gap": fitted.gap_ / fitted.objective_path_[-1],
+            "newton_steps": fitted.n_iter_,
+            "products": fitted.n_products_,
+            "peak_mib": round(peak_mib(), 1),
         }
-        rows.append(
-            {
-                **shape,
-                "quantity": "final fit",
-                **timing.columns(),
-                "gap": fitted.gap_ / fitted.objective_path_[-1],
-                "newton_steps": fitted.n_iter_,
-                "products": fitted.n_products_,
-                "peak_mib": round(peak_mib(), 1),
-            }
-        )
+        rows.append({"method": method, **final})
         if model.solver == "printed" or method not in searched:
             continue
         if 10 * timing.seconds > spec["time_cap"]:
             skipped.append(f"{data.name}, {method}: a cv fold would pass the time cap")
             continue
         search = HierarchicalNewtonCV(model, sharing=sharing, noise=spec["noise"])
-        if n_timed < spec["folds"]:
+        if not whole:
             search.set_params(max_iter=2)
-        timed = [{**shape, **row} for row in _evaluations(search, X, y, folds)]
-        whole = n_timed == spec["folds"]
-        rows += [row for row in timed if whole or row["quantity"] == "cv fold"]
-    frame = pd.DataFrame(rows)
+        timed = _evaluations(search, X, y, folds, n_timed)
+        rows += [{"method": method, **r} for r in timed if whole or r["quantity"] == "cv fold"]
+    frame = pd.DataFrame(rows).assign(training=len(y), classes=tree.n_classes, nodes=tree.n_nodes)
     frame.attrs["skipped"] = skipped
     return frame
 
 
-def _evaluations(search, X, y, folds):
-    n_folds = len(np.unique(folds[folds >= 0]))
+def _evaluations(search, X, y, folds, n_folds):
     with Stopwatch() as watch:
         search.fit(X, y, folds=folds)
-    timing = watch.timing()
+    timing = watch.timing().columns()
     path = pd.DataFrame(search.hyperparameter_path_)
-    common = {key: timing.columns()[key] for key in ("threads", "waiting", "busy")}
+    common = {key: timing[key] for key in ("threads", "waiting", "busy")}
+    common["n_variances"] = len(path["parameters"].iloc[0])
     yield {
         "quantity": "learning",
-        **timing.columns(),
+        **timing,
+        **common,
         "evaluations": len(path),
         "products": path["n_products"].sum(),
-        "n_variances": len(path["parameters"].iloc[0]),
     }
     for number, step in path.iterrows():
         yield {
@@ -122,15 +108,14 @@ def _evaluations(search, X, y, folds):
             "products": step["n_products"],
             "seconds_per_product": step["seconds"] / step["n_products"],
             "newton_steps": step["n_iter"],
-            "n_variances": len(step["parameters"]),
             **common,
         }
     if len(path) > 1:
+        second = path.iloc[1]
         yield {
             "quantity": "cv fold",
-            "seconds": path["seconds"].iloc[1] / n_folds,
-            "products": path["n_products"].iloc[1] / n_folds,
-            "n_variances": len(path["parameters"].iloc[0]),
+            "seconds": second["seconds"] / n_folds,
+            "products": second["n_products"] / n_folds,
             **common,
         }
 

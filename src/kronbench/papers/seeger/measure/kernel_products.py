@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,13 +12,11 @@ from scipy import sparse
 from kronbench.class_tree import Tree
 from kronbench.class_tree.covariance import DualCovariance
 from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
+from kronbench.datasets import Dataset
 from kronbench.linalg.gram_matrix import squared_distances
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
 from kronbench.runner.clock import in_turn
 from kronbench.runner.columns import TIMING, Columns, Parameter
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
 
 # The shortest products take a tenth of a millisecond: nine of them say little.
 _MOST_REPEATS = 99
@@ -40,28 +37,27 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each ``comparison``, ``way`` and number of classes (Seeger 2006, 4, 6.2, D.1).
 
-    - classes: a product with one kernel for growing numbers of classes: the linear kernel of
-      words, a stored Gaussian kernel of vectors.
+    - classes: one kernel and growing numbers of classes, the linear kernel of words or a stored
+      Gaussian kernel of vectors.
     - tree: the flat and the hierarchical product of the data's own tree; ``bound`` is P / C.
-    - folds: a submatrix of a stored Gaussian kernel times one vector, its rows and columns given
-      by an index: contiguous (permuted once, section D.1), with every element looked up in a loop,
-      copied and multiplied, and as a zero-padded product with all rows. ``gbytes_per_second`` are
-      those of the submatrix, as far as a way reads it alone and once.
-    - stored: the same kernel stored, and by the exponential of stored squared distances in each
-      product.
+    - folds: a submatrix of a stored Gaussian kernel times one vector. Its rows and columns are
+      contiguous (permuted once, section D.1), looked up element by element in a loop, copied, or
+      all used with a zero-padded vector. ``gbytes_per_second`` are those of the submatrix, where a
+      way reads it alone and once.
+    - stored: a stored kernel, and the exponential of stored squared distances in each product.
 
     Documents have a tree, vectors the last two.
     """
     rows = []
     if "parents" in data.arrays:
-        X, tree = data["X"], Tree(data["parents"])
+        X = data["X"]
         kernels = SparseFeatures(X, spec["dtype"]) if sparse.issparse(X) else DenseFeatures(X)
         if sparse.issparse(X):
             rows += _classes(kernels, spec["classes"], rng)
-        rows += _trees(kernels, tree, rng)
+        rows += _trees(kernels, Tree(data["parents"]), rng)
         return pd.DataFrame(rows)
     train = ~data["is_test"]
     part = to_unit_range(data["X"], train)[train][: spec["stored"]]
@@ -69,7 +65,12 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     distances = squared_distances(part)
     K = np.exp(-spec["gamma"] * distances)
     rows += _folds(K, rng)
-    rows += _stored(K, distances, rng, spec["gamma"])
+    block = rng.standard_normal((len(K), 8))
+    ways = {
+        "stored": lambda: K @ block,
+        "from distances": lambda: np.exp(-spec["gamma"] * distances) @ block,
+    }
+    rows += _rows("stored", ways, classes=8)
     return pd.DataFrame(rows)
 
 
@@ -81,8 +82,10 @@ def _classes(kernels, numbers, rng):
 
 def _rows(comparison, ways, classes=None):
     """Timed in turn; with None the name of each way is its number of classes."""
-    for function in ways.values():
-        function()
+    products = [function() for function in ways.values()]  # compiles
+    if comparison in ("folds", "stored"):  # several ways to one product
+        for way, product in zip(ways, products, strict=True):
+            np.testing.assert_allclose(product, products[0], 1e-8, 1e-10, err_msg=way)
     for way, (_, timing) in in_turn(ways, most=_MOST_REPEATS).items():
         yield {
             "comparison": comparison,
@@ -93,13 +96,11 @@ def _rows(comparison, ways, classes=None):
 
 
 def _trees(kernels, tree, rng):
-    models = {"flat": Tree.flat(tree.n_classes), "tree": tree}
     block = rng.standard_normal((kernels.n_rows, tree.n_classes)).astype(kernels.dtype)
-    covariances = {
-        name: DualCovariance(kernels, model, np.ones(model.n_nodes), 0.1)
-        for name, model in models.items()
-    }
-    ways = {name: lambda c=c: c.image(block) for name, c in covariances.items()}
+    ways = {}
+    for name, model in {"flat": Tree.flat(tree.n_classes), "tree": tree}.items():
+        covariance = DualCovariance(kernels, model, np.ones(model.n_nodes), 0.1)
+        ways[name] = lambda c=covariance: c.image(block)
     bound = tree.n_nodes / tree.n_classes
     for row in _rows("tree", ways, tree.n_classes):
         yield row | {"bound": bound}
@@ -113,30 +114,16 @@ def _folds(K, rng):
     v = rng.standard_normal(len(index))
     padded = np.zeros(n)
     padded[index] = v
-    expected = permuted[: len(v), : len(v)] @ v
     ways = {
         "contiguous": lambda: permuted[: len(v), : len(v)] @ v,
         "looked up": lambda: _looked_up(K, index, v),
         "copied": lambda: K[np.ix_(index, index)] @ v,
         "zero-padded": lambda: (K @ padded)[index],
     }
-    for way, product in ways.items():
-        np.testing.assert_allclose(product(), expected, rtol=1e-8, atol=1e-10, err_msg=way)
     gbytes = 8 * len(index) ** 2 / 1e9
     for row in _rows("folds", ways, classes=1):
         once = row["way"] in ("contiguous", "looked up")
         yield row | {"gbytes_per_second": gbytes / row["seconds"] if once else np.nan}
-
-
-def _stored(K, distances, rng, gamma):
-    block = rng.standard_normal((len(K), 8))
-    ways = {
-        "stored": lambda: K @ block,
-        "from distances": lambda: np.exp(-gamma * distances) @ block,
-    }
-    for way, product in ways.items():
-        np.testing.assert_allclose(product(), K @ block, rtol=1e-8, atol=1e-10, err_msg=way)
-    yield from _rows("stored", ways, classes=8)
 
 
 @njit(parallel=True)

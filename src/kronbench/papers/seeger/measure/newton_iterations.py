@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from kronbench.class_tree import Tree
+from kronbench.datasets import Dataset
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.runner.columns import Columns, Parameter
 from kronbench.runner.seeds import generator
 
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
-
-_MODE = 1e-12  # relative gap of the fit that stands for the mode
-
 COLUMNS = Columns(
     key=("model", "variance", "iteration", "newton_step"),
     counts=("products", "inner_steps"),
-    numbers=("value", "gap", "excess", "fall"),
+    numbers=("value", "gap", "excess"),
     texts=("reached",),
     values={
         "model": ("flat", "tree"),
@@ -33,15 +28,13 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row after each Newton step (Seeger 2006, Algorithm 3, section 4, footnote 3).
 
-    ``model`` is "flat" or "tree", ``variance`` that of all nodes, ``iteration`` "printed" (Eq. 6
-    and the diagonal preconditioner, k2 of the final fits), "ours", or
-    "ours, tree preconditioner". ``products`` counts the steps of conjugate gradients
-    and one for each Newton step; ``excess`` is (Phi - Phi*) / Phi*, ``fall`` that of Phi in the
-    step, relative to it, and ``gap`` the certified bound on the excess, ours alone. ``reached``
-    marks the first row whose excess is at most ``spec["accuracy"]``.
+    "printed" is Eq. 6 with the diagonal preconditioner and k2 of the final fits. ``products``
+    counts the steps of conjugate gradients and one for each Newton step; ``excess`` is
+    (Phi - Phi*) / Phi* and ``gap`` the certified bound on it, of ours alone. ``reached`` marks the
+    first row whose excess is at most ``spec["accuracy"]``.
     """
     tree, X, y = Tree(data["parents"]), data["X"], data["y"]
     train, _ = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
@@ -55,27 +48,22 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             "variance": variance,
             "bias_variance": spec["bias_variance"],
         }
-        best = HierarchicalNewtonClassifier(**common, tol=_MODE, max_inner=2000).fit(X, y)
+        best = HierarchicalNewtonClassifier(**common, tol=1e-12, max_inner=2000).fit(X, y)
         best = best.objective_path_[-1]
-        for iteration, options in _iterations(spec, name).items():
+        ours, steps = {"tol": spec["accuracy"] / 10}, spec["k2"][name]
+        iterations = {
+            "printed": dict(solver="printed", max_iter=spec["max_iter"], tol=0.0, max_inner=steps),
+            "ours": ours,
+            "ours, tree preconditioner": ours | {"solver": "pcg"},
+        }
+        for iteration, options in iterations.items():
             path = _path(HierarchicalNewtonClassifier(**common, **options), X, y)
             path["excess"] = np.maximum(path["value"] / best - 1, 0)
             path["gap"] = path["gap"] / best
-            path["fall"] = -path["value"].diff() / best
             met = path["excess"] <= spec["accuracy"]
             path["reached"] = met & (met.cumsum() == 1)
             frames.append(path.assign(model=name, variance=variance, iteration=iteration))
     return pd.concat(frames, ignore_index=True)
-
-
-def _iterations(spec, name):
-    steps = {"solver": "printed", "max_iter": spec["max_iter"], "tol": 0.0}
-    ours = {"tol": spec["accuracy"] / 10}
-    return {
-        "printed": steps | {"max_inner": spec["k2"][name]},
-        "ours": ours,
-        "ours, tree preconditioner": ours | {"solver": "pcg"},
-    }
 
 
 def _path(model, X, y):

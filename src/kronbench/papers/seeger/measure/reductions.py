@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from kronbench.class_tree import Tree, sharing_pattern
 from kronbench.class_tree.covariance import FeatureCovariance
 from kronbench.class_tree.kernels import GaussianKernels, SparseFeatures, StoredKernels
 from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
@@ -20,9 +20,6 @@ from kronbench.runner.call_times import watched_calls
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
 
 # What is at the bottom of everything, and the functions in which it is done.
 _PRIMITIVES = {
@@ -58,34 +55,28 @@ COLUMNS = TIMING | Columns(
 )
 
 
-_FEW_ROWS = 400
-
-
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each level of the reductions and each share of time (Seeger 2006, figure 2).
 
-    Of documents with a tree the model H1, learned on two thirds; of vectors mc-tied, a Gaussian
-    kernel for all classes, on the training part. ``calls`` counts evaluations of Psi and its
-    gradient, fits of a fold, Newton systems (those of the gradient included), products with the
-    Hessian, and kernel products for all classes. ``kind`` is "level" or "time"; the rows of the
-    latter hold ``seconds`` and the ``share of seconds`` of the learning; "the rest" are sums
-    of vectors, line searches, kernel matrices of new widths and the search itself.
+    Documents have the model H1, learned on two thirds; vectors mc-tied on the training part.
+    ``calls`` counts evaluations of Psi and its gradient, fits of a fold, Newton systems (those of
+    the gradient included), products with the Hessian, and kernel products for all classes. "the
+    rest" of the time are sums of vectors, line searches, kernel matrices of new widths and the
+    search itself.
     """
     X, y, tree, search = _problem(spec, data)
     folds = even_folds(len(y), spec["folds"], generator(spec["seed"], "folds", data.name))
-    # loads compiled code
-    some = slice(0, _FEW_ROWS)
-    clone(search.estimator).cv_log_likelihood(X[some], y[some], folds[some])
+    # a few rows load the compiled code
+    clone(search.estimator).cv_log_likelihood(X[:400], y[:400], folds[:400])
     functions = {(name, *place): place for name, places in _PRIMITIVES.items() for place in places}
     with watched_calls(functions) as calls, Stopwatch() as watch:
         path = pd.DataFrame(search.fit(X, y, folds=folds).hyperparameter_path_)
-    shape = {"training": len(y), "classes": tree.n_classes, "nodes": tree.n_nodes}
-    systems = path["n_iter"].sum() + spec["folds"] * len(path)
+    n_folds, n_evaluations = spec["folds"], len(path)
     levels = {
         "hyperparameters": len(path["parameters"].iloc[0]),
-        "Psi and its gradient": len(path),
-        "fits of a fold": spec["folds"] * len(path),
-        "Newton systems": systems,
+        "Psi and its gradient": n_evaluations,
+        "fits of a fold": n_folds * n_evaluations,
+        "Newton systems": path["n_iter"].sum() + n_folds * n_evaluations,
         "products with the Hessian": path["n_inner"].sum() + path["n_adjoint"].sum(),
         "kernel products": path["n_products"].sum(),
     }
@@ -99,7 +90,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     for name, seconds in spent.items():
         time = {"seconds": seconds, "share of seconds": seconds / watch.seconds}
         rows.append({"kind": "time", "name": name, **time, **common})
-    return pd.DataFrame(rows).assign(**shape)
+    return pd.DataFrame(rows).assign(training=len(y), classes=tree.n_classes, nodes=tree.n_nodes)
 
 
 def _problem(spec, data):

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from tqdm import tqdm
 
+from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns, Parameter
 from kronbench.runner.seeds import generator
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
 
 COLUMNS = Columns(
     key=("scaling", "partition", "method", "predicted"),
@@ -37,40 +34,31 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """Rows along each curve, for each partition and method (Seeger 2006, figures 3 and 4).
 
-    ``method``: mc-sep (a variance and a width for each class), mc-tied (one of each), 1rest (a
-    binary model for each class, with its own). ``error`` is the number of errors among the
-    ``predicted`` test points that are not rejected, those of the largest maximal probability,
-    divided by the number of all test points; ``rejected`` is the share of the others;
-    ``advantage`` is the error of 1rest minus that of the method, at the same place. ``psi`` is
-    per training point, and ``psi_over_nll`` its ratio to the loss of a test point.
+    Methods: mc-sep (a variance and a width for each class), mc-tied (one of each), 1rest (a binary
+    model for each class, with its own). ``error`` counts errors among the ``predicted`` test
+    points of the largest maximal probability and is divided by the number of all test points;
+    ``advantage`` is the error of 1rest minus that of the method. ``psi`` is per training point.
 
     ``scaling`` of the attributes: "range" maps them to [-1, 1] by their range in the training
-    part, as Hsu & Lin (2002) do, for ``spec["partitions"]`` partitions of it. "variance" divides
-    them by their deviation there, "none" leaves the units of the file; both for the first
-    partition and the methods that ``spec["other_scalings"]`` lists for them.
+    part, as Hsu & Lin (2002) do; "variance" divides them by their deviation there; "none" leaves
+    the units of the file. The last two are made for the first partition.
 
-    The start is v = 10, w = 1 / sum_j Var[x_j], a width gamma = w / (2 d), for each partition.
-    Where ``coarse`` is given, the first partition alone begins there, on so many points, and goes
-    on from what it finds on all; every other partition and scaling begins at what the first one
-    learned, widths in proportion to w.
+    The start is v = 10, w = 1 / sum_j Var[x_j], a width gamma = w / (2 d). With ``coarse`` the
+    first partition begins there on so many points and goes on from what it finds; every other
+    partition and scaling begins at what the first one learned, widths in proportion to w.
     """
     train, test = ~data["is_test"], data["is_test"]
     y = data["y"]
-    rows = []
+    partitions = range(spec["partitions"])
     cases = [
-        ("range", partition, method)
-        for partition in range(spec["partitions"])
-        for method in spec["methods"]
+        ("range", partition, method) for partition in partitions for method in spec["methods"]
     ]
-    cases += [
-        (scaling, 0, method)
-        for scaling, methods in spec["other_scalings"].items()
-        for method in methods
-    ]
-    first = {}
+    for scaling, methods in spec["other_scalings"].items():
+        cases += [(scaling, 0, method) for method in methods]
+    rows, first = [], {}
     for scaling, partition, method in tqdm(cases, desc=data.name, unit="fit"):
         X = _SCALINGS[scaling](data["X"], train)
         width = 1 / X[train].var(axis=0).sum()
@@ -85,7 +73,9 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             elif spec["coarse"]:
                 part = draws.permutation(train.sum())[: spec["coarse"]]
                 start = clone(model).fit(X[train][part], y[train][part], folds=folds[part])
-                _forget_curvature(start)
+                for machine in _machines(start):
+                    # the curvature of few points costs more evaluations than it saves
+                    machine.inverse_hessian_ = None
             model.fit(X[train], y[train], folds=folds, start=start)
         if spec["coarse"]:
             first.setdefault(method, (model, width))
@@ -94,22 +84,19 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         surest_first = np.argsort(-log_proba.max(axis=1), kind="stable")
         errors = np.concatenate([[0], np.cumsum(wrong[surest_first])]) / len(wrong)
         predicted = np.unique(np.linspace(0, len(wrong), spec["points"]).round().astype(int))
-        rows.append(
-            pd.DataFrame(
-                {
-                    "scaling": scaling,
-                    "partition": partition,
-                    "method": method,
-                    "predicted": predicted,
-                    "rejected": 1 - predicted / len(wrong),
-                    "error": errors[predicted],
-                    "nll": _log_loss(log_proba, y[test]),
-                    **_learning(model, train.sum()),
-                    "learning_seconds": watch.seconds,
-                    "learning_waiting": round(watch.timing().waiting, 4),
-                }
-            )
-        )
+        curve = {
+            "scaling": scaling,
+            "partition": partition,
+            "method": method,
+            "predicted": predicted,
+            "rejected": 1 - predicted / len(wrong),
+            "error": errors[predicted],
+            "nll": _log_loss(log_proba, y[test]),
+            **_learning(model, train.sum()),
+            "learning_seconds": watch.seconds,
+            "learning_waiting": round(watch.timing().waiting, 4),
+        }
+        rows.append(pd.DataFrame(curve))
     frame = pd.concat(rows, ignore_index=True)
     same = ["scaling", "partition", "predicted"]
     rest = frame[frame["method"] == "1rest"].set_index(same)["error"]
@@ -122,7 +109,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     )
 
 
-def to_unit_range(X: np.ndarray, train: np.ndarray) -> np.ndarray:
+def to_unit_range(X: np.ndarray, train: np.ndarray | slice) -> np.ndarray:
     """Attributes of X (n, d) mapped to [-1, 1] by their range in the rows ``train``."""
     low, high = X[train].min(axis=0), X[train].max(axis=0)
     return 2 * (X - low) / (high - low) - 1
@@ -136,16 +123,17 @@ _SCALINGS = {
 
 
 def _model(spec, method, gamma):
+    classifier = HierarchicalNewtonClassifier(
+        kernel="gaussian",
+        variance=spec["start"],
+        gamma=gamma,
+        bias_variance=spec["bias_variance"],
+        dtype=spec["dtype"],
+    )
     # both functions of a binary model share their kernel: one variance, one width
     sharing = "node" if method == "mc-sep" else "all"
     model = HierarchicalNewtonCV(
-        HierarchicalNewtonClassifier(
-            kernel="gaussian",
-            variance=spec["start"],
-            gamma=gamma,
-            bias_variance=spec["bias_variance"],
-            dtype=spec["dtype"],
-        ),
+        classifier,
         sharing=sharing,
         gamma_sharing=sharing,
         noise=spec["noise"],
@@ -154,10 +142,8 @@ def _model(spec, method, gamma):
     return OneAgainstRest(model) if method == "1rest" else model
 
 
-def _forget_curvature(model):
-    """What few points tell of it costs the search of all more evaluations than it saves."""
-    for machine in getattr(model, "estimators_", [model]):
-        machine.inverse_hessian_ = None
+def _machines(model):
+    return getattr(model, "estimators_", [model])
 
 
 def _with_widths(model, factor):
@@ -171,7 +157,7 @@ def _with_widths(model, factor):
 
 
 def _learning(model, n):
-    machines = getattr(model, "estimators_", [model])
+    machines = _machines(model)
     paths = [machine.hyperparameter_path_ for machine in machines]
     return {
         "hyperparameters": sum(len(path[0]["parameters"]) for path in paths),

@@ -1,9 +1,7 @@
-"""The posterior mode of a flat model by exact Newton steps (Seeger 2006, Appendix B).
+"""The posterior mode of a flat model by exact Newton steps (Seeger 2006, Appendix B), for tests.
 
-O(n^3 C) a step: for small problems, with which the iterations are compared.
+O(n^3 C) a step.
 """
-
-from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -11,27 +9,8 @@ from scipy.linalg import cho_factor, cho_solve
 from kronbench.class_tree.softmax import softmax
 
 
-def exact_flat_mode(
-    matrices: list[np.ndarray], y: np.ndarray, bias_variance: float, *, max_iter: int = 40
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Coefficients of the flat model.
-
-    Parameters
-    ----------
-    matrices : list of C (n, n) arrays
-        v_c K^(c) of each class, without the bias.
-    y : (n,) integer array of classes 0..C-1
-    bias_variance : float
-        sigma^2.
-    max_iter : int
-
-    Returns
-    -------
-    alpha : (n, C) array
-    probabilities : (n, C) array
-    value : float
-        Phi at the mode.
-    """
+def exact_flat_mode(matrices, y, bias_variance, max_iter=40):
+    """Coefficients (n, C), probabilities (n, C) and the value of Phi; v_c K^(c) without bias."""
     n, C = len(y), len(matrices)
     K = [matrix + bias_variance for matrix in matrices]
     Y, alpha = np.eye(C)[y], np.zeros((n, C))
