@@ -51,13 +51,6 @@ def test_all_four_concordance_indices(seed, n):
             assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def test_only_the_index_over_later_pairs_depends_on_the_order():
-    y, score, _, _ = draw(1, 40)
-    order = np.argsort(-y, kind="stable")
-    assert concordance_index(y[order], score[order]) == concordance_index(y, score)
-    assert np.isnan(concordance_index(y[order], score[order], pairs="later"))
-
-
 @settings(max_examples=30, deadline=None)
 @given(seeds)
 def test_concordance_of_each_vertex(seed):
@@ -104,15 +97,6 @@ def test_an_additive_model_has_one_half_exactly(seed):
     assert interaction_concordance(rng.normal(size=200), additive, rows, cols) == 0.5
 
 
-def test_interaction_ignores_row_and_column_effects():
-    y, score, rows, cols = draw(3, 40)
-    rng = np.random.default_rng(0)
-    shifted = score + rng.normal(size=6)[rows] + rng.normal(size=8)[cols]
-    assert interaction_concordance(y, shifted, rows, cols) == interaction_concordance(
-        y, score, rows, cols
-    )
-
-
 def test_both_rm2():
     rng = np.random.default_rng(2)
     y = rng.normal(6, 1, 50)
@@ -152,12 +136,6 @@ def by_small_steps(positive, score):
         area += dt * np.mean(true / (true + false)) if dt else 0.0
         t, f = t + dt, f + df
     return area / t
-
-
-def test_constant_scores_have_the_share_of_positives():
-    positive = np.arange(10) < 3
-    for interpolated in (False, True):
-        assert aupr(positive, np.zeros(10), interpolated=interpolated) == pytest.approx(0.3)
 
 
 def test_all_scores_at_once():

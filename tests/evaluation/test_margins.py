@@ -49,13 +49,3 @@ def test_vertices_with_equal_margins_are_tied():
     scores = margin_scores(X[known], grid[known], X[X.rows == 39])
     sums = np.bincount(X.cols[known], grid[known])
     assert len(np.unique(scores)) == len(np.unique(sums))
-
-
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint64"])
-def test_indices_of_any_integer_type(dtype):
-    rows, cols = (side.ravel() for side in np.indices((100, 120)))
-    features = np.zeros((100, 1)), np.zeros((120, 1))
-    X = PairData(*features, rows.astype(dtype), cols.astype(dtype))
-    y = rows + np.sin(cols)
-    expected = margin_scores(PairData(*features, rows, cols), y, PairData(*features, rows, cols))
-    np.testing.assert_array_equal(margin_scores(X, y, X), expected)

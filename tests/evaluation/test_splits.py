@@ -9,7 +9,11 @@ from kronbench.evaluation import (
     SettingKFold,
     VertexDisjointKFold,
     VertexKFold,
+    even_folds,
+    n_two_thirds,
     settings as all_settings,
+    shuffle_split,
+    two_thirds,
 )
 
 
@@ -61,21 +65,6 @@ def test_folds_share_no_vertex_and_test_blocks_partition(
     np.testing.assert_array_equal(np.sort(tested), np.arange(len(X)))
 
 
-def test_four_of_nine_blocks_train():
-    X = complete(9, 6)
-    for train, test in VertexDisjointKFold(random_state=0).split(X):
-        assert (len(train), len(test)) == (4 * 6, 6)
-
-
-def test_folds_differ_by_at_most_one_vertex():
-    X = complete(11, 7)
-    row_fold, col_fold = VertexDisjointKFold(3, 3, random_state=1).blocks(X)
-    sizes = [len(np.unique(X.rows[row_fold == a])) for a in range(3)]
-    assert sorted(sizes) == [3, 4, 4]
-    sizes = [len(np.unique(X.cols[col_fold == b])) for b in range(3)]
-    assert sorted(sizes) == [2, 2, 3]
-
-
 def test_blocks_name_the_splits_in_row_major_order():
     X = complete(7, 8)
     splitter = VertexDisjointKFold(3, 2, random_state=5)
@@ -84,22 +73,6 @@ def test_blocks_name_the_splits_in_row_major_order():
         a, b = divmod(k, 2)
         np.testing.assert_array_equal(test, np.flatnonzero((row_fold == a) & (col_fold == b)))
         np.testing.assert_array_equal(train, np.flatnonzero((row_fold != a) & (col_fold != b)))
-
-
-def test_only_vertices_that_occur_are_divided():
-    inner = VertexDisjointKFold(2, 2, random_state=0)
-    X = PairData(np.zeros((1000, 1)), np.zeros((1000, 1)), *np.divmod(np.arange(16), 4))
-    for train, test in inner.split(X):
-        assert (len(train), len(test)) == (4, 4)
-
-
-def test_seed_decides():
-    X = complete(12, 12)
-    first, again, other = (
-        VertexDisjointKFold(random_state=seed).blocks(X)[0] for seed in (3, 3, 4)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
 
 
 @pytest.mark.parametrize(
@@ -178,16 +151,6 @@ def test_sizes_of_training_and_test_sets():
         assert len(test) / len(train) == splitter.test_over_train, setting
 
 
-@pytest.mark.parametrize("side", ["rows", "cols"])
-def test_one_side_is_divided_as_groups_are(side):
-    X = complete(8, 7)
-    for train, test in VertexKFold(3, side, random_state=0).split(X):
-        new = np.unique(getattr(X, side)[test])
-        assert len(new) in (2, 3)
-        np.testing.assert_array_equal(test, np.flatnonzero(np.isin(getattr(X, side), new)))
-        np.testing.assert_array_equal(np.sort([*train, *test]), np.arange(56))
-
-
 @pytest.mark.parametrize(
     ("splitter", "message"),
     [
@@ -212,8 +175,31 @@ def test_impossible_settings_are_one_sentence(splitter, message):
         next(splitter.split(np.zeros((4, 2))))
 
 
-def test_the_rarer_label_is_in_every_part_where_it_can_be():
-    y = np.arange(12) < 3  # as often as there are parts
-    for train, test in SettingKFold("A", 3, n_repeats=4, random_state=0).split(complete(4, 3), y):
-        assert y[test].sum() == 1
-        assert y[train].sum() == 2
+def test_one_random_split_is_new_where_the_setting_says():
+    rows, cols = np.nonzero(np.random.default_rng(4).random((30, 20)) < 0.4)
+    X = PairData(np.eye(30), np.eye(20), rows, cols)
+    new = {"A": (False, False), "B": (True, False), "C": (False, True), "D": (True, True)}
+    for setting, sides in new.items():
+        train, test = shuffle_split(X, setting, 0.25, 1)
+        assert not np.intersect1d(train, test).size
+        for side, is_new in zip((X.rows, X.cols), sides, strict=True):
+            shared = np.isin(side[test], side[train])
+            assert not shared.any() if is_new else shared.any()
+        if setting != "D":
+            assert len(train) + len(test) == len(X)
+    _, test = shuffle_split(X, "C", 3, 0)
+    assert len(np.unique(X.cols[test])) == 3
+    with pytest.raises(InputError, match="unknown"):
+        shuffle_split(X, "E", 0.25, 0)
+
+
+@given(n=st.integers(0, 50), n_folds=st.integers(1, 7), seed=st.integers(0, 99))
+def test_every_row_falls_into_one_part_of_the_right_size(n, n_folds, seed):
+    rng = np.random.default_rng(seed)
+    train, test = two_thirds(n, rng)
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(n))
+    assert len(train) == n_two_thirds(n)
+    assert 0 <= 3 * len(train) - 2 * n < 3
+    sizes = np.bincount(even_folds(n, n_folds, rng), minlength=n_folds)
+    assert len(sizes) == n_folds
+    assert np.ptp(sizes) <= 1

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench.evaluation.ranking import macro_auc, micro_auc
+from kronbench.evaluation import macro_auc, micro_auc
 from kronbench.linalg import psd_part
 
 

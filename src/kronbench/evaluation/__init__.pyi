@@ -4,28 +4,23 @@ from .affinity import (
     aupr as aupr,
     rm2 as rm2,
 )
-from .class_ranking import ranking_areas as ranking_areas
 from .interaction import interaction_concordance as interaction_concordance
-from .likelihood import mean_log_loss as mean_log_loss
 from .margins import margin_scores as margin_scores
 from .metrics import (
     hierarchy_scores as hierarchy_scores,
+    mean_log_loss as mean_log_loss,
     parent_accuracy as parent_accuracy,
     parent_decision as parent_decision,
     precision as precision,
     taxo_decision as taxo_decision,
     taxo_loss as taxo_loss,
 )
-from .random_splits import (
-    even_folds as even_folds,
-    n_two_thirds as n_two_thirds,
-    two_thirds as two_thirds,
-)
 from .ranking import (
     concordance_index as concordance_index,
     macro_auc as macro_auc,
     macro_concordance_index as macro_concordance_index,
     micro_auc as micro_auc,
+    ranking_areas as ranking_areas,
     roc_auc as roc_auc,
 )
 from .splits import (
@@ -33,5 +28,9 @@ from .splits import (
     SettingKFold as SettingKFold,
     VertexDisjointKFold as VertexDisjointKFold,
     VertexKFold as VertexKFold,
+    even_folds as even_folds,
+    n_two_thirds as n_two_thirds,
     settings as settings,
+    shuffle_split as shuffle_split,
+    two_thirds as two_thirds,
 )

@@ -7,15 +7,18 @@ name of its own.
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 from kronbench.evaluation.interaction import interaction_concordance
-from kronbench.evaluation.metrics import as_numbers
-from kronbench.evaluation.ranking import concordance_index, macro_concordance_index, roc_auc
+from kronbench.evaluation.ranking import (
+    checked_vectors,
+    concordance_index,
+    macro_concordance_index,
+    roc_auc,
+)
 
 AFFINITY_SCORES = {
     "ci": "concordance index, ties of the prediction count half",
@@ -40,7 +43,7 @@ def affinity_scores(
     rows: ArrayLike,
     cols: ArrayLike,
     positive_above: float | None = None,
-    names: Collection[str] | None = None,
+    names: Collection[str] = tuple(AFFINITY_SCORES),
 ) -> dict[str, float]:
     """Scores of :data:`AFFINITY_SCORES`, in its order.
 
@@ -55,47 +58,31 @@ def affinity_scores(
         An affinity above it is a positive: 7 for pKd, 12.1 for KIBA scores. NaN for the scores
         that need it where it is None or one class is empty.
     names : collection of str, optional
-        Which scores; all when None.
-
-    Raises
-    ------
-    InputError
-        Lengths differ, numbers are missing, or a score is unknown.
+        Which scores.
     """
     y, score = np.asarray(y, np.float64), np.asarray(score, np.float64)
-    names = tuple(AFFINITY_SCORES) if names is None else names
     if unknown := set(names) - set(AFFINITY_SCORES):
         raise InputError(
             f"names has {', '.join(sorted(unknown))}: give some of {', '.join(AFFINITY_SCORES)}"
         )
+    positive = None if positive_above is None else y > positive_above
     makers = {
-        f"ci{later}{zero}": partial(
-            concordance_index,
-            y,
-            score,
-            ties="zero" if zero else "half",
-            pairs="later" if later else "all",
-        )
-        for later in ("", "_later")
-        for zero in ("", "_ties_zero")
-    }
-    makers |= {
+        "ci": lambda: concordance_index(y, score),
+        "ci_ties_zero": lambda: concordance_index(y, score, ties="zero"),
+        "ci_later": lambda: concordance_index(y, score, pairs="later"),
+        "ci_later_ties_zero": lambda: concordance_index(y, score, ties="zero", pairs="later"),
         "ci_rows": lambda: macro_concordance_index(y, score, rows),
         "ci_cols": lambda: macro_concordance_index(y, score, cols),
         "interaction": lambda: interaction_concordance(y, score, rows, cols),
         "mse": lambda: float(np.mean((y - score) ** 2)),
         "rm2": lambda: rm2(y, score),
         "rm2_roy": lambda: rm2(y, score, variant="roy"),
+        "auc": lambda: np.nan if positive is None else roc_auc(positive, score),
+        "aupr": lambda: np.nan if positive is None else aupr(positive, score),
+        "aupr_interpolated": lambda: (
+            np.nan if positive is None else aupr(positive, score, interpolated=True)
+        ),
     }
-    if positive_above is None:
-        makers |= dict.fromkeys(("auc", "aupr", "aupr_interpolated"), lambda: np.nan)
-    else:
-        positive = y > positive_above
-        makers |= {
-            "auc": lambda: roc_auc(positive, score),
-            "aupr": lambda: aupr(positive, score),
-            "aupr_interpolated": lambda: aupr(positive, score, interpolated=True),
-        }
     return {name: makers[name]() for name in AFFINITY_SCORES if name in names}
 
 
@@ -115,11 +102,6 @@ def rm2(y: ArrayLike, score: ArrayLike, *, variant: str = "deepdta") -> float:
     Returns
     -------
     float; NaN where ``y`` or ``score`` is constant.
-
-    Raises
-    ------
-    InputError
-        Lengths differ, numbers are missing, or the variant is unknown.
 
     References
     ----------
@@ -155,11 +137,6 @@ def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -
     Returns
     -------
     float; NaN where one class is empty.
-
-    Raises
-    ------
-    InputError
-        Lengths differ, or numbers are missing.
     """
     positive, score = _checked(positive, score)
     n_positive = positive.sum()
@@ -171,11 +148,11 @@ def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -
     true = np.concatenate([[0.0], np.cumsum(positive[order])[last]])
     false = np.concatenate([[0.0], np.cumsum(1 - positive[order])[last]])
     gained, slipped = np.diff(true), np.diff(false)
-    rises = gained > 0
     if not interpolated:
         precision = true[1:] / (true[1:] + false[1:])
         return float(gained @ precision / n_positive)
     # integral of t / (t + f(t)) over the true positives t, f(t) = f_0 + s (t - t_0)
+    rises = gained > 0
     t, end, f = true[:-1][rises], true[1:][rises], false[:-1][rises]
     slope = slipped[rises] / gained[rises]
     offset = f - slope * t  # t + f(t) = (1 + s) t + offset
@@ -187,7 +164,7 @@ def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -
 
 
 def _checked(y, score):
-    y, score = as_numbers(y, "y"), as_numbers(score, "score")
-    if y.ndim != 1 or y.shape != score.shape or not len(y):
-        raise InputError(f"y has shape {y.shape} and score {score.shape}: give two (n,) arrays")
-    return y.astype(np.float64), score.astype(np.float64)
+    y, score = checked_vectors(y, score)
+    if not len(y):
+        raise InputError("y and score are empty: give at least one number")
+    return y.astype(np.float64), score

@@ -7,8 +7,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
-from kronbench.evaluation.metrics import as_numbers
-from kronbench.evaluation.ranking import count_concordant, share_of
+from kronbench.evaluation.ranking import checked_vectors, count_concordant, share_of
 
 _ROUNDING = 1e-6  # of the range of the labels or scores: what six printed digits leave
 
@@ -33,11 +32,6 @@ def interaction_concordance(
     -------
     float; NaN where no block counts.
 
-    Raises
-    ------
-    InputError
-        Lengths differ, numbers are missing, or a pair occurs twice.
-
     Notes
     -----
     For two rows, the interaction of two columns is the difference of their differences
@@ -49,12 +43,12 @@ def interaction_concordance(
     ----------
     Pahikkala, Numminen & Airola 2025, arXiv 2510.14419.
     """
-    y, score = (as_numbers(*of).astype(np.float64) for of in ((y, "y"), (score, "score")))
-    rows, cols = np.asarray(rows), np.asarray(cols)
-    if not (y.ndim == 1 and y.shape == score.shape == rows.shape == cols.shape and len(y)):
+    y, score = checked_vectors(y, score)
+    y, rows, cols = y.astype(np.float64), np.asarray(rows), np.asarray(cols)
+    if not (y.shape == rows.shape == cols.shape and len(y)):
         raise InputError(
-            f"y, score, rows and cols have shapes {y.shape}, {score.shape}, {rows.shape} and "
-            f"{cols.shape}: give four (n,) arrays"
+            f"y, rows and cols have shapes {y.shape}, {rows.shape} and {cols.shape}: give (n,) "
+            "arrays, one entry a pair"
         )
     (_, few), (_, many) = (np.unique(side, return_inverse=True) for side in (rows, cols))
     if few.max() > many.max():

@@ -33,11 +33,6 @@ def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.
     -------
     (t,) array
 
-    Raises
-    ------
-    InputError
-        The two sets of pairs are over different numbers of vertices.
-
     Notes
     -----
     O(n + m + q) an iteration of LSQR, of which there are tens.
@@ -50,9 +45,8 @@ def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.
     y = np.asarray(y, dtype=np.float64)
     mean = y.mean()
     scale = np.abs(y - mean).max() or 1.0
-    effects = lsqr(_indicators(train), (y - mean) / scale, damp=np.sqrt(reg), atol=0, btol=1e-14)[
-        0
-    ]
+    tolerances = {"damp": np.sqrt(reg), "atol": 0, "btol": 1e-14}
+    effects = lsqr(_indicators(train), (y - mean) / scale, **tolerances)[0]
     # Vertices with equal margins have equal effects, and rounding must not rank them.
     return mean + scale * np.round(_indicators(test) @ effects, 9)
 

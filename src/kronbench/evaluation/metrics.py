@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
@@ -19,10 +21,7 @@ def precision(y: ArrayLike, proba: ArrayLike) -> float:
     proba : (n, C) array of class probabilities or scores
         Equal ones share their mean rank, so that a constant prediction gains nothing.
     """
-    proba = np.asarray(proba)
-    if proba.ndim != 2:
-        raise InputError(f"proba has shape {proba.shape}: give (n, C), one column for each class")
-    check_no_nan(proba, "proba")
+    proba = _checked_proba(proba)
     y = _checked_classes(y, len(proba), proba.shape[1], "y")
     true = np.take_along_axis(proba, y[:, None], axis=1)
     rank = (proba > true).sum(axis=1) + ((proba == true).sum(axis=1) + 1) / 2
@@ -60,8 +59,8 @@ def taxo_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
     """The classes (n,) that minimize the expected taxo-loss (Seeger 2006, section 8.2).
 
     With S(a) the mass of the leaves below node a, the expected loss of leaf c is, up to a
-    constant, depth(c)/2 minus the sum of S over the path from c to just below the root: the cost
-    is O(n C depth), and no C x C matrix is formed.
+    constant, depth(c)/2 minus the sum of S over the path from c to just below the root: O(n C
+    depth).
 
     Parameters
     ----------
@@ -140,6 +139,16 @@ def hierarchy_scores(y: ArrayLike, proba: ArrayLike, tree: np.ndarray) -> dict:
     }
 
 
+def mean_log_loss(y: np.ndarray, proba: np.ndarray, floor: float = sys.float_info.min) -> float:
+    """Mean over documents of minus the logarithm of the probability of the true class.
+
+    ``y`` (n,) holds classes 0..C-1, ``proba`` (n, C) probabilities; those below ``floor`` count as
+    ``floor``, so that a class that a model excludes does not make the mean infinite.
+    """
+    true = np.take_along_axis(proba, y[:, None], axis=1)
+    return float(-np.log(np.maximum(true, floor)).mean())
+
+
 def _checked_classes(classes, n, n_classes, name):
     classes = np.asarray(classes)
     if classes.shape != (n,) or classes.dtype.kind not in "iu":
@@ -152,20 +161,18 @@ def _checked_classes(classes, n, n_classes, name):
 
 
 def _checked_predictions(y, predicted, n_classes):
-    y = np.asarray(y)
+    n = len(np.asarray(y))
     return (
-        _checked_classes(y, len(y), n_classes, "y"),
-        _checked_classes(predicted, len(y), n_classes, "predicted"),
+        _checked_classes(y, n, n_classes, "y"),
+        _checked_classes(predicted, n, n_classes, "predicted"),
     )
 
 
-def _checked_proba(proba, n_classes):
+def _checked_proba(proba, n_classes=None):
     proba = np.asarray(proba)
-    if proba.ndim != 2 or proba.shape[1] != n_classes:
-        raise InputError(
-            f"proba has shape {proba.shape}, but the tree has {n_classes} leaves: "
-            "give one column for each leaf"
-        )
+    if proba.ndim != 2 or n_classes not in (None, proba.shape[1]):
+        columns = "each class" if n_classes is None else f"each of {n_classes} leaves"
+        raise InputError(f"proba has shape {proba.shape}: give (n, C), a column for {columns}")
     check_no_nan(proba, "proba")
     return proba
 

@@ -7,7 +7,7 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold
+from sklearn.model_selection import BaseCrossValidator, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from kronbench.errors import InputError
@@ -21,14 +21,37 @@ SETTINGS = {
 }
 
 
-class VertexDisjointKFold(BaseCrossValidator):
+class _PairSplitter(BaseCrossValidator):
+    """What all splits of pairs have: ``get_n_splits``, and ``split`` with checked pairs."""
+
+    def get_n_splits(
+        self,
+        X: PairData | None = None,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
+        """Number of test sets; no argument is read."""
+        return self._n_tests
+
+    def split(
+        self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (train, test) positions of pairs; ``groups`` is ignored.
+
+        InputError where a parameter is out of range, or there are too few pairs or vertices.
+        """
+        if not isinstance(X, PairData):
+            raise InputError(f"X is a {type(X).__name__}: split a PairData")
+        yield from self._split(X, y)
+
+
+class VertexDisjointKFold(_PairSplitter):
     """Cross-validation in which training and test pairs share no vertex.
 
     Row vertices are divided at random into ``n_row_folds`` parts of nearly equal size, column
-    vertices into ``n_col_folds``; each block of the product is the test set once, and the pairs
-    that share neither a row nor a column vertex with the block train (four of nine blocks for
-    3 x 3).
-    Only vertices that occur in a pair are divided, so that splits nest.
+    vertices into ``n_col_folds``; each block of the product is the test set once, in row-major
+    order, and the pairs that share neither a row nor a column vertex with the block train (four of
+    nine blocks for 3 x 3). Only vertices that occur in a pair are divided, so that splits nest.
 
     Parameters
     ----------
@@ -47,42 +70,19 @@ class VertexDisjointKFold(BaseCrossValidator):
         self.n_col_folds = n_col_folds
         self.random_state = random_state
 
-    def get_n_splits(
-        self,
-        X: PairData | None = None,
-        y: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> int:
-        """Number of blocks, ``n_row_folds * n_col_folds``."""
+    @property
+    def _n_tests(self):
         return self.n_row_folds * self.n_col_folds
 
     def blocks(self, X: PairData) -> tuple[np.ndarray, np.ndarray]:
-        """Row fold and column fold of each pair, two (n,) integer arrays.
-
-        Raises
-        ------
-        InputError
-            ``X`` is no PairData, a number of folds is below two or above the number of vertices.
-        """
-        _check_pairs(X)
+        """Row fold and column fold of each pair, two (n,) integer arrays."""
         rng = check_random_state(self.random_state)
         return (
             _divide(X.rows, self.n_row_folds, "row", rng, "n_row_folds"),
             _divide(X.cols, self.n_col_folds, "col", rng, "n_col_folds"),
         )
 
-    def split(
-        self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (train, test) positions of pairs, the blocks in row-major order.
-
-        ``y`` and ``groups`` are ignored. O(n) for each split.
-
-        Raises
-        ------
-        InputError
-            As ``blocks``; or a block, or the training pairs of a block, are empty.
-        """
+    def _split(self, X, y):
         row_fold, col_fold = self.blocks(X)
         counts = np.zeros((self.n_row_folds, self.n_col_folds), dtype=np.intp)
         np.add.at(counts, (row_fold, col_fold), 1)
@@ -95,13 +95,12 @@ class VertexDisjointKFold(BaseCrossValidator):
                     f"block ({a}, {b}) of the {self.n_row_folds} x {self.n_col_folds} split has "
                     f"no {name} pairs: use fewer folds or another random_state"
                 )
-        for a in range(self.n_row_folds):
-            for b in range(self.n_col_folds):
-                in_rows, in_cols = row_fold == a, col_fold == b
-                yield np.flatnonzero(~(in_rows | in_cols)), np.flatnonzero(in_rows & in_cols)
+        for a, b in np.ndindex(counts.shape):
+            in_rows, in_cols = row_fold == a, col_fold == b
+            yield np.flatnonzero(~(in_rows | in_cols)), np.flatnonzero(in_rows & in_cols)
 
 
-class VertexKFold(BaseCrossValidator):
+class VertexKFold(_PairSplitter):
     """Cross-validation in which the test pairs have new vertices on one side.
 
     The vertices of that side that occur in a pair are divided at random into ``n_splits`` parts of
@@ -122,27 +121,11 @@ class VertexKFold(BaseCrossValidator):
         self.side = side
         self.random_state = random_state
 
-    def get_n_splits(
-        self,
-        X: PairData | None = None,
-        y: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> int:
-        """Number of test sets, ``n_splits``."""
+    @property
+    def _n_tests(self):
         return self.n_splits
 
-    def split(
-        self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (train, test) positions of pairs; ``y`` and ``groups`` are ignored.
-
-        Raises
-        ------
-        InputError
-            ``X`` is no PairData, ``side`` is unknown, or ``n_splits`` is below two or above the
-            number of vertices.
-        """
-        _check_pairs(X)
+    def _split(self, X, y):
         if self.side not in ("rows", "cols"):
             raise InputError(f"side={self.side!r} is unknown: give 'rows' or 'cols'")
         rng = check_random_state(self.random_state)
@@ -151,7 +134,7 @@ class VertexKFold(BaseCrossValidator):
             yield np.flatnonzero(fold != part), np.flatnonzero(fold == part)
 
 
-class SettingKFold(BaseCrossValidator):
+class SettingKFold(_PairSplitter):
     """Repeated cross-validation in one of the four settings of pairs.
 
     A pair to predict has a known row and a known column vertex (A), a new row (B), a new column
@@ -185,35 +168,17 @@ class SettingKFold(BaseCrossValidator):
         """Test points for each training point, where all pairs are known (for intervals)."""
         return 1 / (self.n_splits - 1) ** (2 if self.setting == "D" else 1)
 
-    def get_n_splits(
-        self,
-        X: PairData | None = None,
-        y: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> int:
-        """Number of test sets in all repeats."""
+    @property
+    def _n_tests(self):
         return self.n_repeats * self.n_splits ** (2 if self.setting == "D" else 1)
 
-    def split(
-        self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (train, test) positions of pairs, repeat by repeat; ``groups`` is ignored.
-
-        Raises
-        ------
-        InputError
-            ``X`` is no PairData, a parameter is out of range, or there are too few pairs or
-            vertices for so many parts.
-        """
-        _check_pairs(X)
-        if self.setting not in SETTINGS:
-            raise InputError(f"setting={self.setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
+    def _split(self, X, y):
+        _check_setting(self.setting)
         _check_count(self.n_repeats, "n_repeats", 1)
         _check_count(self.n_splits, "n_splits", 2)
         rng = check_random_state(self.random_state)
         for _ in range(self.n_repeats):
-            seed = int(rng.randint(2**31 - 1))
-            yield from self._one_repeat(X, y, seed)
+            yield from self._one_repeat(X, y, seed=int(rng.randint(2**31 - 1)))
 
     def _one_repeat(self, X, y, seed):
         n = self.n_splits
@@ -241,9 +206,49 @@ def settings(
     }
 
 
-def _check_pairs(X):
-    if not isinstance(X, PairData):
-        raise InputError(f"X is a {type(X).__name__}: split a PairData")
+def shuffle_split(
+    X: PairData, setting: str, test_size: float, random_state: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted training and test positions of one random split in a setting of pairs.
+
+    The pairs (setting A), the row vertices (B), the column vertices (C), or both (D) that occur
+    are divided by ``ShuffleSplit(1, test_size=test_size, random_state=random_state)``, both sides
+    of D by the same seed. In D pairs with one new vertex are in neither part.
+
+    References
+    ----------
+    Viljanen, Airola & Pahikkala 2022: their settings 1 to 4 are A, C, B and D with drugs as rows.
+    """
+    _check_setting(setting)
+
+    def drawn(items):
+        cut = ShuffleSplit(1, test_size=test_size, random_state=random_state)
+        return items[next(cut.split(items))[1]]
+
+    sides = {"A": [np.arange(len(X))], "B": [X.rows], "C": [X.cols], "D": [X.rows, X.cols]}
+    new = [np.isin(side, drawn(np.unique(side))) for side in sides[setting]]
+    return np.flatnonzero(~np.any(new, axis=0)), np.flatnonzero(np.all(new, axis=0))
+
+
+def n_two_thirds(n: int) -> int:
+    """Two thirds of ``n``, rounded up: the training part of n documents (Seeger 2006, 8.2)."""
+    return -(-2 * n // 3)
+
+
+def two_thirds(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Training and test positions: a random permutation of 0..n-1, cut after two thirds."""
+    order = rng.permutation(n)
+    return order[: n_two_thirds(n)], order[n_two_thirds(n) :]
+
+
+def even_folds(n: int, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """(n,) random folds 0..n_folds-1, whose sizes differ by at most one."""
+    return rng.permutation(np.arange(n) % n_folds)
+
+
+def _check_setting(setting):
+    if setting not in SETTINGS:
+        raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
 
 
 def _check_count(value, name, least):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kronbench.datasets import Dataset
-from kronbench.evaluation.shuffle_splits import shuffle_split
+from kronbench.evaluation import shuffle_split
 from kronbench.models import KronRidge
 from kronbench.papers.field.measure.cold_splits import _Problem
 

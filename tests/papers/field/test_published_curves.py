@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from kronbench.datasets import Dataset
-from kronbench.evaluation import roc_auc
-from kronbench.evaluation.shuffle_splits import shuffle_split
+from kronbench.evaluation import roc_auc, shuffle_split
 from kronbench.linalg import gram
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData

@@ -11,8 +11,7 @@ from tqdm import tqdm
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
-from kronbench.evaluation import concordance_index, margin_scores
-from kronbench.evaluation.shuffle_splits import shuffle_split
+from kronbench.evaluation import concordance_index, margin_scores, shuffle_split
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
 from kronbench.papers.field.measure.inputs import published, unit_kernel

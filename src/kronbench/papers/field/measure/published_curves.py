@@ -11,8 +11,7 @@ from tqdm import tqdm
 
 from kronbench.datasets import Dataset
 from kronbench.datasets.printed_results import DOMAIN_KERNELS, PAIRWISE_KERNELS, SETTINGS
-from kronbench.evaluation import roc_auc
-from kronbench.evaluation.shuffle_splits import shuffle_split
+from kronbench.evaluation import roc_auc, shuffle_split
 from kronbench.linalg import gram, multishift_minres
 from kronbench.pairs import PairData, PairwiseOperator
 from kronbench.runner.columns import Columns, Parameter

@@ -12,8 +12,7 @@ from tqdm import tqdm
 
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
-from kronbench.evaluation import concordance_index, macro_auc
-from kronbench.evaluation.ranking import LabelledEntries
+from kronbench.evaluation import concordance_index, macro_auc, micro_auc
 from kronbench.linalg.eigen import Spectrum, kernel_spectrum
 from kronbench.pairs.leave_one_out import (
     kron_leave_one_out,
@@ -336,7 +335,6 @@ class _Transfer:
         return found
 
     def _best(self, points, Y, n_weights):
-        entries = LabelledEntries(Y) if self._binary else None
         by_column = np.asfortranarray(Y)  # the order of F: strided differences take four times
         scores = {}
         for point, of_settings in points:
@@ -345,7 +343,7 @@ class _Transfer:
                 labels = by_column if F.flags.f_contiguous else Y
                 found = {_SQUARED_ERROR: -np.sum((F - labels) ** 2)}
                 if self._binary:
-                    found[_AUC] = entries.area(F)
+                    found[_AUC] = micro_auc(Y, F)
                 for criterion, score in found.items():
                     shape = (len(self._grid),) * n_weights
                     of_criteria.setdefault(criterion, np.empty(shape))[point] = score
