@@ -190,7 +190,7 @@ def test_clear_errors():
         (lambda: KronRidge().fit(X, np.full(25, np.nan)), "NaN"),
         (lambda: KronRidge().fit(X, np.full(25, "a")), "give numbers"),
         (lambda: KronRidge(reg=0).fit(X, y), "'reg' parameter of KronRidge .* Got 0"),
-        (lambda: KronRidge().path(X, y, [1.0, -1.0]), "reg=-1"),
+        (lambda: KronRidge().path(X, y, [1.0, -1.0]), "regs=-1"),
         (lambda: KronRidge().path(X, y, []), "at least one weight"),
         (lambda: KronRidge().path(X, y, ["a"]), "give positive numbers"),
         (lambda: KronRidge(form="both").fit(X, y), "'form' parameter of KronRidge"),

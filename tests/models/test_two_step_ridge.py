@@ -1,4 +1,4 @@
-"""Two-step ridge regression: the paper's theorems, retraining, updates, imputation."""
+"""Two-step ridge regression: the paper's theorems, retraining, updates."""
 
 import warnings
 from fractions import Fraction
@@ -371,13 +371,12 @@ def test_updates_that_rounding_spoils_say_so_once():
         assert np.isfinite(model.predict_matrix(Phi, Psi)).all()
 
 
-@pytest.mark.parametrize("keep_data", [True, False])
-def test_linear_rows_that_outgrow_their_features_change_to_the_primal(keep_data):
+def test_linear_rows_that_outgrow_their_features_change_to_the_primal():
     # the dual would amplify the null space of the kernel by 1 / reg
     rng = np.random.default_rng(24)
     Phi, Psi, Y = rng.normal(size=(40, 9)), rng.normal(size=(7, 3)), rng.normal(size=(40, 7))
     new = rng.normal(size=(4, 9))
-    whole = TwoStepRidge(reg_rows=1e-9, reg_cols=0.2, keep_data=keep_data)
+    whole = TwoStepRidge(reg_rows=1e-9, reg_cols=0.2)
     model = clone(whole).fit_matrix(Phi[:5], Psi, Y[:5])
     whole.fit_matrix(Phi, Psi, Y)
     for batch in (slice(5, 8), slice(8, 12), slice(12, 14), slice(14, 40)):
@@ -386,7 +385,7 @@ def test_linear_rows_that_outgrow_their_features_change_to_the_primal(keep_data)
     np.testing.assert_allclose(
         model.predict_matrix(new, Psi), whole.predict_matrix(new, Psi), atol=1e-8
     )
-    alone = IndependentRidge(reg=1e-9, keep_data=keep_data).fit_matrix(Phi[:5], None, Y[:5])
+    alone = IndependentRidge(reg=1e-9, keep_data=False).fit_matrix(Phi[:5], None, Y[:5])
     alone.partial_fit_rows(Phi[5:8], Y[5:8]).partial_fit_rows(Phi[8:], Y[8:])
     expected = IndependentRidge(reg=1e-9).fit_matrix(Phi, None, Y).coef_
     np.testing.assert_allclose(alone.coef_, expected, atol=1e-8)
@@ -413,22 +412,15 @@ def test_sparse_features_and_labels():
 
 def test_streams_without_keeping_data():
     rng = np.random.default_rng(14)
-    Phi, G, Y = rng.normal(size=(30, 4)), make_kernel(rng, 6, "full"), rng.normal(size=(30, 6))
-    kernels = dict(col_kernel="precomputed")
-    model = TwoStepRidge(reg_rows=0.3, reg_cols=0.2, keep_data=False, **kernels).fit_matrix(
-        Phi[:10], G, Y[:10]
-    )
+    Phi, Y = rng.normal(size=(30, 4)), rng.normal(size=(30, 6))
+    model = IndependentRidge(reg=0.3, keep_data=False).fit_matrix(Phi[:10], None, Y[:10])
     for start in range(10, 30, 5):
         model.partial_fit_rows(Phi[start : start + 5], Y[start : start + 5])
-    whole = TwoStepRidge(reg_rows=0.3, reg_cols=0.2, **kernels).fit_matrix(Phi, G, Y)
+    whole = IndependentRidge(reg=0.3).fit_matrix(Phi, None, Y)
     np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
     assert model._rows.features.shape == (0, 4)
-    assert model._labels is None
     with pytest.raises(InputError, match="keep_data=True"):
         model.loo("B")
-    with pytest.raises(InputError, match="fit with keep_data=True to take in both"):
-        model.partial_fit_cols(np.ones((1, 7)), np.ones((30, 1)))
-    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)  # and nothing has changed
 
 
 def test_updates_that_are_not_exact_are_refused():
@@ -445,68 +437,6 @@ def test_updates_that_are_not_exact_are_refused():
         model.partial_fit_rows(np.triu(np.ones((2, 7)), 6), np.ones((2, 4)))
     with pytest.raises(InputError, match=r"Y has shape \(1, 3\)"):
         model.partial_fit_rows(np.ones((1, 6)), np.ones((1, 3)))
-
-
-@settings(max_examples=40, deadline=None)
-@given(problems, st.floats(-2, 2), st.floats(-2, 2), st.floats(0.05, 0.95))
-def test_imputed_labels_minimize_the_risk_over_the_known_ones(problem, log_row, log_col, share):
-    K, G, Y = make_problem(*problem)
-    regs = 10.0**log_row, 10.0**log_col
-    missing = np.random.default_rng(problem[0]).random(Y.shape) < share
-    model = TwoStepRidge(reg_rows=regs[0], reg_cols=regs[1], **PRECOMPUTED)
-    completed = model.impute(K, G, np.where(missing, np.nan, Y))
-    np.testing.assert_array_equal(completed[~missing], Y[~missing])
-    # the same by kernel ridge regression on the known pairs with the kernel of Theorem 2
-    xi, known = theorem_2_kernel(K, G, *regs), ~missing.ravel()
-    system = xi[np.ix_(known, known)] + np.eye(known.sum())
-    expected = xi[:, known] @ np.linalg.solve(system, Y.ravel()[known])
-    scale = 1 + np.abs(Y).max()
-    np.testing.assert_allclose(completed[missing], expected[missing.ravel()], atol=1e-8 * scale)
-    # which are the labels that a model of the completed data predicts
-    refitted = model.fit_matrix(K, G, completed).predict_matrix(K, G)
-    np.testing.assert_allclose(refitted[missing], completed[missing], atol=1e-8 * scale)
-    held_out = fitted(K, G, Y, *regs).held_out(missing)
-    np.testing.assert_allclose(held_out, completed[missing], atol=1e-8 * scale)
-
-
-def test_one_held_out_pair_is_setting_a():
-    rng = np.random.default_rng(16)
-    Phi, Psi, Y = rng.normal(size=(8, 3)), rng.normal(size=(7, 9)), rng.normal(size=(8, 7))
-    model = TwoStepRidge(reg_rows=0.3, reg_cols=0.2).fit_matrix(Phi, Psi, Y)
-    left_out = model.loo("A")
-    for pair in [(0, 0), (5, 3), (7, 6)]:
-        mask = np.zeros(Y.shape, dtype=bool)
-        mask[pair] = True
-        np.testing.assert_allclose(model.held_out(mask), left_out[pair], atol=1e-10)
-
-
-@settings(max_examples=30, deadline=None)
-@given(problems, st.floats(-2, 2), st.floats(-2, 2))
-def test_some_rows_of_each_column_in_turn(problem, log_row, log_col):
-    K, G, Y = make_problem(*problem)
-    model = fitted(K, G, Y, 10.0**log_row, 10.0**log_col)
-    rows = np.random.default_rng(problem[0]).permutation(len(K))[: (len(K) + 1) // 2]
-    together = model.held_out_by_column(rows)
-    assert together.shape == (len(rows), Y.shape[1])
-    for j in range(Y.shape[1]):
-        mask = np.zeros(Y.shape, dtype=bool)
-        mask[np.sort(rows), j] = True
-        expected = model.held_out(mask)[np.argsort(np.argsort(rows))]
-        np.testing.assert_allclose(together[:, j], expected, atol=1e-8 * np.abs(Y).max())
-
-
-def test_almost_zero_shot_lies_between_zero_shot_and_all_labels():
-    rng = np.random.default_rng(17)
-    Phi, Psi = rng.normal(size=(40, 5)), rng.normal(size=(15, 5))
-    Y = (Phi @ rng.normal(size=(5, 5)) @ Psi.T) + 2 * (Phi[:, :1] @ rng.normal(size=(1, 15)))
-    model = TwoStepRidge(reg_rows=0.1, reg_cols=1.0)
-    errors = []
-    for known in (0, 5, 15, 40):
-        partly = Y.copy()
-        partly[known:, 0] = np.nan
-        completed = model.impute(Phi, Psi, partly)
-        errors.append(np.abs(completed[:, 0] - Y[:, 0]).mean())
-    assert errors[0] > errors[1] > errors[2] > errors[3] == 0
 
 
 def test_least_squares_side_warns_when_ill_conditioned():
@@ -591,7 +521,7 @@ def test_wrong_input():
         fitted(K, G, Y, 0.0, 1.0, row_filter="cutoff")
     with pytest.raises(InputError, match=r"'row_filter' parameter .* Got 'ridge'"):
         fitted(K, G, Y, row_filter="ridge")
-    with pytest.raises(InputError, match="impute fills in"):
+    with pytest.raises(InputError, match=r"Y holds NaN .* KronRidge takes"):
         fitted(K, G, np.full_like(Y, np.nan))
     with pytest.raises(InputError, match=r"regs_cols=0\.0: give a positive"):
         fitted(K, G, Y).loo_grid("A", [1.0], [0.0])
@@ -599,12 +529,6 @@ def test_wrong_input():
         fitted(K, G + np.triu(np.ones((3, 3)), 1), Y)
     with pytest.raises(InputError, match="row kernel has the negative eigenvalue"):
         fitted(-K, G, Y, 1e-3)
-    with pytest.raises(InputError, match="mask has shape"):
-        fitted(K, G, Y).held_out(np.ones((2, 2), dtype=bool))
-    with pytest.raises(InputError, match="name each once"):
-        fitted(K, G, Y).held_out_by_column([0, 0])
-    with pytest.raises(InputError, match="out of range for 4 rows"):
-        fitted(K, G, Y).held_out_by_column([0, 4])
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,11 @@ OF_LABELS = "profile"
 NAMES = ("linear", "tanimoto", "precomputed", "constant", OF_LABELS)
 
 
+def is_named(candidate: Candidate, name: str) -> bool:
+    """Whether a candidate is the kernel of a name; it may be an array."""
+    return isinstance(candidate, str) and candidate == name
+
+
 def base_kernels(
     candidates: Mapping[str, Candidate],
     powers: tuple[int, ...],
@@ -28,29 +33,17 @@ def base_kernels(
 ) -> dict[str, np.ndarray]:
     """Kernel matrices (v, v) over all vertices of a side, divided by the mean of their diagonals.
 
-    Parameters
-    ----------
-    candidates : mapping from names to kernels, as in ``KronRidgeCV``
-    powers : tuple of int
-        Elementwise powers of each candidate but "constant" and "profile", which are kernels too.
-    X : PairData, n training pairs
-    y : (n,) array
-    side : {"row", "col"}
-
-    Raises
-    ------
-    InputError
-        A candidate is unknown, of another size, not symmetric, indefinite, or zero for all
-        vertices of the pairs.
+    ``candidates`` maps names to kernels, as in ``KronRidgeCV``; all but "constant" and "profile"
+    come in each of ``powers``, elementwise, which are kernels too.
     """
     features, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
     size = features.shape[0]
     bases = {}
     for name, candidate in candidates.items():
-        if _is(candidate, "constant"):
+        if is_named(candidate, "constant"):
             bases[name] = np.ones((size, size))
             continue
-        if _is(candidate, OF_LABELS):
+        if is_named(candidate, OF_LABELS):
             bases[name] = profile_kernel(X, y, side)
             continue
         if isinstance(candidate, str) and candidate not in NAMES:
@@ -89,19 +82,7 @@ def kernel_of_new(
     side: str,
     features: np.ndarray,
 ) -> np.ndarray:
-    """The weighted sum (u, v) of the base kernels between u new vertices and the v of a side.
-
-    Parameters
-    ----------
-    weights : mapping from the names of base kernels to numbers
-    candidates, powers, X, y, side : as for ``base_kernels``
-    features : (u, d) array or sparse matrix; (u, v) where a candidate is "precomputed"
-
-    Raises
-    ------
-    InputError
-        The features are not of the kind that X has, or a candidate is a kernel matrix.
-    """
+    """The weighted sum (u, v) of the base kernels between u new vertices and the v of a side."""
     given, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
     size = given.shape[0]
     total = np.zeros((features.shape[0], size))
@@ -109,10 +90,10 @@ def kernel_of_new(
         names = {name if power == 1 else f"{name}^{power}": power for power in powers}
         if not any(weights.get(name, 0) for name in (name, *names)):
             continue
-        if _is(candidate, "constant"):
+        if is_named(candidate, "constant"):
             total += weights[name]
             continue
-        if _is(candidate, OF_LABELS):  # a new vertex has the profile zero
+        if is_named(candidate, OF_LABELS):  # a new vertex has the profile zero
             Z, gamma = _profiles(X, y, side)
             total += weights[name] * gram(
                 np.zeros((1, Z.shape[1])), Z, kernel="gaussian", gamma=gamma
@@ -125,7 +106,7 @@ def kernel_of_new(
                 "or give 'precomputed' and the matrix as features"
             )
         used = np.unique(index)
-        if _is(candidate, "precomputed"):
+        if is_named(candidate, "precomputed"):
             check_precomputed(features, size, side)
             diagonal, K = dense(given).diagonal()[used], dense(features)
         else:
@@ -138,19 +119,11 @@ def kernel_of_new(
     return total
 
 
-def _is(candidate, name):
-    return isinstance(candidate, str) and candidate == name
-
-
 def profile_kernel(X: PairData, y: np.ndarray, side: str) -> np.ndarray:
-    """Gaussian kernel between the label profiles of the vertices of a side.
+    """Gaussian kernel between the label profiles of a side (van Laarhoven et al. 2011).
 
     A profile z is what the training labels of a vertex are beyond row and column effects, zero
     where a pair is not known and all zero for a new vertex: exp(-||z - z'||^2 / mean ||z||^2).
-
-    References
-    ----------
-    Van Laarhoven, Nabuurs & Marchiori 2011, Bioinformatics 27(21), 3036.
     """
     Z, gamma = _profiles(X, y, side)
     K = gram(Z, kernel="gaussian", gamma=gamma)

@@ -23,17 +23,7 @@ class ThinRidge:
     In double precision whatever that of the features; singular values that are rounding are left
     out. The products X'X, whose condition is the square, are not formed.
 
-    Parameters
-    ----------
-    row_features, col_features : (a, d) and (b, r) arrays
-    rows, cols : (n,) integer arrays
-        A row of X is the Kronecker product of a row of each.
-    y : (n,) array
-
-    Raises
-    ------
-    InputError
-        A product of features is too large for a number.
+    A row of X is the Kronecker product of a row of each of the features (a, d) and (b, r).
     """
 
     def __init__(self, row_features, col_features, rows, cols, y):
@@ -64,8 +54,7 @@ class ThinRidge:
     def path(self, regs: np.ndarray) -> ShiftedSolutions:
         """The dual coefficients of all regs, in the basis of U and what is orthogonal to it.
 
-        As if they were reached in one iteration: ``coefficients`` is (s, 1, K), and b is no
-        multiple of the first vector.
+        As if they were reached in one iteration: b is no multiple of the first vector.
         """
         size = float(np.linalg.norm(self._rest))
         none = np.zeros((1, len(self._rest)))

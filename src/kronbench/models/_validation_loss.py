@@ -13,14 +13,7 @@ from kronbench.pairs import PairData, SampledKroneckerOperator
 
 @dataclass(frozen=True)
 class Fold:
-    """One training and validation set, with the candidate kernels that it may use.
-
-    Attributes
-    ----------
-    train, test : PairData over the same vertices
-    y_train, y_test : arrays, less the mean of the training labels
-    rows, cols : mappings from names to base kernels (m, m) and (q, q)
-    """
+    """Pairs that train and validate, their labels less the training mean, and base kernels."""
 
     train: PairData
     test: PairData
@@ -48,21 +41,8 @@ def validation_loss(
     there is no pair, all derivatives by row weights are inner products of the K_i with the one
     matrix C G A', and by column weights of the G_j with C'K A.
 
-    Parameters
-    ----------
-    row_weights, col_weights : arrays
-        A positive weight of each base kernel, in its order, and last that of the identity.
-    tol, max_iter
-        Of MINRES. The gradient is that of the solution, exact as far as MINRES is.
-
-    Returns
-    -------
-    value : float
-    row_gradient, col_gradient : arrays, derivatives by the logarithms of the weights
-
-    Notes
-    -----
-    Two systems, O(n (m + q)) an iteration, and O(m q (m + q)) for all derivatives together.
+    The weights are those of the base kernels in their order, and last that of the identity. Two
+    systems cost O(n (m + q)) an iteration of MINRES, and all derivatives O(m q (m + q)).
     """
     K = combined(fold.rows, row_weights)
     G = combined(fold.cols, col_weights)

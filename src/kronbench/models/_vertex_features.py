@@ -28,19 +28,7 @@ class VertexFeatures:
     Cholesky factor of its matrix over the v training vertices: k features where k of its columns
     reproduce the matrix to 1e-11 (1e-6 in single precision), in O(v k^2).
 
-    Parameters
-    ----------
-    pairs : PairData
-        The training pairs, whose vertices are those in use.
-    side : {"row", "col"}
-    kernel, gamma
-        As in ``kronbench.linalg.gram``.
-    dtype : {float64, float32}
-
-    Raises
-    ------
-    InputError
-        The kernel is not positive semidefinite, or a precomputed one is not square.
+    The training vertices are those in use by ``pairs``, on a side, "row" or "col".
     """
 
     def __init__(self, pairs, side, kernel, gamma, dtype):

@@ -29,11 +29,6 @@ class VertexTransformer(CheckedParameters, TransformerMixin, BaseEstimator):
 
         Features with values that were transformed before come out as the same array, by which
         models with vertex effects know a vertex again.
-
-        Raises
-        ------
-        InputError
-            X is no PairData, or its features are not those of the training set.
         """
         check_is_fitted(self)
         check_pairs(X)

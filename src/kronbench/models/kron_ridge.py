@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from typing import ClassVar, Self
+from collections.abc import Callable
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError, check_positive
+from kronbench.errors import InputError
 from kronbench.linalg import minres, multishift_minres
 from kronbench.linalg.krylov import LOST
 from kronbench.models._pair_labels import check_pairs, check_targets
-from kronbench.models._posterior import FEW, posterior_variance
+from kronbench.models._parameters import check_regs, estimator, parameter
+from kronbench.models._posterior import posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.models._ridge_path import RidgePath, first_within
 from kronbench.models._thin_ridge import ThinRidge, is_thin
@@ -30,6 +30,7 @@ _NEAR = 3e-3
 _DOUBT = 0.1
 
 
+@estimator
 class KronRidge(RegressorMixin, ProductKernelModel):
     """Ridge regression on pairs with a Kronecker product kernel.
 
@@ -43,26 +44,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
     Parameters
     ----------
-    form : {"dual", "primal"}, default "dual"
-        Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
-        primal form has the features of linear kernels, made dense, and for others those of
-        pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
-        precision): for kernels of small numerical rank.
-    reg : float, default 1.0
-        Regularization weight, the paper's lambda > 0.
-    pairwise : str or mapping from str to float, default "kronecker"
-        Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
-        a sum (dual form): see :mod:`kronbench.pairs.pairwise`. Vertices are the same in training
-        and prediction where both have the very same features, as subsets of one PairData do.
-    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
-default "linear"
-        Positive semidefinite kernels of the row and the column vertices, as in
-        :func:`kronbench.linalg.gram`.
-    row_gamma, col_gamma : float, optional
-        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
-    row_effect, col_effect : float, default 0
-        Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
-        features say (dual form).
+    {form}
+    {kernels}
+    {effects}
     fit_intercept : bool, default False
         Fit to the labels minus their mean, which predictions then have added. The mean is that of
         all labels, ``intercept_``, and is not optimized with the coefficients: in terms of the
@@ -79,28 +63,11 @@ default "linear"
     tol : float, default 1e-8
         MINRES stops earlier when the residual has fallen by this factor. With 0, to end by
         ``max_iter`` is no warning.
-    product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
-        How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
-        "sparse" is the paper's Algorithm 1.
-    dtype : {"float32", "float64"}, optional
-        Of features, products and coefficients. By default that of the features: single where both
-        sides have it, else double.
+    {product}
 
     Attributes
     ----------
-    X_fit_ : PairData
-        The pairs of the training set, by reference: a change of its arrays changes predictions of
-        the dual form.
-    fitted_params_ : dict
-        The parameters of the fit, which predictions go by whatever is set later.
-    dual_coef_ : (n,) array, dual form
-        Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
-    coef_ : (d*r,) array, primal form, or by singular values
-        ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
-    feature_maps_ : two functions, where there is ``coef_``
-        From given features of row and of column vertices to those of the product.
-    intercept_ : float
-        Added to each prediction; 0.0 without ``fit_intercept``.
+    {fitted_pairs}
     n_iter_ : int
         Iterations made; 1 for singular values.
     objective_path_ : (n_iter_,) array
@@ -123,49 +90,11 @@ default "linear"
     standard deviation.
     """
 
-    _parameter_constraints: ClassVar = {
-        **ProductKernelModel._parameter_constraints,
-        "solver": [StrOptions({"auto", "minres"})],
-    }
+    solver: str = parameter("auto", StrOptions({"auto", "minres"}))
 
     @property
     def _iterations_regularize(self):
         return self.solver == "minres"
-
-    def __init__(
-        self,
-        *,
-        form: str = "dual",
-        reg: float = 1.0,
-        pairwise: str | Mapping[str, float] = "kronecker",
-        row_kernel: str | Callable = "linear",
-        col_kernel: str | Callable = "linear",
-        row_gamma: float | None = None,
-        col_gamma: float | None = None,
-        row_effect: float = 0.0,
-        col_effect: float = 0.0,
-        fit_intercept: bool = False,
-        solver: str = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-8,
-        product: str = "auto",
-        dtype: DTypeLike | None = None,
-    ):
-        self.form = form
-        self.reg = reg
-        self.pairwise = pairwise
-        self.row_kernel = row_kernel
-        self.col_kernel = col_kernel
-        self.row_gamma = row_gamma
-        self.col_gamma = col_gamma
-        self.row_effect = row_effect
-        self.col_effect = col_effect
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.product = product
-        self.dtype = dtype
 
     def fit(
         self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
@@ -179,11 +108,6 @@ default "linear"
         callback : callable(Iterate) -> bool, optional
             Called after each iteration; True stops. In the primal form the training scores it
             gets cost one product more. They are without the intercept.
-
-        Raises
-        ------
-        InputError
-            X is no PairData, y does not fit it or is not finite, a parameter is out of range.
 
         Warns
         -----
@@ -325,14 +249,7 @@ default "linear"
         """
         self._check_parameters()
         y = check_targets(X, y)
-        try:
-            regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise InputError(f"regs is {regs!r:.80}: give positive numbers") from None
-        if regs.ndim != 1 or not len(regs):
-            raise InputError(f"regs has shape {regs.shape}: give at least one weight in a row")
-        for reg in regs:
-            check_positive(reg, "reg")
+        regs = check_regs(regs)
         if self.form != "dual":
             raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
@@ -431,7 +348,7 @@ default "linear"
             )
 
     def predict(
-        self, X: PairData, return_std: bool = False, rank: int | None = None
+        self, X: PairData, return_std: bool = False
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Predictions (t,) for the pairs of X; the same as ``decision_function``.
 
@@ -439,66 +356,18 @@ default "linear"
         ----------
         X : PairData, t pairs
         return_std : bool, default False
-            Whether the standard deviation of f(x) comes too. That of a new label of x is
-            ``np.sqrt(std**2 + model.noise_variance_)``.
-        rank : int, optional
-            As for :meth:`std_bounds`.
-
-        Returns
-        -------
-        (t,) array; with ``return_std`` two of them, the second the upper one of ``std_bounds``.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The bounds of a standard deviation are more than a hundredth apart.
+            Whether the standard deviation (t,) of f(x) comes too, the root of
+            (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x), by conjugate gradients
+            for 64 pairs together. That of a new label of x is
+            ``np.sqrt(std**2 + model.noise_variance_)``. A precomputed kernel tells it of the
+            vertices that were given to ``fit`` alone.
         """
         mean = self.decision_function(X)
         if not return_std:
             return mean
-        low, high = self.std_bounds(X, rank)
-        apart = float(np.max((high - low) / np.where(high > 0, high, 1.0)))
-        if apart > 0.01:
-            warnings.warn(
-                f"standard deviations may be too large, by up to {100 * apart:.0f} %: give a "
-                "larger rank or reg",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return mean, high
-
-    def std_bounds(self, X: PairData, rank: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds (t,) of the standard deviation of f at the pairs of X.
-
-        It is the root of (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x). Up to 300
-        pairs, where ``rank`` is None, conjugate gradients solve for 64 pairs together until the
-        bounds meet; give more pairs in parts to have them so. Else one Krylov space of Q of
-        dimension ``rank``, 300 by default, serves all pairs: ``rank`` products with the training
-        pairs and as many with X, and n ``rank`` numbers of memory. The upper bound is the
-        standard deviation after as many linear measurements of the labels; the lower one comes
-        of the norms of the residuals, and is far off where Q has more than ``rank`` eigenvalues
-        above reg.
-
-        Parameters
-        ----------
-        X : PairData, t pairs
-        rank : int, optional
-            At most the number of training pairs, where the bounds meet. It needs
-            pairwise="kronecker".
-
-        Raises
-        ------
-        InputError
-            A kernel is not positive semidefinite, or is precomputed and a vertex is new.
-        """
-        check_is_fitted(self)
-        check_pairs(X)
         then = self._as_fitted()
-        if rank is None and len(X) > FEW and then.pairwise == "kronecker":
-            rank = FEW
-        low, high = posterior_variance(then, X, rank)
-        scale = then.noise_variance_ / then.reg
-        return np.sqrt(scale * low), np.sqrt(scale * high)
+        variance = posterior_variance(then, X)
+        return mean, np.sqrt(then.noise_variance_ / then.reg * variance)
 
 
 def _over_the_same(X, X_test):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numba import njit, prange
@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from kronbench.errors import InputError
-from kronbench.models._pair_classifier import occurring
-from kronbench.models._pair_neighbors import PairNeighborsClassifier
-from kronbench.models._parameters import COUNT
+from kronbench.models._pair_classifier import PairNeighborsClassifier, occurring
+from kronbench.models._parameters import COUNT, estimator, parameter
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # distances of a block of test vertices
@@ -21,6 +20,7 @@ _MOST_PAIRS = 2**30  # twice the place of a pair, plus its label, is an int32
 _MOST_CELLS = 2**31  # 8 GiB of index
 
 
+@estimator
 class PairKNN(PairNeighborsClassifier):
     """Mean label of the nearest training pairs in the features [d, t].
 
@@ -37,10 +37,7 @@ class PairKNN(PairNeighborsClassifier):
 
     Attributes
     ----------
-    classes_ : (2,) array
-        The larger label is positive.
-    n_features_in_ : int
-        d + r.
+    {pair_classes}
 
     Notes
     -----
@@ -57,27 +54,10 @@ class PairKNN(PairNeighborsClassifier):
     # features) its KDTree takes 11 s to build and then 7, 14, 41 us of one core a test pair
     # for K = 1, 20, 100; this search takes 3 s and 0.7, 3.1, 11 us after 5 s of sorting.
 
-    _parameter_constraints: ClassVar = {
-        "n_neighbors": [COUNT],
-    }
-
-    def __init__(self, *, n_neighbors: int = 5):
-        self.n_neighbors = n_neighbors
+    n_neighbors: int = parameter(5, COUNT)
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
-        """Index the training pairs.
-
-        Parameters
-        ----------
-        X : PairData of n pairs
-        y : (n,) labels of two values
-
-        Raises
-        ------
-        InputError
-            There are fewer training pairs than neighbours, not two classes, more than 2^30 pairs,
-            or so many vertices that the index would pass 8 GiB.
-        """
+        """Index the n training pairs of X with labels y (n,) of two values."""
         signs = self._start_fit(X, y)
         self._n_pairs = len(X)
         self._check_neighbors(self.n_neighbors)

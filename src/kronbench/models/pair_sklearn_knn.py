@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils._param_validation import StrOptions
 
-from kronbench.models._pair_classifier import concatenated, occurring
-from kronbench.models._pair_neighbors import PairNeighborsClassifier
-from kronbench.models._parameters import COUNT
+from kronbench.models._pair_classifier import PairNeighborsClassifier, concatenated, occurring
+from kronbench.models._parameters import COUNT, estimator, parameter
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # of concatenated features, and of neighbours, of a block of test pairs
 
 
+@estimator
 class PairSklearnKNN(PairNeighborsClassifier):
     """``KNeighborsClassifier`` on the features [d, t], as a user of scikit-learn would call it.
 
@@ -31,10 +31,7 @@ class PairSklearnKNN(PairNeighborsClassifier):
 
     Attributes
     ----------
-    classes_ : (2,) array
-        The larger label is positive.
-    n_features_in_ : int
-        d + r.
+    {pair_classes}
 
     Notes
     -----
@@ -45,14 +42,8 @@ class PairSklearnKNN(PairNeighborsClassifier):
     Airola & Pahikkala 2018, section 5.6.
     """
 
-    _parameter_constraints: ClassVar = {
-        "n_neighbors": [COUNT],
-        "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
-    }
-
-    def __init__(self, *, n_neighbors: int = 5, algorithm: str = "auto"):
-        self.n_neighbors = n_neighbors
-        self.algorithm = algorithm
+    n_neighbors: int = parameter(5, COUNT)
+    algorithm: str = parameter("auto", StrOptions({"auto", "ball_tree", "kd_tree", "brute"}))
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Build scikit-learn's search structure on the n pairs of X with two labels y (n,)."""

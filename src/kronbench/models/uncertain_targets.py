@@ -61,12 +61,6 @@ def fit_uncertain(
         Fits at most.
     tol : float
         Stops when the log posterior rises by at most this part of it.
-
-    Raises
-    ------
-    InputError
-        The estimator has no tree, nodes are not in it, ``max_iter`` or ``tol`` is out of range,
-        or as for the estimator's ``fit``.
     """
     check_parameters(
         {"max_iter": [COUNT], "tol": [AT_LEAST_0]},

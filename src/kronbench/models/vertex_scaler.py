@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +11,14 @@ from sklearn.preprocessing import StandardScaler
 
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs
+from kronbench.models._parameters import estimator, parameter
 from kronbench.models._vertex_kernel import check_width
 from kronbench.models._vertex_transformer import VertexTransformer
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
 
+@estimator
 class VertexScaler(VertexTransformer):
     """Features of mean 0 and variance 1 over the vertices of the training pairs.
 
@@ -40,23 +42,11 @@ class VertexScaler(VertexTransformer):
         The same of the columns.
     """
 
-    _parameter_constraints: ClassVar = {
-        "rows": ["boolean"],
-        "cols": ["boolean"],
-    }
-
-    def __init__(self, *, rows: bool = True, cols: bool = True):
-        self.rows = rows
-        self.cols = cols
+    rows: bool = parameter(True, "boolean")
+    cols: bool = parameter(True, "boolean")
 
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
-        """Means and deviations of the vertices in use; ``y`` is ignored. O(m d + q r).
-
-        Raises
-        ------
-        InputError
-            X is no PairData, or has no pairs.
-        """
+        """Means and deviations of the vertices in use; ``y`` is ignored. O(m d + q r)."""
         self._check_parameters()
         check_pairs(X)
         self.row_mean_, self.row_scale_ = _moments(self.rows, X.row_features, X.rows)
