@@ -40,14 +40,7 @@ class LabelMatrixModel(CheckedParameters, RegressorMixin, BaseEstimator):
     _sparse_labels = False  # whether a sparse label matrix stays sparse
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
-        """Fit to labelled pairs.
-
-        Parameters
-        ----------
-        X : PairData, n pairs
-            Every pair of the row and column vertices that occur in it, once each, in any order.
-        y : (n,) array of numbers
-        """
+        """Fit to labels y (n,) of X: all pairs of its vertices, once each, in any order."""
         self._check_parameters()
         row_vertices, col_vertices, Y = label_matrix(X, y, type(self).__name__)
         return self._fit(X.row_features, row_vertices, X.col_features, col_vertices, Y)
@@ -107,7 +100,7 @@ class LabelMatrixModel(CheckedParameters, RegressorMixin, BaseEstimator):
         used_rows, rows = np.unique(X.rows, return_inverse=True)
         left, right = self._scores(X.row_features[used_rows], X.col_features)
         if len(X) * 8 > len(used_rows) * X.n_cols:
-            return _product(left, right)[rows, X.cols]
+            return np.asarray(left @ right.T)[rows, X.cols]
         return _gathered(left, right, rows, X.cols)
 
     def predict_matrix(self, row_features: Features, col_features: Features) -> np.ndarray:
@@ -117,7 +110,8 @@ class LabelMatrixModel(CheckedParameters, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         vertices = checked_vertices(row_features, col_features)
-        return _product(*self._scores(vertices.row_features, vertices.col_features))
+        left, right = self._scores(vertices.row_features, vertices.col_features)
+        return np.asarray(left @ right.T)
 
 
 def label_matrix(
@@ -205,11 +199,6 @@ def check_exact(filter: Callable) -> None:
         )
 
 
-def check_kept(labels: np.ndarray | sparse.csr_array | None) -> None:
-    if labels is None:
-        raise InputError("the training data was not kept: fit with keep_data=True")
-
-
 def stacked(
     labels: np.ndarray | sparse.csr_array, new: np.ndarray | sparse.csr_array
 ) -> np.ndarray | sparse.csr_array:
@@ -217,10 +206,6 @@ def stacked(
     if sparse.issparse(labels) and sparse.issparse(new):
         return sparse.csr_array(sparse.vstack([labels, new]))
     return np.vstack([dense(labels), dense(new)])
-
-
-def _product(left, right):
-    return np.asarray(left @ right.T)
 
 
 def _gathered(left, right, rows, cols, chunk=4096):

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import dense
-from kronbench.linalg.gram_matrix import as_floats
 from kronbench.models._pair_labels import check_pairs, encode_two_classes
 from kronbench.models._parameters import CheckedParameters
 from kronbench.pairs import PairData
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices
-
-_SMALLEST = 1e-150  # feature whose square is in the range of double precision
 
 
 class PairClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
@@ -69,47 +64,6 @@ class PairClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
                 f"with {self._widths[0]} and {self._widths[1]}: give the same features"
             )
         return X
-
-
-class PairNeighborsClassifier(PairClassifier):
-    """A subclass has the parameter ``n_neighbors``, sets ``_n_pairs`` and gives ``_path``.
-
-    ``_path(X, n_neighbors)`` has the decision values (n, L) for L increasing numbers.
-    """
-
-    def decision_path(self, X: PairData, n_neighbors: ArrayLike) -> np.ndarray:
-        """Decision values (n, L) for L numbers of neighbours, from one search.
-
-        Column l is the ``decision_function`` of a model with ``n_neighbors[l]``.
-        """
-        X = self._checked_pairs(X)
-        wanted = np.atleast_1d(n_neighbors)
-        for number in wanted:
-            self._check_neighbors(number)
-        increasing, position = np.unique(wanted, return_inverse=True)
-        return self._path(X, increasing)[:, position]
-
-    def _decision_function(self, X):
-        """Mean of the neighbours' labels, counted as -1 and +1."""
-        return self._path(X, np.array([self.n_neighbors]))[:, 0]
-
-    def _check_scale(self, X):
-        """InputError where squares of features are outside the range of double precision."""
-        for side in ("row", "col"):
-            features = as_floats(getattr(X, f"{side}_features"))
-            largest = float(abs(features).max()) if 0 not in features.shape else 0.0
-            if largest and not _SMALLEST < largest < 1 / _SMALLEST:
-                raise InputError(
-                    f"{side}_features has {largest:.3g} for the largest, and squared distances "
-                    "leave the range of double precision: scale the features"
-                )
-
-    def _check_neighbors(self, number):
-        if not (isinstance(number, Integral) and 1 <= number <= self._n_pairs):
-            raise InputError(
-                f"n_neighbors is {number} with {self._n_pairs} training pairs: "
-                f"give a whole number from 1 to {self._n_pairs}"
-            )
 
 
 def occurring(

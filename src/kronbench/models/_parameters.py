@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from textwrap import indent
@@ -160,6 +160,16 @@ class CheckedParameters:
         check_parameters(
             self._parameter_constraints, self.get_params(deep=False), type(self).__name__
         )
+
+
+@estimator
+class TwoKernels(CheckedParameters):
+    """The parameters of models with a kernel on each side."""
+
+    row_kernel: str | Callable = parameter("linear", *KERNEL)
+    col_kernel: str | Callable = parameter("linear", *KERNEL)
+    row_gamma: float | None = parameter(None, *WIDTH)
+    col_gamma: float | None = parameter(None, *WIDTH)
 
 
 def check_parameters(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
@@ -21,10 +21,8 @@ from kronbench.models._pair_labels import check_pairs
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,
-    KERNEL,
     POSITIVE,
-    WIDTH,
-    CheckedParameters,
+    TwoKernels,
     estimator,
     parameter,
 )
@@ -54,7 +52,7 @@ _STOPS = {
 
 
 @estimator
-class ProductKernelModel(CheckedParameters, BaseEstimator):
+class ProductKernelModel(TwoKernels, BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
     A subclass ends its ``fit`` by ``_set_fitted``.
@@ -67,10 +65,6 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
     pairwise: str | Mapping[str, float] = parameter(
         "kronecker", StrOptions(set(PAIRWISE)), Mapping
     )
-    row_kernel: str | Callable = parameter("linear", *KERNEL)
-    col_kernel: str | Callable = parameter("linear", *KERNEL)
-    row_gamma: float | None = parameter(None, *WIDTH)
-    col_gamma: float | None = parameter(None, *WIDTH)
     row_effect: float = parameter(0.0, AT_LEAST_0)
     col_effect: float = parameter(0.0, AT_LEAST_0)
     fit_intercept: bool = parameter(False, "boolean")

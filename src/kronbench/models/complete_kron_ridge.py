@@ -13,7 +13,7 @@ from kronbench.models._label_matrix_model import (
     check_exact,
     warn_if_ill_conditioned,
 )
-from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH, estimator, parameter
+from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, parameter
 from kronbench.models._vertex_kernel import VertexKernel
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.leave_one_out import kron_leave_one_out
@@ -21,7 +21,7 @@ from kronbench.pairs.spectral_filters import FILTERS, as_filter, joint_filter, t
 
 
 @estimator
-class CompleteKronRidge(LabelMatrixModel):
+class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     """Ridge regression with a Kronecker product kernel, (G kron K + reg I) vec(A) = vec(Y).
 
     In closed form from the eigenpairs of both kernels, O(m^3 + q^3 + m^2 q + m q^2). With reg = 0
@@ -54,10 +54,6 @@ class CompleteKronRidge(LabelMatrixModel):
     """
 
     reg: float = parameter(1.0, AT_LEAST_0)
-    row_kernel: str | Callable = parameter("linear", *KERNEL)
-    col_kernel: str | Callable = parameter("linear", *KERNEL)
-    row_gamma: float | None = parameter(None, *WIDTH)
-    col_gamma: float | None = parameter(None, *WIDTH)
     filter: str | Callable = parameter("tikhonov", StrOptions(set(FILTERS)), callable)
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):

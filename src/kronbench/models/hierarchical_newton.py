@@ -86,10 +86,9 @@ class HierarchicalNewtonClassifier(ClassScores):
     """Softmax classification with a kernel function on each node of a class tree.
 
     The score of a class is the sum of the functions on its path below the root, plus an
-    intercept; each function has the prior (or penalty) of its kernel v_p M^(p), the intercepts
-    variance sigma^2 (Seeger 2006, Eq. 2). The flat model is the tree of depth one. The posterior
-    mode is found by Newton steps to a certified duality gap; see
-    :class:`~kronbench.class_tree.posterior_mode.NewtonCG`. A step of the linear solver is one
+    intercept; each function has the prior of its kernel v_p M^(p), the intercepts variance
+    sigma^2 (Seeger 2006, Eq. 2). Newton steps find the posterior mode to a certified duality gap;
+    see :class:`~kronbench.class_tree.posterior_mode.NewtonCG`. A step of the linear solver is one
     product with the kernel of all classes: O(n d C) for a linear kernel of d features (of d
     entries a row where they are sparse), O(n^2 C) for a stored matrix, O(n k C) for rank k.
 
@@ -119,12 +118,9 @@ class HierarchicalNewtonClassifier(ClassScores):
         Of stored kernel matrices, and of products with sparse features; sums are in double.
     solver : {"cg", "pcg", "printed"}
         Of the linear system of a Newton step. "cg": conjugate gradients in the inner product of
-        the prior covariance, without a preconditioner. "pcg": the same, preconditioned by
-        elimination along the tree, in few dense features or in leading eigenvectors of one kernel
-        for all nodes; see
-        :func:`~kronbench.class_tree.tree_preconditioner.tree_preconditioner` for what it costs.
-        "printed": the paper's iteration (Algorithm 3, Eq. 6), conjugate gradients with its
-        diagonal preconditioner on the symmetrized system.
+        the prior covariance. "pcg": the same, preconditioned by
+        :func:`~kronbench.class_tree.tree_preconditioner.tree_preconditioner`. "printed": the
+        paper's iteration (Algorithm 3, Eq. 6), with its diagonal preconditioner.
     tol : float, default 1e-6
         Duality gap relative to the objective at which a fit stops; for "printed" the relative
         fall of the objective in a Newton step.
@@ -179,19 +175,10 @@ class HierarchicalNewtonClassifier(ClassScores):
         y: ArrayLike,
         callback: Callable[[Mode], bool] | None = None,
     ) -> Self:
-        """Fit to X (n, d), dense or sparse, and labels y (n,).
+        """Fit to X (n, d), dense or sparse, or (n, n) kernel values, and labels y (n,).
 
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix; (n, n) kernel matrix when kernel is "precomputed"
-        y : (n,) array
-        callback : callable(Mode) -> bool, optional
-            Called after each Newton step; True stops.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The gap did not come down to ``tol``, and no callback stopped the fit.
+        ``callback(mode)`` is called after each Newton step; True stops. A ConvergenceWarning says
+        where the gap did not come down to ``tol``.
         """
         forget_fit(self)
         X, codes, coupling = self._checked(X, y)
@@ -203,8 +190,9 @@ class HierarchicalNewtonClassifier(ClassScores):
     ) -> tuple[float, np.ndarray]:
         """Log likelihood of each fold under the fit to the others, and its gradient.
 
-        A log likelihood: the paper's -Psi (Eq. 3), larger is better. The model stays as it is,
-        fitted or not.
+        The paper's -Psi (Eq. 3), larger is better. The model stays as it is, fitted or not. The
+        error of the value is of second order in what the fits leave of stationarity; that of the
+        gradient is of first order: for finite differences take ``tol`` 1e-12.
 
         Parameters
         ----------
@@ -218,16 +206,6 @@ class HierarchicalNewtonClassifier(ClassScores):
         gradient : (m,) array
             By the logarithms of ``variance``, of ``gamma`` (Gaussian kernel) and of
             ``bias_variance``: one entry for a number, P entries for an array.
-
-        Warns
-        -----
-        ConvergenceWarning
-            A fit, or the system of the gradient, did not converge: the value may be far off.
-
-        Notes
-        -----
-        The error of the value is of second order in what the fits leave of stationarity; that of
-        the gradient is of first order: for finite differences take ``tol`` 1e-12.
         """
         model = clone(self)
         X, codes, coupling = model._checked(X, y)

@@ -39,10 +39,9 @@ class HierarchicalNewtonCV(ClassScores):
     """The hierarchical classifier at the hyperparameters of the largest ``cv_log_likelihood``.
 
     A quasi-Newton search over logarithms from the parameters of ``estimator``, with steps of at
-    most 1 in each, then a fit to all rows (Seeger 2006, section 6.3). An evaluation whose fits do
-    not converge has no value: the search keeps away from it. Predictions are those of
-    ``best_estimator_``. An evaluation costs a fit of each fold, from the last one, and a gradient
-    of the price of a Newton step.
+    most 1 in each, then a fit to all rows (Seeger 2006, section 6.3). The search keeps away from
+    points whose fits do not converge. An evaluation costs a fit of each fold, from the last one,
+    and a gradient of the price of a Newton step.
 
     Parameters
     ----------
@@ -123,12 +122,10 @@ class HierarchicalNewtonCV(ClassScores):
         start: HierarchicalNewtonCV | None = None,
         begun: HierarchicalNewtonCV | None = None,
     ) -> Self:
-        """Learn from X (n, d), dense or sparse, and labels y (n,).
+        """Learn from X (n, d), dense or sparse, or (n, n) kernel values, and labels y (n,).
 
         Parameters
         ----------
-        X : (n, d) array or sparse matrix; (n, n) kernel matrix when kernel is "precomputed"
-        y : (n,) array
         folds : (n,) integer array, optional
             The fold of each row; those of ``cv`` when None. Rows of a negative number train in
             every fold.

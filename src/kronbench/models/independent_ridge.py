@@ -14,7 +14,6 @@ from kronbench.linalg import dense
 from kronbench.models._label_matrix_model import (
     LabelMatrixModel,
     check_exact,
-    check_kept,
     checked_features,
     checked_matrix,
     stacked,
@@ -95,16 +94,9 @@ class IndependentRidge(LabelMatrixModel):
         return self
 
     def partial_fit_rows(self, features: Features, Y: Features) -> Self:
-        """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
+        """Take in l new instances by features (l, d) and labels Y (l, q) for all tasks.
 
-        The coefficients follow when next asked for. Rounding and its warning are those of
-        ``TwoStepRidge.partial_fit_rows``.
-
-        Parameters
-        ----------
-        features : (l, d) array or sparse matrix, or (l, m + l) precomputed kernel values
-        Y : (l, q) array or sparse matrix
-            Their labels for all tasks.
+        As ``TwoStepRidge.partial_fit_rows`` (Stock et al. 2016, Algorithm 1).
         """
         check_is_fitted(self)
         features = checked_features(features)
@@ -129,8 +121,12 @@ class IndependentRidge(LabelMatrixModel):
     @property
     def dual_coef_(self) -> np.ndarray:
         """Dual coefficients (m, q), solved for from the labels at each call."""
-        check_kept(self._labels)
-        return self._rows.dual_solve(self._labels)
+        return self._rows.dual_solve(self._kept_labels())
+
+    def _kept_labels(self):
+        if self._labels is None:
+            raise InputError("the training data was not kept: fit with keep_data=True")
+        return self._labels
 
     def predict_matrix(
         self, row_features: Features, col_features: Features | None = None
@@ -177,5 +173,5 @@ class IndependentRidge(LabelMatrixModel):
                 f"setting {setting!r} leaves out tasks: IndependentRidge has no other"
             )
         check_exact(self._rows.filter)
-        check_kept(self._labels)
-        return ridge_leave_one_out(self._rows.thin_spectrum, dense(self._labels), regs)
+        labels = dense(self._kept_labels())
+        return ridge_leave_one_out(self._rows.thin_spectrum, labels, regs)

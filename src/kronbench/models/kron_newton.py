@@ -98,16 +98,10 @@ class KronNewton(ProductKernelModel):
     def fit(
         self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
     ) -> Self:
-        """Fit to the labels of pairs.
+        """Fit to the labels y (n,) of the n pairs of X, of two classes for a classifier.
 
-        Parameters
-        ----------
-        X : PairData, n pairs
-        y : (n,) array
-            Labels of two classes for a classifier, numbers for a regressor.
-        callback : callable(Iterate) -> bool, optional
-            Called after each Newton step; True stops. With ``fit_intercept`` a classifier's last
-            primal coefficient is the intercept.
+        ``callback(iterate)`` is called after each Newton step; True stops. With ``fit_intercept``
+        a classifier's last primal coefficient is the intercept.
         """
         self._check_parameters()
         loss, intercept = get_loss(self.loss), 0.0

@@ -20,8 +20,7 @@ from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.models._parameters import check_regs, estimator, parameter
 from kronbench.models._posterior import posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.models._ridge_path import RidgePath, first_within
-from kronbench.models._thin_ridge import ThinRidge, is_thin
+from kronbench.models._ridge_path import RidgePath, ThinRidge, first_within, is_thin
 from kronbench.pairs import Iterate, PairData
 
 # Up to which share of the norm of the scores they may be off where "auto" says nothing
@@ -38,9 +37,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     pulled towards zero, and a warning says where that matters.
 
     Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs. Few features on both sides
-    are decomposed; else MINRES solves (Q + reg I) a = y with the Gram operator
-    Q = R (G kron K) R' (dual), or (X'X + reg I) w = X'y with X = R (T kron D) (primal). An
-    iteration of the dual costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)).
+    are decomposed; else MINRES solves (Q + reg I) a = y with Q = R (G kron K) R' (dual), or
+    (X'X + reg I) w = X'y with X = R (T kron D) (primal). An iteration of the dual costs
+    O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)).
 
     Parameters
     ----------
@@ -99,30 +98,24 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     def fit(
         self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
     ) -> Self:
-        """Fit to the labels of pairs.
+        """Fit to the labels y (n,) of the n pairs of X.
 
-        Parameters
-        ----------
-        X : PairData, n pairs
-        y : (n,) array of numbers
-        callback : callable(Iterate) -> bool, optional
-            Called after each iteration; True stops. In the primal form the training scores it
-            gets cost one product more. They are without the intercept.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The solution may be far from the optimum, or is not what the iterations claimed.
-        UserWarning
-            The labels have a large mean, and there is no intercept.
+        A ConvergenceWarning says that the solution may be far from the optimum, or is not what the
+        iterations claimed; a UserWarning that the labels have a large mean, and no intercept.
+        ``callback(iterate)`` is called after each iteration; True stops. In the primal form the
+        training scores it gets cost one product more. They are without the intercept.
         """
         self._check_parameters()
         y = check_targets(X, y)
         intercept = self._intercept(y)
         y = y - intercept if intercept else y
-        thin = None if callback else self._thin_design(X)
-        if thin:
-            self._fit_thin(X, y, *thin)
+        if not callback and (thin := self._thin_design(X)):
+            maps, design = thin
+            ridge = ThinRidge(*design, y)
+            path = np.array([ridge.objective(self.reg)])
+            self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
+            if self.form == "dual":
+                self.dual_coef_ = ridge.residual(self.reg) / self.reg
         else:
             self._iterate(X, y, callback)
         self.intercept_ = intercept
@@ -137,9 +130,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         if primal:
             maps = self._make_feature_maps(X)
         else:
-            linear = [self.pairwise, self.row_kernel, self.col_kernel] == [
-                *("kronecker", "linear", "linear")
-            ]
+            given = [self.pairwise, self.row_kernel, self.col_kernel]
+            linear = given == ["kronecker", "linear", "linear"]
             width = X.row_features.shape[1] * X.col_features.shape[1]
             if not linear or self.row_effect or self.col_effect or not is_thin(len(X), width):
                 return None
@@ -147,13 +139,6 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         design = self._design(maps, X)
         width = design[0].shape[1] * design[1].shape[1]
         return (maps, design) if is_thin(len(X), width) else None
-
-    def _fit_thin(self, X, y, maps, design):
-        ridge = ThinRidge(*design, y)
-        path = np.array([ridge.objective(self.reg)])
-        self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
-        if self.form == "dual":
-            self.dual_coef_ = ridge.residual(self.reg) / self.reg
 
     def _iterate(self, X, y, callback):
         if self._is_primal():
@@ -223,29 +208,19 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
         Parameters
         ----------
-        X : PairData, n pairs
-        y : (n,) array of numbers
+        X, y : as for ``fit``
         regs : (s,) array, positive
-            At least one.
         X_test : PairData, optional, t pairs
             Pairs for which the path can predict; one test product an iteration. Where ``product``
             is "dense" and the vertices are those of X, the test scores come out of the product
             with the training pairs.
 
-        Returns
-        -------
-        RidgePath
-
-        Warns
-        -----
-        ConvergenceWarning
-            As for ``fit``: the weights whose last iterate is not what the recurrence says, with
-            earlier iterates in ``RidgePath.last``, or ("auto") is far from the optimum.
-
         Notes
         -----
         Leaves the estimator as it is; ``reg`` is not used. Holds max_iter + 1 vectors of length n
-        and max_iter of length t. Where "auto" needs no iterations, the path has one.
+        and max_iter of length t. Where "auto" needs no iterations, the path has one. A
+        ConvergenceWarning tells of weights whose last iterate is not what the recurrence says,
+        with earlier iterates in ``RidgePath.last``, or ("auto") is far from the optimum.
         """
         self._check_parameters()
         y = check_targets(X, y)
@@ -258,12 +233,17 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         y = y - intercept if intercept else y
         if thin := self._thin_design(X):
             return self._thin_path(y, regs, *thin, X_test, intercept)
-        together = X_test is not None and self.product == "dense" and _over_the_same(X, X_test)
-        operator = self._gram_operator(X)  # which checks the kernels
-        gram = operator
-        if together:
-            both = self._gram_operator(X, _joined(X, X_test))
-            operator, test_images = _collecting(both, len(X))
+        gram = operator = self._gram_operator(X)
+        together = (
+            X_test is not None
+            and self.product == "dense"
+            and X_test.row_features is X.row_features
+            and X_test.col_features is X.col_features
+        )
+        if together:  # a product with the training pairs, then the test pairs
+            rows, cols = np.append(X.rows, X_test.rows), np.append(X.cols, X_test.cols)
+            both = PairData(X.row_features, X.col_features, rows, cols)
+            operator, test_images = _collecting(self._gram_operator(X, both), len(X))
         y = y.astype(operator.dtype, copy=False)
         solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
         images = None
@@ -368,18 +348,6 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         then = self._as_fitted()
         variance = posterior_variance(then, X)
         return mean, np.sqrt(then.noise_variance_ / then.reg * variance)
-
-
-def _over_the_same(X, X_test):
-    return X_test.row_features is X.row_features and X_test.col_features is X.col_features
-
-
-def _joined(X, X_test):
-    """The training pairs, then the test pairs."""
-    rows, cols = (
-        np.concatenate([getattr(X, side), getattr(X_test, side)]) for side in ("rows", "cols")
-    )
-    return PairData(X.row_features, X.col_features, rows, cols)
 
 
 def _collecting(operator, n):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from numbers import Integral
 from operator import add
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, check_cv
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,9 +22,12 @@ from kronbench.models._kernel_sums import (
     NAMES,
     OF_LABELS,
     Candidate,
+    Fold,
     base_kernels,
+    combined,
     is_named,
     kernel_of_new,
+    validation_loss,
 )
 from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.models._parameters import (
@@ -37,7 +40,6 @@ from kronbench.models._parameters import (
     estimator,
     parameter,
 )
-from kronbench.models._validation_loss import Fold, combined, validation_loss
 from kronbench.models.kron_ridge import KronRidge
 from kronbench.pairs import PairData
 from kronbench.pairs.data import same_features
@@ -54,10 +56,9 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
     """Ridge regression on pairs, chosen by validation pairs: :class:`KronRidge` of their choice.
 
     Its kernel of a side is a weighted sum of candidates and of a vertex effect, a multiple of the
-    identity; that of pairs is their Kronecker product. First each pair of one row and one column
-    candidate is tried for all of ``regs``, from one Krylov space (:meth:`KronRidge.path`). Then
-    the weights of all candidates, both effects and the weight of regularization follow the
-    gradient of the validation error, from the best pair on: no grid has an end there. Labels are
+    identity. First each pair of one row and one column candidate is tried for all of ``regs``,
+    from one Krylov space (:meth:`KronRidge.path`). Then the weights of all candidates and both
+    effects follow the gradient of the validation error, from the best pair on. Labels are
     predicted as their training mean plus the model.
 
     Parameters
@@ -76,11 +77,8 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         Vertex effect of each side to begin with.
     cv : int, splitter, iterable of (train, test), or "loo", default 5
         Validation sets: parts of the pairs at random; as a scikit-learn splitter or a list says,
-        such as those of a setting (:class:`kronbench.evaluation.SettingKFold`) or published folds;
-        or exact leave-one-out on complete data, from the eigenpairs of the kernels; the mean
-        label is that of the other pairs. With "loo"
-        only the pairs of candidates and ``regs`` are tried, on a grid: the derivatives of the
-        eigenpairs are not computed.
+        such as :class:`kronbench.evaluation.SettingKFold`; or exact leave-one-out on complete
+        data, for pairs of candidates and ``regs`` on a grid alone.
     gradient_steps : int, default 30
         Steps of L-BFGS at most; 0 ends with the grid.
     max_iter, tol : int, float, default 200 and 1e-6
@@ -197,23 +195,12 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         return {candidates if isinstance(candidates, str) else "kernel": candidates}
 
     def _splits(self, X, y):
-        if isinstance(self.cv, Integral):
-            if self.cv > len(X):
-                raise InputError(
-                    f"cv is {self.cv} for {len(X)} pairs: give no more parts than pairs"
-                )
-            splitter = KFold(self.cv, shuffle=True, random_state=self.random_state)
-            return list(splitter.split(np.zeros(len(X))))
-        if hasattr(self.cv, "split"):
-            return list(self.cv.split(X, y))
-        if isinstance(self.cv, Iterable):
-            found = [tuple(np.asarray(part) for part in split) for split in self.cv]
-            if found and all(len(split) == 2 for split in found):
-                return found
-        raise InputError(
-            f"cv is {self.cv!r}: give a number of parts, a splitter, a list of (train, test), or "
-            "'loo'"
-        )
+        cv = self.cv
+        if isinstance(cv, Integral):
+            if cv > len(X):
+                raise InputError(f"cv is {cv} for {len(X)} pairs: give no more parts than pairs")
+            cv = KFold(cv, shuffle=True, random_state=self.random_state)
+        return list(check_cv(cv).split(X, y))
 
     def _fold(self, X, y, train, test):
         if not len(train) or not len(test):

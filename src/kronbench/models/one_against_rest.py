@@ -49,18 +49,10 @@ class OneAgainstRest(CheckedParameters, ClassifierMixin, BaseEstimator):
         start: OneAgainstRest | None = None,
         **options: Any,
     ) -> Self:
-        """Fit each machine.
+        """Fit each machine to X (n, d), dense or sparse, and labels y (n,) of two classes or more.
 
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix; (n, n) kernel matrix when the estimator takes one
-        y : (n,) array
-            Labels of two classes or more.
-        start : OneAgainstRest, optional
-            A fitted one of the same classes: the machine of a class is given that of it as its
-            own ``start``.
-        **options
-            For the ``fit`` of each machine, such as ``folds``.
+        The machine of a class is given that of ``start``, a fitted one of the same classes, as its
+        own ``start``, and ``options``, such as ``folds``, for its ``fit``.
         """
         self._check_parameters()
         parameters = self.estimator.get_params()

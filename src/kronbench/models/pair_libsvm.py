@@ -60,10 +60,6 @@ class PairLibSVM(PairClassifier):
     -----
     Training holds all n (d + r) features at 16 bytes each, because LibSVM knows no shared parts.
     LibSVM computes kernel rows with OpenMP where it was built so: ``OMP_NUM_THREADS`` counts.
-
-    References
-    ----------
-    Airola & Pahikkala 2018, sections 5.1, 5.3 and 5.4.
     """
 
     reg: float = parameter(1.0, POSITIVE)

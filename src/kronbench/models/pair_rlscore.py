@@ -6,7 +6,6 @@ ModuleNotFoundError, which the experiments report as a reason to skip the solver
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -15,12 +14,12 @@ from rlscore.learner.kron_svm import KronSVM as ReferenceKronSVM
 
 from kronbench.linalg import gram
 from kronbench.models._pair_classifier import PairClassifier
-from kronbench.models._parameters import COUNT, KERNEL, POSITIVE, WIDTH, estimator, parameter
+from kronbench.models._parameters import COUNT, POSITIVE, TwoKernels, estimator, parameter
 from kronbench.pairs import PairData
 
 
 @estimator
-class PairRLScore(PairClassifier):
+class PairRLScore(PairClassifier, TwoKernels):
     """RLScore's dual Kronecker L2-SVM: the problem and the iterations of ``KronSVM``.
 
     Parameters
@@ -46,10 +45,6 @@ class PairRLScore(PairClassifier):
     """
 
     reg: float = parameter(1.0, POSITIVE)
-    row_kernel: str | Callable = parameter("linear", *KERNEL)
-    col_kernel: str | Callable = parameter("linear", *KERNEL)
-    row_gamma: float | None = parameter(None, *WIDTH)
-    col_gamma: float | None = parameter(None, *WIDTH)
     max_iter: int = parameter(10, COUNT)
     max_inner: int = parameter(10, COUNT)
 

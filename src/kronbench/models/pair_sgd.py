@@ -27,10 +27,9 @@ class PairSGD(PairClassifier):
 
     Minimizes sum_h loss(y_h, f_h) + reg/2 ||w||^2, so that scikit-learn's ``alpha`` is reg/n.
     Features are first standardized over the training vertices, each vertex counted once, and w
-    and reg refer to that scale; on raw similarities in percent the scores run into the millions.
-    It is ``SGDClassifier.fit`` on the n x (d + r) concatenated features, as a user would call it;
-    where these pass 1.1 GiB, ``partial_fit`` on random blocks of that size. Sparse features are
-    made dense.
+    and reg refer to that scale. It is ``SGDClassifier.fit`` on the n x (d + r) concatenated
+    features, as a user would call it; where these pass 1.1 GiB, ``partial_fit`` on random blocks
+    of that size. Sparse features are made dense.
 
     Parameters
     ----------
@@ -61,14 +60,7 @@ class PairSGD(PairClassifier):
         Passes over the pairs.
     n_updates_ : int
         Pairs visited, n_iter_ times n.
-
-    References
-    ----------
-    Airola & Pahikkala 2018, section 5.6.
     """
-
-    # scikit-learn's steps are the bottleneck of table 7. On a fold of Ki (41,000 pairs, 1577
-    # features) a million of them take 4.0 s, those of the dual form 0.2 s.
 
     loss: str = parameter("hinge", StrOptions(set(_LOSSES)))
     reg: float = parameter(1.0, POSITIVE)

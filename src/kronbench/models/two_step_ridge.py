@@ -23,8 +23,7 @@ from kronbench.models._label_matrix_model import (
 )
 from kronbench.models._parameters import (
     AT_LEAST_0,
-    KERNEL,
-    WIDTH,
+    TwoKernels,
     check_regs,
     estimator,
     parameter,
@@ -36,7 +35,7 @@ from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
 
 
 @estimator
-class TwoStepRidge(LabelMatrixModel):
+class TwoStepRidge(LabelMatrixModel, TwoKernels):
     """A ridge regression over the rows, and one over the columns of what the first predicts.
 
     (K + reg_rows I) A (G + reg_cols I) = Y, f(d, t) = k(d)' A g(t) (Eqs. 11 to 13). O(m^3 + q^3 +
@@ -70,10 +69,6 @@ class TwoStepRidge(LabelMatrixModel):
 
     reg_rows: float = parameter(1.0, AT_LEAST_0)
     reg_cols: float = parameter(1.0, AT_LEAST_0)
-    row_kernel: str | Callable = parameter("linear", *KERNEL)
-    col_kernel: str | Callable = parameter("linear", *KERNEL)
-    row_gamma: float | None = parameter(None, *WIDTH)
-    col_gamma: float | None = parameter(None, *WIDTH)
     row_filter: str | Callable = parameter("tikhonov", StrOptions(set(FILTERS)), callable)
     col_filter: str | Callable = parameter("tikhonov", StrOptions(set(FILTERS)), callable)
 
@@ -135,17 +130,12 @@ class TwoStepRidge(LabelMatrixModel):
         Y : (l, q) array or sparse matrix
             Their labels for all tasks.
 
-        Warns
-        -----
-        LinAlgWarning
-            The kernel of the rows plus reg_rows is so ill-conditioned that rounding moves
-            predictions by more than 1e-8, as it does those of a model trained anew.
-
         Notes
         -----
         Dual rows append to a Cholesky factor, with the rounding of retraining. In the primal a
         batch that would cost the updated inverse more than five digits makes it factorize its
-        d x d system afresh.
+        d x d system afresh. A LinAlgWarning says that the kernel of the rows plus reg_rows is so
+        ill-conditioned that rounding moves predictions by more than 1e-8.
         """
         check_is_fitted(self)
         features = checked_features(features)
@@ -156,15 +146,9 @@ class TwoStepRidge(LabelMatrixModel):
         return self
 
     def partial_fit_cols(self, features: Features, Y: Features) -> Self:
-        """Take in l new tasks, exactly (Stock et al. 2016, Algorithm 2).
+        """Take in l new tasks by features (l, r) and labels Y (m, l) of all instances.
 
-        As ``partial_fit_rows``, with the sides exchanged.
-
-        Parameters
-        ----------
-        features : (l, r) array or sparse matrix, or (l, q + l) precomputed kernel values
-        Y : (m, l) array or sparse matrix
-            Labels of all instances for the new tasks.
+        As ``partial_fit_rows``, with the sides exchanged (Stock et al. 2016, Algorithm 2).
         """
         check_is_fitted(self)
         features = checked_features(features)

@@ -25,10 +25,9 @@ class UncertainFit:
         Fitted to the expected classes of the last iteration but one.
     responsibilities : (n, C) array
         Probability of each class of each row, given the node that is known of it.
-    log_posterior_path : list of float
-        Log posterior of the incomplete data after each fit, up to a constant; it never falls.
-    log_likelihood_path : list of float
-        The log likelihood in it.
+    log_posterior_path, log_likelihood_path : lists of float
+        Log posterior of the incomplete data after each fit, up to a constant, which never falls,
+        and the log likelihood in it.
     """
 
     estimator: HierarchicalNewtonClassifier

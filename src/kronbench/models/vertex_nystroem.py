@@ -18,7 +18,7 @@ from kronbench.linalg.threads import processors
 from kronbench.models._pair_labels import check_pairs
 from kronbench.models._parameters import COUNT, PRECISION, WIDTH, estimator, parameter
 from kronbench.models._vertex_kernel import check_width
-from kronbench.models._vertex_transformer import VertexTransformer
+from kronbench.models.vertex_scaler import VertexTransformer
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
