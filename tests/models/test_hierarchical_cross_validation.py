@@ -13,6 +13,7 @@ from kronbench.class_tree.covariance import DualCovariance
 from kronbench.class_tree.criterion import CrossValidation
 from kronbench.class_tree.kernels import GaussianKernels
 from kronbench.class_tree.posterior_mode import NewtonCG
+from kronbench.class_tree.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
@@ -73,7 +74,16 @@ def value_and_gradient(options, problem, x=None):
     """Minus Psi and its gradient by the vector of a search, at x or where it begins."""
     learner = search(**options)
     X, codes, coupling = learner.estimator._checked(*problem)
-    criterion = learner._criterion(learner.estimator, X, codes, coupling, FOLDS, tol=1e-13)
+    criterion = learner.estimator._criterion(
+        X,
+        codes,
+        coupling,
+        FOLDS,
+        tol=1e-13,
+        variance_groups=node_groups(learner.sharing, coupling, "sharing"),
+        gamma_groups=node_groups(learner.gamma_sharing, coupling, "gamma_sharing"),
+        learn_coupling=learner.learn_coupling,
+    )
     x = criterion.start if x is None else x
     evaluation, gradient, _ = criterion.evaluate(x)
     return -evaluation.value, -gradient, x
@@ -139,11 +149,6 @@ def test_a_pattern_adds_up_the_gradients_of_the_nodes_that_it_names(name, tree, 
     np.testing.assert_allclose(gradient, np.bincount(groups, by_node), rtol=1e-9)
 
 
-def test_an_unknown_pattern_is_an_error():
-    with pytest.raises(InputError, match="name is 'H3': give one of 'F1', 'F2', 'H1', 'H2'"):
-        sharing_pattern("H3", PARENTS)
-
-
 @pytest.mark.parametrize("name", ["H2", "mc-sep"])
 def test_the_value_is_that_of_refits_to_the_other_folds(name, problem):
     X, y = problem
@@ -187,15 +192,6 @@ def test_the_correction_is_of_second_order_and_independent_of_the_start(problem)
             plain = abs(result.value - result.correction - exact.value) / exact.value
             assert error < 0.1 * plain or error < 1e-8
             assert error < 10 * tol
-
-
-def test_warm_starts_save_products(problem):
-    X, y = problem
-    folds = CrossValidation(y, 5, FOLDS, NewtonCG(1e-6))
-    cold = folds.evaluate(covariance_of(X))
-    warm = folds.evaluate(covariance_of(X, 0.16))
-    assert warm.counts["n_iter"] < cold.counts["n_iter"]
-    assert warm.counts["n_products"] < cold.counts["n_products"]
 
 
 def test_a_correction_of_a_fit_that_was_cut_off_is_refused(problem):
@@ -270,27 +266,6 @@ def test_folds_are_drawn_where_none_are_given(problem):
     assert one == same != other
     with pytest.raises(InputError, match="cv is 41 for n_samples=40: give a row for each fold"):
         search().set_params(cv=41).fit(*problem)
-
-
-def test_a_learned_coupling_helps_where_many_classes_share_few_factors():
-    rng = np.random.default_rng(1)
-    n_classes, n = 20, 300
-    loadings = rng.standard_normal((n_classes, 2))
-    X = rng.standard_normal((n + 500, 15))
-    scores = 2 * X[:, :2] @ loadings.T
-    y = np.array([rng.choice(n_classes, p=np.exp(s) / np.exp(s).sum()) for s in scores])
-    flat = HierarchicalNewtonClassifier(classes=np.arange(n_classes))
-    start = 0.5 * rng.standard_normal((n_classes, 2))
-    plain = HierarchicalNewtonCV(flat)
-    coupled = HierarchicalNewtonCV(clone(flat).set_params(coupling=start), learn_coupling=True)
-    logs = []
-    for fitted in (plain, coupled):
-        fitted.fit(X[:n], y[:n], folds=np.arange(n) % 4)
-        logs.append(fitted.predict_log_proba(X[n:])[np.arange(500), y[n:]].mean())
-    assert coupled.coupling_.shape == (n_classes, 2)
-    np.testing.assert_array_equal(coupled.best_estimator_.tree_.matrix, coupled.coupling_)
-    assert coupled.cv_log_likelihood_ > plain.cv_log_likelihood_
-    assert logs[1] > logs[0] + 0.05
 
 
 def test_bad_folds_are_refused(problem):

@@ -211,19 +211,6 @@ def test_the_coarse_preconditioner_is_exact_in_the_leading_eigenvectors(parents,
     assert np.trace(Q.T @ M @ Q) > 0.99 * largest
 
 
-@pytest.mark.parametrize("parents", [None, PARENTS], ids=["flat", "tree"])
-@pytest.mark.parametrize("dense", [True, False], ids=["features", "eigenvectors"])
-def test_the_tree_preconditioner_saves_half_of_the_products(parents, dense):
-    X, y = clouds(n=400, d=12, seed=3)
-    X = X if dense else sparse.csr_array(X)
-    options = {"tree": parents, "variance": 50.0, "tol": 1e-8}
-    plain = HierarchicalNewtonClassifier(**options).fit(X, y)
-    fast = HierarchicalNewtonClassifier(**options, solver="pcg").fit(X, y)
-    np.testing.assert_allclose(fast.predict_proba(X), plain.predict_proba(X), atol=1e-4)
-    assert fast.n_inner_ < 0.5 * plain.n_inner_
-    assert fast.gap_ <= 1e-8 * fast.objective_path_[-1]
-
-
 def test_probabilities_decisions_and_labels():
     X, y = clouds()
     names = np.array(["a", "b", "c", "d", "e"])
@@ -240,18 +227,6 @@ def test_probabilities_decisions_and_labels():
     np.testing.assert_allclose(other.predict_proba(X), proba, atol=1e-8)
     with pytest.raises(InputError, match="'taxo', 'parent'"):
         flat.decide(X, "zero")
-
-
-def test_classes_without_documents_keep_some_probability():
-    X, y = clouds()
-    fitted = model(tree=PARENTS, bias_variance=1.0).fit(X[y < 3], y[y < 3])
-    proba = fitted.predict_proba(X)
-    assert proba.shape == (60, 5)
-    assert (proba[:, 3:] > 0).all()
-    # children of the same node, neither with a document, are not told apart
-    np.testing.assert_allclose(proba[:, 3], proba[:, 4])
-    flat = model(classes=np.arange(5)).fit(X[y < 3], y[y < 3])
-    assert flat.predict_proba(X).shape == (60, 5)
 
 
 def test_one_row_one_class_equal_rows_and_extreme_variances():

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from kronbench import PairData
@@ -95,17 +94,6 @@ def new_cols(X):
     return X.col_features, X.rows, X.cols
 
 
-def test_another_kernel_or_training_set_makes_other_features():
-    X, y = random_pairs(7, 6, 30, seed=0), random_labels(30, seed=0)
-    model = KronSVM(form="primal", row_kernel="gaussian", row_gamma=0.5).fit(X, y)
-    model.set_params(row_gamma=2.0).fit(X, y)
-    again = KronSVM(form="primal", row_kernel="gaussian", row_gamma=2.0).fit(X, y)
-    np.testing.assert_array_equal(model.coef_, again.coef_)
-    model.fit(X[:12], y[:12])
-    again = KronSVM(form="primal", row_kernel="gaussian", row_gamma=2.0).fit(X[:12], y[:12])
-    np.testing.assert_array_equal(model.coef_, again.coef_)
-
-
 @settings(deadline=None, max_examples=40)
 @given(st.sampled_from([*SOLVERS, "pcg"]), sizes, seeds)
 @example("pcg", (4, 3, 4), 4)  # the residual ends at 1e-163, whose square is no number
@@ -135,42 +123,6 @@ def test_one_preconditioned_iteration_solves_complete_data():
     features = np.kron(X.row_features, X.col_features)
     exact = np.linalg.solve(features.T @ features + 0.3 * np.eye(12), features.T @ y)
     np.testing.assert_allclose(model.coef_, exact, atol=1e-12)
-
-
-def test_sparse_features_have_others_for_their_kernels():
-    X, y = random_pairs(7, 6, 30, seed=0), random_labels(30, seed=0)
-    thin = PairData(sparse.csr_array(X.row_features), sparse.csr_array(X.col_features),
-                    X.rows, X.cols)  # fmt: skip
-    model = KronSVM(form="primal", solver="pcg", row_kernel="gaussian", row_gamma=0.5)
-    expected = model.fit(X, y).decision_function(X)
-    np.testing.assert_allclose(model.fit(thin, y).decision_function(thin), expected, atol=1e-8)
-
-
-def test_whole_numbers_are_features_too():
-    rng = np.random.default_rng(0)
-    counts = rng.integers(0, 5, (9, 4)), rng.integers(0, 5, (8, 3))
-    y = rng.standard_normal(72)
-    model = KronNewton(loss="ridge", form="primal", solver="pcg", max_iter=1, max_inner=1,
-                       tol=0)  # fmt: skip
-    coef = model.fit(PairData.complete(*counts), y).coef_
-    floats = PairData.complete(*(side.astype(float) for side in counts))
-    np.testing.assert_array_equal(coef, model.fit(floats, y).coef_)
-
-
-def test_the_preconditioner_saves_most_iterations():
-    """On two thirds of the pairs at random, a fifth of the labels wrong: within 20 products."""
-    rng = np.random.default_rng(0)
-    features = rng.uniform(0, 10, (60, 1)), rng.uniform(0, 10, (50, 1))
-    X = PairData(*features, *np.divmod(rng.permutation(3000)[:2000], 50))
-    y = np.where(np.sin(features[0][X.rows, 0]) > np.cos(features[1][X.cols, 0]), 1.0, -1.0)
-    y[rng.permutation(2000)[:400]] *= -1
-    options = dict(form="primal", reg=0.01, line_search=True, max_iter=30, tol=1e-7)
-    options |= dict(row_kernel="gaussian", col_kernel="gaussian", row_gamma=0.2, col_gamma=0.2)
-    optimum = KronSVM(solver="cg", max_inner=300, **options).fit(X, y).objective_path_[-1]
-    options.update(max_iter=4, max_inner=5, tol=0)
-    with_it = KronSVM(solver="pcg", **options).fit(X, y).objective_path_[-1]
-    without = KronSVM(solver="cg", **options).fit(X, y).objective_path_[-1]
-    assert with_it - optimum < 1e-3 * (without - optimum)
 
 
 @settings(deadline=None, max_examples=40)
@@ -220,26 +172,6 @@ def test_rankrls_does_not_see_the_level_of_the_labels():
     np.testing.assert_allclose(model.fit(X, y + 5).decision_function(X), scores, atol=1e-8)
 
 
-@pytest.mark.parametrize("labels", [(0, 1), ("miss", "hit"), (-1.0, 1.0), (False, True)])
-def test_labels_of_any_two_classes(labels):
-    X, y = random_pairs(8, 7, 40, seed=0), random_labels(40, seed=0)
-    expected = KronSVM().fit(X, y)
-    low, high = sorted(labels)
-    model = KronSVM().fit(X, np.where(y > 0, high, low))
-    assert list(model.classes_) == [low, high]
-    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
-    np.testing.assert_array_equal(model.predict(X), np.where(expected.predict(X) > 0, high, low))
-    assert model.score(X, np.where(y > 0, high, low)) == expected.score(X, y)
-
-
-def test_validation_callback_stops_and_path_is_kept():
-    X, y = random_pairs(8, 7, 40, seed=0, d=6, r=5), random_labels(40, seed=0)
-    model = KronSVM(reg=0.01).fit(X, y, callback=lambda state: state.n_iter == 3)
-    assert model.n_iter_ == len(model.objective_path_) == 3
-    full = KronSVM(reg=0.01).fit(X, y)
-    np.testing.assert_array_equal(full.objective_path_[:3], model.objective_path_)
-
-
 def test_repeated_pairs_and_one_vertex():
     X = PairData([[1.0]], [[2.0]], [0, 0, 0], [0, 0, 0])
     for solver in SOLVERS:
@@ -255,12 +187,8 @@ def test_clear_errors():
         (lambda: KronSVM().fit(X[:1], [1]), "1 class"),
         (lambda: KronSVM().fit(X, np.arange(25)), "25 classes"),
         (lambda: KronSVM().fit(X, np.where(y > 0, np.nan, 1)), "NaN"),
-        (lambda: KronNewton(loss="hinge").fit(X, y), "'loss' parameter of KronNewton"),
         (lambda: KronNewton(loss="ridge").fit(X, y * np.inf), "infinite"),
-        (lambda: KronSVM(solver="lu").fit(X, y), "'solver' parameter of KronSVM"),
-        (lambda: KronSVM(reg=-1).fit(X, y), "'reg' parameter of KronSVM .* Got -1"),
         (lambda: KronSVM(form="primal", col_kernel="gaussian").fit(X, y), "gamma"),
-        (lambda: KronSVM(form="primal", col_kernel="cubic").fit(X, y), "'cubic'"),
         (
             lambda: KronSVM(form="primal", col_kernel=lambda A, B: -linear(A, B)).fit(X, y),
             "positive semidefinite",

@@ -6,8 +6,7 @@ from hypothesis import given, settings, strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 from kronbench import InputError, PairData
-from kronbench.models.pair_knn import PairKNN
-from kronbench.models.pair_sklearn_knn import PairSklearnKNN
+from kronbench.models.pair_knn import PairKNN, PairSklearnKNN
 
 
 def random_pairs(rng, m, q, n, features, repeats=False):
@@ -79,8 +78,11 @@ def test_one_search_serves_every_number_of_neighbours():
     for column, k in enumerate(numbers):
         single = PairKNN(n_neighbors=k).fit(train, y).decision_function(test)
         np.testing.assert_array_equal(path[:, column], single)
-    with pytest.raises(InputError, match="301"):
-        PairKNN().fit(train, y).decision_path(test, [1, 301])
+    for wrong, message in ((301, "301"), (2.5, r"n_neighbors is 2\.5 .* give a whole number")):
+        with pytest.raises(InputError, match=message):
+            PairKNN().fit(train, y).decision_path(test, [1, wrong])
+    with pytest.raises(InputError, match="n_neighbors is 301 with 300"):
+        PairKNN(n_neighbors=301).fit(train, y)
 
 
 def test_blocks_of_vertices_do_not_change_the_result(monkeypatch):
@@ -114,7 +116,7 @@ def test_scikit_learns_own_search_on_concatenated_features(monkeypatch):
     rng = np.random.default_rng(3)
     train, test = random_pairs(rng, 30, 20, 300, (2, 3)), random_pairs(rng, 15, 10, 60, (2, 3))
     y = rng.choice([1, -1], 300)
-    monkeypatch.setattr("kronbench.models.pair_sklearn_knn._BLOCK_BYTES", 8 * 100 * 7)
+    monkeypatch.setattr("kronbench.models.pair_knn._BLOCK_BYTES", 8 * 100 * 7)
     model = PairSklearnKNN().fit(train, y)
     path = model.decision_path(test, [7, 1, 50])
     for column, k in enumerate([7, 1, 50]):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import optimize, sparse
+from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
@@ -58,28 +58,6 @@ def test_minimizes_hinge_plus_half_reg_norm(reg):
     assert coef.sum() == pytest.approx(0, abs=1e-9)
     dual = reg * (np.abs(coef).sum() - norm / 2)
     assert risk == pytest.approx(dual, rel=1e-6)
-
-
-def test_objective_of_an_independent_quadratic_program():
-    X, y = problem(n=25)
-    gamma, reg = 0.3, 0.5
-    K = product_kernel(X, X, gamma)
-    Q = y[:, None] * K * y
-    answer = optimize.minimize(
-        lambda a: a @ Q @ a / 2 - a.sum(),
-        np.full(len(y), 0.1),
-        jac=lambda a: Q @ a - 1,
-        bounds=[(0, 1 / reg)] * len(y),
-        constraints={"type": "eq", "fun": lambda a: a @ y, "jac": lambda a: y},
-        method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 1000},
-    )
-    assert answer.success
-    model = PairLibSVM(reg=reg, gamma=gamma, tol=1e-8).fit(X, y)
-    coef = np.zeros(len(y))
-    coef[model.support_] = model.dual_coef_
-    assert coef @ K @ coef / 2 - np.abs(coef).sum() == pytest.approx(answer.fun, rel=1e-8)
-    np.testing.assert_allclose(K @ coef, K @ (y * answer.x), atol=1e-4)
 
 
 @settings(deadline=None, max_examples=30)

@@ -5,7 +5,6 @@ A plain run takes every seventh fit; with ``KRONBENCH_FUZZ`` set it takes all of
 
 import os
 import warnings
-from collections import Counter
 from functools import cache
 from itertools import product
 
@@ -116,14 +115,3 @@ def test_no_fit_is_wrong_and_silent(name, model, dtype, way):
     assert "wrong" not in found, dict(zip(REGS, found, strict=True))
     if model == "linear" and name != "wide":
         assert found == ["right"] * len(REGS)
-
-
-if __name__ == "__main__":
-    for dtype in ("float32", "float64"):
-        total = Counter()
-        for case in CASES:
-            if case[2] == dtype:
-                found = outcomes(*case)
-                total += Counter(found)
-                print(*case, *found)
-        print(dtype, dict(total))

@@ -1,22 +1,28 @@
-"""Weighted sums of candidate kernels of one side, whose weights can be learned."""
+"""Weighted sums of candidate kernels of each side, and the validation error of their weights."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from kronbench.errors import InputError
 from kronbench.evaluation import margin_scores
-from kronbench.linalg import KernelColumns, dense, gram
+from kronbench.linalg import KernelColumns, dense, gram, minres
 from kronbench.linalg.eigen import check_semidefinite
 from kronbench.models._vertex_kernel import check_precomputed, check_width
-from kronbench.pairs import PairData
+from kronbench.pairs import PairData, SampledKroneckerOperator
 
 Candidate = str | Callable | np.ndarray
 
 OF_LABELS = "profile"
 NAMES = ("linear", "tanimoto", "precomputed", "constant", OF_LABELS)
+
+
+def is_named(candidate: Candidate, name: str) -> bool:
+    """Whether a candidate is the kernel of a name; it may be an array."""
+    return isinstance(candidate, str) and candidate == name
 
 
 def base_kernels(
@@ -28,29 +34,17 @@ def base_kernels(
 ) -> dict[str, np.ndarray]:
     """Kernel matrices (v, v) over all vertices of a side, divided by the mean of their diagonals.
 
-    Parameters
-    ----------
-    candidates : mapping from names to kernels, as in ``KronRidgeCV``
-    powers : tuple of int
-        Elementwise powers of each candidate but "constant" and "profile", which are kernels too.
-    X : PairData, n training pairs
-    y : (n,) array
-    side : {"row", "col"}
-
-    Raises
-    ------
-    InputError
-        A candidate is unknown, of another size, not symmetric, indefinite, or zero for all
-        vertices of the pairs.
+    ``candidates`` maps names to kernels, as in ``KronRidgeCV``; all but "constant" and "profile"
+    come in each of ``powers``, elementwise, which are kernels too.
     """
     features, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
     size = features.shape[0]
     bases = {}
     for name, candidate in candidates.items():
-        if _is(candidate, "constant"):
+        if is_named(candidate, "constant"):
             bases[name] = np.ones((size, size))
             continue
-        if _is(candidate, OF_LABELS):
+        if is_named(candidate, OF_LABELS):
             bases[name] = profile_kernel(X, y, side)
             continue
         if isinstance(candidate, str) and candidate not in NAMES:
@@ -89,19 +83,7 @@ def kernel_of_new(
     side: str,
     features: np.ndarray,
 ) -> np.ndarray:
-    """The weighted sum (u, v) of the base kernels between u new vertices and the v of a side.
-
-    Parameters
-    ----------
-    weights : mapping from the names of base kernels to numbers
-    candidates, powers, X, y, side : as for ``base_kernels``
-    features : (u, d) array or sparse matrix; (u, v) where a candidate is "precomputed"
-
-    Raises
-    ------
-    InputError
-        The features are not of the kind that X has, or a candidate is a kernel matrix.
-    """
+    """The weighted sum (u, v) of the base kernels between u new vertices and the v of a side."""
     given, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
     size = given.shape[0]
     total = np.zeros((features.shape[0], size))
@@ -109,10 +91,10 @@ def kernel_of_new(
         names = {name if power == 1 else f"{name}^{power}": power for power in powers}
         if not any(weights.get(name, 0) for name in (name, *names)):
             continue
-        if _is(candidate, "constant"):
+        if is_named(candidate, "constant"):
             total += weights[name]
             continue
-        if _is(candidate, OF_LABELS):  # a new vertex has the profile zero
+        if is_named(candidate, OF_LABELS):  # a new vertex has the profile zero
             Z, gamma = _profiles(X, y, side)
             total += weights[name] * gram(
                 np.zeros((1, Z.shape[1])), Z, kernel="gaussian", gamma=gamma
@@ -125,7 +107,7 @@ def kernel_of_new(
                 "or give 'precomputed' and the matrix as features"
             )
         used = np.unique(index)
-        if _is(candidate, "precomputed"):
+        if is_named(candidate, "precomputed"):
             check_precomputed(features, size, side)
             diagonal, K = dense(given).diagonal()[used], dense(features)
         else:
@@ -138,19 +120,11 @@ def kernel_of_new(
     return total
 
 
-def _is(candidate, name):
-    return isinstance(candidate, str) and candidate == name
-
-
 def profile_kernel(X: PairData, y: np.ndarray, side: str) -> np.ndarray:
-    """Gaussian kernel between the label profiles of the vertices of a side.
+    """Gaussian kernel between the label profiles of a side (van Laarhoven et al. 2011).
 
     A profile z is what the training labels of a vertex are beyond row and column effects, zero
     where a pair is not known and all zero for a new vertex: exp(-||z - z'||^2 / mean ||z||^2).
-
-    References
-    ----------
-    Van Laarhoven, Nabuurs & Marchiori 2011, Bioinformatics 27(21), 3036.
     """
     Z, gamma = _profiles(X, y, side)
     K = gram(Z, kernel="gaussian", gamma=gamma)
@@ -165,3 +139,75 @@ def _profiles(X, y, side):
     squares = np.einsum("ij,ij->i", Z, Z)
     known = squares[squares > 0]
     return Z, 1 / known.mean() if len(known) else 1.0
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Pairs that train and validate, their labels less the training mean, and base kernels."""
+
+    train: PairData
+    test: PairData
+    y_train: np.ndarray
+    y_test: np.ndarray
+    rows: Mapping[str, np.ndarray]
+    cols: Mapping[str, np.ndarray]
+
+
+def validation_loss(
+    fold: Fold,
+    row_weights: np.ndarray,
+    col_weights: np.ndarray,
+    reg: float,
+    *,
+    tol: float,
+    max_iter: int,
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mean squared error on the validation pairs, and its gradient in the logarithms of weights.
+
+    The kernel of pairs is (sum_i u_i K_i + u_e I) kron (sum_j w_j G_j + w_e I), the coefficients
+    are a = (Q + reg I)^-1 y, and p = P a are the predictions of the validation pairs. With
+    r = p - y and the adjoint b = (Q + reg I)^-1 P' r, the derivative in a direction dQ, dP is
+    2 (r'dP a - b'dQ a) / t. As a and (r, -b) are matrices A and C over the vertices, zero where
+    there is no pair, all derivatives by row weights are inner products of the K_i with the one
+    matrix C G A', and by column weights of the G_j with C'K A.
+
+    The weights are those of the base kernels in their order, and last that of the identity. Two
+    systems cost O(n (m + q)) an iteration of MINRES, and all derivatives O(m q (m + q)).
+    """
+    K = combined(fold.rows, row_weights)
+    G = combined(fold.cols, col_weights)
+    train, test = fold.train, fold.test
+    gram = SampledKroneckerOperator(K, G, train.rows, train.cols)
+    cross = SampledKroneckerOperator(K, G, test.rows, test.cols, train.rows, train.cols)
+    options = {"shift": reg, "tol": tol, "max_iter": max_iter, "verify": False}
+    a = minres(gram, fold.y_train, **options).x
+    r = cross.matvec(a) - fold.y_test
+    b = minres(gram, cross.rmatvec(r), **options).x
+    A = _matrix(train, a)
+    C = _matrix(test, r) - _matrix(train, b)
+    scale = 2 / len(r)
+    by_rows, by_cols = C @ G @ A.T, C.T @ K @ A
+    return (
+        float(r @ r) / len(r),
+        scale * row_weights * _derivatives(fold.rows, by_rows),
+        scale * col_weights * _derivatives(fold.cols, by_cols),
+    )
+
+
+def combined(bases: Mapping[str, np.ndarray], weights: np.ndarray) -> np.ndarray:
+    """The sum of the base kernels and of the identity, by their weights."""
+    K = np.zeros_like(next(iter(bases.values())), dtype=np.float64)
+    for weight, base in zip(weights[:-1], bases.values(), strict=True):
+        K += weight * base
+    K.flat[:: len(K) + 1] += weights[-1]
+    return K
+
+
+def _matrix(pairs, values):
+    M = np.zeros((pairs.n_rows, pairs.n_cols))
+    np.add.at(M, (pairs.rows, pairs.cols), values)
+    return M
+
+
+def _derivatives(bases, M):
+    return np.array([*(np.vdot(base, M) for base in bases.values()), np.trace(M)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Self
 
 import numpy as np
@@ -13,10 +13,10 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError, check_positive
+from kronbench.errors import InputError
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs, check_targets
-from kronbench.models._parameters import CheckedParameters
+from kronbench.models._parameters import CheckedParameters, check_regs
 from kronbench.pairs import PairData
 from kronbench.pairs.data import Features
 from kronbench.pairs.spectral_filters import tikhonov
@@ -31,29 +31,21 @@ class LabelMatrixModel(CheckedParameters, RegressorMixin, BaseEstimator):
     """Base of the models that need the label of every pair of a row and a column vertex.
 
     A subclass has ``_fit(row_features, row_vertices, col_features, col_vertices, Y)``, where
-    vertices are positions in the features or None for all, and ``_scores(row_features,
-    col_features)``, which returns an array L and a matrix E with the predictions L @ E.T.
+    vertices are positions in the features or None for all, ``_scores(row_features,
+    col_features)``, which returns an array L and a matrix E with the predictions L @ E.T, and
+    ``_left_out(setting, regs)``, an iterator over leave-one-out predictions.
     """
 
+    _weights = ("reg",)  # names of the regularization weights
+    _sparse_labels = False  # whether a sparse label matrix stays sparse
+
     def fit(self, X: PairData, y: ArrayLike) -> Self:
-        """Fit to labelled pairs.
-
-        Parameters
-        ----------
-        X : PairData, n pairs
-            Every pair of the row and column vertices that occur in it, once each, in any order.
-        y : (n,) array of numbers
-
-        Raises
-        ------
-        InputError
-            A pair is missing or repeated, or y does not fit X or is not finite.
-        """
+        """Fit to labels y (n,) of X: all pairs of its vertices, once each, in any order."""
         self._check_parameters()
         row_vertices, col_vertices, Y = label_matrix(X, y, type(self).__name__)
         return self._fit(X.row_features, row_vertices, X.col_features, col_vertices, Y)
 
-    def fit_matrix(self, row_features: Features, col_features: Features, Y: ArrayLike) -> Self:
+    def fit_matrix(self, row_features: Features, col_features: Features, Y: Features) -> Self:
         """Fit to a label matrix.
 
         Parameters
@@ -62,17 +54,44 @@ class LabelMatrixModel(CheckedParameters, RegressorMixin, BaseEstimator):
             Instances; or the (m, m) kernel matrix where the row kernel is "precomputed".
         col_features : (q, r) array or sparse matrix
             Tasks; the same.
-        Y : (m, q) array of numbers
-
-        Raises
-        ------
-        InputError
-            Shapes do not fit, or a value is not finite.
+        Y : (m, q) array or sparse matrix of numbers
         """
         self._check_parameters()
         vertices = checked_vertices(row_features, col_features)
-        Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols)
+        Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols, allow_sparse=self._sparse_labels)
         return self._fit(vertices.row_features, None, vertices.col_features, None, Y)
+
+    def loo(self, setting: str) -> np.ndarray:
+        """Leave-one-out predictions (m, q) of the training labels.
+
+        Parameters
+        ----------
+        setting : {"A", "B", "C", "D"}
+            What is left out to predict the pair (i, j): its label, row i, column j, or both.
+        """
+        check_is_fitted(self)
+        weights = ([getattr(self, name)] for name in self._weights)
+        return next(iter(self.loo_grid(setting, *weights)))[1]
+
+    def loo_grid(
+        self, setting: str, regs: ArrayLike, score: Callable[[np.ndarray], float] | None = None
+    ) -> np.ndarray | Iterator[tuple[int, np.ndarray]]:
+        """Leave-one-out predictions for a grid of weights, from one eigendecomposition a side.
+
+        Parameters
+        ----------
+        setting : {"A", "B", "C", "D"}
+        regs : (s,) array of positive numbers
+        score : callable((m, q) array) -> float, optional
+
+        Returns
+        -------
+        (s,) array of scores; without ``score`` an iterator over (index, (m, q) predictions).
+        """
+        check_is_fitted(self)
+        check_setting(setting)
+        grid = enumerate(self._left_out(setting, check_regs(regs)))
+        return grid if score is None else np.array([score(F) for _, F in grid])
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (n,) for the n pairs of X, in O(n) beyond those of its vertices."""
@@ -81,27 +100,25 @@ class LabelMatrixModel(CheckedParameters, RegressorMixin, BaseEstimator):
         used_rows, rows = np.unique(X.rows, return_inverse=True)
         left, right = self._scores(X.row_features[used_rows], X.col_features)
         if len(X) * 8 > len(used_rows) * X.n_cols:
-            return _product(left, right)[rows, X.cols]
+            return np.asarray(left @ right.T)[rows, X.cols]
         return _gathered(left, right, rows, X.cols)
 
     def predict_matrix(self, row_features: Features, col_features: Features) -> np.ndarray:
-        """Predictions (m', q') for all pairs of new row and column vertices.
+        """Predictions (m', q') for all pairs of new vertices, given by features (m', d), (q', r).
 
-        Parameters
-        ----------
-        row_features : (m', d), or (m', m) kernel values with the training rows
-        col_features : (q', r), or (q', q) kernel values with the training columns
+        With a precomputed kernel, by the values (m', m) or (q', q) with the training vertices.
         """
         check_is_fitted(self)
         vertices = checked_vertices(row_features, col_features)
-        return _product(*self._scores(vertices.row_features, vertices.col_features))
+        left, right = self._scores(vertices.row_features, vertices.col_features)
+        return np.asarray(left @ right.T)
 
 
 def label_matrix(
     X: PairData, y: ArrayLike, model: str
 ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
     """Positions of the row and the column vertices in use, and the labels as a (m, q) matrix."""
-    y = check_targets(X, y).astype(np.float64, copy=False)
+    y = check_targets(X, y)
     row_vertices, rows = np.unique(X.rows, return_inverse=True)
     col_vertices, cols = np.unique(X.cols, return_inverse=True)
     m, q = len(row_vertices), len(col_vertices)
@@ -138,10 +155,9 @@ def checked_matrix(
     m: int,
     q: int,
     *,
-    missing: bool = False,
     allow_sparse: bool = False,
 ) -> np.ndarray | sparse.csr_array:
-    """Y as float64 (m, q); NaN stands for a missing label where ``missing`` says so."""
+    """Y as finite float64 (m, q)."""
     if sparse.issparse(Y):
         Y = sparse.csr_array(Y).astype(np.float64) if allow_sparse else Y.toarray()
     Y = Y if sparse.issparse(Y) else np.asarray(Y)
@@ -150,10 +166,9 @@ def checked_matrix(
     if Y.dtype.kind not in "fiub":
         raise InputError(f"Y has dtype {Y.dtype}: give numbers")
     values = Y.data if sparse.issparse(Y) else Y
-    if np.isinf(values).any() or (not missing and np.isnan(values).any()):
+    if not np.isfinite(values).all():
         raise InputError(
-            "Y holds NaN or infinite values: give finite numbers; KronRidge takes incomplete "
-            "data, and TwoStepRidge.impute fills in missing labels"
+            "Y holds NaN or infinite values: give finite numbers; KronRidge takes incomplete data"
         )
     return Y.astype(np.float64, copy=False)
 
@@ -161,14 +176,6 @@ def checked_matrix(
 def check_setting(setting: str) -> None:
     if setting not in SETTINGS:
         raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
-
-
-def check_regs(regs: ArrayLike, name: str) -> np.ndarray:
-    """A grid of positive weights as an array (s,)."""
-    regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
-    for reg in regs.tolist():
-        check_positive(reg, name)
-    return regs
 
 
 def warn_if_ill_conditioned(values: np.ndarray, name: str) -> None:
@@ -184,7 +191,7 @@ def warn_if_ill_conditioned(values: np.ndarray, name: str) -> None:
 
 
 def check_exact(filter: Callable) -> None:
-    """Raise InputError for a filter whose leave-one-out predictions need retraining."""
+    """InputError for a filter whose leave-one-out predictions need retraining."""
     if filter is not tikhonov:
         raise InputError(
             "leave-one-out shortcuts are exact for filter='tikhonov' only: other filters of a "
@@ -192,28 +199,13 @@ def check_exact(filter: Callable) -> None:
         )
 
 
-def check_kept(labels: np.ndarray | sparse.csr_array | None) -> None:
-    if labels is None:
-        raise InputError("the training data was not kept: fit with keep_data=True")
-
-
-def dense_labels(labels: np.ndarray | sparse.csr_array | None) -> np.ndarray:
-    """Training labels as an array; InputError where they were not kept."""
-    check_kept(labels)
-    return dense(labels)
-
-
 def stacked(
-    labels: np.ndarray | sparse.csr_array | None, new: np.ndarray | sparse.csr_array
+    labels: np.ndarray | sparse.csr_array, new: np.ndarray | sparse.csr_array
 ) -> np.ndarray | sparse.csr_array:
     """New rows of labels under the old ones; sparse where both are."""
     if sparse.issparse(labels) and sparse.issparse(new):
         return sparse.csr_array(sparse.vstack([labels, new]))
-    return np.vstack([dense_labels(labels), dense_labels(new)])
-
-
-def _product(left, right):
-    return np.asarray(left @ right.T)
+    return np.vstack([dense(labels), dense(new)])
 
 
 def _gathered(left, right, rows, cols, chunk=4096):

@@ -1,12 +1,16 @@
-"""The check of an estimator's parameters, by the means of scikit-learn."""
+"""How an estimator states its parameters: names, defaults, ranges and shared descriptions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import ClassVar
+from textwrap import indent
+from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -15,7 +19,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
-from kronbench.errors import InputError
+from kronbench.errors import InputError, check_positive
 from kronbench.linalg.gram_matrix import KERNELS
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -30,14 +34,124 @@ PRECISION = [
     Options(np.dtype, {np.dtype(np.float32), np.dtype(np.float64)}),
 ]
 
+# What classes say alike of parameters and attributes; a line "{name}" of a docstring is replaced.
+_SHARED = {
+    "kernels": """\
+row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
+default "linear"
+    Positive semidefinite kernels of the row and the column vertices, as in
+    :func:`kronbench.linalg.gram`.
+row_gamma, col_gamma : float, optional
+    Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+""",
+    "form": """\
+form : {"dual", "primal"}, default "dual"
+    Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
+    primal form has the features of linear kernels, made dense, and for others those of
+    pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
+    precision): for kernels of small numerical rank.
+reg : float, default 1.0
+    Regularization weight, the paper's lambda > 0.
+pairwise : str or mapping from str to float, default "kronecker"
+    Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
+    a sum (dual form): see :mod:`kronbench.pairs.pairwise`. Vertices are the same in training
+    and prediction where both have the very same features, as subsets of one PairData do.
+""",
+    "effects": """\
+row_effect, col_effect : float, default 0
+    Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
+    features say (dual form).
+""",
+    "product": """\
+product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
+    How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
+    "sparse" is the paper's Algorithm 1.
+dtype : {"float32", "float64"}, optional
+    Of features, products and coefficients. By default that of the features: single where both
+    sides have it, else double.
+""",
+    "newton": """\
+solver : {"qmr", "minres", "cg", "pcg"}, default "qmr"
+    Krylov method for the linear system of a step. "qmr" is the paper's choice. "cg" makes half
+    of its products and always finds a direction of descent; "minres" works on the active set
+    alone and drops the other coefficients. "pcg", for the primal form, is "cg" with a
+    :class:`kronbench.pairs.MarginPreconditioner`: a few iterations reach the optimum where
+    the pairs are a random part of all of them.
+iterated : bool, default False
+    Regularize the steps, not the coefficients: see :func:`kronbench.pairs.newton_dual`.
+""",
+    "fitted_pairs": """\
+X_fit_ : PairData
+    The pairs of the training set, by reference: a change of its arrays changes predictions of
+    the dual form.
+fitted_params_ : dict
+    The parameters of the fit. Predictions use them, whatever is set later.
+dual_coef_ : (n,) array, dual form
+    Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
+coef_ : (d*r,) array, primal form, or where few linear features are decomposed
+    ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
+feature_maps_ : two functions, where there is ``coef_``
+    From given features of row and of column vertices to those of the product.
+intercept_ : float
+    Added to each score; 0.0 without ``fit_intercept``.
+""",
+    "fitted_newton": """\
+n_iter_ : int
+    Newton steps made.
+objective_path_ : (n_iter_,) array
+    Regularized risk after each step; the risk alone where ``iterated``.
+stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
+    See :class:`kronbench.pairs.NewtonResult`.
+converged_ : bool
+    Whether ``tol`` was reached.
+""",
+    "pair_classes": """\
+classes_ : (2,) array
+    The larger label is positive.
+n_features_in_ : int
+    d + r.
+""",
+    "row_classes": """\
+classes_ : (C,) array
+n_features_in_ : int
+feature_names_in_ : (n_features_in_,) array
+    Where X has names of columns.
+""",
+}
+
+
+def parameter(default: Any, *allowed: object, positional: bool = False) -> Any:
+    """A parameter in the body of an :func:`estimator`: its default or MISSING, and its range.
+
+    ``allowed`` are types, ``Interval``, ``StrOptions``, ``None``, "boolean" and the others of
+    scikit-learn.
+    """
+    return field(default=default, kw_only=not positional, metadata={"allowed": allowed})
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
+def estimator(cls: type) -> type:
+    """Class decorator: the annotated names of the body become the parameters of ``__init__``.
+
+    A subclass adds to the parameters of its bases, or gives other defaults. The docstring gets
+    its shared texts.
+    """
+    cls = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    cls._parameter_constraints = cls._parameter_constraints | {
+        each.name: list(each.metadata["allowed"]) for each in fields(cls) if each.metadata
+    }
+    if cls.__doc__:
+        cls.__doc__ = re.sub(
+            r"^( *)\{(\w+)\}\n",
+            lambda found: indent(_SHARED[found[2]], found[1]),
+            cls.__doc__,
+            flags=re.MULTILINE,
+        )
+    return cls
+
 
 class CheckedParameters:
-    """Base of estimators that state the type and the range of each parameter once.
-
-    ``_parameter_constraints`` maps a parameter to what it may be: types, ``Interval``,
-    ``StrOptions``, ``None``, "boolean" and the others of scikit-learn. ``fit`` calls
-    ``_check_parameters`` before any work.
-    """
+    """Base of all estimators; ``fit`` calls ``_check_parameters`` before any work."""
 
     _parameter_constraints: ClassVar[dict[str, list]] = {}
 
@@ -48,6 +162,16 @@ class CheckedParameters:
         )
 
 
+@estimator
+class TwoKernels(CheckedParameters):
+    """The parameters of models with a kernel on each side."""
+
+    row_kernel: str | Callable = parameter("linear", *KERNEL)
+    col_kernel: str | Callable = parameter("linear", *KERNEL)
+    row_gamma: float | None = parameter(None, *WIDTH)
+    col_gamma: float | None = parameter(None, *WIDTH)
+
+
 def check_parameters(
     constraints: Mapping[str, list], values: Mapping[str, object], owner: str
 ) -> None:
@@ -55,7 +179,17 @@ def check_parameters(
     try:
         validate_parameter_constraints(constraints, values, caller_name=owner)
     except InvalidParameterError as error:
-        sentence = " ".join(str(error).split())  # an array is shown in lines
-        if len(sentence) > 400:
-            sentence = f"{sentence[:396]} ..."
-        raise InputError(sentence) from None
+        raise InputError(" ".join(str(error).split())) from None  # an array is shown in lines
+
+
+def check_regs(regs: ArrayLike, name: str = "regs") -> np.ndarray:
+    """A grid of positive weights as an array (s,), at least one."""
+    try:
+        found = np.atleast_1d(np.asarray(regs, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {regs!r:.80}: give positive numbers") from None
+    if found.ndim != 1 or not len(found):
+        raise InputError(f"{name} has shape {found.shape}: give at least one weight in a row")
+    for reg in found.tolist():
+        check_positive(reg, name)
+    return found

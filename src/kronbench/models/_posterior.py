@@ -1,4 +1,4 @@
-"""The posterior variance of the Gaussian process whose mean a KronRidge predicts, with bounds."""
+"""The posterior variance of the Gaussian process whose mean a KronRidge predicts."""
 
 from __future__ import annotations
 
@@ -7,36 +7,22 @@ from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
 from kronbench.linalg import KernelColumns
-from kronbench.linalg.quadratic_forms import inverse_forms, krylov_space
+from kronbench.linalg.quadratic_forms import inverse_forms
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.pairs import PairData, SampledKroneckerOperator
+from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
-# Test pairs up to which conjugate gradients are the default, and the dimension beyond.
-FEW = 300
 _TOGETHER = 64  # vectors that a product takes at a time
 _EXACT = 1e-13  # where bounds are so close, in units of k(x, x), conjugate gradients end
 
 
-def posterior_variance(
-    model: ProductKernelModel, X: PairData, rank: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of k(x, x) - k_x' (Q + reg I)^-1 k_x for the pairs x of X, (t,) each.
+def posterior_variance(model: ProductKernelModel, X: PairData) -> np.ndarray:
+    """k(x, x) - k_x' (Q + reg I)^-1 k_x for the pairs x of X, (t,), by conjugate gradients.
 
     In the primal form the second term is |phi|^2 - reg phi' (X'X + reg I)^-1 phi with the
     features phi of x, so that both forms are a quadratic form with an inverse. Where k(x, x) is
     more than |phi|^2, for new vertices and a kernel of many, the rest is added.
-
-    Parameters
-    ----------
-    model : fitted ProductKernelModel with ``reg``
-    X : PairData, t pairs
-    rank : int or None
-        Dimension of one Krylov space for all pairs; None for conjugate gradients.
     """
-    if rank is not None and (rank != int(rank) or rank < 1):
-        raise InputError(f"rank is {rank}: give a positive integer")
-    prior = _prior_variance(model, X)
     if hasattr(model, "coef_"):
         design = model._design_operator(*model._design(model.feature_maps_, model.X_fit_))
         A = LinearOperator(
@@ -45,87 +31,58 @@ def posterior_variance(
             matvec=lambda v: design.rmatvec(design.matvec(v)),
             matmat=lambda V: design.rmatmat(design.matmat(V)),
         )
+    else:
+        A = model._gram_operator(model.X_fit_)
+    variance = np.empty(len(X))
+    for first in range(0, len(X), _TOGETHER):
+        part = slice(first, first + _TOGETHER)
+        variance[part] = _variance_of_few(model, A, X[part])
+    return variance
+
+
+def _variance_of_few(model, A, X):
+    prior, primal = _prior_variance(model, X), hasattr(model, "coef_")
+    if primal:
         T, D, rows, cols = model._design(model.feature_maps_, X)
         squares = _squares(T)[rows] * _squares(D)[cols]
-        cross = model._design_operator(T, D, rows, cols)
-        low, high = _forms(A, cross, squares, squares / model.reg, model.reg, rank)
-        missing = np.maximum(prior - squares, 0)
-        return missing + model.reg * low, missing + model.reg * high
-    A = model._gram_operator(model.X_fit_)
-    cross = model._gram_operator(model.X_fit_, X)
-    squares = None
-    if rank is not None:
-        if not isinstance(cross, SampledKroneckerOperator):
-            raise InputError(
-                f"rank is {rank} and pairwise={model.pairwise!r}: give pairwise='kronecker', or "
-                "no rank for the exact way"
-            )
-        squares = _squared_kernel(model, X)
-    low, high = _forms(A, cross, squares, prior, model.reg, rank)
-    return np.maximum(prior - high, 0), np.maximum(prior - low, 0)
-
-
-def _forms(A, cross, squares, scale, reg, rank):
-    """Bounds of b' (A + reg I)^-1 b for the rows b of an operator (t, n)."""
-    t = cross.shape[0]
-    if rank is not None:
-        space = krylov_space(A, rank, np.random.default_rng(0))
-        images = np.empty((t, space.basis.shape[1]))
-        for first in range(0, images.shape[1], _TOGETHER):
-            part = slice(first, first + _TOGETHER)
-            images[:, part] = cross.matmat(space.basis[:, part])
-        return space.inverse_forms(images, squares, reg)
-    low, high = np.empty(t), np.empty(t)
-    for first in range(0, t, _TOGETHER):
-        part = slice(first, min(first + _TOGETHER, t))
-        chosen = np.zeros((t, part.stop - first), A.dtype)
-        chosen[np.arange(first, part.stop), np.arange(part.stop - first)] = 1
-        B = cross.rmatmat(chosen)
-        low[part], high[part] = inverse_forms(A, B, shift=reg, atol=_EXACT * scale[part])
-    return low, high
-
-
-def _squared_kernel(model, X):
-    """Sum over the training pairs of k(x, x_h)^2: one product, for squares of products factor."""
-    operator = model._gram_operator(model.X_fit_, X, squared=True)
-    return operator.matvec(np.ones(operator.shape[1], operator.dtype))
+        cross, scale = model._design_operator(T, D, rows, cols), squares / model.reg
+    else:
+        cross, scale = model._gram_operator(model.X_fit_, X), prior
+    B = cross.rmatmat(np.eye(len(X), dtype=A.dtype))
+    low, high = inverse_forms(A, B, shift=model.reg, atol=_EXACT * scale)
+    if primal:
+        return np.maximum(prior - squares, 0) + model.reg * high
+    return np.maximum(prior - low, 0)
 
 
 def _prior_variance(model, X):
     """k(x, x) of each pair, (t,)."""
     for side in ("row", "col"):
-        kernel = getattr(model, f"{side}_kernel")
-        if isinstance(kernel, str) and kernel == "precomputed":
-            _check_known(model, X, side)
-    if model.pairwise != "kronecker":
-        found = np.empty(len(X))
-        for first in range(0, len(X), _TOGETHER):
-            some = X[first : first + _TOGETHER]
-            with_itself = model._gram_operator(some)
-            found[first : first + len(some)] = np.diagonal(with_itself.matmat(np.eye(len(some))))
-        return found
-    return _vertex_prior(model, X, "row") * _vertex_prior(model, X, "col")
+        name = f"{side}_features"
+        if _is_precomputed(model, side) and getattr(X, name) is not getattr(model.X_fit_, name):
+            raise InputError(
+                f"{name} is a precomputed kernel of new vertices, which says nothing of them with "
+                "themselves: give the features, or pairs of the PairData that was fitted"
+            )
+    if model.pairwise == "kronecker":
+        return _vertex_prior(model, X, "row") * _vertex_prior(model, X, "col")
+    return np.diagonal(model._gram_operator(X).matmat(np.eye(len(X))))
 
 
 def _vertex_prior(model, X, side):
-    kernel = getattr(model, f"{side}_kernel")
     features, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
-    if isinstance(kernel, str) and kernel == "precomputed":
+    if _is_precomputed(model, side):
         values = features.diagonal()[index]
     else:
         used, position = used_vertices(index, features.shape[0])
-        columns = KernelColumns(features[used], kernel, getattr(model, f"{side}_gamma"))
-        values = columns.diagonal()[position]
+        kernel, gamma = getattr(model, f"{side}_kernel"), getattr(model, f"{side}_gamma")
+        values = KernelColumns(features[used], kernel, gamma).diagonal()[position]
     return values + getattr(model, f"{side}_effect")
 
 
-def _check_known(model, X, side):
-    name = f"{side}_features"
-    if getattr(X, name) is not getattr(model.X_fit_, name):
-        raise InputError(
-            f"{name} is a precomputed kernel of new vertices, which says nothing of them with "
-            "themselves: give the features, or pairs of the PairData that was fitted"
-        )
+def _is_precomputed(model, side):
+    kernel = getattr(model, f"{side}_kernel")
+    return isinstance(kernel, str) and kernel == "precomputed"
 
 
 def _squares(features):

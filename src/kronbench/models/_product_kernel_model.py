@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
@@ -20,10 +21,10 @@ from kronbench.models._pair_labels import check_pairs
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,
-    KERNEL,
     POSITIVE,
-    WIDTH,
-    CheckedParameters,
+    TwoKernels,
+    estimator,
+    parameter,
 )
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed, check_width
@@ -33,45 +34,44 @@ from kronbench.pairs.data import same_features, used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
 from kronbench.pairs.vec_trick import METHODS
 
+_NO_DESCENT = "give a larger reg, a larger max_inner or solver='cg'"
+# why iterations may end before the tolerance, and what helps
 _STOPS = {
-    "max_iter": "its number of iterations",
-    "breakdown": "a breakdown of the Krylov method",
-    "rounding": "rounding",
-    "no_descent": "a step along which the objective does not fall",
-    "diverged": "an objective that is not finite",
-}
-_ANOTHER = "give a larger reg, a larger max_inner or solver='cg'"
-_REMEDIES = {
-    "max_iter": "give more iterations, a larger tol, or tol=0 where early stopping is meant",
-    "breakdown": "give a larger reg or scale the features",
-    "rounding": "give a larger reg or tol",
-    "no_descent": _ANOTHER,
-    "diverged": _ANOTHER,
+    "max_iter": (
+        "its number of iterations",
+        "give more iterations, a larger tol, or tol=0 where early stopping is meant",
+    ),
+    "breakdown": (
+        "a breakdown of the Krylov method",
+        "give a larger reg or scale the features",
+    ),
+    "rounding": ("rounding", "give a larger reg or tol"),
+    "no_descent": ("a step along which the objective does not fall", _NO_DESCENT),
+    "diverged": ("an objective that is not finite", _NO_DESCENT),
 }
 
 
-class ProductKernelModel(CheckedParameters, BaseEstimator):
+@estimator
+class ProductKernelModel(TwoKernels, BaseEstimator):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
-    A subclass has the parameters below, and ends its ``fit`` by ``_set_fitted``.
+    A subclass ends its ``fit`` by ``_set_fitted``.
     """
 
-    _parameter_constraints: ClassVar = {
-        "form": [StrOptions({"dual", "primal"})],
-        "reg": [POSITIVE],
-        "pairwise": [StrOptions(set(PAIRWISE)), Mapping],
-        "row_kernel": KERNEL,
-        "col_kernel": KERNEL,
-        "row_gamma": WIDTH,
-        "col_gamma": WIDTH,
-        "row_effect": [AT_LEAST_0],
-        "col_effect": [AT_LEAST_0],
-        "fit_intercept": ["boolean"],
-        "max_iter": [COUNT],
-        "tol": [AT_LEAST_0],
-        "product": [StrOptions(set(METHODS))],
-    }
     _iterations_regularize = False  # whether an end by the number of iterations is meant
+
+    form: str = parameter("dual", StrOptions({"dual", "primal"}))
+    reg: float = parameter(1.0, POSITIVE)
+    pairwise: str | Mapping[str, float] = parameter(
+        "kronecker", StrOptions(set(PAIRWISE)), Mapping
+    )
+    row_effect: float = parameter(0.0, AT_LEAST_0)
+    col_effect: float = parameter(0.0, AT_LEAST_0)
+    fit_intercept: bool = parameter(False, "boolean")
+    max_iter: int = parameter(100, COUNT)
+    tol: float = parameter(1e-8, AT_LEAST_0)
+    product: str = parameter("auto", StrOptions(set(METHODS)))
+    dtype: DTypeLike | None = None  # checked with a sentence of its own
 
     @classmethod
     def warm_up(cls) -> None:
@@ -96,8 +96,8 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
         """Operator from coefficients of a model fitted to X_fit to its scores for X.
 
         With it a callback scores each iterate on other pairs for the price of one product. It
-        comes of the parameters alone: nothing of an earlier fit is read, nothing is kept. In the
-        primal form it decomposes the kernel matrices, O(v k^2), as ``fit`` does.
+        reads the parameters and nothing of an earlier fit. In the primal form it decomposes the
+        kernel matrices, O(v k^2), as ``fit`` does.
 
         Parameters
         ----------
@@ -110,13 +110,7 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
         -------
         SampledKroneckerOperator, or PairwiseOperator for other pairwise kernels
             (t, n) in the dual form, R^ (G^ kron K^) R' of Section 3.1; (t, d*r) in the primal.
-            Vertices that no pair uses are left out. Of single precision where ``dtype`` or, for
-            None, all features of X_fit are. An intercept is not in it.
-
-        Raises
-        ------
-        InputError
-            A parameter is out of range, or a kernel does not fit the features.
+            It leaves out the intercept, and vertices that no pair uses.
         """
         self._check_parameters()
         if self._is_primal():
@@ -134,35 +128,30 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
             )
         return self.form == "primal"
 
-    def _gram_operator(self, X_fit, X=None, squared=False):
-        """Operator of the dual form; ``squared``: of the squares of a Kronecker kernel."""
+    def _gram_operator(self, X_fit, X=None):
+        """Operator of the dual form; X_fit with itself when X is None."""
+        weights = check_pairwise(self.pairwise)
+        of_one_set = bool(OF_ONE_SET.intersection(weights))
+        if of_one_set:
+            self._check_one_set(X_fit, X)
         same = [
             X is None or getattr(X, f"{side}_features") is getattr(X_fit, f"{side}_features")
             for side in ("row", "col")
         ]
-        weights = check_pairwise(self.pairwise)
-        if OF_ONE_SET.intersection(weights):
-            return self._gram_operator_of_one_set(X_fit, X, same[0])
         X_fit = self._in_dtype(X_fit)
         X = None if X is None else self._in_dtype(X)
-        dtype = _precision(X_fit)
-        matrices, out_pairs, in_pairs, matches = [], [], [], []
-        for side, index, known in (("row", "rows", same[0]), ("col", "cols", same[1])):
-            matrix, out_index, in_index, match = _kernel_between_used(
-                getattr(X_fit, f"{side}_features"),
-                getattr(X_fit, index),
-                None if X is None else (getattr(X, f"{side}_features"), getattr(X, index)),
-                side,
-                getattr(self, f"{side}_kernel"),
-                getattr(self, f"{side}_gamma"),
-                known,
+        if of_one_set:  # one kernel matrix compares all vertices of the pairs
+            matrix, out_ends, in_ends, _ = self._kernel_between_used(
+                "row", X_fit, X, lambda pairs: np.concatenate([pairs.rows, pairs.cols]), same[0]
             )
-            matrix = matrix.astype(dtype, copy=False)
-            matrix = _with_effect(matrix, match, getattr(self, f"{side}_effect"))
-            matrices.append(matrix**2 if squared else matrix)
-            matches.append(match)
-            out_pairs.append(out_index)
-            in_pairs.append(in_index)
+            matrices, matches = (matrix, None), (None, None)
+            out_pairs, in_pairs = np.split(out_ends, 2), np.split(in_ends, 2)
+        else:
+            matrices, out_pairs, in_pairs, matches = zip(
+                self._kernel_between_used("row", X_fit, X, lambda pairs: pairs.rows, same[0]),
+                self._kernel_between_used("col", X_fit, X, lambda pairs: pairs.cols, same[1]),
+                strict=True,
+            )
         if X is None:  # the same pairs on both sides, which the operator then sorts once
             in_pairs = None, None
         if weights == {"kronecker": 1.0}:
@@ -177,43 +166,59 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
             method=self.product,
         )
 
-    def _gram_operator_of_one_set(self, X_fit, X, same):
-        """Between pairs of two vertices of one set: one kernel matrix compares them all."""
+    def _check_one_set(self, X_fit, X):
         for data in (X_fit,) if X is None else (X_fit, X):
-            rows, cols = data.row_features, data.col_features
-            if not same_features(rows, cols):
+            if not same_features(data.row_features, data.col_features):
                 raise InputError(
                     f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
                     "same features for rows and columns"
                 )
-        if (self.row_kernel, self.row_gamma, self.row_effect) != (
-            *(self.col_kernel, self.col_gamma, self.col_effect),
-        ):
+        of_rows, of_cols = (
+            [getattr(self, f"{side}_{name}") for name in ("kernel", "gamma", "effect")]
+            for side in ("row", "col")
+        )
+        if of_rows != of_cols:
             raise InputError(
                 f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
                 "same kernel, gamma and effect for rows and columns"
             )
-        X_fit = self._in_dtype(X_fit)
-        X = None if X is None else self._in_dtype(X)
-        ends = [
-            None if data is None else np.concatenate([data.rows, data.cols]) for data in (X_fit, X)
-        ]
-        matrix, out_index, in_index, match = _kernel_between_used(
-            X_fit.row_features,
-            ends[0],
-            None if X is None else (X.row_features, ends[1]),
-            "row",
-            self.row_kernel,
-            self.row_gamma,
-            same,
-        )
+
+    def _kernel_between_used(self, side, X_fit, X, index_of, same):
+        """Kernel matrix (out, in) of the vertices in use, and the pairs' positions in it.
+
+        Last comes, for each row of the matrix, the column of the same vertex: -1 for a new vertex,
+        as all are unless X and X_fit have the ``same`` features.
+        """
+        kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
+        precomputed = isinstance(kernel, str) and kernel == "precomputed"
+        features = getattr(X_fit, f"{side}_features")
+        others = features if X is None else getattr(X, f"{side}_features")
+        if precomputed:
+            check_precomputed(others, features.shape[0], side)
+        used, in_index = used_vertices(index_of(X_fit), features.shape[0])
+        if X is None:
+            selected = features[used][:, used] if precomputed else features[used]
+            matrix = gram(selected, kernel=kernel, gamma=gamma)
+            if precomputed:
+                check_semidefinite(matrix, f"the precomputed kernel {side}_features")
+            out_index, match = in_index, np.arange(len(matrix))
+        else:
+            out_used, out_index = used_vertices(index_of(X), others.shape[0])
+            if precomputed:
+                matrix = gram(others[out_used][:, used], kernel=kernel)
+            else:
+                check_width(others, features.shape[1], side)
+                matrix = gram(others[out_used], features[used], kernel=kernel, gamma=gamma)
+            match = np.full(others.shape[0], -1)
+            if same:
+                match[used] = np.arange(matrix.shape[1])
+            match = match[out_used]
         matrix = matrix.astype(_precision(X_fit), copy=False)
-        matrix = _with_effect(matrix, match, self.row_effect)
-        out_pairs = np.split(out_index, 2)
-        in_pairs = (None, None) if X is None else np.split(in_index, 2)
-        return PairwiseOperator(
-            self.pairwise, matrix, None, *out_pairs, *in_pairs, method=self.product
-        )
+        if effect := getattr(self, f"{side}_effect"):
+            # K + effect [d = d']: a deviation of each known vertex from what its features say
+            matrix, known = np.array(matrix), np.flatnonzero(match >= 0)
+            matrix[known, match[known]] += effect
+        return matrix, out_index, in_index, match
 
     def _make_feature_maps(self, X_fit, dtype=None):
         X_fit = self._in_dtype(X_fit)
@@ -234,13 +239,7 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
         d, r = row_features.shape[1], col_features.shape[1]
         in_rows, in_cols = np.repeat(np.arange(d), r), np.tile(np.arange(r), d)
         return SampledKroneckerOperator(
-            row_features,
-            col_features,
-            rows,
-            cols,
-            in_rows,
-            in_cols,
-            method=self.product,
+            row_features, col_features, rows, cols, in_rows, in_cols, method=self.product
         )
 
     def _in_dtype(self, X):
@@ -300,9 +299,10 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
         if self.tol == 0 or self._iterations_regularize or near:
             meant += ("max_iter",)
         if stop not in meant:
+            reason, remedy = _STOPS[stop]
             warnings.warn(
-                f"{type(self).__name__} ended by {_STOPS[stop]} after {self.n_iter_} iterations, "
-                f"before it reached tol={self.tol:g}: {_REMEDIES[stop]}",
+                f"{type(self).__name__} ended by {reason} after {self.n_iter_} iterations, before "
+                f"it reached tol={self.tol:g}: {remedy}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -313,11 +313,6 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
         |a| is the number of nonzero dual coefficients; u, v, m, q count the vertices of X and of
         the training pairs with a nonzero coefficient. The primal form takes
         O(min(v d r + d t, u d r + r t)).
-
-        Raises
-        ------
-        InputError
-            X is no PairData, or its features are not those of the training set.
         """
         check_is_fitted(self)
         check_pairs(X)
@@ -343,43 +338,3 @@ class ProductKernelModel(CheckedParameters, BaseEstimator):
 def _precision(X):
     single = X.row_features.dtype == X.col_features.dtype == np.float32
     return np.float32 if single else np.float64
-
-
-def _with_effect(matrix, match, effect):
-    """K + effect [d = d']: a deviation of each known vertex from what its features say."""
-    if effect == 0:
-        return matrix
-    matrix = np.array(matrix)
-    known = np.flatnonzero(match >= 0)
-    matrix[known, match[known]] += effect
-    return matrix
-
-
-def _kernel_between_used(features, index, other, side, kernel, gamma, same):
-    """Kernel matrix (out, in) of the vertices in use, and the pairs' positions in it.
-
-    ``other`` holds features and indices of the pairs to predict; None stands for the training
-    pairs themselves, with a symmetric matrix. Last comes, for each row of the matrix, the column
-    of the same vertex: -1 for a new vertex, as all are unless both have the ``same`` features.
-    """
-    used, in_index = used_vertices(index, features.shape[0])
-    precomputed = isinstance(kernel, str) and kernel == "precomputed"
-    if precomputed:
-        source = features if other is None else other[0]
-        check_precomputed(source, features.shape[0], side)
-    if other is None:
-        selected = features[used][:, used] if precomputed else features[used]
-        matrix = gram(selected, kernel=kernel, gamma=gamma)
-        if precomputed:
-            check_semidefinite(matrix, f"the precomputed kernel {side}_features")
-        return matrix, in_index, in_index, np.arange(len(matrix))
-    out_used, out_index = used_vertices(other[1], other[0].shape[0])
-    if precomputed:
-        matrix = gram(other[0][out_used][:, used], kernel=kernel)
-    else:
-        check_width(other[0], features.shape[1], side)
-        matrix = gram(other[0][out_used], features[used], kernel=kernel, gamma=gamma)
-    match = np.full(other[0].shape[0], -1)
-    if same:
-        match[used] = np.arange(matrix.shape[1])
-    return matrix, out_index, in_index, match[out_used]

@@ -1,13 +1,92 @@
-"""What one Krylov space tells of ridge regression for many regularization weights."""
+"""Ridge regression for many weights: by one Krylov space, or by singular values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import svd
 
 from kronbench.errors import InputError
 from kronbench.linalg import ShiftedSolutions
+
+_MOST_FEATURES = 256
+_MOST_NUMBERS = 1 << 23  # of the matrix, 64 MiB
+
+
+def is_thin(n: int, p: int) -> bool:
+    """Whether n pairs with p features are decomposed in less time than iterations take."""
+    return p <= min(n, _MOST_FEATURES) and n * p <= _MOST_NUMBERS
+
+
+class ThinRidge:
+    """Minimizers w of 1/2 ||X w - y||^2 + reg/2 ||w||^2 for any reg, from X = U S V'.
+
+    In double precision whatever that of the features; singular values that are rounding are left
+    out. The products X'X, whose condition is the square, are not formed.
+
+    A row of X is the Kronecker product of a row of each of the features (a, d) and (b, r).
+    """
+
+    def __init__(self, row_features, col_features, rows, cols, y):
+        T, D = (np.asarray(side, np.float64) for side in (row_features, col_features))
+        with np.errstate(over="ignore"):
+            X = _products(T, D, rows, cols)
+        if not np.isfinite(X).all():
+            raise InputError("products of features are too large for a number: scale the features")
+        U, s, Vt = svd(X, full_matrices=False, overwrite_a=True, check_finite=False)
+        kept = s > np.finfo(s.dtype).eps * max(X.shape) * s.max(initial=0)
+        self._U, self._s, self._Vt = U[:, kept], s[kept], Vt[kept]
+        self._along = self._U.T @ y
+        self._rest = y - self._U @ self._along  # which no weights explain
+
+    def coef(self, reg: float) -> np.ndarray:
+        """W (p,)."""
+        return self._Vt.T @ (self._along / (self._s + reg / self._s))
+
+    def residual(self, reg: float) -> np.ndarray:
+        """Y - X w (n,), which is reg times the dual coefficients."""
+        return self._rest + self._U @ (self._along * self._left(reg))
+
+    def objective(self, reg: float) -> float:
+        """The minimum."""
+        explained = float(self._along @ (self._left(reg) * self._along))
+        return 0.5 * (float(self._rest @ self._rest) + explained)
+
+    def path(self, regs: np.ndarray) -> ShiftedSolutions:
+        """The dual coefficients of all regs, in the basis of U and what is orthogonal to it.
+
+        As if they were reached in one iteration: b is no multiple of the first vector.
+        """
+        size = float(np.linalg.norm(self._rest))
+        none = np.zeros((1, len(self._rest)))
+        basis = np.vstack([self._U.T, self._rest[None] / (size or 1.0), none])
+        weights = np.stack([np.append(self._along * self._left(reg), size) / reg for reg in regs])
+        values = np.append(self._s**2, 0.0)
+        return ShiftedSolutions(
+            shifts=regs,
+            basis=basis,
+            tridiagonal=np.vstack([np.diag(values), 0 * values]),
+            coefficients=weights[:, None],
+            residual_norms=np.zeros((len(regs), 1)),
+            b_norm=float(np.hypot(size, np.linalg.norm(self._along))),
+        )
+
+    def images(self, features: tuple) -> np.ndarray:
+        """Scores (K, t) of the vectors of that basis for pairs with these features."""
+        X = _products(*features)
+        inside = (self._s[:, None] * self._Vt) @ X.T.astype(np.float64, copy=False)
+        return np.vstack([inside, np.zeros((1, len(X)))])
+
+    def _left(self, reg):
+        """Reg / (s^2 + reg): what is left of each coordinate of y."""
+        with np.errstate(over="ignore"):
+            return 1 / (1 + self._s * (self._s / reg))
+
+
+def _products(T, D, rows, cols):
+    """Rows of T kron D, one for each pair."""
+    return (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
 
 
 @dataclass(frozen=True)
@@ -54,10 +133,7 @@ class RidgePath:
         return self._with_intercept(self.solutions.images(j, self.test_images))
 
     def final_test_scores(self, tol: float) -> np.ndarray:
-        """Test predictions (s, t), for each weight of the iterate that a fit to it ends with.
-
-        The first whose residual is at most ``tol`` times the labels' norm, else that of ``last``.
-        """
+        """Test predictions (s, t) of the iterate that a fit to each weight ends with."""
         self._check_test_pairs()
         found = self.solutions
         ends = np.minimum(first_within(found, tol), self.last)

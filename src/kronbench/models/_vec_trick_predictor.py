@@ -9,20 +9,7 @@ from kronbench.pairs import PairData, SampledKroneckerOperator
 
 
 class VecTrickPredictor:
-    """Decision values of a kernel model of pairs through R (G kron K) C' a.
-
-    Parameters
-    ----------
-    support_pairs : PairData of s pairs
-    dual_coef : (s,) array
-    intercept : float
-    gamma : float
-        Inverse squared width of both Gaussian kernels.
-
-    References
-    ----------
-    Airola & Pahikkala 2018, section 5.4.
-    """
+    """Decision values of a Gaussian kernel model of s support pairs through R (G kron K) C' a."""
 
     def __init__(
         self, support_pairs: PairData, dual_coef: np.ndarray, intercept: float, gamma: float

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy import sparse
 
 from kronbench.linalg import (
@@ -28,26 +25,13 @@ class VertexFeatures:
     Cholesky factor of its matrix over the v training vertices: k features where k of its columns
     reproduce the matrix to 1e-11 (1e-6 in single precision), in O(v k^2).
 
-    Parameters
-    ----------
-    pairs : PairData
-        The training pairs, whose vertices are those in use.
-    side : {"row", "col"}
-    kernel, gamma
-        As in ``kronbench.linalg.gram``.
-    dtype : {float64, float32}
-
-    Raises
-    ------
-    InputError
-        The kernel is not positive semidefinite, or a precomputed one is not square.
+    The training vertices are those in use by ``pairs``, on a side, "row" or "col".
     """
 
     def __init__(self, pairs, side, kernel, gamma, dtype):
         features, index = getattr(pairs, f"{side}_features"), getattr(pairs, f"{side}s")
-        self._shape = features.shape
         self._side, self._kernel, self._gamma = side, kernel, gamma
-        self._dtype = np.dtype(dtype)
+        self._shape, self._dtype = features.shape, np.dtype(dtype)
         if self._is("linear"):
             return
         used, _ = used_vertices(index, features.shape[0])
@@ -59,10 +43,12 @@ class VertexFeatures:
             vertices = features[used]
             columns = KernelColumns(vertices, kernel, gamma)
         factor = incomplete_cholesky(columns, tol=TOLERANCE[self._dtype] / 2)
-        self._pivots = vertices[factor.pivots]
-        self._factor = LowRankFactor(
-            factor.factor[factor.pivots], np.arange(factor.rank), factor.gains
-        )
+        self._keep(vertices[factor.pivots], factor.factor[factor.pivots])
+
+    def _keep(self, pivots, triangle):
+        rank = len(triangle)
+        self._pivots = pivots
+        self._factor = LowRankFactor(triangle, np.arange(rank), np.zeros(rank))
 
     def arrays(self) -> dict[str, np.ndarray | sparse.csr_array]:
         """All that is not in the kernel and in the shape of the training features, by name."""
@@ -71,24 +57,13 @@ class VertexFeatures:
         return {"pivots": self._pivots, "triangle": self._factor.factor}
 
     @classmethod
-    def restored(
-        cls,
-        side: str,
-        kernel: str,
-        gamma: float | None,
-        dtype: DTypeLike,
-        shape: tuple[int, int],
-        arrays: Mapping[str, np.ndarray | sparse.csr_array],
-    ) -> VertexFeatures:
+    def restored(cls, side, kernel, gamma, dtype, shape, arrays) -> VertexFeatures:
         """The map whose :meth:`arrays` these are, of training features of a shape."""
         found = cls.__new__(cls)
         found._side, found._kernel, found._gamma = side, kernel, gamma
         found._shape, found._dtype = shape, np.dtype(dtype)
-        if not found._is("linear"):
-            triangle = arrays["triangle"]
-            rank = len(triangle)
-            found._pivots = arrays["pivots"]
-            found._factor = LowRankFactor(triangle, np.arange(rank), np.zeros(rank))
+        if arrays:
+            found._keep(**arrays)
         return found
 
     def __call__(self, features):

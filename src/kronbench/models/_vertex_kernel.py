@@ -32,18 +32,7 @@ def check_width(features: np.ndarray | sparse.csr_array, width: int, side: str) 
 
 
 class VertexKernel:
-    """Training vertices of one side and their kernel.
-
-    Parameters
-    ----------
-    features : (v, d) array or sparse matrix, or (v, v) kernel matrix
-    vertices : (n,) integer array or None
-        The vertices to train on; None for all v.
-    kernel, gamma
-        As in ``kronbench.linalg.gram``.
-    name : {"row", "col"}
-        For messages.
-    """
+    """Training vertices of a side, "row" or "col", and their kernel; all for ``vertices`` None."""
 
     def __init__(self, features, vertices, kernel, gamma, name):
         self.kernel, self.gamma, self.name = kernel, gamma, name

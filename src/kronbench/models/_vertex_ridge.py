@@ -45,7 +45,6 @@ class VertexRidge(VertexKernel):
     def __init__(self, features, vertices, kernel, gamma, name, filter, reg):
         super().__init__(features, vertices, kernel, gamma, name)
         self.filter, self.reg = filter, reg
-        self.forgotten = False
         self._inverse = None  # in the primal, once Woodbury's identity has updated it
         self._column_sums = None
         self._warned = False
@@ -109,15 +108,8 @@ class VertexRidge(VertexKernel):
         the Cholesky factor takes l more rows, O(n^2 l + l^3), which is the arithmetic of
         factorizing afresh; the paper's inverse would lose digits with the square of the condition
         number. A side that comes to have more vertices than explicit features changes to the
-        primal, as a new one would be: it does not see the null space of the kernel.
-
-        Parameters
-        ----------
-        features : (l, d), or (l, v + l) kernel values with the v old and the l new vertices
-        projected : array or sparse matrix, ``project`` of the old labels
-        labels : (l, p) array or sparse matrix
-        keep : bool
-            Whether features stay in memory; the dual needs them in any case.
+        primal, as a new one would be: it does not see the null space of the kernel. ``keep`` says
+        whether features stay in memory; the dual needs them in any case.
         """
         if self.filter is not tikhonov or not self.reg > 0:
             raise InputError(
@@ -129,7 +121,7 @@ class VertexRidge(VertexKernel):
             self.check_width(features)
             self._extend_primal(features)
             projected = projected + dense(features.T @ labels)
-            if keep and not self.forgotten:
+            if keep:
                 self._stack(features)
         elif self.precomputed:
             across, corner = self._new_blocks(features)
@@ -156,7 +148,7 @@ class VertexRidge(VertexKernel):
     def forget_features(self) -> None:
         """Of the features of a primal side, keep no more than their number of columns."""
         if self.primal:
-            self.features, self.forgotten = self.features[:0], True
+            self.features = self.features[:0]
 
     def _cholesky(self):
         if self._factor is None:
@@ -236,13 +228,7 @@ class VertexRidge(VertexKernel):
 
 
 def _appended(factor, across, corner, reg):
-    """The Cholesky factor of [[A, across'], [across, corner + reg I]] from that of A.
-
-    Raises
-    ------
-    LinAlgError
-        The grown matrix is not positive definite in double precision.
-    """
+    """The Cholesky factor of [[A, across'], [across, corner + reg I]] from that of A."""
     n, new = len(factor), len(corner)
     sides = solve_triangular(factor, across.T, lower=True, check_finite=False)
     schur = corner - sides.T @ sides

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import as_floats
-from kronbench.models._parameters import COUNT, COUNT_FROM_0, CheckedParameters
+from kronbench.models._parameters import (
+    COUNT,
+    COUNT_FROM_0,
+    CheckedParameters,
+    estimator,
+    parameter,
+)
 
 _BLOCK = 4096
 
 
+@estimator
 class CanonicalCorrespondence(CheckedParameters, TransformerMixin, BaseEstimator):
     """Few components of word counts in which the classes of documents differ most.
 
@@ -52,33 +59,13 @@ class CanonicalCorrespondence(CheckedParameters, TransformerMixin, BaseEstimator
         Of the axes, the largest first.
     """
 
-    _parameter_constraints: ClassVar = {
-        "n_components": [COUNT],
-        "min_documents": [COUNT_FROM_0],
-        "n_iter": [COUNT_FROM_0],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(self, n_components=2, *, min_documents=1, n_iter=3, random_state=None):
-        self.n_components = n_components
-        self.min_documents = min_documents
-        self.n_iter = n_iter
-        self.random_state = random_state
+    n_components: int = parameter(2, COUNT, positional=True)
+    min_documents: int = parameter(1, COUNT_FROM_0)
+    n_iter: int = parameter(3, COUNT_FROM_0)
+    random_state: int | np.random.RandomState | None = parameter(None, "random_state")
 
     def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
-        """Find the axes.
-
-        Parameters
-        ----------
-        X : (n, V) array or sparse array of counts
-        y : (n,) array of classes
-
-        Raises
-        ------
-        InputError
-            Shapes do not fit, a count is negative or not finite, or there are not more classes
-            than components.
-        """
+        """Find the axes of counts X (n, V), dense or sparse, and classes y (n,)."""
         self._check_parameters()
         X, y = _counts(X), np.asarray(y)
         if y.shape != X.shape[:1]:

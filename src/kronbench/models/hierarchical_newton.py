@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -34,6 +34,8 @@ from kronbench.models._parameters import (
     POSITIVE,
     PRECISION,
     CheckedParameters,
+    estimator,
+    parameter,
 )
 
 _SOLVERS = {
@@ -44,14 +46,49 @@ _SOLVERS = {
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
 
-class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
+class ClassScores(CheckedParameters, ClassifierMixin, BaseEstimator):
+    """Predictions of a softmax classifier; a subclass gives ``_scores(X)`` and ``_tree()``."""
+
+    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+        """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+        """Probabilities (n_new, C); rows sum to one."""
+        return softmax(self._scores(X))[0]
+
+    def predict_log_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+        """Their logarithms."""
+        scores = self._scores(X)
+        return scores - softmax(scores)[1][:, None]
+
+    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+        """The most probable class (n_new,)."""
+        best = np.argmax(self._scores(X), axis=1)
+        return self.classes_[best]
+
+    def decide(self, X: ArrayLike | sparse.sparray, loss: str = "taxo") -> np.ndarray:
+        """The classes (n_new,) of least expected loss (section 8.2).
+
+        "taxo" is half the path length between leaves, "parent" whether the parents differ.
+        """
+        if loss not in _DECISIONS:
+            raise InputError(f"loss is {loss!r}: give one of {', '.join(map(repr, _DECISIONS))}")
+        check_is_fitted(self)
+        tree = self._tree()
+        parents = Tree.flat(len(self.classes_)).parents if tree is None else tree
+        return self.classes_[_DECISIONS[loss](self.predict_proba(X), parents)]
+
+
+@estimator
+class HierarchicalNewtonClassifier(ClassScores):
     """Softmax classification with a kernel function on each node of a class tree.
 
     The score of a class is the sum of the functions on its path below the root, plus an
-    intercept; each function has the prior (or penalty) of its kernel v_p M^(p), the intercepts
-    variance sigma^2 (Seeger 2006, Eq. 2). The flat model is the tree of depth one. The posterior
-    mode is found by Newton steps to a certified duality gap; see
-    :class:`~kronbench.class_tree.posterior_mode.NewtonCG`. A step of the linear solver is one
+    intercept; each function has the prior of its kernel v_p M^(p), the intercepts variance
+    sigma^2 (Seeger 2006, Eq. 2). Newton steps find the posterior mode to a certified duality gap;
+    see :class:`~kronbench.class_tree.posterior_mode.NewtonCG`. A step of the linear solver is one
     product with the kernel of all classes: O(n d C) for a linear kernel of d features (of d
     entries a row where they are sparse), O(n^2 C) for a stored matrix, O(n k C) for rank k.
 
@@ -81,12 +118,9 @@ class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstim
         Of stored kernel matrices, and of products with sparse features; sums are in double.
     solver : {"cg", "pcg", "printed"}
         Of the linear system of a Newton step. "cg": conjugate gradients in the inner product of
-        the prior covariance, without a preconditioner. "pcg": the same, preconditioned by
-        elimination along the tree, in few dense features or in leading eigenvectors of one kernel
-        for all nodes; see
-        :func:`~kronbench.class_tree.tree_preconditioner.tree_preconditioner` for what it costs.
-        "printed": the paper's iteration (Algorithm 3, Eq. 6), conjugate gradients with its
-        diagonal preconditioner on the symmetrized system.
+        the prior covariance. "pcg": the same, preconditioned by
+        :func:`~kronbench.class_tree.tree_preconditioner.tree_preconditioner`. "printed": the
+        paper's iteration (Algorithm 3, Eq. 6), with its diagonal preconditioner.
     tol : float, default 1e-6
         Duality gap relative to the objective at which a fit stops; for "printed" the relative
         fall of the objective in a Newton step.
@@ -98,10 +132,7 @@ class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstim
 
     Attributes
     ----------
-    classes_ : (C,) array
-    n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) array
-        Where X has names of columns.
+    {row_classes}
     tree_ : Tree or DenseCoupling
         What couples the classes.
     dual_coef_ : (n, C) array
@@ -124,52 +155,19 @@ class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstim
 
     _fitted = None  # the covariance, where new rows are compared with the training rows
 
-    _parameter_constraints: ClassVar = {
-        "tree": ["array-like", None],
-        "kernel": KERNEL,
-        "gamma": [POSITIVE, "array-like"],
-        "variance": [POSITIVE, "array-like"],
-        "bias_variance": [AT_LEAST_0],
-        "classes": ["array-like", None],
-        "coupling": ["array-like", None],
-        "rank": [COUNT, None],
-        "dtype": PRECISION,
-        "solver": [StrOptions(set(_SOLVERS))],
-        "tol": [AT_LEAST_0],
-        "max_iter": [COUNT],
-        "max_inner": [COUNT],
-    }
-
-    def __init__(
-        self,
-        tree=None,
-        *,
-        kernel="linear",
-        gamma=1.0,
-        variance=1.0,
-        bias_variance=1.0,
-        classes=None,
-        coupling=None,
-        rank=None,
-        dtype="float64",
-        solver="cg",
-        tol=1e-6,
-        max_iter=100,
-        max_inner=200,
-    ):
-        self.tree = tree
-        self.kernel = kernel
-        self.gamma = gamma
-        self.variance = variance
-        self.bias_variance = bias_variance
-        self.classes = classes
-        self.coupling = coupling
-        self.rank = rank
-        self.dtype = dtype
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_inner = max_inner
+    tree: ArrayLike | None = parameter(None, "array-like", None, positional=True)
+    kernel: str | Callable = parameter("linear", *KERNEL)
+    gamma: float | ArrayLike = parameter(1.0, POSITIVE, "array-like")
+    variance: float | ArrayLike = parameter(1.0, POSITIVE, "array-like")
+    bias_variance: float = parameter(1.0, AT_LEAST_0)
+    classes: ArrayLike | None = parameter(None, "array-like", None)
+    coupling: ArrayLike | None = parameter(None, "array-like", None)
+    rank: int | None = parameter(None, COUNT, None)
+    dtype: DTypeLike = parameter("float64", *PRECISION)
+    solver: str = parameter("cg", StrOptions(set(_SOLVERS)))
+    tol: float = parameter(1e-6, AT_LEAST_0)
+    max_iter: int = parameter(100, COUNT)
+    max_inner: int = parameter(200, COUNT)
 
     def fit(
         self,
@@ -177,24 +175,10 @@ class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstim
         y: ArrayLike,
         callback: Callable[[Mode], bool] | None = None,
     ) -> Self:
-        """Fit to X (n, d), dense or sparse, and labels y (n,).
+        """Fit to X (n, d), dense or sparse, or (n, n) kernel values, and labels y (n,).
 
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix; (n, n) kernel matrix when kernel is "precomputed"
-        y : (n,) array
-        callback : callable(Mode) -> bool, optional
-            Called after each Newton step; True stops.
-
-        Raises
-        ------
-        InputError
-            A label outside the tree, a bad tree, or a parameter out of range.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The gap did not come down to ``tol``, and no callback stopped the fit.
+        ``callback(mode)`` is called after each Newton step; True stops. A ConvergenceWarning says
+        where the gap did not come down to ``tol``.
         """
         forget_fit(self)
         X, codes, coupling = self._checked(X, y)
@@ -206,8 +190,9 @@ class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstim
     ) -> tuple[float, np.ndarray]:
         """Log likelihood of each fold under the fit to the others, and its gradient.
 
-        A log likelihood: the paper's -Psi (Eq. 3), larger is better. The model stays as it is,
-        fitted or not.
+        The paper's -Psi (Eq. 3), larger is better. The model stays as it is, fitted or not. The
+        error of the value is of second order in what the fits leave of stationarity; that of the
+        gradient is of first order: for finite differences take ``tol`` 1e-12.
 
         Parameters
         ----------
@@ -221,21 +206,6 @@ class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstim
         gradient : (m,) array
             By the logarithms of ``variance``, of ``gamma`` (Gaussian kernel) and of
             ``bias_variance``: one entry for a number, P entries for an array.
-
-        Raises
-        ------
-        InputError
-            As for ``fit``, or bad folds.
-
-        Warns
-        -----
-        ConvergenceWarning
-            A fit, or the system of the gradient, did not converge: the value may be far off.
-
-        Notes
-        -----
-        The error of the value is of second order in what the fits leave of stationarity; that of
-        the gradient is of first order: for finite differences take ``tol`` 1e-12.
         """
         model = clone(self)
         X, codes, coupling = model._checked(X, y)
@@ -257,44 +227,14 @@ class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstim
             )
         return -evaluation.value, -np.append(gradient, by_bias)
 
-    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Probabilities (n_new, C); rows sum to one."""
-        return softmax(self._scores(X))[0]
-
-    def predict_log_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Their logarithms."""
-        scores = self._scores(X)
-        return scores - softmax(scores)[1][:, None]
-
-    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """The most probable class (n_new,)."""
-        best = np.argmax(self._scores(X), axis=1)
-        return self.classes_[best]
-
-    def decide(self, X: ArrayLike | sparse.sparray, loss: str = "taxo") -> np.ndarray:
-        """The classes (n_new,) of least expected loss (section 8.2).
-
-        Parameters
-        ----------
-        loss : {"taxo", "parent"}
-            Half the path length between leaves, or whether the parents differ.
-        """
-        if loss not in _DECISIONS:
-            raise InputError(f"loss is {loss!r}: give one of {', '.join(map(repr, _DECISIONS))}")
-        check_is_fitted(self)
-        parents = Tree.flat(len(self.classes_)).parents if self.tree is None else self.tree
-        return self.classes_[_DECISIONS[loss](self.predict_proba(X), parents)]
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+    def _tree(self):
+        return self.tree
 
     def _checked(self, X, y):
         """Rows, codes of the labels, and what couples the classes; sets ``classes_``."""
@@ -380,11 +320,8 @@ class HierarchicalNewtonClassifier(CheckedParameters, ClassifierMixin, BaseEstim
 
     def _mode_of(self, covariance, targets, start=None, callback=None):
         """The mode for classes (n,) or their distributions (n, C); sets ``stop_reason_``."""
-        loss, solver, stopped = (
-            SoftmaxLoss(targets, len(self.classes_)),
-            self._solver(self.tol),
-            False,
-        )
+        loss, solver = SoftmaxLoss(targets, len(self.classes_)), self._solver(self.tol)
+        stopped = False
 
         def watched(mode):
             nonlocal stopped

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import MISSING
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,20 +19,29 @@ from kronbench.class_tree.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
-from kronbench.models._parameters import AT_LEAST_0, COUNT, CheckedParameters
-from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier, forget_fit
+from kronbench.models._parameters import (
+    AT_LEAST_0,
+    COUNT,
+    estimator,
+    parameter,
+)
+from kronbench.models.hierarchical_newton import (
+    ClassScores,
+    HierarchicalNewtonClassifier,
+    forget_fit,
+)
 
 _SHARING = [StrOptions({"all", "level", "subtree", "node"}), "array-like"]
 
 
-class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
+@estimator
+class HierarchicalNewtonCV(ClassScores):
     """The hierarchical classifier at the hyperparameters of the largest ``cv_log_likelihood``.
 
     A quasi-Newton search over logarithms from the parameters of ``estimator``, with steps of at
-    most 1 in each, then a fit to all rows (Seeger 2006, section 6.3). An evaluation whose fits do
-    not converge has no value: the search keeps away from it. Predictions are those of
-    ``best_estimator_``. An evaluation costs a fit of each fold, from the last one, and a gradient
-    of the price of a Newton step.
+    most 1 in each, then a fit to all rows (Seeger 2006, section 6.3). The search keeps away from
+    points whose fits do not converge. An evaluation costs a fit of each fold, from the last one,
+    and a gradient of the price of a Newton step.
 
     Parameters
     ----------
@@ -60,10 +70,7 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : (C,) array
-    n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) array
-        Where X has names of columns.
+    {row_classes}
     variance_ : (P,) array
     gamma_ : (P,) array; as given to the estimator where the kernel is not Gaussian
     bias_variance_ : float
@@ -94,40 +101,17 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
     and ``tol`` follow a ridge further.
     """
 
-    _parameter_constraints: ClassVar = {
-        "estimator": [HierarchicalNewtonClassifier],
-        "sharing": _SHARING,
-        "gamma_sharing": _SHARING,
-        "learn_coupling": ["boolean"],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state"],
-        "max_iter": [COUNT],
-        "noise": [AT_LEAST_0],
-        "tol": [AT_LEAST_0],
-    }
-
-    def __init__(
-        self,
-        estimator,
-        *,
-        sharing="all",
-        gamma_sharing="all",
-        learn_coupling=False,
-        cv=5,
-        random_state=None,
-        max_iter=40,
-        noise=1e-5,
-        tol=1e-5,
-    ):
-        self.estimator = estimator
-        self.sharing = sharing
-        self.gamma_sharing = gamma_sharing
-        self.learn_coupling = learn_coupling
-        self.cv = cv
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.noise = noise
-        self.tol = tol
+    estimator: HierarchicalNewtonClassifier = parameter(
+        MISSING, HierarchicalNewtonClassifier, positional=True
+    )
+    sharing: str | ArrayLike = parameter("all", *_SHARING)
+    gamma_sharing: str | ArrayLike = parameter("all", *_SHARING)
+    learn_coupling: bool = parameter(False, "boolean")
+    cv: int = parameter(5, Interval(Integral, 2, None, closed="left"))
+    random_state: int | np.random.RandomState | None = parameter(None, "random_state")
+    max_iter: int = parameter(40, COUNT)
+    noise: float = parameter(1e-5, AT_LEAST_0)
+    tol: float = parameter(1e-5, AT_LEAST_0)
 
     def fit(
         self,
@@ -138,12 +122,10 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
         start: HierarchicalNewtonCV | None = None,
         begun: HierarchicalNewtonCV | None = None,
     ) -> Self:
-        """Learn from X (n, d), dense or sparse, and labels y (n,).
+        """Learn from X (n, d), dense or sparse, or (n, n) kernel values, and labels y (n,).
 
         Parameters
         ----------
-        X : (n, d) array or sparse matrix; (n, n) kernel matrix when kernel is "precomputed"
-        y : (n,) array
         folds : (n,) integer array, optional
             The fold of each row; those of ``cv`` when None. Rows of a negative number train in
             every fold.
@@ -155,11 +137,6 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
             One fitted to the same X, y and folds, with an estimator of the same parameters, say
             with other ``sharing``: where both searches begin at the same hyperparameters, the
             evaluation there is taken from it, the products in the path as if it were made here.
-
-        Raises
-        ------
-        InputError
-            The fits do not converge where the search begins; as for ``estimator``, or bad folds.
         """
         self._check_parameters()
         forget_fit(self)
@@ -173,7 +150,17 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
             folds = self._drawn_folds(len(y))
         rows, codes, coupling = model._checked(X, y)
         known = None if begun is None else begun._first_evaluation
-        criterion = self._criterion(model, rows, codes, coupling, folds, tol=self.tol, known=known)
+        criterion = model._criterion(
+            rows,
+            codes,
+            coupling,
+            folds,
+            tol=self.tol,
+            known=known,
+            variance_groups=node_groups(self.sharing, coupling, "sharing"),
+            gamma_groups=node_groups(self.gamma_sharing, coupling, "gamma_sharing"),
+            learn_coupling=self.learn_coupling,
+        )
         if inverse is not None:
             inverse = inverse / len(y) if len(inverse) == len(criterion.start) else None
         result, self.hyperparameter_path_ = self._search(criterion, inverse)
@@ -199,45 +186,12 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
         self.converged_ = self.n_iter_ < self.max_iter
         return self
 
-    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Scores of ``best_estimator_``: (n_new, C), or (n_new,) of two classes."""
-        return self._best().decision_function(self._rows(X))
-
-    def predict_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Probabilities (n_new, C); rows sum to one."""
-        return self._best().predict_proba(self._rows(X))
-
-    def predict_log_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Their logarithms."""
-        return self._best().predict_log_proba(self._rows(X))
-
-    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """The most probable class (n_new,)."""
-        return self._best().predict(self._rows(X))
-
-    def decide(self, X: ArrayLike | sparse.sparray, loss: str = "taxo") -> np.ndarray:
-        """The classes (n_new,) of least expected loss, "taxo" or "parent"."""
-        return self._best().decide(self._rows(X), loss)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         inner = self.estimator.__sklearn_tags__()
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.pairwise = inner.input_tags.pairwise
         return tags
-
-    def _criterion(self, model, rows, codes, coupling, folds, tol, known=None):
-        return model._criterion(
-            rows,
-            codes,
-            coupling,
-            folds,
-            tol=tol,
-            known=known,
-            variance_groups=node_groups(self.sharing, coupling, "sharing"),
-            gamma_groups=node_groups(self.gamma_sharing, coupling, "gamma_sharing"),
-            learn_coupling=self.learn_coupling,
-        )
 
     def _search(self, criterion, inverse):
         """The search and the list of its evaluations."""
@@ -276,9 +230,10 @@ class HierarchicalNewtonCV(CheckedParameters, ClassifierMixin, BaseEstimator):
         learned = {"variance": self.variance_, "gamma": self.gamma_}
         return learned | ({"coupling": self.coupling_} if self.learn_coupling else {})
 
-    def _best(self):
+    def _scores(self, X):
         check_is_fitted(self)
-        return self.best_estimator_
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        return self.best_estimator_._scores(X)
 
-    def _rows(self, X):
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+    def _tree(self):
+        return self.estimator.tree

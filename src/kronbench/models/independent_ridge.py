@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import ClassVar, Self
+from collections.abc import Callable
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError, check_positive
+from kronbench.linalg import dense
 from kronbench.models._label_matrix_model import (
     LabelMatrixModel,
     check_exact,
-    check_kept,
-    check_regs,
-    check_setting,
     checked_features,
     checked_matrix,
-    dense_labels,
     stacked,
     warn_if_ill_conditioned,
 )
 from kronbench.models._pair_labels import check_pairs
-from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH
+from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH, estimator, parameter
 from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.pairs.data import Features, PairData
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
 from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
 
 
+@estimator
 class IndependentRidge(LabelMatrixModel):
     """A ridge regression for each column on the row vertices alone: (K + reg I) A = Y (Eq. 2).
 
@@ -63,46 +59,20 @@ class IndependentRidge(LabelMatrixModel):
         (m, q).
     """
 
-    _parameter_constraints: ClassVar = {
-        "reg": [AT_LEAST_0],
-        "row_kernel": KERNEL,
-        "row_gamma": WIDTH,
-        "filter": [StrOptions(set(FILTERS)), callable],
-        "keep_data": ["boolean"],
-    }
+    reg: float = parameter(1.0, AT_LEAST_0)
+    row_kernel: str | Callable = parameter("linear", *KERNEL)
+    row_gamma: float | None = parameter(None, *WIDTH)
+    filter: str | Callable = parameter("tikhonov", StrOptions(set(FILTERS)), callable)
+    keep_data: bool = parameter(True, "boolean")
 
-    def __init__(
-        self,
-        *,
-        reg: float = 1.0,
-        row_kernel: str | Callable = "linear",
-        row_gamma: float | None = None,
-        filter: str | Callable = "tikhonov",
-        keep_data: bool = True,
-    ):
-        self.reg = reg
-        self.row_kernel = row_kernel
-        self.row_gamma = row_gamma
-        self.filter = filter
-        self.keep_data = keep_data
+    _sparse_labels = True
 
     def fit_matrix(
         self, row_features: Features, col_features: Features | None, Y: Features
     ) -> Self:
-        """Fit to a label matrix Y (m, q), dense or sparse; ``col_features`` are not used.
-
-        Raises
-        ------
-        InputError
-            Shapes do not fit, or a value is not finite.
-        """
-        self._check_parameters()
-        row_features = checked_features(row_features)
-        if not sparse.issparse(Y):
-            Y = np.asarray(Y)
-        n_cols = Y.shape[1] if Y.ndim == 2 else 0
-        Y = checked_matrix(Y, row_features.shape[0], n_cols, allow_sparse=True)
-        return self._fit(row_features, None, None, None, Y)
+        """Fit to a label matrix Y (m, q), dense or sparse; ``col_features`` are not used."""
+        n_cols = np.shape(Y)[1] if np.ndim(Y) == 2 else 0
+        return super().fit_matrix(row_features, np.empty((n_cols, 0)), Y)
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
         filter = as_filter(self.filter)
@@ -115,43 +85,31 @@ class IndependentRidge(LabelMatrixModel):
         self._labels = Y
         self._projected = self._rows.project(Y)
         self._task_positions = np.arange(Y.shape[1]) if col_vertices is None else col_vertices
-        self._n_given_tasks = Y.shape[1] if col_features is None else col_features.shape[0]
+        self._n_given_tasks = col_features.shape[0]
         self.shape_ = Y.shape
         self._coef = self._rows.solve(self._projected)
-        self._forget()
+        if not self.keep_data:
+            self._labels = None
+            self._rows.forget_features()
         return self
 
     def partial_fit_rows(self, features: Features, Y: Features) -> Self:
-        """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
+        """Take in l new instances by features (l, d) and labels Y (l, q) for all tasks.
 
-        The coefficients follow when next asked for. Rounding and its warning are those of
-        ``TwoStepRidge.partial_fit_rows``.
-
-        Parameters
-        ----------
-        features : (l, d) array or sparse matrix, or (l, m + l) precomputed kernel values
-        Y : (l, q) array or sparse matrix
-            Their labels for all tasks.
-
-        Raises
-        ------
-        InputError
-            Shapes do not fit, or the filter or reg = 0 has no exact update.
+        As ``TwoStepRidge.partial_fit_rows`` (Stock et al. 2016, Algorithm 1).
         """
         check_is_fitted(self)
         features = checked_features(features)
         Y = checked_matrix(Y, features.shape[0], self.shape_[1], allow_sparse=True)
-        self._projected = self._rows.extend(features, self._projected, Y, self.keep_data)
-        self._labels = stacked(self._labels, Y) if self.keep_data else None
+        keep = self._labels is not None
+        self._projected = self._rows.extend(features, self._projected, Y, keep)
+        if keep:
+            self._labels = stacked(self._labels, Y)
+        else:
+            self._rows.forget_features()
         self.shape_ = (self.shape_[0] + features.shape[0], self.shape_[1])
         self._coef = None
-        self._forget()
         return self
-
-    def _forget(self):
-        if not self.keep_data:
-            self._labels = None
-            self._rows.forget_features()
 
     @property
     def coef_(self) -> np.ndarray:
@@ -163,31 +121,26 @@ class IndependentRidge(LabelMatrixModel):
     @property
     def dual_coef_(self) -> np.ndarray:
         """Dual coefficients (m, q), solved for from the labels at each call."""
-        check_kept(self._labels)
-        return self._rows.dual_solve(self._labels)
+        return self._rows.dual_solve(self._kept_labels())
+
+    def _kept_labels(self):
+        if self._labels is None:
+            raise InputError("the training data was not kept: fit with keep_data=True")
+        return self._labels
 
     def predict_matrix(
         self, row_features: Features, col_features: Features | None = None
     ) -> np.ndarray:
-        """Predictions (m', q) of all tasks for new row vertices.
+        """Predictions (m', q) of all tasks for new row vertices, by features (m', d).
 
-        Parameters
-        ----------
-        row_features : (m', d), or (m', m) kernel values with the training rows
-        col_features : unused
+        With a precomputed kernel, by the values (m', m) with the training rows.
         """
         check_is_fitted(self)
         row_features = checked_features(row_features)
         return np.asarray(self._rows.embed(row_features) @ self.coef_)
 
     def predict(self, X: PairData) -> np.ndarray:
-        """Predictions (n,) for the pairs of X, whose columns are tasks of the training set.
-
-        Raises
-        ------
-        InputError
-            A pair has a column that was not in the training set.
-        """
+        """Predictions (n,) for the pairs of X, whose columns are tasks of the training set."""
         check_is_fitted(self)
         check_pairs(X)
         if X.n_cols != self._n_given_tasks:
@@ -210,42 +163,15 @@ class IndependentRidge(LabelMatrixModel):
     def loo(self, setting: str = "A") -> np.ndarray:
         """Leave-one-out predictions (m, q) of the training labels (Theorem 7).
 
-        Parameters
-        ----------
-        setting : {"A", "B"}
-            The same here: other tasks' labels do not matter.
-
-        Raises
-        ------
-        InputError
-            The setting asks for new tasks, or the filter has no exact shortcut.
+        They are the same for the settings A and B, as other tasks' labels do not matter.
         """
-        check_is_fitted(self)
-        return next(iter(self.loo_grid(setting, [self.reg])))[1]
+        return super().loo(setting)
 
-    def loo_grid(
-        self, setting: str, regs: ArrayLike, score: Callable[[np.ndarray], float] | None = None
-    ) -> np.ndarray | Iterator[tuple[int, np.ndarray]]:
-        """Leave-one-out predictions for a grid of weights, from one eigendecomposition.
-
-        Parameters
-        ----------
-        setting : {"A", "B"}
-        regs : (s,) array of positive numbers
-        score : callable((m, q) array) -> float, optional
-
-        Returns
-        -------
-        (s,) array of scores; without ``score`` an iterator over (index, (m, q) predictions).
-        """
-        check_is_fitted(self)
-        check_setting(setting)
+    def _left_out(self, setting, regs):
         if setting in ("C", "D"):
             raise InputError(
                 f"setting {setting!r} leaves out tasks: IndependentRidge has no other"
             )
-        regs = check_regs(regs, "regs")
         check_exact(self._rows.filter)
-        Y = dense_labels(self._labels)
-        grid = enumerate(ridge_leave_one_out(self._rows.thin_spectrum, Y, regs))
-        return grid if score is None else np.array([score(F) for _, F in grid])
+        labels = dense(self._kept_labels())
+        return ridge_leave_one_out(self._rows.thin_spectrum, labels, regs)

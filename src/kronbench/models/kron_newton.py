@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import ClassVar, Self
+from collections.abc import Callable
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import StrOptions
 from kronbench.errors import InputError
 from kronbench.linalg import one_blas_thread
 from kronbench.models._pair_labels import check_targets, encode_two_classes
-from kronbench.models._parameters import COUNT
+from kronbench.models._parameters import COUNT, estimator, parameter
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.pairs import (
     LOSSES,
@@ -28,6 +28,7 @@ from kronbench.pairs import (
 )
 
 
+@estimator
 class KronNewton(ProductKernelModel):
     """Regularized risk on pairs with a Kronecker product kernel, for each loss of Table 2.
 
@@ -35,31 +36,15 @@ class KronNewton(ProductKernelModel):
     costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)); see
     :func:`kronbench.pairs.newton_dual` for their number. A classifier for "l1svm", "l2svm" and
     "logistic", a regressor for "ridge" and "rankrls" (whose scores have an arbitrary level).
+    ``fit`` warns where it ends before ``tol``, and keeps the coefficients that it has reached.
 
     Parameters
     ----------
     loss : {"l2svm", "ridge", "l1svm", "logistic", "rankrls"}, default "l2svm"
         "l1svm" has no curvature: use it with the line search, and expect slow progress.
-    form : {"dual", "primal"}, default "dual"
-        Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
-        primal form has the features of linear kernels, made dense, and for others those of
-        pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
-        precision): for kernels of small numerical rank.
-    reg : float, default 1.0
-        Regularization weight, the paper's lambda > 0.
-    pairwise : str or mapping from str to float, default "kronecker"
-        Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
-        a sum (dual form): see :mod:`kronbench.pairs.pairwise`. Vertices are the same in training
-        and prediction where both have the very same features, as subsets of one PairData do.
-    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
-default "linear"
-        Positive semidefinite kernels of the row and the column vertices, as in
-        :func:`kronbench.linalg.gram`.
-    row_gamma, col_gamma : float, optional
-        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
-    row_effect, col_effect : float, default 0
-        Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
-        features say (dual form).
+    {form}
+    {kernels}
+    {effects}
     fit_intercept : bool, default False
         For "ridge" fit to the labels minus their mean, and add it to predictions; for "rankrls",
         which sees no level, add the mean of what predictions miss. For a classifier the kernel of
@@ -70,103 +55,27 @@ default "linear"
         meant; else a ConvergenceWarning says that they did not reach ``tol``.
     max_inner : int, default 100
         Iterations of the Krylov method in each Newton step.
-    solver : {"qmr", "minres", "cg", "pcg"}, default "qmr"
-        Krylov method for the linear system of a step. "qmr" is the paper's choice. "cg" makes half
-        of its products and always finds a direction of descent; "minres" works on the active set
-        alone and drops the other coefficients. "pcg", for the primal form, is "cg" with a
-        :class:`kronbench.pairs.MarginPreconditioner`: a few iterations reach the optimum where
-        the pairs are a random part of all of them.
-    iterated : bool, default False
-        Regularize the steps, not the coefficients: see :func:`kronbench.pairs.newton_dual`.
+    {newton}
     line_search : bool, default True
         Step length by line search; else 1.
     tol : float, default 1e-4
         Ends an inner or the outer loop when its residual has fallen by this factor.
-    product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
-        How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
-        "sparse" is the paper's Algorithm 1.
-    dtype : {"float32", "float64"}, optional
-        Of features, products and coefficients. By default that of the features: single where both
-        sides have it, else double.
+    {product}
 
     Attributes
     ----------
-    X_fit_ : PairData
-        The pairs of the training set, by reference: a change of its arrays changes predictions of
-        the dual form.
-    fitted_params_ : dict
-        The parameters of the fit, which predictions go by whatever is set later.
-    dual_coef_ : (n,) array, dual form
-        Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
-    coef_ : (d*r,) array, primal form
-        ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
-    feature_maps_ : two functions, primal form
-        From given features of row and of column vertices to those of the product.
-    intercept_ : float
-        Added to each score; 0.0 without ``fit_intercept``.
+    {fitted_pairs}
     classes_ : (2,) array, classifiers
         Positive scores mean ``classes_[1]``.
-    n_iter_ : int
-        Newton steps made.
-    objective_path_ : (n_iter_,) array
-        Regularized risk after each step; the risk alone where ``iterated``.
-    stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
-        See :class:`kronbench.pairs.NewtonResult`.
-    converged_ : bool
-        Whether ``tol`` was reached.
+    {fitted_newton}
     """
 
-    _parameter_constraints: ClassVar = {
-        **ProductKernelModel._parameter_constraints,
-        "loss": [StrOptions(set(LOSSES))],
-        "max_inner": [COUNT],
-        "solver": [StrOptions({"qmr", "minres", "cg", "pcg"})],
-        "iterated": ["boolean"],
-        "line_search": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        *,
-        loss: str = "l2svm",
-        form: str = "dual",
-        reg: float = 1.0,
-        pairwise: str | Mapping[str, float] = "kronecker",
-        row_kernel: str | Callable = "linear",
-        col_kernel: str | Callable = "linear",
-        row_gamma: float | None = None,
-        col_gamma: float | None = None,
-        row_effect: float = 0.0,
-        col_effect: float = 0.0,
-        fit_intercept: bool = False,
-        max_iter: int = 100,
-        max_inner: int = 100,
-        solver: str = "qmr",
-        iterated: bool = False,
-        line_search: bool = True,
-        tol: float = 1e-4,
-        product: str = "auto",
-        dtype: DTypeLike | None = None,
-    ):
-        self.loss = loss
-        self.form = form
-        self.reg = reg
-        self.pairwise = pairwise
-        self.row_kernel = row_kernel
-        self.col_kernel = col_kernel
-        self.row_gamma = row_gamma
-        self.col_gamma = col_gamma
-        self.row_effect = row_effect
-        self.col_effect = col_effect
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.max_inner = max_inner
-        self.solver = solver
-        self.iterated = iterated
-        self.line_search = line_search
-        self.tol = tol
-        self.product = product
-        self.dtype = dtype
+    tol: float = 1e-4
+    loss: str = parameter("l2svm", StrOptions(set(LOSSES)))
+    max_inner: int = parameter(100, COUNT)
+    solver: str = parameter("qmr", StrOptions({"qmr", "minres", "cg", "pcg"}))
+    iterated: bool = parameter(False, "boolean")
+    line_search: bool = parameter(True, "boolean")
 
     @property
     def _iterations_regularize(self):
@@ -189,22 +98,10 @@ default "linear"
     def fit(
         self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
     ) -> Self:
-        """Fit to the labels of pairs.
+        """Fit to the labels y (n,) of the n pairs of X, of two classes for a classifier.
 
-        Parameters
-        ----------
-        X : PairData, n pairs
-        y : (n,) array
-            Labels of two classes for a classifier, numbers for a regressor.
-        callback : callable(Iterate) -> bool, optional
-            Called after each Newton step; True stops. With ``fit_intercept`` a classifier's last
-            primal coefficient is the intercept.
-
-        Raises
-        ------
-        InputError
-            X is no PairData, y does not fit it, has one class or more than two, is not finite; a
-            parameter is out of range; the kernel is not positive semidefinite ("cg").
+        ``callback(iterate)`` is called after each Newton step; True stops. With ``fit_intercept``
+        a classifier's last primal coefficient is the intercept.
         """
         self._check_parameters()
         loss, intercept = get_loss(self.loss), 0.0
@@ -216,21 +113,23 @@ default "linear"
                 intercept = self._intercept(y)
                 y = y - intercept if intercept else y
         constant = loss.margin and self.fit_intercept
-        primal, preconditioned = self._is_primal(), self.solver == "pcg"
-        if preconditioned and not primal:
+        primal, options = self._is_primal(), {"solver": self.solver}
+        if self.solver == "pcg" and not primal:
             raise InputError(f"form={self.form!r}: solver='pcg' needs form='primal'")
-        maps = self._make_feature_maps(X) if primal else None
-        design = self._design(maps, X) if primal else None
-        operator = self._design_operator(*design) if primal else self._gram_operator(X)
+        if primal:
+            maps = self._make_feature_maps(X)
+            design = self._design(maps, X)
+            operator, minimize = self._design_operator(*design), newton_primal
+        else:
+            maps, operator, minimize = None, self._gram_operator(X), newton_dual
         if constant:
             operator = _with_constant(operator, primal)
         # Between products the threads of the BLAS would go on spinning beside those of numba
         with one_blas_thread:
-            options = {"solver": "cg" if preconditioned else self.solver}
-            if preconditioned:
+            if self.solver == "pcg":
                 near = MarginPreconditioner(*design)
-                options["preconditioner"] = _beside_constant(near) if constant else near
-            minimize = newton_primal if primal else newton_dual
+                near = _beside_constant(near) if constant else near
+                options = {"solver": "cg", "preconditioner": near}
             result = minimize(
                 operator,
                 loss,
@@ -264,14 +163,7 @@ default "linear"
         return self.classes_[(scores > 0).astype(int)] if hasattr(self, "classes_") else scores
 
     def score(self, X: PairData, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of right labels for a classifier, R^2 for a regressor.
-
-        Parameters
-        ----------
-        X : PairData, t pairs
-        y : (t,) array
-        sample_weight : (t,) array, optional
-        """
+        """Share of right labels for a classifier, R^2 for a regressor; all arrays are (t,)."""
         predicted = self.predict(X)
         metric = accuracy_score if hasattr(self, "classes_") else r2_score
         return metric(y, predicted, sample_weight=sample_weight)

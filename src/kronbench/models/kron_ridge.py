@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from typing import ClassVar, Self
+from collections.abc import Callable
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError, check_positive
+from kronbench.errors import InputError
 from kronbench.linalg import minres, multishift_minres
 from kronbench.linalg.krylov import LOST
 from kronbench.models._pair_labels import check_pairs, check_targets
-from kronbench.models._posterior import FEW, posterior_variance
+from kronbench.models._parameters import check_regs, estimator, parameter
+from kronbench.models._posterior import posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.models._ridge_path import RidgePath, first_within
-from kronbench.models._thin_ridge import ThinRidge, is_thin
+from kronbench.models._ridge_path import RidgePath, ThinRidge, first_within, is_thin
 from kronbench.pairs import Iterate, PairData
 
 # Up to which share of the norm of the scores they may be off where "auto" says nothing
@@ -30,6 +29,7 @@ _NEAR = 3e-3
 _DOUBT = 0.1
 
 
+@estimator
 class KronRidge(RegressorMixin, ProductKernelModel):
     """Ridge regression on pairs with a Kronecker product kernel.
 
@@ -37,32 +37,15 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     pulled towards zero, and a warning says where that matters.
 
     Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs. Few features on both sides
-    are decomposed; else MINRES solves (Q + reg I) a = y with the Gram operator
-    Q = R (G kron K) R' (dual), or (X'X + reg I) w = X'y with X = R (T kron D) (primal). An
-    iteration of the dual costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)).
+    are decomposed; else MINRES solves (Q + reg I) a = y with Q = R (G kron K) R' (dual), or
+    (X'X + reg I) w = X'y with X = R (T kron D) (primal). An iteration of the dual costs
+    O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)).
 
     Parameters
     ----------
-    form : {"dual", "primal"}, default "dual"
-        Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
-        primal form has the features of linear kernels, made dense, and for others those of
-        pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
-        precision): for kernels of small numerical rank.
-    reg : float, default 1.0
-        Regularization weight, the paper's lambda > 0.
-    pairwise : str or mapping from str to float, default "kronecker"
-        Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
-        a sum (dual form): see :mod:`kronbench.pairs.pairwise`. Vertices are the same in training
-        and prediction where both have the very same features, as subsets of one PairData do.
-    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
-default "linear"
-        Positive semidefinite kernels of the row and the column vertices, as in
-        :func:`kronbench.linalg.gram`.
-    row_gamma, col_gamma : float, optional
-        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
-    row_effect, col_effect : float, default 0
-        Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
-        features say (dual form).
+    {form}
+    {kernels}
+    {effects}
     fit_intercept : bool, default False
         Fit to the labels minus their mean, which predictions then have added. The mean is that of
         all labels, ``intercept_``, and is not optimized with the coefficients: in terms of the
@@ -79,28 +62,11 @@ default "linear"
     tol : float, default 1e-8
         MINRES stops earlier when the residual has fallen by this factor. With 0, to end by
         ``max_iter`` is no warning.
-    product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
-        How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
-        "sparse" is the paper's Algorithm 1.
-    dtype : {"float32", "float64"}, optional
-        Of features, products and coefficients. By default that of the features: single where both
-        sides have it, else double.
+    {product}
 
     Attributes
     ----------
-    X_fit_ : PairData
-        The pairs of the training set, by reference: a change of its arrays changes predictions of
-        the dual form.
-    fitted_params_ : dict
-        The parameters of the fit, which predictions go by whatever is set later.
-    dual_coef_ : (n,) array, dual form
-        Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
-    coef_ : (d*r,) array, primal form, or by singular values
-        ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
-    feature_maps_ : two functions, where there is ``coef_``
-        From given features of row and of column vertices to those of the product.
-    intercept_ : float
-        Added to each prediction; 0.0 without ``fit_intercept``.
+    {fitted_pairs}
     n_iter_ : int
         Iterations made; 1 for singular values.
     objective_path_ : (n_iter_,) array
@@ -123,82 +89,33 @@ default "linear"
     standard deviation.
     """
 
-    _parameter_constraints: ClassVar = {
-        **ProductKernelModel._parameter_constraints,
-        "solver": [StrOptions({"auto", "minres"})],
-    }
+    solver: str = parameter("auto", StrOptions({"auto", "minres"}))
 
     @property
     def _iterations_regularize(self):
         return self.solver == "minres"
 
-    def __init__(
-        self,
-        *,
-        form: str = "dual",
-        reg: float = 1.0,
-        pairwise: str | Mapping[str, float] = "kronecker",
-        row_kernel: str | Callable = "linear",
-        col_kernel: str | Callable = "linear",
-        row_gamma: float | None = None,
-        col_gamma: float | None = None,
-        row_effect: float = 0.0,
-        col_effect: float = 0.0,
-        fit_intercept: bool = False,
-        solver: str = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-8,
-        product: str = "auto",
-        dtype: DTypeLike | None = None,
-    ):
-        self.form = form
-        self.reg = reg
-        self.pairwise = pairwise
-        self.row_kernel = row_kernel
-        self.col_kernel = col_kernel
-        self.row_gamma = row_gamma
-        self.col_gamma = col_gamma
-        self.row_effect = row_effect
-        self.col_effect = col_effect
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.product = product
-        self.dtype = dtype
-
     def fit(
         self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
     ) -> Self:
-        """Fit to the labels of pairs.
+        """Fit to the labels y (n,) of the n pairs of X.
 
-        Parameters
-        ----------
-        X : PairData, n pairs
-        y : (n,) array of numbers
-        callback : callable(Iterate) -> bool, optional
-            Called after each iteration; True stops. In the primal form the training scores it
-            gets cost one product more. They are without the intercept.
-
-        Raises
-        ------
-        InputError
-            X is no PairData, y does not fit it or is not finite, a parameter is out of range.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The solution may be far from the optimum, or is not what the iterations claimed.
-        UserWarning
-            The labels have a large mean, and there is no intercept.
+        A ConvergenceWarning says that the solution may be far from the optimum, or is not what the
+        iterations claimed; a UserWarning that the labels have a large mean, and no intercept.
+        ``callback(iterate)`` is called after each iteration; True stops. In the primal form the
+        training scores it gets cost one product more. They are without the intercept.
         """
         self._check_parameters()
         y = check_targets(X, y)
         intercept = self._intercept(y)
         y = y - intercept if intercept else y
-        thin = None if callback else self._thin_design(X)
-        if thin:
-            self._fit_thin(X, y, *thin)
+        if not callback and (thin := self._thin_design(X)):
+            maps, design = thin
+            ridge = ThinRidge(*design, y)
+            path = np.array([ridge.objective(self.reg)])
+            self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
+            if self.form == "dual":
+                self.dual_coef_ = ridge.residual(self.reg) / self.reg
         else:
             self._iterate(X, y, callback)
         self.intercept_ = intercept
@@ -213,9 +130,8 @@ default "linear"
         if primal:
             maps = self._make_feature_maps(X)
         else:
-            linear = [self.pairwise, self.row_kernel, self.col_kernel] == [
-                *("kronecker", "linear", "linear")
-            ]
+            given = [self.pairwise, self.row_kernel, self.col_kernel]
+            linear = given == ["kronecker", "linear", "linear"]
             width = X.row_features.shape[1] * X.col_features.shape[1]
             if not linear or self.row_effect or self.col_effect or not is_thin(len(X), width):
                 return None
@@ -223,13 +139,6 @@ default "linear"
         design = self._design(maps, X)
         width = design[0].shape[1] * design[1].shape[1]
         return (maps, design) if is_thin(len(X), width) else None
-
-    def _fit_thin(self, X, y, maps, design):
-        ridge = ThinRidge(*design, y)
-        path = np.array([ridge.objective(self.reg)])
-        self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
-        if self.form == "dual":
-            self.dual_coef_ = ridge.residual(self.reg) / self.reg
 
     def _iterate(self, X, y, callback):
         if self._is_primal():
@@ -299,40 +208,23 @@ default "linear"
 
         Parameters
         ----------
-        X : PairData, n pairs
-        y : (n,) array of numbers
+        X, y : as for ``fit``
         regs : (s,) array, positive
-            At least one.
         X_test : PairData, optional, t pairs
             Pairs for which the path can predict; one test product an iteration. Where ``product``
             is "dense" and the vertices are those of X, the test scores come out of the product
             with the training pairs.
 
-        Returns
-        -------
-        RidgePath
-
-        Warns
-        -----
-        ConvergenceWarning
-            As for ``fit``: the weights whose last iterate is not what the recurrence says, with
-            earlier iterates in ``RidgePath.last``, or ("auto") is far from the optimum.
-
         Notes
         -----
         Leaves the estimator as it is; ``reg`` is not used. Holds max_iter + 1 vectors of length n
-        and max_iter of length t. Where "auto" needs no iterations, the path has one.
+        and max_iter of length t. Where "auto" needs no iterations, the path has one. A
+        ConvergenceWarning tells of weights whose last iterate is not what the recurrence says,
+        with earlier iterates in ``RidgePath.last``, or ("auto") is far from the optimum.
         """
         self._check_parameters()
         y = check_targets(X, y)
-        try:
-            regs = np.atleast_1d(np.asarray(regs, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise InputError(f"regs is {regs!r:.80}: give positive numbers") from None
-        if regs.ndim != 1 or not len(regs):
-            raise InputError(f"regs has shape {regs.shape}: give at least one weight in a row")
-        for reg in regs:
-            check_positive(reg, "reg")
+        regs = check_regs(regs)
         if self.form != "dual":
             raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
@@ -341,12 +233,17 @@ default "linear"
         y = y - intercept if intercept else y
         if thin := self._thin_design(X):
             return self._thin_path(y, regs, *thin, X_test, intercept)
-        together = X_test is not None and self.product == "dense" and _over_the_same(X, X_test)
-        operator = self._gram_operator(X)  # which checks the kernels
-        gram = operator
-        if together:
-            both = self._gram_operator(X, _joined(X, X_test))
-            operator, test_images = _collecting(both, len(X))
+        gram = operator = self._gram_operator(X)
+        together = (
+            X_test is not None
+            and self.product == "dense"
+            and X_test.row_features is X.row_features
+            and X_test.col_features is X.col_features
+        )
+        if together:  # a product with the training pairs, then the test pairs
+            rows, cols = np.append(X.rows, X_test.rows), np.append(X.cols, X_test.cols)
+            both = PairData(X.row_features, X.col_features, rows, cols)
+            operator, test_images = _collecting(self._gram_operator(X, both), len(X))
         y = y.astype(operator.dtype, copy=False)
         solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
         images = None
@@ -431,7 +328,7 @@ default "linear"
             )
 
     def predict(
-        self, X: PairData, return_std: bool = False, rank: int | None = None
+        self, X: PairData, return_std: bool = False
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Predictions (t,) for the pairs of X; the same as ``decision_function``.
 
@@ -439,78 +336,18 @@ default "linear"
         ----------
         X : PairData, t pairs
         return_std : bool, default False
-            Whether the standard deviation of f(x) comes too. That of a new label of x is
-            ``np.sqrt(std**2 + model.noise_variance_)``.
-        rank : int, optional
-            As for :meth:`std_bounds`.
-
-        Returns
-        -------
-        (t,) array; with ``return_std`` two of them, the second the upper one of ``std_bounds``.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The bounds of a standard deviation are more than a hundredth apart.
+            Whether the standard deviation (t,) of f(x) comes too, the root of
+            (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x), by conjugate gradients
+            for 64 pairs together. That of a new label of x is
+            ``np.sqrt(std**2 + model.noise_variance_)``. A precomputed kernel tells it of the
+            vertices that were given to ``fit`` alone.
         """
         mean = self.decision_function(X)
         if not return_std:
             return mean
-        low, high = self.std_bounds(X, rank)
-        apart = float(np.max((high - low) / np.where(high > 0, high, 1.0)))
-        if apart > 0.01:
-            warnings.warn(
-                f"standard deviations may be too large, by up to {100 * apart:.0f} %: give a "
-                "larger rank or reg",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return mean, high
-
-    def std_bounds(self, X: PairData, rank: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds (t,) of the standard deviation of f at the pairs of X.
-
-        It is the root of (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x). Up to 300
-        pairs, where ``rank`` is None, conjugate gradients solve for 64 pairs together until the
-        bounds meet; give more pairs in parts to have them so. Else one Krylov space of Q of
-        dimension ``rank``, 300 by default, serves all pairs: ``rank`` products with the training
-        pairs and as many with X, and n ``rank`` numbers of memory. The upper bound is the
-        standard deviation after as many linear measurements of the labels; the lower one comes
-        of the norms of the residuals, and is far off where Q has more than ``rank`` eigenvalues
-        above reg.
-
-        Parameters
-        ----------
-        X : PairData, t pairs
-        rank : int, optional
-            At most the number of training pairs, where the bounds meet. It needs
-            pairwise="kronecker".
-
-        Raises
-        ------
-        InputError
-            A kernel is not positive semidefinite, or is precomputed and a vertex is new.
-        """
-        check_is_fitted(self)
-        check_pairs(X)
         then = self._as_fitted()
-        if rank is None and len(X) > FEW and then.pairwise == "kronecker":
-            rank = FEW
-        low, high = posterior_variance(then, X, rank)
-        scale = then.noise_variance_ / then.reg
-        return np.sqrt(scale * low), np.sqrt(scale * high)
-
-
-def _over_the_same(X, X_test):
-    return X_test.row_features is X.row_features and X_test.col_features is X.col_features
-
-
-def _joined(X, X_test):
-    """The training pairs, then the test pairs."""
-    rows, cols = (
-        np.concatenate([getattr(X, side), getattr(X_test, side)]) for side in ("rows", "cols")
-    )
-    return PairData(X.row_features, X.col_features, rows, cols)
+        variance = posterior_variance(then, X)
+        return mean, np.sqrt(then.noise_variance_ / then.reg * variance)
 
 
 def _collecting(operator, n):

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from numbers import Integral
 from operator import add
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, check_cv
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError, check_positive
+from kronbench.errors import InputError
 from kronbench.linalg.eigen import kernel_spectrum
-from kronbench.models._kernel_sums import NAMES, Candidate, base_kernels, kernel_of_new
+from kronbench.models._kernel_sums import (
+    NAMES,
+    OF_LABELS,
+    Candidate,
+    Fold,
+    base_kernels,
+    combined,
+    is_named,
+    kernel_of_new,
+    validation_loss,
+)
 from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.models._parameters import (
     AT_LEAST_0,
@@ -26,8 +36,10 @@ from kronbench.models._parameters import (
     COUNT_FROM_0,
     POSITIVE,
     CheckedParameters,
+    check_regs,
+    estimator,
+    parameter,
 )
-from kronbench.models._validation_loss import Fold, combined, validation_loss
 from kronbench.models.kron_ridge import KronRidge
 from kronbench.pairs import PairData
 from kronbench.pairs.data import same_features
@@ -39,14 +51,14 @@ _BOX = np.log(1e5)  # of each weight, either way
 _KERNELS = [StrOptions(set(NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
 
 
+@estimator
 class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
     """Ridge regression on pairs, chosen by validation pairs: :class:`KronRidge` of their choice.
 
     Its kernel of a side is a weighted sum of candidates and of a vertex effect, a multiple of the
-    identity; that of pairs is their Kronecker product. First each pair of one row and one column
-    candidate is tried for all of ``regs``, from one Krylov space (:meth:`KronRidge.path`). Then
-    the weights of all candidates, both effects and the weight of regularization follow the
-    gradient of the validation error, from the best pair on: no grid has an end there. Labels are
+    identity. First each pair of one row and one column candidate is tried for all of ``regs``,
+    from one Krylov space (:meth:`KronRidge.path`). Then the weights of all candidates and both
+    effects follow the gradient of the validation error, from the best pair on. Labels are
     predicted as their training mean plus the model.
 
     Parameters
@@ -65,11 +77,8 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         Vertex effect of each side to begin with.
     cv : int, splitter, iterable of (train, test), or "loo", default 5
         Validation sets: parts of the pairs at random; as a scikit-learn splitter or a list says,
-        such as those of a setting (:class:`kronbench.evaluation.SettingKFold`) or published folds;
-        or exact leave-one-out on complete data, from the eigenpairs of the kernels; the mean
-        label is that of the other pairs. With "loo"
-        only the pairs of candidates and ``regs`` are tried, on a grid: the derivatives of the
-        eigenpairs are not computed.
+        such as :class:`kronbench.evaluation.SettingKFold`; or exact leave-one-out on complete
+        data, for pairs of candidates and ``regs`` on a grid alone.
     gradient_steps : int, default 30
         Steps of L-BFGS at most; 0 ends with the grid.
     max_iter, tol : int, float, default 200 and 1e-6
@@ -104,43 +113,16 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         The mean of the labels.
     """
 
-    _parameter_constraints: ClassVar = {
-        "row_kernels": _KERNELS,
-        "col_kernels": _KERNELS,
-        "powers": [list, tuple],
-        "regs": ["array-like"],
-        "effect": [POSITIVE],
-        "cv": ["cv_object", StrOptions({"loo"})],
-        "gradient_steps": [COUNT_FROM_0],
-        "max_iter": [COUNT],
-        "tol": [AT_LEAST_0],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        *,
-        row_kernels: Candidate | Mapping[str, Candidate] = "linear",
-        col_kernels: Candidate | Mapping[str, Candidate] = "linear",
-        powers: tuple[int, ...] = (1, 2),
-        regs: tuple[float, ...] = _REGS,
-        effect: float = 0.1,
-        cv: object = 5,
-        gradient_steps: int = 30,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: int | None = None,
-    ):
-        self.row_kernels = row_kernels
-        self.col_kernels = col_kernels
-        self.powers = powers
-        self.regs = regs
-        self.effect = effect
-        self.cv = cv
-        self.gradient_steps = gradient_steps
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    row_kernels: Candidate | Mapping[str, Candidate] = parameter("linear", *_KERNELS)
+    col_kernels: Candidate | Mapping[str, Candidate] = parameter("linear", *_KERNELS)
+    powers: tuple[int, ...] = parameter((1, 2), list, tuple)
+    regs: tuple[float, ...] = parameter(_REGS, "array-like")
+    effect: float = parameter(0.1, POSITIVE)
+    cv: object = parameter(5, "cv_object", StrOptions({"loo"}))
+    gradient_steps: int = parameter(30, COUNT_FROM_0)
+    max_iter: int = parameter(200, COUNT)
+    tol: float = parameter(1e-6, AT_LEAST_0)
+    random_state: int | np.random.RandomState | None = parameter(None, "random_state")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -149,46 +131,28 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         return tags
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
-        """Choose by the validation pairs, then fit to all.
-
-        Raises
-        ------
-        InputError
-            X is no PairData, y does not fit it or is constant, a parameter is out of range, a
-            candidate is no kernel over the vertices, or (``cv="loo"``) not all pairs are given.
-        """
+        """Choose by the validation pairs, then fit to all."""
         self._check_parameters()
         y = check_targets(X, y)
         _check_vary(y, "y")
-        regs = [check_positive(reg, "regs") for reg in np.atleast_1d(self.regs)]
-        if not regs:
-            raise InputError("regs is empty: give at least one positive number")
+        regs = check_regs(self.regs).tolist()
         self.cv_results_ = {"row_kernel": [], "col_kernel": [], "reg": [], "error": []}
         if isinstance(self.cv, str):
             names, reg = self._grid_by_loo(X, y, regs)
-            weights = self._begin(names, *(self._bases(X, y, side) for side in ("row", "col")), 0)
-            self.best_score_ = min(self.cv_results_["error"])
-            steps = 0
+            steps, bases = 0, [self._bases(X, y, side) for side in ("row", "col")]
         else:
             folds = [self._fold(X, y, *split) for split in self._splits(X, y)]
             names, reg = self._grid(folds, regs)
-            steps = self.gradient_steps
-            share = _START if steps else 0
-            weights = self._begin(names, folds[0].rows, folds[0].cols, share)
-            self.best_score_ = min(self.cv_results_["error"])
+            steps, bases = self.gradient_steps, (folds[0].rows, folds[0].cols)
+        self.best_score_ = min(self.cv_results_["error"])
         self.on_edge_ = ["reg"] if reg in (min(regs), max(regs)) and not steps else []
+        weights = self._begin(names, bases, _START if steps else 0)
         if steps:
-            weights = self._descend(folds, weights, reg, (names, folds[0].rows, folds[0].cols))
+            weights = self._descend(folds, weights, reg, names)
         return self._finish(X, y, weights, reg)
 
     def refit(self, X: PairData, y: ArrayLike, params: Mapping) -> Self:
-        """Fit what an earlier choice, the ``best_params_`` of a fit, says; nothing is chosen.
-
-        Raises
-        ------
-        InputError
-            As ``fit``; or a weight is of a kernel that is not among the candidates.
-        """
+        """Fit what an earlier choice, the ``best_params_`` of a fit, says; nothing is chosen."""
         self._check_parameters()
         y = check_targets(X, y)
         return self._finish(X, y, *self._chosen(X, y, params))
@@ -220,11 +184,8 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         candidates = self._candidates(side)
         if not candidates:
             raise InputError(f"{side}_kernels is empty: give at least one kernel")
-        for power in self.powers:
-            if not isinstance(power, Integral) or power < 1:
-                raise InputError(f"powers has {power!r}: give whole numbers from 1")
-        if not self.powers:
-            raise InputError("powers is empty: give at least one whole number")
+        if not (self.powers and all(isinstance(k, Integral) and k >= 1 for k in self.powers)):
+            raise InputError(f"powers is {self.powers!r}: give whole numbers from 1")
         return base_kernels(candidates, tuple(self.powers), X, y, side)
 
     def _candidates(self, side):
@@ -234,23 +195,12 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         return {candidates if isinstance(candidates, str) else "kernel": candidates}
 
     def _splits(self, X, y):
-        if isinstance(self.cv, Integral):
-            if self.cv > len(X):
-                raise InputError(
-                    f"cv is {self.cv} for {len(X)} pairs: give no more parts than pairs"
-                )
-            splitter = KFold(self.cv, shuffle=True, random_state=self.random_state)
-            return list(splitter.split(np.zeros(len(X))))
-        if hasattr(self.cv, "split"):
-            return list(self.cv.split(X, y))
-        if isinstance(self.cv, Iterable):
-            found = [tuple(np.asarray(part) for part in split) for split in self.cv]
-            if found and all(len(split) == 2 for split in found):
-                return found
-        raise InputError(
-            f"cv is {self.cv!r}: give a number of parts, a splitter, a list of (train, test), or "
-            "'loo'"
-        )
+        cv = self.cv
+        if isinstance(cv, Integral):
+            if cv > len(X):
+                raise InputError(f"cv is {cv} for {len(X)} pairs: give no more parts than pairs")
+            cv = KFold(cv, shuffle=True, random_state=self.random_state)
+        return list(check_cv(cv).split(X, y))
 
     def _fold(self, X, y, train, test):
         if not len(train) or not len(test):
@@ -262,8 +212,8 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
 
     def _grid(self, folds, regs):
         """The best pair of one row and one column kernel, and its weight, by the mean error."""
-        rows, cols = (self._tried_alone(side, bases) for side, bases in _sides(folds[0]))
-        for row in rows:
+        cols = self._tried_alone("col", folds[0].cols)
+        for row in self._tried_alone("row", folds[0].rows):
             for col in cols:
                 errors = np.mean([self._path(fold, row, col, regs) for fold in folds], axis=0)
                 self._note([row] * len(regs), [col] * len(regs), regs, errors)
@@ -271,9 +221,8 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
 
     def _tried_alone(self, side, bases):
         """All but "constant", which has nothing to say alone."""
-        kernels = getattr(self, f"{side}_kernels")
-        given = kernels if isinstance(kernels, Mapping) else {}
-        found = [name for name in bases if not _is_constant(given.get(name))]
+        candidates = self._candidates(side)
+        found = [name for name in bases if not is_named(candidates.get(name), "constant")]
         return found or list(bases)
 
     def _path(self, fold, row, col, regs):
@@ -293,7 +242,8 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
             raise InputError(
                 "cv='loo' is of complete data, each pair once: give cv a number of parts"
             )
-        if "profile" in [*_values(self.row_kernels), *_values(self.col_kernels)]:
+        candidates = [*self._candidates("row").values(), *self._candidates("col").values()]
+        if any(is_named(candidate, OF_LABELS) for candidate in candidates):
             raise InputError("'profile' is made of the labels that cv='loo' leaves out: give cv=5")
         Y = y[order].reshape(X.n_rows, X.n_cols)
         others = (Y.sum() - Y) / (Y.size - 1)
@@ -327,16 +277,16 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         row, col, reg, _ = (self.cv_results_[key][at] for key in self.cv_results_)
         return (row, col), reg
 
-    def _begin(self, names, rows, cols, share):
+    def _begin(self, names, both_bases, share):
         """Weights of a row and a column kernel, beside them ``share`` among the others."""
         weights = []
-        for chosen, bases in zip(names, (rows, cols), strict=True):
+        for chosen, bases in zip(names, both_bases, strict=True):
             others = share / max(len(bases) - 1, 1)
             weights.append({name: 1.0 if name == chosen else others for name in bases})
             weights[-1][None] = self.effect
         return weights
 
-    def _descend(self, folds, weights, reg, chosen):
+    def _descend(self, folds, weights, reg, names):
         """L-BFGS on the logarithms of all weights; reg stays, as their scale stands for it."""
         n_rows = len(weights[0])
         start = np.log(np.concatenate([list(side.values()) for side in weights]))
@@ -361,7 +311,7 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         minimize(loss, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
         best_value, logs = min(tried, key=lambda one: one[0])
         if best_value > self.best_score_:  # the point of the grid has no other kernels
-            return self._begin(*chosen, 0)
+            return self._begin(names, (folds[0].rows, folds[0].cols), 0)
         self.best_score_ = best_value
         found = np.split(np.exp(logs), [n_rows])
         edges = np.split(np.abs(logs - start) > _BOX - 1e-6, [n_rows])
@@ -420,12 +370,6 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
 
         A side with the features that ``fit`` was given has the same vertices; of other features
         all vertices are new, and have no vertex effect.
-
-        Raises
-        ------
-        InputError
-            X is no PairData, its features are not of the kind that ``fit`` was given, or vertices
-            are new and a candidate is a kernel matrix.
         """
         check_is_fitted(self)
         check_pairs(X)
@@ -459,16 +403,3 @@ def _over_the_same(train, test):
 def _check_vary(y, name):
     if y.min() == y.max():
         raise InputError(f"{name} is constant, {y[0]:g}: give labels that differ")
-
-
-def _sides(fold):
-    return ("row", fold.rows), ("col", fold.cols)
-
-
-def _is_constant(kernel):
-    return isinstance(kernel, str) and kernel == "constant"
-
-
-def _values(kernels):
-    found = kernels.values() if isinstance(kernels, Mapping) else [kernels]
-    return [kernel for kernel in found if isinstance(kernel, str)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
-from kronbench.models._parameters import KERNEL, POSITIVE, WIDTH, CheckedParameters
+from kronbench.models._parameters import (
+    KERNEL,
+    POSITIVE,
+    WIDTH,
+    CheckedParameters,
+    estimator,
+    parameter,
+)
 
 
+@estimator
 class LSSVM(CheckedParameters, RegressorMixin, BaseEstimator):
     """Ridge regression with an intercept that bears no penalty, by one Cholesky factorization.
 
@@ -44,31 +52,12 @@ class LSSVM(CheckedParameters, RegressorMixin, BaseEstimator):
         c.
     """
 
-    _parameter_constraints: ClassVar = {
-        "reg": [POSITIVE],
-        "kernel": KERNEL,
-        "gamma": WIDTH,
-    }
-
-    def __init__(
-        self,
-        *,
-        reg: float = 1e-3,
-        kernel: str | Callable = "linear",
-        gamma: float | None = None,
-    ):
-        self.reg = reg
-        self.kernel = kernel
-        self.gamma = gamma
+    reg: float = parameter(1e-3, POSITIVE)
+    kernel: str | Callable = parameter("linear", *KERNEL)
+    gamma: float | None = parameter(None, *WIDTH)
 
     def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
-        """Fit to responses y, (n,) or (n, d), of the points X (n, p), or of their kernel matrix.
-
-        Raises
-        ------
-        InputError
-            Shapes do not fit, a response is not finite, or reg is not positive.
-        """
+        """Fit to responses y, (n,) or (n, d), of points X (n, p) or their kernel matrix."""
         self._check_parameters()
         Y = np.asarray(y, dtype=np.float64)
         K = gram(X, kernel=self.kernel, gamma=self.gamma)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import MISSING
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError
-from kronbench.models._parameters import CheckedParameters
+from kronbench.models._parameters import CheckedParameters, estimator, parameter
 
 
+@estimator
 class OneAgainstRest(CheckedParameters, ClassifierMixin, BaseEstimator):
     """C binary classifiers of one kind, one for each class (Seeger 2006, section 8.1).
 
@@ -31,19 +33,13 @@ class OneAgainstRest(CheckedParameters, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : (C,) array
-    n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) array
-        Where X has names of columns.
+    {row_classes}
     estimators_ : list of C fitted copies
     """
 
-    _parameter_constraints: ClassVar = {
-        "estimator": [HasMethods(["fit", "predict_log_proba"])],
-    }
-
-    def __init__(self, estimator):
-        self.estimator = estimator
+    estimator: ClassifierMixin = parameter(
+        MISSING, HasMethods(["fit", "predict_log_proba"]), positional=True
+    )
 
     def fit(
         self,
@@ -53,23 +49,10 @@ class OneAgainstRest(CheckedParameters, ClassifierMixin, BaseEstimator):
         start: OneAgainstRest | None = None,
         **options: Any,
     ) -> Self:
-        """Fit each machine.
+        """Fit each machine to X (n, d), dense or sparse, and labels y (n,) of two classes or more.
 
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix; (n, n) kernel matrix when the estimator takes one
-        y : (n,) array
-            Labels of two classes or more.
-        start : OneAgainstRest, optional
-            A fitted one of the same classes: the machine of a class is given that of it as its
-            own ``start``.
-        **options
-            For the ``fit`` of each machine, such as ``folds``.
-
-        Raises
-        ------
-        InputError
-            The estimator has a tree, y holds one class, or ``start`` has other classes.
+        The machine of a class is given that of ``start``, a fitted one of the same classes, as its
+        own ``start``, and ``options``, such as ``folds``, for its ``fit``.
         """
         self._check_parameters()
         parameters = self.estimator.get_params()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from libsvm.svm import kernel_names, libsvm, svm_model, svm_node, svm_parameter, svm_problem
@@ -14,29 +14,25 @@ from scipy import sparse
 
 from kronbench.linalg.gram_matrix import gram
 from kronbench.models._pair_classifier import PairClassifier
-from kronbench.models._parameters import POSITIVE
+from kronbench.models._parameters import POSITIVE, estimator, parameter
 from kronbench.models._vec_trick_predictor import VecTrickPredictor
 from kronbench.pairs import PairData
 
 
+@estimator
 class PairLibSVM(PairClassifier):
     """Support vector machine of LibSVM with the Gaussian kernel on [d, t].
 
-    It is the product kernel of ``KronSVM`` with ``row_gamma = col_gamma = gamma``:
-    exp(-gamma ||d - d'||^2) exp(-gamma ||t - t'||^2) is the Gaussian kernel of the concatenated
-    features, of which LibSVM has one width.
-
-    LibSVM minimizes 1/2 ||f||^2 + C sum_h max(0, 1 - y_h (f_h + b)). Times reg = 1/C that is
-    J(f) = sum_h max(0, 1 - y_h (f_h + b)) + reg/2 ||f||^2, the scaling of the other solvers; the
-    intercept b is not regularized.
+    It is the product kernel of ``KronSVM`` with ``row_gamma = col_gamma = gamma``. LibSVM
+    minimizes sum_h max(0, 1 - y_h (f_h + b)) + reg/2 ||f||^2 with C = 1/reg; the intercept b is
+    not regularized.
 
     Parameters
     ----------
     reg : float, default 1.0
         Regularization weight lambda > 0, 1/C.
     gamma : float, default 1.0
-        Inverse squared width > 0 of rows and columns alike, in the inverse squared unit of the
-        features. There is no other kernel, so that it has a default.
+        Inverse squared width > 0 of rows and columns alike.
     tol : float, default 1e-3
         LibSVM's stopping tolerance on the violation of the optimality conditions.
     cache_mib : float, default 200.0
@@ -48,10 +44,7 @@ class PairLibSVM(PairClassifier):
 
     Attributes
     ----------
-    classes_ : (2,) array
-        The larger label is positive.
-    n_features_in_ : int
-        d + r.
+    {pair_classes}
     support_ : (s,) integer array
         Positions of the support pairs in the training pairs.
     support_pairs_ : PairData
@@ -67,43 +60,16 @@ class PairLibSVM(PairClassifier):
     -----
     Training holds all n (d + r) features at 16 bytes each, because LibSVM knows no shared parts.
     LibSVM computes kernel rows with OpenMP where it was built so: ``OMP_NUM_THREADS`` counts.
-
-    References
-    ----------
-    Airola & Pahikkala 2018, sections 5.1, 5.3 and 5.4.
     """
 
-    _parameter_constraints: ClassVar = {
-        "reg": [POSITIVE],
-        "gamma": [POSITIVE],
-        "tol": [POSITIVE],
-        "cache_mib": [POSITIVE],
-        "precompute": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        *,
-        reg: float = 1.0,
-        gamma: float = 1.0,
-        tol: float = 1e-3,
-        cache_mib: float = 200.0,
-        precompute: bool = False,
-    ):
-        self.reg = reg
-        self.gamma = gamma
-        self.tol = tol
-        self.cache_mib = cache_mib
-        self.precompute = precompute
+    reg: float = parameter(1.0, POSITIVE)
+    gamma: float = parameter(1.0, POSITIVE)
+    tol: float = parameter(1e-3, POSITIVE)
+    cache_mib: float = parameter(200.0, POSITIVE)
+    precompute: bool = parameter(False, "boolean")
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
-        """Train; between quadratic and cubic in n.
-
-        Parameters
-        ----------
-        X : PairData of n pairs
-        y : (n,) labels of two values
-        """
+        """Train on n pairs with labels y (n,) of two values; between quadratic and cubic in n."""
         signs = self._start_fit(X, y)
         parameter = self._parameter()
         if self.precompute:

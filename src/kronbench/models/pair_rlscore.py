@@ -6,8 +6,7 @@ ModuleNotFoundError, which the experiments report as a reason to skip the solver
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,21 +14,19 @@ from rlscore.learner.kron_svm import KronSVM as ReferenceKronSVM
 
 from kronbench.linalg import gram
 from kronbench.models._pair_classifier import PairClassifier
-from kronbench.models._parameters import COUNT, KERNEL, POSITIVE, WIDTH
+from kronbench.models._parameters import COUNT, POSITIVE, TwoKernels, estimator, parameter
 from kronbench.pairs import PairData
 
 
-class PairRLScore(PairClassifier):
+@estimator
+class PairRLScore(PairClassifier, TwoKernels):
     """RLScore's dual Kronecker L2-SVM: the problem and the iterations of ``KronSVM``.
 
     Parameters
     ----------
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
-    row_kernel, col_kernel : {"linear", "gaussian"} or callable, default "linear"
-        Kernels of the row and the column vertices, as in :func:`kronbench.linalg.gram`.
-    row_gamma, col_gamma : float, optional
-        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    {kernels}
     max_iter : int, default 10
         Newton steps, RLScore's ``maxiter``. It has no stopping rule.
     max_inner : int, default 10
@@ -37,10 +34,7 @@ class PairRLScore(PairClassifier):
 
     Attributes
     ----------
-    classes_ : (2,) array
-        The larger label is positive.
-    n_features_in_ : int
-        d + r.
+    {pair_classes}
     dual_coef_ : (n,) array
         Coefficients of the pairs.
 
@@ -50,34 +44,9 @@ class PairRLScore(PairClassifier):
     Learning Research 17(221), 2016.
     """
 
-    _parameter_constraints: ClassVar = {
-        "reg": [POSITIVE],
-        "row_kernel": KERNEL,
-        "col_kernel": KERNEL,
-        "row_gamma": WIDTH,
-        "col_gamma": WIDTH,
-        "max_iter": [COUNT],
-        "max_inner": [COUNT],
-    }
-
-    def __init__(
-        self,
-        *,
-        reg: float = 1.0,
-        row_kernel: str | Callable = "linear",
-        col_kernel: str | Callable = "linear",
-        row_gamma: float | None = None,
-        col_gamma: float | None = None,
-        max_iter: int = 10,
-        max_inner: int = 10,
-    ):
-        self.reg = reg
-        self.row_kernel = row_kernel
-        self.col_kernel = col_kernel
-        self.row_gamma = row_gamma
-        self.col_gamma = col_gamma
-        self.max_iter = max_iter
-        self.max_inner = max_inner
+    reg: float = parameter(1.0, POSITIVE)
+    max_iter: int = parameter(10, COUNT)
+    max_inner: int = parameter(10, COUNT)
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on the n pairs of X with labels (n,) of two values; O(n (m + q)) an iteration."""

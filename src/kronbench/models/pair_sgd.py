@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring
-from kronbench.models._parameters import COUNT, POSITIVE
-from kronbench.models._vertex_sgd import descend
+from kronbench.models._parameters import COUNT, POSITIVE, estimator, parameter
 from kronbench.pairs import PairData
 
 _LOSSES = {"hinge": "hinge", "logistic": "log_loss"}
@@ -21,15 +21,15 @@ _FORMS = ("primal", "dual")
 _MOST_BYTES = 9 * 2**27
 
 
+@estimator
 class PairSGD(PairClassifier):
     """Linear scores <w, [d, t]> + b by scikit-learn's stochastic gradient descent.
 
     Minimizes sum_h loss(y_h, f_h) + reg/2 ||w||^2, so that scikit-learn's ``alpha`` is reg/n.
     Features are first standardized over the training vertices, each vertex counted once, and w
-    and reg refer to that scale; on raw similarities in percent the scores run into the millions.
-    It is ``SGDClassifier.fit`` on the n x (d + r) concatenated features, as a user would call it;
-    where these pass 1.1 GiB, ``partial_fit`` on random blocks of that size. Sparse features are
-    made dense.
+    and reg refer to that scale. It is ``SGDClassifier.fit`` on the n x (d + r) concatenated
+    features, as a user would call it; where these pass 1.1 GiB, ``partial_fit`` on random blocks
+    of that size. Sparse features are made dense.
 
     Parameters
     ----------
@@ -49,10 +49,7 @@ class PairSGD(PairClassifier):
 
     Attributes
     ----------
-    classes_ : (2,) array
-        The larger label is positive.
-    n_features_in_ : int
-        d + r.
+    {pair_classes}
     row_coef_ : (d,) array
         Weights of the row features, as given.
     col_coef_ : (r,) array
@@ -63,37 +60,13 @@ class PairSGD(PairClassifier):
         Passes over the pairs.
     n_updates_ : int
         Pairs visited, n_iter_ times n.
-
-    References
-    ----------
-    Airola & Pahikkala 2018, section 5.6.
     """
 
-    # scikit-learn's steps are the bottleneck of table 7. On a fold of Ki (41,000 pairs, 1577
-    # features) a million of them take 4.0 s, those of the dual form 0.2 s.
-
-    _parameter_constraints: ClassVar = {
-        "loss": [StrOptions(set(_LOSSES))],
-        "reg": [POSITIVE],
-        "n_updates": [COUNT],
-        "random_state": ["random_state"],
-        "form": [StrOptions(set(_FORMS))],
-    }
-
-    def __init__(
-        self,
-        *,
-        loss: str = "hinge",
-        reg: float = 1.0,
-        n_updates: int = 1_000_000,
-        random_state: int | np.random.RandomState | None = None,
-        form: str = "primal",
-    ):
-        self.loss = loss
-        self.reg = reg
-        self.n_updates = n_updates
-        self.random_state = random_state
-        self.form = form
+    loss: str = parameter("hinge", StrOptions(set(_LOSSES)))
+    reg: float = parameter(1.0, POSITIVE)
+    n_updates: int = parameter(1_000_000, COUNT)
+    random_state: int | np.random.RandomState | None = parameter(None, "random_state")
+    form: str = parameter("primal", StrOptions(set(_FORMS)))
 
     @classmethod
     def warm_up(cls) -> None:
@@ -102,12 +75,9 @@ class PairSGD(PairClassifier):
             super().warm_up(n_updates=1, form=form)
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
-        """Descend; O(n_updates_ (d + r)), in the dual form O(n_updates_ (m + q)).
+        """Descend by the n pairs of X with labels y (n,) of two values.
 
-        Parameters
-        ----------
-        X : PairData of n pairs
-        y : (n,) labels of two values
+        O(n_updates_ (d + r)), in the dual form O(n_updates_ (m + q)).
         """
         signs = self._start_fit(X, y)
         row_features, rows = occurring(X.row_features, X.rows)
@@ -152,16 +122,16 @@ class PairSGD(PairClassifier):
         rng = check_random_state(self.random_state)
         most = np.iinfo(np.int32).max
         _, seed = rng.randint(1, most), rng.randint(most)
-        row_coef, col_coef, intercept = descend(
+        row_coef, col_coef, intercept = _descend(
             row_features @ row_features.T,
             col_features @ col_features.T,
-            rows,
-            cols,
+            rows.astype(np.int64),
+            cols.astype(np.int64),
             signs,
-            logistic=self.loss == "logistic",
-            alpha=self.reg / len(signs),
-            passes=self.n_iter_,
-            seed=seed,
+            self.loss == "logistic",
+            self.reg / len(signs),
+            self.n_iter_,
+            np.uint32(seed),
         )
         return row_coef @ row_features, col_coef @ col_features, intercept
 
@@ -178,3 +148,62 @@ def _standardize(features):
     features -= mean
     features /= scale
     return mean, scale
+
+
+@njit(cache=True, nogil=True)
+def _descend(row_gram, col_gram, rows, cols, signs, logistic, alpha, passes, seed):
+    """The iterates of scikit-learn's ``SGDClassifier`` by inner products of the vertices.
+
+    All steps move the weights along features of training vertices, so that decision values need
+    their inner products alone. A step costs at most m + q additions in place of twice d + r
+    operations on features that lie apart, and a pair that the hinge leaves alone costs none. The
+    step is 1 / (alpha (t0 + t)) ("optimal" there), t0 such that the first one is alpha^(-1/4).
+    """
+    n, m, q = len(signs), len(row_gram), len(col_gram)
+    row_coef, col_coef = np.zeros(m), np.zeros(q)
+    row_scores, col_scores = np.zeros(m), np.zeros(q)
+    factor, intercept = 1.0, 0.0  # the weights are kept beside a common factor
+    first = 1.0 / (alpha**-0.25 * alpha)
+    order = np.arange(n)
+    t = 0
+    for _ in range(passes):
+        _shuffle(order, seed)
+        for h in order:
+            i, j, y = rows[h], cols[h], signs[h]
+            p = factor * (row_scores[i] + col_scores[j]) + intercept
+            eta = 1.0 / (alpha * (first + t))
+            t += 1
+            if logistic:
+                step = eta * y / (1.0 + np.exp(y * p))
+            else:
+                step = eta * y if y * p <= 1.0 else 0.0
+            factor *= max(0.0, 1.0 - eta * alpha)
+            if factor < 1e-9:
+                row_scores *= factor
+                col_scores *= factor
+                row_coef *= factor
+                col_coef *= factor
+                factor = 1.0
+            if step != 0.0:
+                scaled = step / factor
+                row_coef[i] += scaled
+                col_coef[j] += scaled
+                for k in range(m):
+                    row_scores[k] += scaled * row_gram[i, k]
+                for k in range(q):
+                    col_scores[k] += scaled * col_gram[j, k]
+                intercept += step
+    return factor * row_coef, factor * col_coef, intercept
+
+
+@njit(cache=True, nogil=True)
+def _shuffle(order, seed):
+    """scikit-learn's: Fisher and Yates with a xorshift generator, each pass from one seed."""
+    state = np.uint32(seed) if seed != 0 else np.uint32(1)
+    n = len(order)
+    for i in range(n - 1):
+        state ^= np.uint32(state << np.uint32(13))
+        state ^= np.uint32(state >> np.uint32(17))
+        state ^= np.uint32(state << np.uint32(5))
+        j = i + np.int64(state & np.uint32(0x7FFFFFFF)) % (n - i)
+        order[i], order[j] = order[j], order[i]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from dataclasses import MISSING
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
-from kronbench.models._parameters import CheckedParameters
+from kronbench.models._parameters import CheckedParameters, estimator, parameter
 
 
+@estimator
 class TopDownClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     """At each inner node a classifier chooses a child; probabilities multiply along the path.
 
@@ -34,33 +36,18 @@ class TopDownClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : (C,) array, 0..C-1
-    n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) array
-        Where X has names of columns.
+    {row_classes}
     tree_ : Tree
     estimators_ : dict
         By inner node the classifier of its children, or the one child that has rows. A node
         without rows has none: its children are equally likely.
     """
 
-    _parameter_constraints: ClassVar = {
-        "tree": ["array-like"],
-        "estimator": [HasMethods(["fit", "predict_proba"]), None],
-    }
-
-    def __init__(self, tree, *, estimator=None):
-        self.tree = tree
-        self.estimator = estimator
+    tree: ArrayLike = parameter(MISSING, "array-like", positional=True)
+    estimator: ClassifierMixin | None = parameter(None, HasMethods(["fit", "predict_proba"]), None)
 
     def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
-        """Fit to X (n, d), dense or sparse, and classes y (n,).
-
-        Raises
-        ------
-        InputError
-            A bad tree, a class outside it, or an estimator without ``predict_proba``.
-        """
+        """Fit to X (n, d), dense or sparse, and classes y (n,)."""
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)

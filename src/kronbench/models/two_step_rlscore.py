@@ -46,20 +46,10 @@ class TwoStepRLScore:
     def loo_grid(
         self, setting: str, regs_rows: ArrayLike, regs_cols: ArrayLike
     ) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
-        """Leave-one-out predictions for a grid of weights, one point after the other.
+        """Yields (i, j), (m, q) leave-one-out predictions for each point of a grid of weights.
 
-        Parameters
-        ----------
-        setting : {"A", "B", "C", "D"}
-            What is left out to predict the pair (i, j): its label, row i, column j, or both.
-        regs_rows : (s,) array of positive numbers
-        regs_cols : (t,) array of positive numbers
-
-        Yields
-        ------
-        (i, j), (m, q) array
-            O(m^2 q + m q^2) a point; in B with an eigendecomposition of K and in C with one of G,
-            which the library makes at each call.
+        O(m^2 q + m q^2) a point; in B with an eigendecomposition of K and in C with one of G,
+        which the library makes at each call.
         """
         predict = getattr(self._learner, _LEFT_OUT[setting])
         for (i, reg_rows), (j, reg_cols) in itertools.product(

@@ -25,10 +25,9 @@ class UncertainFit:
         Fitted to the expected classes of the last iteration but one.
     responsibilities : (n, C) array
         Probability of each class of each row, given the node that is known of it.
-    log_posterior_path : list of float
-        Log posterior of the incomplete data after each fit, up to a constant; it never falls.
-    log_likelihood_path : list of float
-        The log likelihood in it.
+    log_posterior_path, log_likelihood_path : lists of float
+        Log posterior of the incomplete data after each fit, up to a constant, which never falls,
+        and the log likelihood in it.
     """
 
     estimator: HierarchicalNewtonClassifier
@@ -61,12 +60,6 @@ def fit_uncertain(
         Fits at most.
     tol : float
         Stops when the log posterior rises by at most this part of it.
-
-    Raises
-    ------
-    InputError
-        The estimator has no tree, nodes are not in it, ``max_iter`` or ``tol`` is out of range,
-        or as for the estimator's ``fit``.
     """
     check_parameters(
         {"max_iter": [COUNT], "tol": [AT_LEAST_0]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -16,9 +16,9 @@ from sklearn.utils._param_validation import StrOptions
 from kronbench.linalg import KernelColumns, gram, incomplete_cholesky, one_blas_thread
 from kronbench.linalg.threads import processors
 from kronbench.models._pair_labels import check_pairs
-from kronbench.models._parameters import COUNT, PRECISION, WIDTH
+from kronbench.models._parameters import COUNT, PRECISION, WIDTH, estimator, parameter
 from kronbench.models._vertex_kernel import check_width
-from kronbench.models._vertex_transformer import VertexTransformer
+from kronbench.models.vertex_scaler import VertexTransformer
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
@@ -30,6 +30,7 @@ _BLOCK = 4096  # vertices whose kernel values are held at a time
 _KERNEL = [StrOptions({"linear", "gaussian", "tanimoto"}), callable, None]
 
 
+@estimator
 class VertexNystroem(VertexTransformer):
     """Features of vertices whose inner products are a kernel, to low rank.
 
@@ -68,47 +69,17 @@ class VertexNystroem(VertexTransformer):
     Williams & Seeger 2001, NIPS 13; Chen, Epperly, Tropp & Webber 2025, Comm. Pure Appl. Math. 78.
     """
 
-    _parameter_constraints: ClassVar = {
-        "row_kernel": _KERNEL,
-        "col_kernel": _KERNEL,
-        "row_gamma": WIDTH,
-        "col_gamma": WIDTH,
-        "row_rank": [COUNT],
-        "col_rank": [COUNT],
-        "dtype": PRECISION,
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        *,
-        row_kernel: str | Callable | None = None,
-        col_kernel: str | Callable | None = None,
-        row_gamma: float | None = None,
-        col_gamma: float | None = None,
-        row_rank: int = 500,
-        col_rank: int = 500,
-        dtype: DTypeLike = "float64",
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.row_kernel = row_kernel
-        self.col_kernel = col_kernel
-        self.row_gamma = row_gamma
-        self.col_gamma = col_gamma
-        self.row_rank = row_rank
-        self.col_rank = col_rank
-        self.dtype = dtype
-        self.random_state = random_state
+    row_kernel: str | Callable | None = parameter(None, *_KERNEL)
+    col_kernel: str | Callable | None = parameter(None, *_KERNEL)
+    row_gamma: float | None = parameter(None, *WIDTH)
+    col_gamma: float | None = parameter(None, *WIDTH)
+    row_rank: int = parameter(500, COUNT)
+    col_rank: int = parameter(500, COUNT)
+    dtype: DTypeLike = parameter("float64", *PRECISION)
+    random_state: int | np.random.RandomState | None = parameter(None, "random_state")
 
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
-        """Draw landmarks of the vertices in use, and measure what they miss; ``y`` is ignored.
-
-        Raises
-        ------
-        InputError
-            X is no PairData or has no pairs; a kernel is precomputed or not positive
-            semidefinite; a rank is no positive integer.
-        """
+        """Draw landmarks of the vertices in use, and measure what they miss; ``y`` is ignored."""
         self._check_parameters()
         check_pairs(X)
         rng = check_random_state(self.random_state)

@@ -1,22 +1,78 @@
-"""Standardized vertex features, by the vertices that train."""
+"""Transformers of vertex features, and their standardization by the vertices that train."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+import hashlib
+from abc import abstractmethod
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs
+from kronbench.models._parameters import CheckedParameters, estimator, parameter
 from kronbench.models._vertex_kernel import check_width
-from kronbench.models._vertex_transformer import VertexTransformer
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
 
+class VertexTransformer(CheckedParameters, TransformerMixin, BaseEstimator):
+    """Base of transformers of the features of both sides; ``fit`` sets ``_done`` to ``{}``."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def transform(self, X: PairData) -> PairData:
+        """The same pairs over the transformed features of all vertices of X.
+
+        Features with values that were transformed before come out as the same array, by which
+        models with vertex effects know a vertex again.
+        """
+        check_is_fitted(self)
+        check_pairs(X)
+        return X.with_features(
+            self._features(X.row_features, "row"), self._features(X.col_features, "col")
+        )
+
+    def _features(self, features, side):
+        if not self._changes(side):
+            return features
+        values = _digest(features)  # an array may be changed in place
+        known, images = self._done.get(side, (None, None))
+        if known != values:
+            images = self._transformed(features, side)
+            self._done.setdefault(side, (values, images))  # the training set's come first
+        return images
+
+    @abstractmethod
+    def _changes(self, side):
+        """Whether the features of a side, "row" or "col", are transformed at all."""
+
+    @abstractmethod
+    def _transformed(self, features, side):
+        """The features of a side, transformed."""
+
+
+def _digest(features):
+    """What tells features from all others, by shape, type and values."""
+    parts = [features]
+    if sparse.issparse(features):
+        parts = [features.data, features.indices, features.indptr]
+    found = hashlib.blake2b(repr((features.shape, features.dtype)).encode())
+    for part in parts:
+        found.update(np.ascontiguousarray(part))
+    return found.digest()
+
+
+@estimator
 class VertexScaler(VertexTransformer):
     """Features of mean 0 and variance 1 over the vertices of the training pairs.
 
@@ -40,23 +96,11 @@ class VertexScaler(VertexTransformer):
         The same of the columns.
     """
 
-    _parameter_constraints: ClassVar = {
-        "rows": ["boolean"],
-        "cols": ["boolean"],
-    }
-
-    def __init__(self, *, rows: bool = True, cols: bool = True):
-        self.rows = rows
-        self.cols = cols
+    rows: bool = parameter(True, "boolean")
+    cols: bool = parameter(True, "boolean")
 
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
-        """Means and deviations of the vertices in use; ``y`` is ignored. O(m d + q r).
-
-        Raises
-        ------
-        InputError
-            X is no PairData, or has no pairs.
-        """
+        """Means and deviations of the vertices in use; ``y`` is ignored. O(m d + q r)."""
         self._check_parameters()
         check_pairs(X)
         self.row_mean_, self.row_scale_ = _moments(self.rows, X.row_features, X.rows)
