@@ -104,7 +104,6 @@ compare: $(VENV)/ready
 
 archive: $(VENV)/ready
 	@$(BIN)/kronbench archive results/$(SCALE) -o results/kronbench-$(SCALE).zip
-	@$(BIN)/kronbench verify results/kronbench-$(SCALE).zip
 
 # The wheel made of the source archive is the wheel; installed alone, with the packages of .venv but
 # without the checkout, it runs in another folder.

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from kronbench.reference.accept import verdict_matrix
 from kronbench.reference.accepted import accepted_jobs, sidecars_of
 from kronbench.reference.figures import plan_of_scale
-from kronbench.reference.reference import verdict_matrix
 from kronbench.reference.verdicts import (
     CONTRADICTED,
     EVIDENCE,

@@ -11,7 +11,7 @@ import yaml
 
 import kronbench
 import kronbench.papers
-from kronbench.reference.reference import README_SCALE, verdict_matrix
+from kronbench.reference.accept import README_SCALE, verdict_matrix
 from kronbench.report.config_manual import SCHEMAS, manual
 
 ROOT = Path(__file__).parents[1]

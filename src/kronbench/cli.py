@@ -1,7 +1,6 @@
-"""``python -m kronbench``: one command for each kind of job.
+"""``python -m kronbench``: each command reads its arguments and calls one function of a room.
 
-Everything here is reading arguments, calling one function of a lower floor, and writing its
-result under its name.
+What a command needs is imported when it is called, so that a misspelt one is told at once.
 """
 
 from __future__ import annotations
@@ -14,11 +13,17 @@ import sys
 from pathlib import Path
 
 import kronbench
-from kronbench.cli_outside import add_commands as add_outside
-from kronbench.cli_own_pairs import add_commands as add_own_pairs, positive
 from kronbench.errors import InputError, printable
 from kronbench.files import refusal
+from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.runner.end_with_workflow import follow_workflow
+
+# Arguments of several commands.
+_CONFIG_TEXT = "results/<scale>/config.yaml, which a run writes"
+_CONFIG = {"required": True, "type": Path, "help": _CONFIG_TEXT}
+_PATH = {"metavar": "FOLDER", "help": "folder of the solver's module, if not installed"}
+_SET_TEXT = "a parameter of the solver, e.g. reg=0.1 or row_kernel=gaussian; repeatable"
+_SET = {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": _SET_TEXT}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -37,7 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
     try:
-        return arguments.command(arguments) or 0
+        return arguments.function(arguments) or 0
     except InputError as error:
         print(f"kronbench: error: {error}", file=sys.stderr)
         return 2
@@ -68,79 +73,10 @@ def _parser():
     parser = argparse.ArgumentParser(prog="kronbench", description=main.__doc__)
     parser.add_argument("--version", action="version", version=kronbench.__version__)
     add = _adder(parser, "COMMAND")
-
-    figures = add("figures", _figures, "make the figures and tables: all, of a paper, or one")
-    figures.add_argument("paper", nargs="?", help="its key, such as stock; all without")
-    figures.add_argument("item", nargs="?", help="such as table-6.1; all of the paper without")
-    figures.add_argument("--scale", default="default", help="smoke: minutes; paper: hours")
-    figures.add_argument("--cores", default="all", help="a number, or all of them")
-    figures.add_argument("--dry-run", action="store_true", help="print the commands alone")
-    run = add("run", _run, "measure one part of an item into its result table")
-    run.add_argument("paper")
-    run.add_argument("item")
-    run.add_argument("part", help="a data set of the item, or 'all' where it needs none")
-    run.add_argument("--threads", type=positive, default=os.cpu_count(), help="for BLAS and numba")
-    render = add("render", _render, "draw one item from its result tables")
-    render.add_argument("paper")
-    render.add_argument("item")
-    prepare = add("prepare", _prepare, "put a data set into the results of a run")
-    prepare.add_argument("name")
-    report = add("report", _report, "check the claims and write the page, or that of a part")
-    accept = add("accept", _accept, "make a run the reference for later runs")
-    accept.add_argument("--yes", action="store_true", help="write it; without, only what moves")
-    accept.add_argument(
-        "--surrogates",
-        action="store_true",
-        help="with --yes, also random data in place of files that could not be had",
-    )
-    accept.add_argument("--parts", action="store_true", help="what an unfinished run has")
-    accept.add_argument(
-        "--paper", action="append", default=[], help="only parts of this paper; repeatable"
-    )
-    restore = add("restore", _restore, "take one part of an item from the accepted run")
-    for name in ("paper", "item", "part"):
-        restore.add_argument(name)
-    page = add("page", _page, "draw all of the accepted run, without data or measuring")
-    page.add_argument("--scale", default="default", help="of the project")
-    capacity = add("capacity", _capacity, "estimate the hours of a run on nodes of a cluster")
-    capacity.add_argument("--cores", type=positive, default=16, help="of a node")
-    capacity.add_argument("--scale", help="of the project, run or not; in place of --config")
-    capacity.add_argument("--config", type=Path, help="merged configuration of a run")
-    compile_ = add("compile", _compile, "compile what timed jobs need into numba's cache")
-    compile_.add_argument("--out", type=Path, required=True, help="a record of what was compiled")
-    for command in (run, render, prepare, report, accept, restore, compile_):
-        command.add_argument("--config", required=True, type=Path, help="merged configuration")
-
-    compare = add("compare", _compare, "list what moved between two runs; status 1 if results did")
-    compare.add_argument("a", type=Path, help="results/<scale>, or results/reference/<scale>")
-    compare.add_argument("b", type=Path)
-    archive = add("archive", _archive, "a finished run as one file, to keep or publish")
-    archive.add_argument("results", type=Path, help="results/<scale>")
-    archive.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.zip")
-    archive.add_argument(
-        "--limit", type=int, default=256, help="MiB; beyond it the largest files are left out"
-    )
-    archive.add_argument("--author", metavar="NAME", help="who made the run, for its description")
-    verify = add("verify", _verify, "check that an archive is as it was written")
-    verify.add_argument("archive", type=Path, metavar="FILE.zip")
-    costs = add("costs", _costs, "record what the jobs of a finished run cost")
-    costs.add_argument("results", type=Path, help="results/<scale>")
-    costs.add_argument("--yes", action="store_true", help="write it; without, only what changes")
-    add("manual", _manual, "write config/README.md")
-    add_own_pairs(add)
-    add_outside(add, parser)
-
-    data = add("data", None, "the data sets: list, fetch, verify, describe")
-    add = _adder(data, "ACTION")
-    add("list", _data_list, "every data set, with its size and source files")
-    fetch = add("fetch", _data_fetch, "get and check the files of one data set")
-    fetch.add_argument("name")
-    fetch.add_argument("--policy", choices=["auto", "real", "surrogate"], default="auto")
-    fetch.add_argument("--out", type=Path, help="folder for data.npz and provenance.json")
-    verify = add("verify", _data_verify, "check every file that is at hand")
-    verify.add_argument("names", nargs="*")
-    describe = add("describe", _data_describe, "shape, files, licence and citation")
-    describe.add_argument("name")
+    _add_own_pairs(add)
+    _add_own_methods(add)
+    _add_suite(add)
+    _add_jobs(add)
     return parser
 
 
@@ -150,67 +86,322 @@ def _adder(parser, metavar):
 
     def add(name, function, text):
         command = commands.add_parser(name, help=text)
-        command.set_defaults(command=function)
+        command.set_defaults(function=function)
         return command
 
     return add
 
 
+def _add_own_pairs(add):
+    """The commands on a user's own pairs and predictions."""
+    new = "what is new in a test pair: nothing (A), its row (B), its column (C), both (D)"
+    evaluate = add("evaluate", _evaluate, "score a solver on your own pairs").add_argument
+    fit = add("fit", _fit, "fit a solver to your own pairs").add_argument
+    files = {
+        "pairs": "pairs: row id, column id, label; .csv, .tsv (also .gz), or .parquet",
+        "rows": "row vertices: id, then numbers, similarities to all ids, or fingerprints",
+        "cols": "column vertices, in the same form",
+    }
+    solver = f"one of {', '.join(PAIR_SOLVERS)}, or the import path of a class"
+    scaled = "scale features to mean 0 and variance 1 over the training vertices"
+    selected = "choose reg and kernel widths not given by --set, by inner folds or leave-one-out"
+    for arg in (evaluate, fit):
+        for name, text in files.items():
+            arg(f"--{name}", metavar="FILE", help=f"table of {text}")
+        arg("--data", metavar="NAME", help="data set of your registry, instead of three tables")
+        for name, place in (("row", "first"), ("col", "second"), ("label", "third")):
+            text = f"column of the pairs with the {name} (default: the {place})"
+            arg(f"--{name}", metavar="NAME", help=text)
+        arg("--solver", required=True, help=solver)
+        arg("--set", **_SET)
+        arg("--scale", action="store_true", help=scaled)
+        arg("--select", action="store_true", help=selected)
+        for side in ("row", "col"):
+            text = f"use a kernel of rank N from N {side} vertices, if there are very many"
+            arg(f"--{side}-landmarks", type=_positive, metavar="N", help=text)
+        arg("--seed", type=_seed, default=0, help="of splits and landmarks (default: 0)")
+    evaluate("--path", **_PATH)
+    evaluate("--setting", choices=[*"ABCD", "all"], default="all", help=new)
+    evaluate("--splits", type=_positive, default=3, help="number of folds (default: 3)")
+    evaluate("--repeats", type=_positive, default=5, help="times to redraw them (default: 5)")
+    fit("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {new}")
+    fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
+    predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
+    predict("model", type=Path, metavar="MODEL.kron", help="what fit wrote")
+    predict("--pairs", required=True, metavar="FILE", help="table of pairs to predict")
+    predict("--rows", metavar="FILE", help="table of rows that are new to the model")
+    predict("--cols", metavar="FILE", help="table of columns that are new to the model")
+    predict("-o", "--out", type=Path, required=True, metavar="FILE.csv")
+    score = add("score", _score, "score predictions of a published test set").add_argument
+    score("predictions", metavar="FILE", help="table: row id, column id, columns of predictions")
+    score("--data", required=True, metavar="NAME", help="a data set, e.g. davis")
+    score("--folds", required=True, metavar="NAME", help="e.g. deepdta-1")
+    score("--partial", action="store_true", help="accept that test pairs are missing")
+    for arg in (evaluate, score):
+        arg("--json", action="store_true", help="print all numbers as JSON")
+
+
+def _add_own_methods(add):
+    """The commands on a solver or a paper of one's own, beside those of the suite."""
+    help_ = "check that a solver, or a paper's folder, keeps the contract"
+    check = add("check", _check, help_).add_argument
+    check("solver", metavar="MODULE.CLASS|FOLDER", help="import path of the class, or a folder")
+    check("--path", **_PATH)
+    help_ = "compare your solver with others, or run your own paper"
+    run = add("run-with", _run_with, help_).add_argument
+    text = "a solver's class, a file that names several, or the folder of a paper"
+    run("solver", metavar="MODULE.CLASS|FILE.yaml|FOLDER", help=text)
+    run("paper", nargs="?", help="e.g. airola (default: all that compare methods)")
+    run("item", nargs="?", help="e.g. table-6 (default: all of the paper)")
+    run("--set", **_SET)
+    run("--name", help="name of its row (default: that of the class)")
+    run("--path", **_PATH)
+    run("--registry", metavar="FILE", help="a file of your own data sets")
+    run("--data", action="append", default=[], metavar="NAME", help="instead of the items' data")
+    _add_how(run)
+
+
+def _add_suite(add):
+    """The commands that make figures, get data, and compare and keep runs."""
+    help_ = "make the figures and tables: all, of a paper, or one"
+    figures = add("figures", _figures, help_).add_argument
+    figures("paper", nargs="?", help="e.g. stock (default: all papers)")
+    figures("item", nargs="?", help="e.g. table-6.1 (default: all items of the paper)")
+    _add_how(figures)
+    page = add("page", _page, "draw the accepted run, without data and without measuring")
+    page.add_argument("--scale", default="default", help="smoke, default or paper")
+    data = _adder(add("data", None, "data sets: list, fetch, verify, describe"), "ACTION")
+    data("list", _data_list, "every data set, with its title")
+    fetch = data("fetch", _data_fetch, "get and check the files of one data set").add_argument
+    fetch("name")
+    fetch("--policy", choices=["auto", "real", "surrogate"], default="auto")
+    fetch("--out", type=Path, help="folder for data.npz and provenance.json")
+    verify = data("verify", _data_verify, "check every file that is at hand")
+    verify.add_argument("names", nargs="*")
+    describe = data("describe", _data_describe, "shape, files, licence and citation")
+    describe.add_argument("name")
+    help_ = "list what moved between two runs; the status is 1 if results did"
+    compare = add("compare", _compare, help_).add_argument
+    compare("a", type=Path, help="results/<scale>, or results/reference/<scale>")
+    compare("b", type=Path)
+    accept = add("accept", _accept, "make a run the reference for later runs").add_argument
+    accept("--yes", action="store_true", help="write it (default: only tell what moves)")
+    accept("--config", **_CONFIG)
+    help_ = "pack a finished run into one file, to keep or publish"
+    archive = add("archive", _archive, help_).add_argument
+    archive("results", type=Path, help="results/<scale>")
+    archive("-o", "--out", type=Path, required=True, metavar="FILE.zip")
+    archive("--author", metavar="NAME", help="who made the run, for its description")
+    completion = add("completion", _completion, "print the completion of commands for a shell")
+    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
+    add("manual", _manual, "write config/README.md")
+
+
+def _add_jobs(add):
+    """The commands that the workflow calls."""
+    part = "a data set of the item, or 'all' where it needs none"
+    run = add("run", _run, "measure one part of an item into its result table").add_argument
+    run("--threads", type=_positive, default=os.cpu_count(), help="for BLAS and numba")
+    restore = add("restore", _restore, "take one part of an item from the accepted run")
+    restore = restore.add_argument
+    render = add("render", _render, "draw one item from its result tables").add_argument
+    for arg in (run, restore, render):
+        arg("paper")
+        arg("item")
+    for arg in (run, restore):
+        arg("part", help=part)
+    prepare = add("prepare", _prepare, "put a data set into the results of a run").add_argument
+    prepare("name")
+    help_ = "check the claims and write the page, or that of a part"
+    report = add("report", _report, help_).add_argument
+    compile_ = add("compile", _compile, "compile what timed jobs need").add_argument
+    compile_("--out", type=Path, required=True, help="a record of what was compiled")
+    for arg in (run, restore, render, prepare, report, compile_):
+        arg("--config", **_CONFIG)
+
+
+def _add_how(arg):
+    arg("--scale", default="default", help="smoke (minutes), default, or paper (hours)")
+    arg("--cores", default="all", help="a number, or all (the default)")
+    arg("--dry-run", action="store_true", help="only print the commands")
+
+
+def _positive(text):
+    return _whole(text, 1, 10**10, "number of at least 1")
+
+
+def _seed(text):
+    return _whole(text, 0, 2**32 - 1, "whole number from 0 to 2^32 - 1")
+
+
+def _whole(text, least, most, wanted):
+    is_number = text.isascii() and text.isdecimal() and len(text) <= 10
+    if not is_number or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is no {wanted}")
+    return int(text)
+
+
+def _say(text):
+    """Print lines at once; what a terminal would act on, as from an id or a file, is escaped."""
+    print("\n".join(map(printable, text.split("\n"))), flush=True)
+
+
+def _evaluate(arguments):
+    _use_path(arguments.path)
+    from kronbench.own_pairs.jobs import evaluate_files
+
+    result = evaluate_files(
+        _tables(arguments),
+        arguments.solver,
+        arguments.set,
+        settings="ABCD" if arguments.setting == "all" else arguments.setting,
+        n_splits=arguments.splits,
+        n_repeats=arguments.repeats,
+        **_recipe(arguments),
+    )
+    from kronbench.own_pairs.evaluate import as_text
+
+    _say(json.dumps(result, indent=1) if arguments.json else as_text(result))
+
+
+def _fit(arguments):
+    from kronbench.own_pairs.jobs import fit_files
+
+    recipe = {"setting": arguments.setting, **_recipe(arguments)}
+    _say(fit_files(_tables(arguments), arguments.out, arguments.solver, arguments.set, **recipe))
+
+
+def _recipe(arguments):
+    return {
+        "seed": arguments.seed,
+        "scale": arguments.scale,
+        "selects": arguments.select,
+        "landmarks": (arguments.row_landmarks, arguments.col_landmarks),
+    }
+
+
+def _tables(arguments):
+    files, columns = ("pairs", "rows", "cols"), ("row", "col", "label")
+    given = {name: getattr(arguments, name) for name in (*files, *columns)}
+    if arguments.data is None:
+        if missing := [f"--{name}" for name in files if given[name] is None]:
+            raise InputError(f"{' and '.join(missing)} missing: give three tables, or --data NAME")
+        return given
+    if more := [f"--{name}" for name, value in given.items() if value is not None]:
+        raise InputError(f"--data says where the tables are: leave out {' and '.join(more)}")
+    from kronbench.datasets import own_tables
+
+    return own_tables(arguments.data)
+
+
+def _predict(arguments):
+    from kronbench.own_pairs.jobs import predict_files
+
+    files = arguments.pairs, arguments.out, arguments.rows, arguments.cols
+    _say(predict_files(arguments.model, *files))
+
+
+def _score(arguments):
+    from kronbench.own_pairs.predictions import as_text, score_file
+
+    result = score_file(
+        arguments.predictions, arguments.data, arguments.folds, partial=arguments.partial
+    )
+    _say(json.dumps(result, indent=1) if arguments.json else as_text(result))
+
+
+def _use_path(path):
+    """Let modules of a folder be imported."""
+    if path is None:
+        return
+    if not (path and os.path.isdir(path)):
+        raise InputError(f"--path {path!r} is no folder: give the one that holds your module")
+    sys.path.insert(0, os.path.abspath(path))
+
+
+def _check(arguments):
+    if Path(arguments.solver).is_dir():
+        parts = _check_paper(arguments.solver)
+    else:
+        _use_path(arguments.path)
+        from kronbench.own_pairs.recipe import find_solver
+
+        find_solver(arguments.solver)  # a path that leads nowhere, before scikit-learn is imported
+        from kronbench.own_pairs.contract import check_solver
+
+        parts = check_solver(arguments.solver)
+    broken = 0
+    for part, wrong in parts:
+        mark = "BROKEN" if wrong else "-" if wrong is None else "ok"
+        print(f"{mark:6}  {part}" + (f"\n        {wrong}" if wrong else ""))
+        broken += bool(wrong)
+    return 1 if broken else 0
+
+
+def _check_paper(folder):
+    from kronbench.reference.run_with import check_paper, plan_with_paper
+    from kronbench.report.claim_files import load_statements
+
+    plan, paper = plan_with_paper(folder)
+    claims = load_statements(plan).claims
+    yield f"{sum(claim['paper'] == paper for claim in claims)} claims read", ""
+    yield from check_paper(plan, paper)
+
+
+def _run_with(arguments):
+    from kronbench.reference.figures import check_checkout, described, make_items
+
+    check_checkout(arguments.cores)
+    is_paper = Path(arguments.solver).is_dir()
+    is_file = Path(arguments.solver).suffix in (".yaml", ".yml")
+    only_one = ["set", "name", "path", "registry", "data"] + ["paper", "item"] * is_paper
+    for name in only_one if is_paper or is_file else ():
+        if getattr(arguments, name):
+            raise InputError(
+                f"{name} is for a single solver: leave it out with {arguments.solver}"
+            )
+    plan, items = (_own_paper if is_paper else _own_solvers)(arguments, is_file)
+    status = make_items(plan, items, arguments.cores, arguments.dry_run)
+    if not (is_paper or arguments.dry_run or status):
+        print("".join(f"\n{described(item)}\n" for item in items), end="")
+    return status
+
+
+def _own_paper(arguments, _):
+    from kronbench.reference.run_with import plan_with_paper
+    from kronbench.report.claim_files import load_statements
+
+    plan, paper = plan_with_paper(arguments.solver, arguments.scale)
+    load_statements(plan)  # before any job
+    return plan, [item for item in plan.items if item.paper == paper]
+
+
+def _own_solvers(arguments, is_file):
+    from kronbench.own_pairs.contract import check_keeps_contract
+    from kronbench.own_pairs.recipe import read_assignments
+    from kronbench.reference import run_with
+
+    if is_file:
+        outside = run_with.outside_of_file(arguments.solver)
+    else:
+        _use_path(arguments.path)
+        parameters = read_assignments(arguments.solver, arguments.set)
+        options = {name: getattr(arguments, name) for name in ("name", "path", "registry", "data")}
+        outside = run_with.outside_of_options(arguments.solver, parameters, **options)
+    wanted = arguments.paper, arguments.item, arguments.scale
+    plan, items, left_out = run_with.plan_with_solvers(outside, *wanted)
+    for entry in outside.solvers.values():
+        check_keeps_contract(entry["solver"], entry["parameters"])
+    for sentence in left_out:
+        print(f"left out: {sentence}", file=sys.stderr)
+    return plan, items
+
+
 def _figures(arguments):
     from kronbench.reference.figures import make_figures
 
-    return make_figures(
-        arguments.paper,
-        arguments.item,
-        arguments.scale,
-        arguments.cores,
-        only_shown=arguments.dry_run,
-    )
-
-
-def _run(arguments):
-    from kronbench.runner.items import load_plan
-    from kronbench.runner.job import run_job
-
-    plan = load_plan(arguments.config)
-    run_job(plan, plan.item(arguments.paper, arguments.item), arguments.part, arguments.threads)
-
-
-def _render(arguments):
-    from kronbench.report.render import render
-    from kronbench.runner.items import load_plan
-
-    plan = load_plan(arguments.config)
-    render(plan.item(arguments.paper, arguments.item))
-
-
-def _report(arguments):
-    from kronbench.report.page import write_report
-    from kronbench.runner.items import load_plan
-
-    print(write_report(load_plan(arguments.config)))
-
-
-def _accept(arguments):
-    from kronbench.reference.reference import accept, accept_parts
-    from kronbench.runner.items import load_plan
-
-    plan = load_plan(arguments.config)
-    how = {"write": arguments.yes, "surrogates": arguments.surrogates}
-    if arguments.parts or arguments.paper:
-        from kronbench.report.page import verdicts_on
-
-        print(accept_parts(plan, verdicts_on, arguments.paper, **how))
-    else:
-        print(accept(plan, **how))
-
-
-def _restore(arguments):
-    from kronbench.reference.accepted import restore
-    from kronbench.runner.items import load_plan
-
-    plan = load_plan(arguments.config)
-    restore(plan, plan.item(arguments.paper, arguments.item), arguments.part)
+    wanted = arguments.paper, arguments.item, arguments.scale
+    return make_figures(*wanted, arguments.cores, arguments.dry_run)
 
 
 def _page(arguments):
@@ -229,63 +420,22 @@ def _compare(arguments):
     return int(moved(differences))
 
 
+def _accept(arguments):
+    from kronbench.reference.accept import accept
+
+    print(accept(_plan(arguments), write=arguments.yes))
+
+
+def _plan(arguments):
+    from kronbench.runner.items import load_plan
+
+    return load_plan(arguments.config)
+
+
 def _archive(arguments):
     from kronbench.reference.archive import archive
 
-    print(archive(arguments.results, arguments.out, arguments.limit, arguments.author))
-
-
-def _costs(arguments):
-    from kronbench.reference.costs import update_costs
-
-    print(update_costs(arguments.results, write=arguments.yes))
-
-
-def _capacity(arguments):
-    from kronbench.reference.costs import capacity_table
-    from kronbench.reference.figures import plan_of_scale
-    from kronbench.runner.items import load_plan
-
-    if (arguments.config is None) == (arguments.scale is None):
-        raise InputError("give --scale, of the project, or --config, of a run")
-    plan = load_plan(arguments.config) if arguments.config else plan_of_scale(arguments.scale)
-    print(capacity_table(plan, arguments.cores))
-
-
-def _verify(arguments):
-    from kronbench.reference.archive import verify
-
-    found = verify(arguments.archive)
-    for complaint in found.complaints:
-        print(complaint)
-    if not found.complaints:
-        print(f"{arguments.archive}: {found.files} files as written, sha256 {found.sha256}")
-    return int(bool(found.complaints))
-
-
-def _prepare(arguments):
-    from kronbench.runner.items import load_plan
-    from kronbench.runner.prepared_data import prepare
-
-    prepare(load_plan(arguments.config), arguments.name)
-
-
-def _manual(arguments):
-    from kronbench.files import write_text
-    from kronbench.report.config_manual import manual
-    from kronbench.resources import config_path
-
-    write_text(config_path("README.md"), manual())
-
-
-def _compile(arguments):
-    from kronbench.files import write_text
-    from kronbench.runner import environment
-    from kronbench.runner.items import load_plan
-    from kronbench.runner.warm_up import warm_up
-
-    warm_up([item.parameters for item in load_plan(arguments.config).items if item.timed])
-    write_text(arguments.out, json.dumps(environment.describe(os.cpu_count()), indent=1))
+    print(archive(arguments.results, arguments.out, arguments.author))
 
 
 def _data_list(arguments):
@@ -324,3 +474,68 @@ def _data_describe(arguments):
     from kronbench import datasets
 
     print(yaml.safe_dump(datasets.describe(arguments.name), sort_keys=False, width=96), end="")
+
+
+def _run(arguments):
+    from kronbench.runner.job import run_job
+
+    plan = _plan(arguments)
+    run_job(plan, plan.item(arguments.paper, arguments.item), arguments.part, arguments.threads)
+
+
+def _restore(arguments):
+    from kronbench.reference.accepted import restore
+
+    plan = _plan(arguments)
+    restore(plan, plan.item(arguments.paper, arguments.item), arguments.part)
+
+
+def _render(arguments):
+    from kronbench.report.render import render
+
+    render(_plan(arguments).item(arguments.paper, arguments.item))
+
+
+def _prepare(arguments):
+    from kronbench.runner.prepared_data import prepare
+
+    prepare(_plan(arguments), arguments.name)
+
+
+def _report(arguments):
+    from kronbench.report.page import write_report
+
+    print(write_report(_plan(arguments)))
+
+
+def _compile(arguments):
+    from kronbench.files import write_text
+    from kronbench.runner import environment
+    from kronbench.runner.warm_up import warm_up
+
+    warm_up([item.parameters for item in _plan(arguments).items if item.timed])
+    write_text(arguments.out, json.dumps(environment.describe(os.cpu_count()), indent=1))
+
+
+def _manual(arguments):
+    from kronbench.files import write_text
+    from kronbench.report.config_manual import manual
+    from kronbench.resources import config_path
+
+    write_text(config_path("README.md"), manual())
+
+
+def _completion(arguments):
+    import shtab
+
+    def mark_files(parser):
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for command in action.choices.values():
+                    mark_files(command)
+            elif action.type is Path or "FILE" in str(action.metavar):
+                action.complete = shtab.FILE
+
+    parser = _parser()
+    mark_files(parser)
+    print(shtab.complete(parser, arguments.shell))

@@ -34,22 +34,25 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self):
         # On a full disk Snakemake's own log would print a traceback with each of its lines.
         logging.raiseExceptions = False
-        self._bar = None
-        self._running = {}
-        self._failed = set()
-        self._due = []
+        self._bar = tqdm(
+            disable=not sys.stderr.isatty() or self.common_settings.dryrun,
+            unit="job",
+            dynamic_ncols=True,
+            bar_format="{n_fmt}/{total_fmt} jobs |{bar:24}| {elapsed} {desc}",
+        )
+        self._running, self._failed, self._due = {}, set(), []
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show one of Snakemake's events."""
-        event = getattr(record, "event", None)
-        if event == LogEvent.JOB_INFO and self.common_settings.dryrun:
+        event, is_dry = getattr(record, "event", None), self.common_settings.dryrun
+        if event == LogEvent.JOB_INFO and is_dry:
             reason = textwrap.shorten(record.reason, 90, placeholder=" …")
             print(f"due: {record.rule_msg or record.rule_name}  ({reason})", file=sys.stderr)
-            if record.rule_name != "all":  # which makes nothing
-                self._due.append(record.rule_name)
+            self._due.append(record.rule_name)
         elif event == LogEvent.RUN_INFO and self._due:  # told before these lines, and after them
-            measuring = sum(name.endswith("experiment") for name in self._due)
-            print(f"{len(self._due)} jobs due, {measuring} of them measure", file=sys.stderr)
+            due = [name for name in self._due if name != "all"]  # which makes nothing
+            measuring = sum(name.endswith("experiment") for name in due)
+            print(f"{len(due)} jobs due, {measuring} of them measure", file=sys.stderr)
         elif event == LogEvent.JOB_INFO:
             self._running[record.jobid] = record.rule_msg or record.rule_name
             self._describe()
@@ -60,7 +63,7 @@ class LogHandler(LogHandlerBase):
             self._advance(record.done, record.total)
         elif event in (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR):
             self._show_failure(record)
-        elif self.common_settings.dryrun and event is None:
+        elif is_dry and event is None:
             print(record.getMessage(), file=sys.stderr)
         elif record.levelno >= logging.WARNING and not self._failed:
             # After a failure Snakemake repeats the command and its advice at length.
@@ -71,31 +74,15 @@ class LogHandler(LogHandlerBase):
                 message = f"the disk of {Path.cwd()} is full: make room on it, {AGAIN}"
             tqdm.write(message, file=sys.stderr)
 
-    def _advance(self, done, total):
-        if not sys.stderr.isatty():
-            # In a log file: a line for each tenth, not a bar that is drawn over itself.
-            if done == total or done * 10 // total > (done - 1) * 10 // total:
-                print(f"{done}/{total} jobs done", file=sys.stderr, flush=True)
-            return
-        if self._bar is None:
-            self._bar = tqdm(
-                total=total,
-                unit="job",
-                file=sys.stderr,
-                dynamic_ncols=True,
-                bar_format="{n_fmt}/{total_fmt} jobs |{bar:24}| {elapsed} {desc}",
-                mininterval=0.5,
-            )
-        self._bar.total = total
-        self._bar.n = done
-        self._describe()
-        if done == total:
-            self._bar.set_description_str("")
-            self.close()
-
     def _describe(self):
-        if self._bar is not None:
-            self._bar.set_description_str("; ".join(list(self._running.values())[:3]))
+        self._bar.set_description_str("; ".join(list(self._running.values())[:3]))
+
+    def _advance(self, done, total):
+        self._bar.total, self._bar.n = total, done
+        self._bar.refresh()
+        # In a log file: a line for each tenth, not a bar that is drawn over itself.
+        if self._bar.disable and (done == total or done * 10 // total > (done - 1) * 10 // total):
+            print(f"{done}/{total} jobs done", file=sys.stderr, flush=True)
 
     def _show_failure(self, record):
         jobid = getattr(record, "jobid", None)
@@ -103,35 +90,30 @@ class LogHandler(LogHandlerBase):
             return
         self._failed.add(jobid)
         lines = [f"FAILED: {self._running.pop(jobid, getattr(record, 'rule_name', 'a job'))}"]
-        for log in getattr(record, "log", None) or []:
-            if Path(log).exists():
-                last = Path(log).read_text(errors="replace").splitlines()[-LAST_LINES:]
-                lines += [f"  last lines of {log}:", *(f"    {line}" for line in last)]
-            if reason := _unsaid(Path(log)):
+        for log in map(Path, getattr(record, "log", None) or []):
+            text = log.read_text(errors="replace") if log.exists() else ""
+            lines.append(f"  last lines of {log}:")
+            lines += [f"    {line}" for line in text.splitlines()[-LAST_LINES:]]
+            if reason := _unsaid(log, text):
                 lines.append(f"  {reason}, {AGAIN}")
-        command = getattr(record, "shellcmd", None)
-        if command:
+        if command := getattr(record, "shellcmd", None):
             lines += ["  to repeat it alone:", f"    {command.split(' > ')[0]}"]
         tqdm.write("\n".join(lines), file=sys.stderr)
 
     def close(self) -> None:
         """Leave the bar as it stands."""
-        if self._bar is not None:
-            self._bar.close()
+        self._bar.close()
         super().close()
 
 
-def _unsaid(log):
-    """What a job could not say in its own log."""
+def _unsaid(log, text):
+    """What a job could not say in its own log, of which this is the text."""
     folder = next(folder for folder in log.absolute().parents if folder.exists())
     if shutil.disk_usage(folder).free < FULL:
         return f"the disk of {folder} is full: make room on it"
-    if not log.exists():
-        return f"{log} could not be written: give a folder that can"
-    text = log.read_text(errors="replace")
-    if "kronbench: error: " not in text and "Traceback (most recent call last)" not in text:
-        return (
-            "it was killed, by hand or for want of memory: give it a machine with more, or let "
-            "fewer jobs run at once (--cores 1)"
-        )
-    return ""
+    if "kronbench: error: " in text or "Traceback (most recent call last)" in text:
+        return ""
+    return (
+        "it was killed, by hand or for want of memory: give it a machine with more, or let fewer "
+        "jobs run at once (--cores 1)"
+    )

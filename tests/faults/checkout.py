@@ -12,8 +12,8 @@ import pandas as pd
 import psutil
 import yaml
 
+from kronbench.reference.accepted import records_of
 from kronbench.reference.compare import Run, compare
-from kronbench.reference.reference import columns_of
 from kronbench.runner.results import read_table
 
 ROOT = Path(__file__).parents[2]
@@ -142,10 +142,10 @@ class Checkout:
         none = pd.DataFrame({"verdict": [], "timing": []})
         names = {path: path.removesuffix(".csv") for path in tables}
         numbers = [{names[path]: pair[side] for path, pair in tables.items()} for side in (0, 1)]
-        columns = columns_of(other.results, numbers[1])
+        records = records_of(other.results, numbers[1])
         for difference in compare(
-            Run(self.results, none, numbers[0], {}, {}),
-            Run(other.results, none, numbers[1], columns, {}),
+            Run(self.results, none, numbers[0], {}),
+            Run(other.results, none, numbers[1], records),
         ):
             yield f"{difference.place}: {difference.text}"
 

@@ -130,7 +130,7 @@ def test_texts_are_compared(tmp_path):
     a, b = folder(tmp_path / "a"), folder(tmp_path / "b", frame=changed("note", [""] * 4))
     (found,) = compare(read_run(a), read_run(b))
     assert found.place == "airola/t, note"
-    assert found.text == "1 of 4 moved, the first: 'a text' -> '' (B, 0)"
+    assert found.text == "1 of 4 moved, most: 'a text' -> '' (B, 0)"
 
 
 WORDS = ["holds", "undecided", "contradicted", "not tested"]
@@ -146,18 +146,8 @@ def test_a_verdict_on_times_is_no_move_and_another_is(tmp_path, before, now, cap
     moved = [("verdict", "claim-1"), ("clock", "claim-0")]
     assert differences(a, b) == ([] if before == now else moved)
     assert main(["compare", str(a), str(b)]) == (before != now)
-    told = (
-        "### Not compared: verdicts on times, rows past a cap or of solvers not installed: 1"
-        in capsys.readouterr().out
-    )
+    told = "### Not compared: verdicts on times" in capsys.readouterr().out
     assert told == (before != now)
-
-
-def test_verdicts_on_times_alone_do_not_fail(tmp_path, capsys):
-    a = folder(tmp_path / "a", timing=(True, True))
-    b = folder(tmp_path / "b", timing=(True, True), verdicts=("contradicted", "not tested"))
-    assert main(["compare", str(a), str(b)]) == 0
-    assert "No verdict moved, and no number." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("timing", [True, False])
@@ -177,14 +167,6 @@ def test_a_claim_that_was_not_on_times_before_is_a_move(tmp_path):
     a = folder(tmp_path / "a")
     b = folder(tmp_path / "b", timing=(True, False), verdicts=("contradicted", "holds"))
     assert differences(a, b) == differences(b, a) == [("verdict", "claim-0")]
-
-
-def test_a_run_of_other_verdicts_is_of_an_earlier_version(tmp_path):
-    run = folder(tmp_path / "a")
-    file = run / "report" / "claims.csv"
-    pd.read_csv(file).drop(columns="cause").to_csv(file, index=False)
-    with pytest.raises(InputError, match=r"claims\.csv lacks the column 'cause': it is of"):
-        read_run(run)
 
 
 def test_a_last_bit_is_found(tmp_path, capsys):
@@ -233,11 +215,6 @@ def test_the_most_telling_comes_first(tmp_path):
         ("surroundings", "data ki"),
         ("surroundings", "revision"),
     ]
-
-
-def test_surroundings_alone_do_not_fail(tmp_path):
-    a, b = folder(tmp_path / "a"), folder(tmp_path / "b", revision="def")
-    assert main(["compare", str(a), str(b)]) == 0
 
 
 def test_an_accepted_run_may_lack_large_tables_and_what_it_does_not_tell_is_no_difference(

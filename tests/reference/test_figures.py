@@ -52,7 +52,7 @@ def commands(monkeypatch):
     ],
 )
 def test_it_prints_the_commands_that_it_runs(commands, arguments, lines, monkeypatch, capsys):
-    monkeypatch.setattr("kronbench.reference.figures.told", lambda item: item.name)
+    monkeypatch.setattr("kronbench.reference.figures.described", lambda item: item.name)
     assert main(["figures", *arguments]) == 0
     assert capsys.readouterr().out.splitlines()[: len(lines)] == lines
     assert [" ".join(command) for command in commands[0]] == lines

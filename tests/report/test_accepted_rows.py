@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from kronbench.reference.compare import numbers_in
+from kronbench.reference.accepted import numbers_in
 from kronbench.report.claim_files import load_statements
 from kronbench.report.queries import columns_compared
 from kronbench.runner.columns import columns_shown

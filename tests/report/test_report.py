@@ -29,6 +29,7 @@ def write_results(item, frame, source="mirror", skipped=(), other_data=()):
             "part": part,
             "skipped": list(skipped),
             "seconds": 1.5,
+            "cpu_seconds": 1.2,
             "command": item.command(part),
             "parameters": dict(item.parameters),
             "environment": {

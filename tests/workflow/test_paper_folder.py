@@ -12,7 +12,7 @@ import pytest
 from kronbench import resources
 from kronbench.cli import main
 from kronbench.errors import InputError
-from kronbench.reference.paper_folder import check_paper, plan_with_paper
+from kronbench.reference.run_with import check_paper, plan_with_paper
 from kronbench.resources import shipped_papers
 from kronbench.runner import source_imports
 from kronbench.runner.items import load_plan

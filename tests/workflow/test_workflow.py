@@ -15,9 +15,8 @@ import pandas as pd
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
+from kronbench.reference.accepted import cost
 from kronbench.reference.compare import compare, markdown, moved, read_run
-from kronbench.reference.costs import cost
-from kronbench.reference.reference import described, moves
 from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import rows_of
 from kronbench.report.page import sentences
@@ -116,14 +115,14 @@ def test_its_numbers_are_those_of_the_accepted_run(checkout):
 
 
 def test_the_longest_jobs_that_share_the_cores_begin_first(checkout):
-    """With the seconds of config/costs.csv, as soon as their data are there."""
+    """With the seconds of the accepted run, as soon as their data are there."""
     plan = load_plan(merged("smoke"))
     begun = {}
     for item in plan.items:
         for part in item.parts if item.measures and not item.timed else ():
             name = base64.b64encode(str(item.table(part)).encode()).decode()
             record = json.loads((checkout / ".snakemake" / "metadata" / name).read_text())
-            begun[record["starttime"]] = cost(item, part).seconds
+            begun[record["starttime"]] = cost(item, part)[0]
     seconds = [begun[start] for start in sorted(begun)]
     # Two that begin at once may come in either order.
     assert all(
@@ -143,11 +142,10 @@ def test_verdicts_are_those_of_the_accepted_run(real):
     plan = load_plan(merged("smoke"))
     if not (ROOT / plan.accepted / "verdicts.csv").exists():
         pytest.skip(f"no verdicts were accepted at scale '{plan.scale}'")
-    accepted, run = read_run(ROOT / plan.accepted), read_run(real / "results" / plan.scale)
-    found = moves(accepted.verdicts, run.verdicts, accepted.cut_short | run.cut_short)
+    found = compare(read_run(ROOT / plan.accepted), read_run(real / "results" / plan.scale))
     # Seconds are for the performance page, not for a test on a slow day.
-    found = [move for move in found if not move.timed]
-    assert not found, "\n".join(map(described, found))
+    found = [f"{one.place}: {one.text}" for one in found if one.kind == "verdict"]
+    assert not found, "\n".join(found)
 
 
 # Claims of the smoke scale that hold whatever finite numbers stand in their column, and why: none.

@@ -9,8 +9,13 @@ from pathlib import Path
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.files import refusal
-from kronbench.reference.accepted import files_of, restorable
-from kronbench.reference.costs import cost, memory_mb, minutes
+from kronbench.reference.accepted import (
+    cost,
+    files_of,
+    memory_mb,
+    minutes,
+    restorable,
+)
 from kronbench.runner.items import check_scale, load_plan, measurements
 from kronbench.runner.end_with_workflow import lead_jobs
 from kronbench.runner.provenance import (

@@ -45,15 +45,15 @@ rule experiment:
     wildcard_constraints:
         paper=rf"(?!(?:{TAKEN})\.){PAPERS}",
     # The longest first, so that no core waits in the end for one that began late.
-    priority: lambda wildcards: cost(item_of(wildcards), wildcards.part).seconds
+    priority: lambda wildcards: cost(item_of(wildcards), wildcards.part)[0]
     conda:
         "../envs/kronbench.yaml"
     # A timed job takes all cores and the resource, so that nothing runs beside it.
     threads: lambda wildcards: workflow.cores if item_of(wildcards).timed else 1
     resources:
         timing=lambda wildcards: int(item_of(wildcards).timed),
-        # For schedulers (workflow/profiles/slurm): what runs measured, with room; twice as much
-        # where a job was killed for it.
+        # For schedulers (workflow/profiles/slurm): what the accepted run measured, with room;
+        # twice as much where a job was killed for it.
         mem_mb=lambda wildcards, attempt: memory_mb(
             item_of(wildcards), wildcards.part, attempt
         ),

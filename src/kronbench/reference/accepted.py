@@ -1,35 +1,45 @@
-"""The result tables of an accepted run: kept in compact form, and put back in place of measuring.
+"""The last accepted run of a scale, as committed files: read, compared with, and put back.
 
-``results/reference/<scale>/<paper>/tables/<item>/`` holds ``<part>.csv.xz`` and its sidecar
-``<part>.json``. An accepted part counts as made where nothing that it depends on has changed:
-data, sources and settings, of which its sidecar has the sha256.
+``results/reference/<scale>/`` holds ``verdicts.csv``; the result tables in compact form with their
+sidecars, ``<paper>/tables/<item>/<part>.csv.xz`` and ``.json``; the numbers that items make of
+them, ``<paper>/<item>.csv``; what is known of these numbers, ``items.json``; what the jobs cost,
+``costs.csv``; and the machine, ``machine.json``. Only ``accept`` writes it.
+
+An accepted part counts as made where data, code and settings, of which its sidecar has the
+sha256, are the same as in the checkout.
 """
 
 from __future__ import annotations
 
 import csv
+import functools
+import hashlib
 import io
 import json
 import lzma
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.files import check_sum, checked, read_json, replacing_all, write_text
+from kronbench.files import check_sum, read_json, replacing_all
+from kronbench.reference.verdicts import Move, moves, read_verdicts
+from kronbench.resources import checkout_path
 from kronbench.runner.items import Item, Plan, measurements
-from kronbench.runner.results import ACCEPTED, read_sidecar, read_table
+from kronbench.runner.results import ACCEPTED, OVER_CAP, read_table
 
-LARGEST = 1 << 20  # bytes of a file that is worth a place in the repository
-ROOM = 12 << 20  # bytes of all files of a scale
-UNPACKED = 64 << 20  # bytes of a table, of which the largest is a tenth so far
+# Folders of a run that hold no numbers of items.
+_NO_NUMBERS = {"tables", "report", "data", "logs"}
 
-# Numbers that are result tables one below the other, which are not kept twice: item to tables.
-_SAME = "tables.json"
+# What is recorded of a machine and its programs, beside data and packages.
+_MACHINE = ("revision", "cpu", "instructions", "threads", "cores", "python", "system")
 
-# Why a part is not what the checkout would measure: by what its sidecar has the sum of, if it has.
+# What a job says of rows that another run may have: the second as runner.solvers has it.
+_SHORT = (OVER_CAP, "is not installed")
+
+# Why a part is not what the checkout would measure.
 UNKNOWN = "no record of what it was made from"
 _CHANGES = {
     "sources": "code that it can reach changed since",
@@ -37,44 +47,26 @@ _CHANGES = {
     "data": "the registry entry or the parser of its data changed since",
 }
 
+# To ask a scheduler for resources: the cost of a job that was never measured, and margins for a
+# slower machine, for larger buffers of another BLAS, for starting Python and compiling, and
+# for the two Snakemake processes above a job on its node.
+_UNMEASURED = (3600.0, 2500.0)  # seconds, MiB
+_SLOWER, _LARGER, _STARTING_MINUTES, _ABOVE_MIB = 3, 1.5, 10, 400
+
 
 def packed(text: str) -> bytes:
-    """A CSV file in compact form: its columns as lines, compressed by xz.
-
-    A column has values of one kind, often all the same; so it takes a fifth less than lines do.
-
-    Raises
-    ------
-    InputError
-        ``unpacked`` would not give the same text.
-    """
-    turned = _turned(text)
-    if _turned(turned) != text:
-        raise InputError("a table that is not as pandas writes it cannot be kept in compact form")
-    return lzma.compress(turned.encode(), check=lzma.CHECK_SHA256, preset=9)
+    """A table in compact form: its columns as lines, of like values each, compressed by xz."""
+    return lzma.compress(_turned(text).encode(), check=lzma.CHECK_SHA256, preset=9)
 
 
 def unpacked(content: bytes) -> str:
-    """The CSV file that ``packed`` was given, byte for byte.
-
-    Raises
-    ------
-    ValueError
-        It was not given any, or one of more than ``UNPACKED`` bytes.
-    """
-    try:
-        decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=1 << 27)
-        text = decompressor.decompress(content, UNPACKED)
-        if not decompressor.eof or decompressor.unused_data:
-            raise ValueError(f"cut off, or of more than {UNPACKED} bytes")
-        return _turned(text.decode())
-    except (lzma.LZMAError, csv.Error) as error:
-        raise ValueError(error) from None
+    """The table that ``packed`` was given, byte for byte."""
+    return _turned(lzma.decompress(content, lzma.FORMAT_XZ).decode())
 
 
 def _turned(text):
-    lines = csv.reader(io.StringIO(text, newline=""))
     buffer = io.StringIO(newline="")
+    lines = csv.reader(io.StringIO(text, newline=""))
     csv.writer(buffer, lineterminator="\n").writerows(zip(*lines, strict=True))
     return buffer.getvalue()
 
@@ -94,143 +86,119 @@ def accepted_jobs(plan: Plan) -> list[tuple[Item, str]]:
 
 def sidecars_of(plan: Plan) -> list[dict]:
     """The sidecars of all accepted parts, in the order of the plan."""
-    records = (files_of(plan, item, part)[1] for item, part in measurements(plan))
-    return [
-        read_json(record, paper=str, skipped=list, data=dict | None, environment=dict)
-        for record in records
-        if record.exists()
-    ]
+    return [read_json(files_of(plan, *job)[1], skipped=list) for job in accepted_jobs(plan)]
 
 
-def surrogates_among(plan: Plan, jobs: Iterable[tuple[Item, str]]) -> list[dict[str, int]]:
-    """Surrogate data sets of a run with the number of their parts: the new, and the accepted."""
-    found = Counter(), Counter()
-    for item, part in jobs:
-        if _on_surrogate(item.table(part).with_suffix(".json")):
-            found[_on_surrogate(files_of(plan, item, part)[1])][part] += 1
-    return list(found)
-
-
-def _on_surrogate(record):
-    return record.exists() and _source(read_json(record)) == "surrogate"
-
-
-def _source(sidecar):
-    return (sidecar.get("data") or {}).get("source")
-
-
-def keep_parts(plan: Plan, jobs: Iterable[tuple[Item, str]]) -> dict[str, int]:
-    """Accept the result tables of a run with their sidecars, the smallest tables first.
-
-    Returns
-    -------
-    dict of str to int
-        The tables for which there is no room, with their bytes. Their sidecars are kept.
-
-    Raises
-    ------
-    InputError
-        A table is not as it was measured, or cannot be packed.
-    """
-    contents = {}
-    for item, part in jobs:
-        table, record = files_of(plan, item, part)
-        sidecar = read_sidecar(item, part)
-        sidecar.pop(ACCEPTED, None)
-        write_text(record, json.dumps(sidecar, indent=1))
-        table.unlink(missing_ok=True)
-        content = checked(item.table(part))
-        try:
-            contents[table] = packed(content.decode())
-        except (ValueError, csv.Error) as error:
-            raise InputError(f"{item.table(part)} cannot be kept: {error}") from None
-    full = sum(file.stat().st_size for file in plan.accepted.rglob("*") if file.is_file())
-    left_out = {}
-    for table, content in sorted(contents.items(), key=lambda entry: len(entry[1])):
-        if len(content) > LARGEST or full + len(content) > ROOM:
-            left_out[table.relative_to(plan.accepted).as_posix()] = len(content)
-            continue
-        full += len(content)
-        table.write_bytes(content)
-    return left_out
-
-
-def keep_numbers(plan: Plan, items: Iterable[Item]) -> dict[str, int]:
-    """Accept the numbers that items show, but for those that are their tables and nothing else.
-
-    Returns
-    -------
-    dict of str to int
-        The files that are too large, with their bytes.
-    """
-    same, left_out = _same(plan.accepted), {}
-    for item in items:
-        name, text = f"{item.paper}/{item.name}", checked(item.output("csv")).decode()
-        file = plan.accepted / f"{name}.csv"
-        same.pop(name, None)
-        file.unlink(missing_ok=True)
-        if item.parts and text == _joined(
-            checked(item.table(part)).decode() for part in item.parts
-        ):
-            tables = (files_of(plan, item, part)[0] for part in item.parts)
-            same[name] = [table.relative_to(plan.accepted).as_posix() for table in tables]
-        elif len(text.encode()) <= LARGEST:
-            write_text(file, text)
-        else:
-            left_out[f"{name}.csv"] = len(text.encode())
-    write_text(plan.accepted / _SAME, json.dumps(same, indent=1) + "\n")
-    return left_out
-
-
-def kept_numbers(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Of an accepted run: the numbers, by ``<paper>/<item>``, that are kept as tables alone."""
-    for name, tables in _same(folder).items():
-        files = [folder / table for table in tables]
-        if all(file.exists() for file in files):
-            yield name, read_table(io.StringIO(_joined(map(_accepted_text, files))))
-
-
-def _accepted_text(table):
-    """An accepted table as it was measured; InputError where it or its sidecar is damaged."""
-    try:
-        text = unpacked(table.read_bytes())
-    except FileNotFoundError:
-        raise InputError(f"{table} is missing: this part is not accepted") from None
-    except ValueError as error:
-        raise InputError(f"{table} is damaged: {error}") from None
-    check_sum(table, text.encode(), table.with_name(table.name.removesuffix(".csv.xz") + ".json"))
-    return text
-
-
-def _same(folder):
-    return read_json(folder / _SAME) if (folder / _SAME).exists() else {}
-
-
-def _joined(texts):
+def joined(texts: Iterable[str]) -> str:
     """Tables one below the other, as ``render`` writes the numbers of a figure of them."""
     frames = [read_table(io.StringIO(text)) for text in texts]
     return pd.concat(frames, ignore_index=True).to_csv(index=False)
 
 
-def why_due(plan: Plan, item: Item, part: str) -> str:
-    """Why an accepted part does not count as made; empty where it does.
+def _accepted_text(table):
+    """An accepted table as it was measured."""
+    try:
+        text = unpacked(table.read_bytes())
+    except FileNotFoundError:
+        raise InputError(f"{table} is missing: this part is not accepted") from None
+    except (EOFError, ValueError, lzma.LZMAError, csv.Error) as error:
+        raise InputError(f"{table} is damaged: {error}") from None
+    check_sum(table, text.encode(), table.with_name(table.name.removesuffix(".csv.xz") + ".json"))
+    return text
 
-    Surrogates count for runs that ask for surrogates, and no other data does for these: whether
-    real data would be found elsewhere, nobody knows before.
+
+def numbers_in(folder: Path) -> dict[str, pd.DataFrame]:
+    """The numbers that items show, by ``<paper>/<item>``, in the folder of either kind of run."""
+    numbers = {}
+    for path in sorted(folder.glob("*/**/*.csv")):
+        place = path.relative_to(folder)
+        # What a killed job left behind is hidden.
+        if not _NO_NUMBERS.intersection(place.parts) and not path.name.startswith("."):
+            numbers[place.with_suffix("").as_posix()] = read_table(path)
+    if (folder / "items.json").exists():
+        for name, record in read_json(folder / "items.json").items():
+            tables = [folder / table for table in record.get("tables", ())]
+            if tables and all(table.exists() for table in tables):
+                numbers[name] = read_table(io.StringIO(joined(map(_accepted_text, tables))))
+    return numbers
+
+
+def records_of(folder: Path, names: Iterable[str]) -> dict[str, dict]:
+    """What a run says of the numbers of its items: their columns, and what was skipped."""
+    if (folder / "items.json").exists():
+        return read_json(folder / "items.json")
+    files = {name: folder / f"{name}.json" for name in names}
+    return {name: read_json(file) for name, file in files.items() if file.exists()}
+
+
+def short_items(records: Mapping[str, dict]) -> frozenset[str]:
+    """Items that lack rows: a time cap took them, or a solver is not installed."""
+    return frozenset(
+        name
+        for name, record in records.items()
+        if any(words in line for line in record.get("skipped", ()) for words in _SHORT)
+    )
+
+
+def moved_since_accepted(plan: Plan, verdicts: pd.DataFrame) -> list[Move] | None:
+    """The moves of this run against the accepted one; None where none was ever accepted.
+
+    Only claims on the papers of the plan are compared.
     """
-    table, record = files_of(plan, item, part)
-    if not (table.exists() and record.exists()):
-        return "not accepted"
-    sidecar = read_json(record)
-    if item.datasets and _source(sidecar) != "generated":
-        surrogate = _source(sidecar) == "surrogate"
-        if surrogate != (plan.config["data"] == "surrogate"):
-            return "surrogate data" if surrogate else "no surrogate data"
-    return changed_since(plan, item, part, sidecar)
+    path = plan.accepted / "verdicts.csv"
+    if not path.exists():
+        return None
+    accepted = read_verdicts(path)
+    accepted = accepted[accepted["paper"].isin(list(plan.papers))]
+    names = [f"{item.paper}/{item.name}" for item in plan.items]
+    folders = (plan.accepted, plan.results)
+    short = [short_items(records_of(folder, names)) for folder in folders]
+    return moves(accepted, verdicts, short[0] | short[1])
+
+
+def surroundings(folder: Path) -> dict:
+    """What the numbers of a run rest on beside its seed: data, packages and machine.
+
+    Where parts of the run differ a value is the list of all; ``first`` and ``last`` are times.
+    """
+    if (folder / "machine.json").exists():
+        return read_json(folder / "machine.json")
+    found, times = defaultdict(list), []
+    for path in sorted(folder.glob("*/tables/**/*.json")):
+        sidecar = read_json(path, data=dict | None, environment=dict)
+        environment = sidecar["environment"]
+        if sidecar["data"]:
+            found[f"data {sidecar['data']['name'].lower()}"].append(_content(sidecar["data"]))
+        for name, version in environment.get("packages", {}).items():
+            found[f"packages {name}"].append(version)
+        # One for each copy of the library (numpy and scipy bring their own), without its threads.
+        for pool in environment.get("blas", ()):
+            known = [pool[key] for key in ("internal_api", "version", "architecture")]
+            found["blas"].append(" ".join(known))
+        for key in _MACHINE:
+            if key in environment:
+                found[key].append(environment[key])
+        times.append(str(environment.get("time")))
+    described = {key: _distinct(values) for key, values in sorted(found.items())}
+    return described | {"first": min(times, default=""), "last": max(times, default="")}
+
+
+def _content(data):
+    """What identifies the data: 12 digits of a sha256 over those of its files, if it has any."""
+    sums = sorted(file["sha256"] for file in data["files"])
+    digits = hashlib.sha256("".join(sums).encode()).hexdigest()[:12] if sums else ""
+    drawn = data["source"] if data["source"] in ("surrogate", "generated") else ""
+    return f"{drawn} {digits}".strip()
+
+
+def _distinct(values):
+    """The one value that all share, or the list of those that there are."""
+    seen = [value for place, value in enumerate(values) if value not in values[:place]]
+    return seen[0] if len(seen) == 1 else sorted(seen, key=str)
 
 
 def changed_since(plan: Plan, item: Item, part: str, sidecar: dict) -> str:
-    """What of sources, settings and data changed since a table was made, in words; "" if none."""
+    """What of code, settings and data changed since a table was made, in words; "" if none."""
     if "made_from" not in sidecar:
         return UNKNOWN
     # Here, because it loads all that data sets need, which pages and comparisons do not.
@@ -244,30 +212,32 @@ def changed_since(plan: Plan, item: Item, part: str, sidecar: dict) -> str:
 
 
 def restorable(plan: Plan) -> list[tuple[Item, str]]:
-    """Parts that count as made: those that a run takes from the accepted one.
+    """Accepted parts that count as made; what was measured in the folder of the run stays.
 
-    What was measured in its own folder stays.
+    Surrogates count for runs that ask for surrogates, and no other data does for these.
     """
-    return [
-        (item, part)
-        for item, part in measurements(plan)
-        if not _measured_here(item, part) and not why_due(plan, item, part)
-    ]
+    return [job for job in accepted_jobs(plan) if _counts(plan, *job)]
 
 
-def _measured_here(item, part):
-    record = item.table(part).with_suffix(".json")
-    return record.exists() and ACCEPTED not in read_json(record)
+def _counts(plan, item, part):
+    own = item.table(part).with_suffix(".json")
+    if own.exists() and ACCEPTED not in read_json(own):
+        return False
+    sidecar = read_json(files_of(plan, item, part)[1])
+    source = source_of(sidecar)
+    asked = plan.config["data"] == "surrogate"
+    if item.datasets and source != "generated" and asked != (source == "surrogate"):
+        return False
+    return not changed_since(plan, item, part, sidecar)
 
 
-def restore(plan: Plan, item: Item, part: str) -> Path:
-    """Put an accepted part where it would have been measured; its sidecar says so.
+def source_of(sidecar: Mapping) -> str | None:
+    """Where the data of a part came from; None where it needs none."""
+    return (sidecar.get("data") or {}).get("source")
 
-    Raises
-    ------
-    InputError
-        It is not among the accepted ones, damaged, or not as it was accepted.
-    """
+
+def restore(plan: Plan, item: Item, part: str) -> None:
+    """Put an accepted part where it would have been measured; its sidecar says so."""
     table, record = files_of(plan, item, part)
     text, sidecar = _accepted_text(table), read_json(record)
     sidecar[ACCEPTED] = plan.accepted.as_posix()
@@ -275,4 +245,28 @@ def restore(plan: Plan, item: Item, part: str) -> Path:
     with replacing_all([made, made.with_suffix(".json")]) as (new_table, new_sidecar):
         new_table.write_text(text, encoding="utf-8", newline="")
         new_sidecar.write_text(json.dumps(sidecar, indent=1), encoding="utf-8")
-    return made
+
+
+def cost(item: Item, part: str) -> tuple[float, float]:
+    """Seconds and peak memory (MiB) of a job in the accepted run, or else fixed ones."""
+    return _costs(item.scale).get((item.paper, item.tables_of, part), _UNMEASURED)
+
+
+def memory_mb(item: Item, part: str, attempt: int) -> int:
+    """Memory to ask a scheduler for, in its MB; each attempt asks for twice as much."""
+    mib = _LARGER * cost(item, part)[1] + _ABOVE_MIB
+    return -(-int(mib) // 100) * 100 * 2 ** (attempt - 1)
+
+
+def minutes(item: Item, part: str, attempt: int) -> int:
+    """Minutes to ask for; each attempt asks for twice as many."""
+    return (_STARTING_MINUTES + int(_SLOWER * cost(item, part)[0] / 60)) * 2 ** (attempt - 1)
+
+
+@functools.cache
+def _costs(scale):
+    file = checkout_path("results", "reference", scale, "costs.csv")
+    if not file.exists():
+        return {}
+    rows = pd.read_csv(file).itertuples()
+    return {(row.paper, row.item, row.part): (row.seconds, row.peak_mib) for row in rows}

@@ -19,50 +19,54 @@ LOCKED = (
 
 
 def make_figures(
-    paper: str | None = None,
-    item: str | None = None,
-    scale: str = "default",
-    cores: str = "all",
-    only_shown: bool = False,
+    paper: str | None, name: str | None, scale: str, cores: str, only_shown: bool = False
 ) -> int:
-    """Print the commands that make what is asked for, and run them in the current checkout.
+    """Make everything, a paper or one item in the current checkout; the exit status.
 
-    Parameters
-    ----------
-    paper, item : str, optional
-        A paper's key, and one of its items; all papers without.
-    scale : str
-        One of the project's scales.
-    cores : str
-        A number, or "all".
-    only_shown : bool
-        Print the commands, run none.
-
-    Returns
-    -------
-    int
-        The exit status of the first command that fails, else 0.
-
-    Raises
-    ------
-    InputError
-        No such scale, paper or item; the current folder is no checkout; no such number of cores.
+    The commands are printed, and with ``only_shown`` none is run.
     """
     check_checkout(cores)
     plan = plan_of_scale(scale)
-    status = run_commands(_commands(plan, paper, item, cores), only_shown)
-    if item is not None and not only_shown and not status:
-        print("\n" + told(plan.item(paper, item)))
+    target = []
+    if paper is not None and paper not in plan.papers:
+        near = difflib.get_close_matches(paper, plan.papers) or plan.papers
+        raise InputError(f"there is no paper '{paper}': give {' or '.join(near)}")
+    if name is not None:
+        target = [str(plan.item(paper, name).target)]
+    elif paper is not None:
+        target = [paper]
+    laid_over = [] if scale == "default" else ["--configfile", f"config/{scale}.yaml"]
+    commands = [["snakemake", *target, "--cores", cores, *laid_over]]
+    if target:  # a whole run makes its page itself
+        commands.append(["kronbench", "report", "--config", str(plan.config_file)])
+    status = run_commands(commands, only_shown)
+    if name is not None and not only_shown and not status:
+        print("\n" + described(plan.item(paper, name)))
     return status
 
 
-def told(item: Item) -> str:
+def make_items(plan: Plan, items: Iterable[Item], cores: str, only_shown: bool = False) -> int:
+    """Make some items of a plan of one's own, and a page of them; the exit status.
+
+    With ``only_shown`` the commands are printed, and nothing is written.
+    """
+    config = str(plan.config_file)
+    targets = [str(item.target) for item in items]
+    if not only_shown:
+        plan.save()
+    commands = [
+        ["snakemake", *targets, "--cores", cores, "--configfile", config],
+        ["kronbench", "report", "--config", config],
+    ]
+    return run_commands(commands, only_shown)
+
+
+def described(item: Item) -> str:
     """The tables of an item as text, and where they or its figure are."""
     place = f"{item.paper} {item.name}: {item.target}"
     if not item.layout:
         return place
-    table = item.output("md").read_text(encoding="utf-8").strip()
-    return f"{table}\n\n{place}"
+    return f"{item.output('md').read_text(encoding='utf-8').strip()}\n\n{place}"
 
 
 def check_checkout(cores: str) -> None:
@@ -99,36 +103,3 @@ def run_commands(commands: Iterable[list[str]], only_shown: bool) -> int:
                     print(LOCKED, file=sys.stderr)
                 return done.returncode
     return 0
-
-
-def make_items(plan: Plan, items: Iterable[Item], cores: str, only_shown: bool) -> int:
-    """Make some items of a plan of one's own, and a page of them; the first status that is not 0.
-
-    With ``only_shown`` the commands are printed, and nothing is written.
-    """
-    config = str(plan.config_file)
-    targets = [str(item.target) for item in items]
-    if not only_shown:
-        plan.save()
-    return run_commands(
-        [
-            ["snakemake", *targets, "--cores", cores, "--configfile", config],
-            ["kronbench", "report", "--config", config],
-        ],
-        only_shown,
-    )
-
-
-def _commands(plan: Plan, paper, item, cores):
-    target = []
-    if paper is not None and paper not in plan.papers:
-        near = difflib.get_close_matches(paper, plan.papers) or plan.papers
-        raise InputError(f"there is no paper '{paper}': give {' or '.join(near)}")
-    if item is not None:
-        target = [str(plan.item(paper, item).target)]
-    elif paper is not None:
-        target = [paper]
-    laid_over = [] if plan.scale == "default" else ["--configfile", f"config/{plan.scale}.yaml"]
-    yield ["snakemake", *target, "--cores", cores, *laid_over]
-    if target:  # a whole run makes its page itself
-        yield ["kronbench", "report", "--config", str(plan.config_file)]

@@ -1,20 +1,25 @@
-"""The items that compare methods, with solvers from outside the repository as further methods."""
+"""Plans with solvers from outside the repository as further methods, or with a paper from outside.
+
+Such a plan has results in a folder of its own; nothing of the repository changes.
+"""
 
 from __future__ import annotations
 
 import copy
 import hashlib
-import importlib
+import inspect
 import os
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 from kronbench import datasets
 from kronbench.errors import InputError
-from kronbench.reference.figures import check_checkout, make_items, plan_of_scale, told
+from kronbench.reference.figures import plan_of_scale
+from kronbench.resources import paper_path
+from kronbench.runner.columns import Columns
 from kronbench.runner.items import Item, Plan, load_plan
 from kronbench.runner.outside import commit_of, use_outside
 from kronbench.runner.source_imports import read_module
@@ -25,20 +30,11 @@ _LONGEST = 60  # characters of a name in that of its folder
 
 @dataclass(frozen=True)
 class Outside:
-    """What a user adds to a run.
+    """What a user adds to a run: solvers by the names of their rows, and data sets.
 
-    Attributes
-    ----------
-    name : str
-        Results go to ``results/<scale>-with-<name>/``.
-    solvers : dict
-        By the names of their rows: ``solver``, an import path, and ``parameters``.
-    user : dict
-        The key ``user`` of the configuration: where modules and data sets are.
-    datasets : tuple of str
-        In place of those of each item, where it is not empty.
-    items : tuple of (str, str)
-        Papers and items, or a paper and "" for all of its; all that compare methods when empty.
+    Results go to ``results/<scale>-with-<name>/``. ``user`` is that key of the configuration.
+    ``datasets`` take the place of those of each item. ``items`` are papers and items, or a paper
+    and "" for all of its; all that compare methods when empty.
     """
 
     name: str
@@ -49,14 +45,7 @@ class Outside:
 
 
 def outside_of_file(path: str | Path) -> Outside:
-    """What a file adds, in the form of ``workflow/schemas/outside.schema.yaml``.
-
-    Raises
-    ------
-    InputError
-        The file is not of that form; a folder or registry is not there; or the folder stands at
-        another commit than the file says.
-    """
+    """What a file adds, in the form of ``workflow/schemas/outside.schema.yaml``."""
     path = whole_path(path)
     content = read_yaml(path)
     validate(content, "outside", path)
@@ -68,14 +57,13 @@ def outside_of_file(path: str | Path) -> Outside:
     if pinned and user.get("commit") != pinned:
         stands = user.get("commit") or "no commit of git"
         raise InputError(f"{path} is for commit {pinned}, and {folder} stands at {stands}")
+    items = content.get("items", {}).items()
     return Outside(
         content.get("name", _slug(next(iter(content["solvers"])))),
         {name: {"parameters": {}, **entry} for name, entry in content["solvers"].items()},
         user,
         tuple(content.get("datasets", ())),
-        tuple(
-            (paper, item) for paper, items in content.get("items", {}).items() for item in items
-        ),
+        tuple((paper, name) for paper, names in items for name in names),
     )
 
 
@@ -87,116 +75,53 @@ def outside_of_options(
     registry: str | Path | None = None,
     data: Sequence[str] = (),
 ) -> Outside:
-    """What one solver adds: its import path, and the folder where its module is if not installed.
-
-    Raises
-    ------
-    InputError
-        A folder or registry is not there.
-    """
+    """What one solver adds: its import path, and the folder of its module if not installed."""
     name = solver.rpartition(".")[2] if name is None else name
     _check_name(name, "--name")
     user = _user(path, registry or os.environ.get("KRONBENCH_REGISTRY"))
-    return Outside(
-        _slug(name),
-        {name: {"solver": solver, "parameters": parameters}},
-        user,
-        tuple(dict.fromkeys(data)),
-    )
+    entry = {"solver": solver, "parameters": parameters}
+    return Outside(_slug(name), {name: entry}, user, tuple(dict.fromkeys(data)))
 
 
-def run_with(
-    outside: Outside,
-    check: Callable[[str, Mapping], object],
-    paper: str | None = None,
-    item: str | None = None,
-    scale: str = "default",
-    cores: str = "all",
-    only_shown: bool = False,
-) -> int:
-    """Run the items that compare methods with those from outside, and print their tables.
+def plan_with_solvers(
+    outside: Outside, paper: str | None = None, name: str | None = None, scale: str = "default"
+) -> tuple[Plan, list[Item], list[str]]:
+    """The plan of a scale with further methods, the items that show them, and why others do not.
 
-    Nothing of the repository changes, nor any other results: the run has a folder of its own.
-
-    Parameters
-    ----------
-    check : callable(path, parameters)
-        Raises where a solver cannot stand beside the others; called once all else is known to be
-        right, for it runs the solver.
-    paper, item : str, optional
-        One paper or one item, in place of those of ``outside``.
-    scale, cores, only_shown
-        As for :func:`kronbench.reference.figures.make_figures`.
-
-    Returns
-    -------
-    int
-        The exit status of the first command that fails, else 0.
-
-    Raises
-    ------
-    InputError
-        The current folder is no checkout; an item takes no further methods; a method has that
-        name already; a data set or a scale is unknown.
+    ``paper`` and ``name`` say one paper or item, in place of those of ``outside``.
     """
-    check_checkout(cores)
     use_outside(outside.user)
-    for name in outside.datasets:
-        datasets.describe(name)
+    for data in outside.datasets:
+        datasets.describe(data)
     base = plan_of_scale(scale)
-    wanted = ((paper, item or ""),) if paper else outside.items
-    asked = list(_asked(base, wanted))
-    for entry in outside.solvers.values():
-        check(entry["solver"], entry["parameters"])
-    plan, changed = _plan_with(base, outside, asked, named=any(name for _, name in wanted))
-    drawn = [
-        entry
-        for entry in plan.items
-        if (entry.paper, entry.tables_of) in changed and not entry.numbers_of
+    wanted = ((paper, name or ""),) if paper else outside.items
+    config = copy.deepcopy(dict(base.config))
+    config |= {"scale": f"{scale}-with-{outside.name}", "user": dict(outside.user)}
+    changed, refused = set(), []
+    for item in _asked(base, wanted):
+        try:
+            changes = _changes(item, outside)
+        except InputError as error:
+            refused.append(f"{item.paper} {item.name}: {error}")
+            continue
+        items = config["papers"][item.paper]
+        items[item.name] = {**items.get(item.name, {}), **changes}
+        changed.add((item.paper, item.name))
+    if refused and (not changed or any(name for _, name in wanted)):
+        raise InputError("; ".join(refused))
+    plan = load_plan(config)
+    shown = [
+        item
+        for item in plan.items
+        if (item.paper, item.tables_of) in changed and not item.numbers_of
     ]
-    status = make_items(plan, drawn, cores, only_shown)
-    if not only_shown and not status:
-        print("".join(f"\n{text}\n" for text in map(told, drawn)), end="")
-    return status
-
-
-def whole_path(path: str | Path) -> Path:
-    """A path from the root on; InputError where links run in a circle or a name cannot be one."""
-    try:
-        return Path(path).expanduser().resolve()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise InputError(f"{str(path)!r} is no path: {error}") from None
+    return plan, shown, refused
 
 
 def compares_methods(item: Item) -> bool:
     """Whether an item takes further methods: its experiment offers ``with_solver``."""
     module = read_module(item.experiment_module) if item.measures else None
     return module is not None and "with_solver" in module.names
-
-
-def _plan_with(
-    base: Plan, outside: Outside, asked: Sequence[Item], named: bool
-) -> tuple[Plan, set[tuple[str, str]]]:
-    """The plan of the run, and the items that measure the methods from outside."""
-    config = copy.deepcopy(dict(base.config))
-    config |= {"scale": f"{base.scale}-with-{outside.name}", "user": dict(outside.user)}
-    changed, refused = set(), []
-    for item in asked:
-        try:
-            changes = _changes(item, outside)
-        except InputError as error:
-            refused.append(f"{item.paper} {item.name}: {error}")
-            continue
-        config["papers"][item.paper] = {
-            **config["papers"][item.paper],
-            item.name: {**config["papers"][item.paper].get(item.name, {}), **changes},
-        }
-        changed.add((item.paper, item.name))
-    if not changed or (refused and named):
-        raise InputError("; ".join(refused))
-    for sentence in refused:
-        print(f"left out: {sentence}", file=sys.stderr)
-    return load_plan(config), changed
 
 
 def _asked(plan: Plan, wanted) -> Iterator[Item]:
@@ -206,22 +131,22 @@ def _asked(plan: Plan, wanted) -> Iterator[Item]:
         if paper and paper not in plan.papers:
             raise InputError(f"there is no paper '{paper}': give {', '.join(plan.papers)}")
         if name:
-            item = plan.item(paper, name)
-            item = plan.item(paper, item.tables_of)
-        if name and item not in known:
-            which = ", ".join(f"{entry.paper} {entry.name}" for entry in known)
-            raise InputError(f"{paper} {name} takes no further methods; these do: {which}")
-        found = [item] if name else [entry for entry in known if paper in ("", entry.paper)]
-        if not found:
-            raise InputError(f"no item of {paper} takes further methods")
-        yield from found
+            item = plan.item(paper, plan.item(paper, name).tables_of)
+            if item not in known:
+                which = ", ".join(f"{entry.paper} {entry.name}" for entry in known)
+                raise InputError(f"{paper} {name} takes no further methods; these do: {which}")
+            yield item
+        else:
+            found = [item for item in known if paper in ("", item.paper)]
+            if not found:
+                raise InputError(f"no item of {paper} takes further methods")
+            yield from found
 
 
 def _changes(item: Item, outside: Outside) -> dict:
     """The parameters of an item that change, its data sets among them."""
-    experiment = importlib.import_module(item.experiment_module)
-    spec = dict(item.parameters)
-    changes = {}
+    experiment = import_module(item.experiment_module)
+    spec, changes = dict(item.parameters), {}
     for name, entry in outside.solvers.items():
         for methods in filter(lambda value: isinstance(value, Mapping), spec.values()):
             if name in methods:
@@ -229,9 +154,9 @@ def _changes(item: Item, outside: Outside) -> dict:
         new = experiment.with_solver(spec, name, entry["solver"], entry["parameters"])
         changes |= new
         spec |= new
-    if outside.datasets and not item.datasets:
-        raise InputError("it draws its own data, and takes no data set")
     if outside.datasets:
+        if not item.datasets:
+            raise InputError("it draws its own data, and takes no data set")
         changes["datasets"] = list(outside.datasets)
     return changes
 
@@ -254,6 +179,14 @@ def _user(path, registry):
     return user
 
 
+def whole_path(path: str | Path) -> Path:
+    """A path from the root on; InputError where links run in a circle or a name cannot be one."""
+    try:
+        return Path(path).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"{str(path)!r} is no path: {error}") from None
+
+
 def _slug(name):
     """The end of a folder's name; names that differ in more than case have different ones."""
     slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST]
@@ -268,3 +201,57 @@ def _check_name(name, where):
             f"{where}: {name!r} is no name of a row: give text, in quotes where YAML would read "
             "it as something else"
         )
+
+
+def plan_with_paper(folder: str | Path, scale: str = "default") -> tuple[Plan, str]:
+    """The plan of a scale with the paper of a folder, whose name is that of the paper.
+
+    ``scales`` in its paper.yaml says what its items do at each scale.
+    """
+    folder = whole_path(folder)
+    user = {"papers": [str(folder)]}
+    if commit := commit_of(folder):
+        user["commit"] = commit
+    use_outside(user)
+    config = copy.deepcopy(dict(plan_of_scale(scale).config))
+    overrides = read_yaml(folder / "paper.yaml").get("scales", {}).get(scale, {})
+    config |= {"scale": f"{scale}-with-{folder.name}", "user": user}
+    config["papers"] = {folder.name: overrides, **config["papers"]}
+    plan = load_plan(config)
+    for item in plan.items:
+        if item.paper == folder.name:
+            for name in item.datasets:
+                datasets.describe(name)
+    return plan, folder.name
+
+
+def check_paper(plan: Plan, paper: str) -> Iterator[tuple[str, str]]:
+    """The contracts that the modules of a paper's folder keep: a part, and what is wrong or "".
+
+    That its files are there and fit each other is checked by :func:`load_plan` before.
+    """
+    for item in plan.items:
+        if item.paper != paper:
+            continue
+        for part, module in (("measure", item.experiment), ("draw", item.drawing)):
+            if module:
+                path = f"kronbench.papers.{paper}.{part}.{module}"
+                wrong = "; ".join(_wrong(import_module(path), part))
+                yield f"{item.name}: {paper_path(paper, part, module)}.py", wrong
+
+
+def _wrong(module, part):
+    wanted = {
+        "run": ["spec", "data", "rng"],
+        "draw": ["frame", "item"],
+        "tabulate": ["frame", "item", "printed"],
+    }
+    name = "run"
+    if part == "draw":  # of a module with both, draw gets what tabulate returned
+        name = "tabulate" if hasattr(module, "tabulate") else "draw"
+    if not module.__doc__:
+        yield "it has no docstring that says what it is"
+    if list(inspect.signature(getattr(module, name)).parameters) != wanted[name]:
+        yield f"{name} takes other parameters than {', '.join(wanted[name])}"
+    if part == "measure" and not isinstance(module.COLUMNS, Columns):
+        yield "COLUMNS is no kronbench.runner.columns.Columns"

@@ -1,7 +1,9 @@
-"""The words of a verdict, and the file that keeps the verdicts of a run."""
+"""The words of a verdict, the file that keeps the verdicts of a run, and which of them moved."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -13,10 +15,10 @@ HOLDS, UNDECIDED, CONTRADICTED, UNTESTED = VERDICTS = (
 )
 
 # A claim is evidence, or a statement of algebra that no measurement could contradict.
-EVIDENCE, IDENTITY = KINDS = ("evidence", "identity")
+EVIDENCE, IDENTITY = ("evidence", "identity")
 
-# A paper says it, or we do, or others of the field print it, whom no item of a paper shows.
-PAPER, OURS, FIELD = WHOSE = ("paper", "ours", "field")
+# Who says it: a paper, we ourselves, or other publications of the field.
+PAPER, OURS, FIELD = ("paper", "ours", "field")
 
 # Why a claim is not tested whose items are not there.
 NOT_RUN = "not run yet"
@@ -24,53 +26,85 @@ NOT_RUN = "not run yet"
 _COLUMNS = ["id", "paper", "item", "kind", "whose", "timing", "verdict", "cause", "measured"]
 
 
-def read_verdicts(path: str | Path) -> pd.DataFrame:
-    """Verdicts by claim id, from ``verdicts.csv`` or from the ``claims.csv`` of a run.
+@dataclass(frozen=True)
+class Move:
+    """A claim whose verdict differs from the accepted run; empty texts where it had none.
 
-    Raises
-    ------
-    InputError
-        The file is damaged, or of a version with other verdicts.
+    ``timed``: it rests on a clock, or on rows that one of the runs says it lacks, so that another
+    machine or hour may judge otherwise.
     """
+
+    id: str
+    before: str
+    now: str
+    measured_before: str
+    measured_now: str
+    timed: bool
+
+    def __str__(self) -> str:
+        if not self.before:
+            return f"{self.id}: new, {self.now} ({self.measured_now})"
+        if not self.now:
+            return f"{self.id}: gone, was {self.before}"
+        return (
+            f"{self.id}: {self.before} -> {self.now} (was: {self.measured_before}; "
+            f"now: {self.measured_now})"
+        )
+
+
+def read_verdicts(path: str | Path) -> pd.DataFrame:
+    """Verdicts by claim id, from ``verdicts.csv`` or from the ``claims.csv`` of a run."""
     try:
         verdicts = pd.read_csv(path, keep_default_na=False)
     except ValueError as error:
         raise InputError(f"{path} is damaged: {' '.join(str(error).split())}") from None
-    lacking = [column for column in _COLUMNS if column not in verdicts]
-    if lacking:
-        raise InputError(
-            f"{path} lacks the column '{lacking[0]}': it is of an earlier version; "
-            "make its run anew"
-        )
+    for column in _COLUMNS:
+        if column not in verdicts:
+            raise InputError(
+                f"{path} lacks the column '{column}': it is of an earlier version; "
+                "make its run again"
+            )
+    verdicts["timing"] = verdicts["timing"].astype(str) == "True"
     return verdicts[_COLUMNS].set_index("id")
 
 
-def columns_kept() -> list[str]:
-    """The columns of ``verdicts.csv`` beside the id, by which its rows are found."""
-    return _COLUMNS[1:]
+def moves(
+    before: pd.DataFrame, now: pd.DataFrame, short_items: Collection[str] = ()
+) -> list[Move]:
+    """Claims that are new, gone, or have another verdict, in the order of the run.
 
-
-def timed(verdict: pd.Series) -> bool:
-    """Whether a row of these rests on a clock, so that another run may judge otherwise."""
-    return str(verdict["timing"]) == "True"
+    ``short_items`` are the items, ``<paper>/<item>``, that lack rows in either run.
+    """
+    found = []
+    for name in [*now.index, *before.index.difference(now.index, sort=False)]:
+        rows = [frame.loc[name] if name in frame.index else None for frame in (before, now)]
+        (old, was), (new, is_now) = (
+            ("", "") if row is None else (row["verdict"], row["measured"]) for row in rows
+        )
+        if old == new:
+            continue
+        timed = False
+        if old and new:  # a claim that is new or gone is a move in any case
+            short = f"{rows[1]['paper']}/{rows[1]['item']}" in short_items
+            timed = all(row["timing"] for row in rows) or (short and UNTESTED in (old, new))
+        found.append(Move(name, old, new, was, is_now, timed))
+    return found
 
 
 def matrix(verdicts: pd.DataFrame) -> pd.DataFrame:
     """How many claims have which verdict, a row for each paper in the order of the run.
 
-    Columns are the verdicts on evidence for what the papers say, or on its row what the field
-    prints; then, as "12 of 13", how many identities, and how many claims of our own, hold.
+    Columns are the verdicts on evidence for what the papers (or on its row the field) say; then,
+    as "12 of 13", how many identities, and how many claims of our own, hold.
     """
-    theirs = verdicts["whose"].isin((PAPER, FIELD))
-    counted = verdicts[(verdicts["kind"] == EVIDENCE) & theirs]
+    evidence, ours = verdicts["kind"] == EVIDENCE, verdicts["whose"] == OURS
     papers = verdicts["paper"].unique()
+    counted = verdicts[evidence & ~ours]
     counts = pd.crosstab(counted["paper"], counted["verdict"])
     counts = counts.reindex(index=papers, columns=VERDICTS, fill_value=0).astype(object)
-    for title, group in (
-        ("identities", verdicts[verdicts["kind"] == IDENTITY]),
-        ("our own", verdicts[(verdicts["kind"] == EVIDENCE) & (verdicts["whose"] == OURS)]),
-    ):
-        held = (group["verdict"] == HOLDS).groupby(group["paper"]).agg(["sum", "size"])
+    for title, chosen in (("identities", ~evidence), ("our own", evidence & ours)):
+        held = (verdicts[chosen]["verdict"] == HOLDS).groupby(verdicts["paper"])
+        held = held.agg(["sum", "size"])
         counts[title] = [
             "{sum} of {size}".format(**held.loc[paper]) if paper in held.index else "0"
             for paper in papers

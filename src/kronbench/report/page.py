@@ -8,15 +8,14 @@ import dataclasses
 import itertools
 import re
 import struct
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 import pandas as pd
 
 from kronbench import __version__
 from kronbench.errors import InputError
 from kronbench.files import checked, read_json, replacing_all, write_text
-from kronbench.reference.accepted import UNKNOWN, changed_since
-from kronbench.reference.reference import described, moved_since_accepted
+from kronbench.reference.accepted import UNKNOWN, changed_since, moved_since_accepted
 from kronbench.reference.verdicts import (
     CONTRADICTED,
     EVIDENCE,
@@ -108,8 +107,8 @@ def write_report(plan: Plan) -> str:
             chance=_chance(verdicts),
             headlines=headlines(statements.headlines, plan),
             inconsistencies=statements.inconsistencies,
-            moved=None if moved is None else [described(m) for m in moved if not m.timed],
-            clock=[described(move) for move in moved or () if move.timed],
+            moved=None if moved is None else [str(move) for move in moved if not move.timed],
+            clock=[str(move) for move in moved or () if move.timed],
             surrogates=_surrogates(entries),
             own=_own(entries),
             resting=_resting(entries),
@@ -138,15 +137,6 @@ def write_report(plan: Plan) -> str:
     return summary
 
 
-def verdicts_on(plan: Plan, items: Collection[Item]) -> pd.DataFrame:
-    """A verdict on each claim of a run by its id, those not tested that need other items."""
-    statements, verdicts = load_statements(plan), []
-    if items:
-        part, plan = _finished_part(statements, plan, items)
-        verdicts = evaluate(part.claims, plan)
-    return _table(_with_others(verdicts, statements.claims))
-
-
 def _table(verdicts):
     columns = [field.name for field in dataclasses.fields(Verdict)]
     return pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
@@ -171,10 +161,9 @@ def _with_others(verdicts, claims):
     ]
 
 
-def _finished_part(statements, plan, among=None):
+def _finished_part(statements, plan):
     """The claims whose items are all finished, and the plan of these items alone."""
-    among = plan.items if among is None else among
-    items = tuple(item for item in plan.items if item in among and item.finished)
+    items = tuple(item for item in plan.items if item.finished)
     if not items:
         raise InputError(
             f"no item of scale '{plan.scale}' is finished; make one with: "

@@ -1,0 +1,441 @@
+"""A run is accepted, drawn again, put back and compared with; what is damaged is refused."""
+
+import dataclasses
+import json
+import lzma
+import os
+import re
+import shutil
+from pathlib import Path
+
+import hypothesis
+import pandas as pd
+import pytest
+from hypothesis import strategies as st
+
+from kronbench import files
+from kronbench.cli import main
+from kronbench.errors import InputError
+from kronbench.reference.accept import BEGIN, END, accept, update_readme
+from kronbench.reference.accepted import (
+    cost,
+    files_of,
+    memory_mb,
+    minutes,
+    numbers_in,
+    packed,
+    restorable,
+    restore,
+    short_items,
+    unpacked,
+)
+from kronbench.reference.compare import compare, read_run
+from kronbench.report import accepted_page, render
+from kronbench.report.page import write_report
+from kronbench.runner.items import load_plan, measurements
+from kronbench.runner.provenance import data_digest, table_digests
+from tests.helpers import merged
+from tests.report.test_report import claim, curves, say, write_results
+
+ROOT = Path(__file__).parents[2]
+CLAIM = claim(kind="at_least", value="auc", bound=0.5)
+METHODS = pd.DataFrame(
+    {
+        **{"method": ["KNN"], "auc": 0.7, "n_neighbors": 3.0, "on_edge": 0.0, "reg": None},
+        **{"cross_validated": True, "scored_by": "KNN", "repeat": 0, "fold": 0},
+    }
+)
+
+
+@hypothesis.given(
+    st.lists(
+        st.tuples(st.floats(), st.integers(-(2**53), 2**53), st.text("aé ,\"'\n;#", max_size=6)),
+        max_size=8,
+    )
+)
+def test_a_packed_table_comes_back_byte_for_byte(rows):
+    text = pd.DataFrame(rows, columns=["x", "n", "a name, quoted"]).to_csv(index=False)
+    assert unpacked(packed(text)) == text
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    """A plan of a figure of four parts and a table, with a claim, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    plan = load_plan(merged("smoke"))
+    items = plan.item("airola", "figure-3"), plan.item("airola", "table-6")
+    say(monkeypatch, CLAIM | {"id": "learns"})
+    return dataclasses.replace(plan, items=items, papers={"airola": plan.papers["airola"]})
+
+
+def measure(plan, auc=0.6):
+    """Result tables with what they were made from, pictures, and the page."""
+    for item, frame in zip(plan.items, (curves(auc=auc), METHODS.assign(auc=auc)), strict=True):
+        write_results(item, frame)
+        for part in item.parts:
+            file = item.table(part).with_suffix(".json")
+            made = table_digests(item) | {"data": data_digest(part)}
+            file.write_text(json.dumps(json.loads(file.read_text()) | {"made_from": made}))
+        render.render(item)
+    return write_report(plan)
+
+
+def change(file, **entries):
+    file.write_text(json.dumps(json.loads(file.read_text()) | entries))
+
+
+def kept(folder):
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_a_moved_verdict_is_on_the_page_and_in_the_summary(plan):
+    assert "no accepted run of this scale to compare with" in measure(plan)
+    assert "add --yes" in accept(plan)
+    assert not plan.accepted.exists()
+    accept(plan, write=True)
+    assert "moved" not in measure(plan, auc=0.55)
+    summary = measure(plan, auc=0.4)
+    assert "  moved: learns: holds -> contradicted\n" in summary
+    line = (
+        "learns: holds -> contradicted (was: smallest 0.6, bound 0.5; "
+        "now: smallest 0.4, bound 0.5; cause unknown)"
+    )
+    assert line in (plan.report / "index.html").read_text().replace("&gt;", ">")
+    assert line in accept(plan)
+    assert "1 of 1 verdicts move against results/reference/smoke, beside 0 on times" in accept(
+        plan
+    )
+
+
+def test_another_verdict_on_times_is_told_and_is_no_move(plan, monkeypatch):
+    entry = claim(kind="ratio", value="risk", between="reg", slow=2.0**-10, fast=2.0**-10, bound=1)
+    entry = entry | {"id": "fast", "timing": True}
+    say(monkeypatch, entry)
+    measure(plan)
+    accept(plan, write=True)
+    say(monkeypatch, entry | {"check": entry["check"] | {"bound": 2}})
+    summary = measure(plan)
+    assert "moved" not in summary
+    assert "other verdicts on times, which are not compared: fast\n" in summary
+    assert "0 of 1 verdicts move against results/reference/smoke, beside 1 on" in accept(plan)
+
+
+def test_the_accepted_run_compares_equal_and_makes_its_page_without_it(plan):
+    measure(plan)
+    accept(plan, write=True)
+    run, accepted = read_run(plan.results), read_run(plan.accepted)
+    assert compare(accepted, run) == []
+    assert accepted.surroundings == run.surroundings
+    assert accepted.surroundings["cpu"] == "a cpu"
+    # the numbers of the figure are its tables, and not kept twice
+    shown = {file.name for file in (plan.accepted / "airola").glob("*.csv")}
+    assert shown == {"table-6.csv"}
+    tables = {file.name: file.read_bytes() for file in (plan.results / "airola").glob("*.csv")}
+    shutil.rmtree(plan.results)
+
+    summary = accepted_page.draw_accepted(plan)
+    assert "nothing was measured here: all is drawn from results/reference/smoke" in summary
+    assert "moved" not in summary
+    drawn = plan.of_accepted()
+    assert not plan.results.exists(), "a measured run is a folder of its own"
+    assert tables == {
+        file.name: file.read_bytes() for file in (drawn.results / "airola").glob("*.csv")
+    }
+    place = "Not measured here, but taken from an accepted run (all): now, revision unknown, a cpu"
+    page = (drawn.report / "index.html").read_text()
+    assert "Nothing was measured here" in page
+    assert place in page
+    assert "configfile config/smoke.yaml" in page, "there is no merged configuration"
+
+
+def test_what_else_changed_is_told(plan):
+    measure(plan)
+    accept(plan, write=True)
+    for item in plan.items:
+        for part in item.parts:
+            file = item.table(part).with_suffix(".json")
+            sidecar = json.loads(file.read_text())
+            sidecar["data"]["source"] = "surrogate" if part == "Ki" else "download"
+            change(file, data=sidecar["data"], environment=sidecar["environment"] | {"cpu": "b"})
+    found = compare(read_run(plan.accepted), read_run(plan.results))
+    assert [d.place for d in found] == ["data ki", "cpu"]
+
+
+@pytest.mark.parametrize("words", ["9 s, over the cap of 5 s", "it is not installed"])
+def test_rows_that_a_run_says_it_lacks_are_known_of_both(plan, words):
+    measure(plan)
+    item = plan.items[0]
+    write_results(item, curves(), skipped=[f"A ended: {words}"])
+    render.render(item)
+    write_report(plan)
+    accept(plan, write=True)
+    for run in read_run(plan.results), read_run(plan.accepted):
+        assert short_items(run.records) == {"airola/figure-3"}
+
+
+def test_parts_of_other_settings_or_without_a_record_are_drawn_and_named(plan):
+    measure(plan)
+    accept(plan, write=True)
+    first, second = plan.items
+    changed = dataclasses.replace(first, parameters={**first.parameters, "iterations": 7})
+    record = files_of(plan, second, second.parts[0])[1]
+    record.write_text(record.read_text().replace('"made_from"', '"of"'))
+    accepted_page.draw_accepted(dataclasses.replace(plan, items=(changed, second)))
+    page = " ".join((plan.of_accepted().report / "index.html").read_text().split())
+    parts = ", ".join(f"airola figure-3 {part}" for part in first.parts)
+    count = sum(len(item.parts) for item in plan.items)
+    assert f"{len(first.parts)} of {count}: its settings changed since: {parts}." in page
+    assert f"1 of {count}: no record of what it was made from" in page
+
+
+def test_a_lost_table_makes_its_item_missing_and_its_claims_untested(plan):
+    measure(plan)
+    accept(plan, write=True)
+    files_of(plan, plan.items[0], "Ki")[0].unlink()
+    summary = accepted_page.draw_accepted(plan)
+    assert "missing: airola figure-3\n" in summary
+    assert "claims of the papers: 1 not tested" in summary
+    assert main(["page", "--scale", "middle"]) == 2
+
+
+def test_a_part_counts_until_something_that_it_depends_on_changes(plan):
+    measure(plan)
+    accept(plan, write=True)
+    assert restorable(plan) == [], "what was measured here stays"
+    measured, before = kept(plan.results / "airola" / "tables"), kept(plan.accepted)
+    shutil.rmtree(plan.results)
+    jobs = measurements(plan)
+    assert restorable(plan) == jobs
+    for job in jobs:
+        restore(plan, *job)
+    assert restorable(plan) == jobs, "also where it has been put back"
+    for file, content in measured.items():
+        if file.suffix == ".csv":
+            assert file.read_bytes() == content
+        else:
+            assert json.loads(file.read_text())["accepted"] == "results/reference/smoke"
+
+    # accepted again, it is as it was
+    for item in plan.items:
+        render.render(item)
+    assert "taken from an accepted run" in write_report(plan)
+    accept(plan, write=True)
+    assert kept(plan.accepted) == before
+
+    shutil.rmtree(plan.results)
+    item, part = jobs[0]
+    other = dataclasses.replace(item, parameters={**item.parameters, "seed": 1})
+    assert restorable(dataclasses.replace(plan, items=(other,))) == []
+    surrogate = dataclasses.replace(plan, config={**plan.config, "data": "surrogate"})
+    assert restorable(surrogate) == []
+    files_of(plan, item, part)[0].unlink()
+    assert restorable(plan) == jobs[1:]
+    with pytest.raises(InputError, match=r"csv\.xz is missing: this part is not accepted"):
+        restore(plan, item, part)
+
+
+def test_surrogates_do_not_take_the_place_of_real_data(plan):
+    measure(plan)
+    accept(plan, write=True)
+    before = kept(plan.accepted)
+    file = plan.items[0].table("Ki").with_suffix(".json")
+    change(file, data=json.loads(file.read_text())["data"] | {"source": "surrogate"})
+    with pytest.raises(InputError, match="figure-3 Ki is surrogate data here, and real in the"):
+        accept(plan, write=True)
+    assert kept(plan.accepted) == before
+
+
+def test_a_run_of_fewer_papers_is_not_accepted(plan):
+    measure(plan)
+    accept(plan, write=True)
+    file = plan.accepted / "verdicts.csv"
+    file.write_text(file.read_text().replace("learns,airola", "learns,stock"))
+    with pytest.raises(InputError, match="this run has no stock"):
+        accept(plan)
+
+
+def test_the_command_needs_a_finished_run(plan, capsys):
+    assert main(["accept", "--config", str(plan.save())]) == 2
+    assert "claims.csv is missing" in capsys.readouterr().err
+
+
+def cut(content):
+    return content[: len(content) // 2]
+
+
+DAMAGES = {
+    "lost": None,
+    "empty": lambda content: b"",
+    "cut": cut,
+    "binary": lambda content: bytes(range(256)),
+    "edited": lambda content: content.replace(b"0.6", b"0.9"),
+    "list": lambda content: b"[]",
+    "deep": lambda content: b"[" * 100_000,
+    "of a type": lambda content: content.replace(b'"seconds": ', b'"seconds": "x", "of": '),
+}
+BOTH = ("lost", "empty", "cut", "binary")
+DAMAGED = [
+    *(("sidecar", kind) for kind in (*BOTH, "list", "deep", "of a type")),
+    *(("table", kind) for kind in (*BOTH, "edited")),
+    *(("record", kind) for kind in (*BOTH, "list")),
+    *(("numbers", kind) for kind in (*BOTH, "edited")),
+]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a run that was accepted."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        plan = load_plan(merged("smoke"))
+        items = plan.item("airola", "figure-3"), plan.item("airola", "table-6")
+        say(patch, CLAIM)
+        plan = dataclasses.replace(plan, items=items, papers={"airola": plan.papers["airola"]})
+        measure(plan)
+        accept(plan, write=True)
+    return folder
+
+
+@pytest.fixture
+def whole(made, plan, tmp_path):
+    """The plan, with that run in the folder."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return plan
+
+
+@pytest.mark.parametrize(("what", "kind"), DAMAGED)
+def test_a_damaged_file_is_refused_by_name_and_nothing_is_lost(whole, what, kind):
+    before, (figure, table) = kept(whole.accepted), whole.items
+    path = {
+        "sidecar": figure.table("Ki").with_suffix(".json"),
+        "table": figure.table("Ki"),
+        "record": table.output("json"),
+        "numbers": table.output("csv"),
+    }[what]
+    if kind == "lost":
+        path.unlink()
+    else:
+        path.write_bytes(DAMAGES[kind](path.read_bytes()))
+    calls = [lambda: accept(whole), lambda: accept(whole, write=True)]
+    if kind != "lost":  # else the item is not finished
+        calls.append(lambda: write_report(whole))
+    for call in calls:
+        with pytest.raises(InputError) as told:
+            call()
+        assert str(path) in str(told.value)
+        assert "\n" not in str(told.value)
+    assert kept(whole.accepted) == before
+
+
+@pytest.mark.parametrize("content", [b"", bytes(range(256)), b"no table\n", b'a,"b\n1'])
+def test_damaged_verdicts_are_named(whole, content):
+    for path in whole.report / "claims.csv", whole.accepted / "verdicts.csv":
+        right = path.read_bytes()
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=re.escape(str(path))):
+            accept(whole, write=True)
+        path.write_bytes(right)
+
+
+def test_a_damaged_accepted_table_is_neither_restored_nor_compared(whole):
+    item = whole.items[0]
+    table, record = files_of(whole, item, "Ki")
+    right = table.read_bytes()
+    for content in packed("a,b\n1,2\n"), right[:-9], b"", b"junk", lzma.compress(b"a,b\n1"):
+        table.write_bytes(content)
+        for call in (lambda: restore(whole, item, "Ki"), lambda: numbers_in(whole.accepted)):
+            with pytest.raises(InputError, match=re.escape(str(table))):
+                call()
+    table.write_bytes(right)
+    record.write_text("{}")
+    with pytest.raises(InputError, match=re.escape(str(record))):
+        restore(whole, item, "Ki")
+
+
+@pytest.mark.parametrize("n_renamed", [0, 1, 7])
+def test_accepting_that_is_broken_off_loses_no_table(whole, monkeypatch, n_renamed):
+    before = kept(whole.accepted)
+    measure(whole, auc=0.7)
+    rename, renamed = os.replace, []
+
+    def breaking_off(source, target):
+        if "reference" in Path(target).parts and not Path(source).name.startswith("."):
+            if len(renamed) == n_renamed:
+                raise KeyboardInterrupt
+            renamed.append(target)
+        rename(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "replace", breaking_off)
+        with pytest.raises(KeyboardInterrupt):
+            accept(whole, write=True)
+    now = kept(whole.accepted)
+    assert len(renamed) == n_renamed
+    assert os.listdir(whole.accepted.parent) == [whole.accepted.name]
+    accept(whole, write=True)
+    after = kept(whole.accepted)
+    assert now.keys() == before.keys() == after.keys()
+    assert after != before
+    assert all(content in (before[file], after[file]) for file, content in now.items())
+
+
+def test_committed_sidecars_have_the_sum_of_their_table():
+    tables = sorted((ROOT / "results" / "reference").rglob("*.csv.xz"))
+    assert tables
+    for table in tables:
+        record = table.with_name(re.sub(r"\.csv\.xz$", ".json", table.name))
+        files.check_sum(table, unpacked(table.read_bytes()).encode(), record)
+
+
+def test_costs_are_the_largest_memory_and_the_processors_time_of_a_job_beside_others(whole):
+    costs = pd.read_csv(whole.accepted / "costs.csv")
+    assert len(costs) == len(measurements(whole))
+    row = costs.iloc[0]
+    assert tuple(row) == ("airola", "figure-3", "Ki", 1, 1.2, 1)
+    item = whole.items[0]
+    file = item.table("Ki").with_suffix(".json")
+    environment = json.loads(file.read_text())["environment"]
+    change(file, environment=environment | {"threads": 2})
+    accept(whole, write=True)
+    assert pd.read_csv(whole.accepted / "costs.csv")["seconds"][0] == 1.5
+
+
+@pytest.mark.parametrize("scale", ["default", "smoke", "paper"])
+def test_a_job_asks_for_more_than_it_took_and_twice_as_much_again(scale):
+    plan = load_plan(merged(None if scale == "default" else scale))
+    for item, part in measurements(plan):
+        seconds, mib = cost(item, part)
+        assert memory_mb(item, part, 1) >= mib + 400
+        assert minutes(item, part, 1) * 60 >= seconds + 60
+        for ask in (memory_mb, minutes):
+            first = ask(item, part, 1)
+            assert [ask(item, part, attempt) for attempt in (2, 3)] == [2 * first, 4 * first]
+
+
+def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(tmp_path):
+    rows = [
+        ("a", "airola", "evidence", "paper", "holds"),
+        ("b", "airola", "evidence", "paper", "contradicted"),
+        ("c", "airola", "identity", "paper", "holds"),
+        ("d", "airola", "identity", "ours", "contradicted"),
+        ("e", "airola", "evidence", "ours", "holds"),
+        ("f", "performance", "evidence", "ours", "undecided"),
+        ("g", "field", "evidence", "field", "contradicted"),
+    ]
+    verdicts = pd.DataFrame(rows, columns=["id", "paper", "kind", "whose", "verdict"])
+    verdicts = verdicts.assign(item="figure-1", timing=False, cause="", measured="1")
+    verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
+    machine = {"cpu": "a cpu", "cores": 2, "last": "2026-11-21T20:00:00"}
+    (tmp_path / "machine.json").write_text(json.dumps(machine))
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{BEGIN}\nprevious\n{END}\nafter\n")
+    for _ in range(2):
+        update_readme(readme, tmp_path)
+    text = readme.read_text()
+    heads = "| paper | holds | undecided | contradicted | not tested | identities | our own |"
+    assert text.startswith(f"before\n{BEGIN}\n{heads}\n")
+    assert "| `airola` | 1 | 0 | 1 | 0 | 1 of 2 | 1 of 1 |" in text
+    assert "| `performance` | 0 | 0 | 0 | 0 | 0 | 0 of 1 |" in text
+    assert "| `field` | 0 | 0 | 1 | 0 | 0 | 0 |" in text
+    assert text.endswith(f"2026-11-21, a cpu, 2 cores.\n{END}\nafter\n")
