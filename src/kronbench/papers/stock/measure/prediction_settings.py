@@ -11,11 +11,7 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("row", "col"),
-    texts=("role", "interacts"),
-    values={"role": ("train", "A", "B", "C", "D")},
-)
+COLUMNS = Columns(key=("row", "col"), texts=("role", "interacts"))
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
@@ -29,11 +25,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     m, q = Y.shape
     known_row = np.arange(m) < m - spec["new_targets"]
     known_col = np.arange(q) < q - spec["new_drugs"]
-    role = np.where(
-        known_row[:, None],
-        np.where(known_col, "train", "C"),
-        np.where(known_col, "B", "D"),
-    )
+    of_known, of_new = np.where(known_col, "train", "C"), np.where(known_col, "B", "D")
+    role = np.where(known_row[:, None], of_known, of_new)
     role[(role == "train") & (rng.random(Y.shape) < spec["withheld"])] = "A"
     shuffled = Y[np.ix_(rng.permutation(m), rng.permutation(q))]
     row, col = np.divmod(np.arange(m * q), q)
