@@ -24,13 +24,10 @@ COLUMNS = SHOWN | Columns(
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each data set, in the printed order (Bach & Jordan, figure 2).
 
-    A rank is the smallest whose mean test error is within the bound of that of the full kernel
-    matrix; empty where no rank up to the largest tried is. Where that is so for Cholesky alone,
-    the ratio is the least that it can be, and "at least" says so. "times printed" is the larger
-    of the factors between our two ranks and the printed ones, either way; a rank that is empty
-    counts as one more than was tried. "lowest" and "highest" are the ranks with one split left
-    out. "CSI, all ahead" has a look-ahead over all points, and "same" says whether its rank is
-    that of CSI. ``drawing_options`` names the reading of the protocol.
+    Where Cholesky alone has no rank, the ratio is the least that it can be ("at least"). "times
+    printed" is the larger factor between our two ranks and the printed ones, either way.
+    "lowest" and "highest" are the ranks with one split left out; "same" says whether the rank with
+    a look-ahead over all points is that of CSI.
     """
     measured = dict(list(frame.groupby("dataset", sort=False)))
     rows = [
@@ -39,7 +36,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
         if paper["key"] in measured
     ]
     table = pd.DataFrame(rows)
-    return table.astype({name: "Int64" for name in COLUMNS.counts if name in table})
+    ranks = [name for name in table if name.startswith(("Cholesky", "CSI"))]
+    whole = ["classes", "paper classes", *ranks, *{"same"} & {*table}]
+    return table.astype(dict.fromkeys(whole, "Int64"))
 
 
 def _row(measured, paper, reading):

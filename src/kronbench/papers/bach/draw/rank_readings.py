@@ -39,12 +39,9 @@ COLUMNS = SHOWN | Columns(
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """For each reading one row over the data sets that have every selection, and one for each.
 
-    "squares" are sums of squared natural logarithms of our rank over the printed one; a rank
-    that none up to the largest tried is counts as one more than that ("not reached"). "within
-    two" counts the ranks within a factor of two of the printed ones. "more than nearest" is the
-    sum of squares beyond that of the nearest reading, with the half-width of its 95 % interval
-    over the data sets, and "level" says whether that reaches to zero. "on edge" counts the
-    splits whose selected parameters lie at an end of their grid; "gamma p" and "reg" are medians.
+    "squares" are sums of squared natural logarithms of our rank over the printed one. "more than
+    nearest" is the sum beyond that of the nearest reading, with the half-width of its 95 %
+    interval over the data sets, and "level" says whether that reaches to zero.
     """
     known = frame.dropna(subset=["bound"])
     has = known.groupby("dataset")["selection"].nunique()
@@ -61,7 +58,8 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     single = pd.DataFrame(rows)
     summed = _of_all(single[single["dataset"].isin(complete)])
     table = pd.concat([summed, single], ignore_index=True)
-    return table.astype({name: "Int64" for name in COLUMNS.counts if name in table})
+    whole = ["Cholesky", "CSI", "paper Cholesky", "paper CSI", "level"]
+    return table.astype(dict.fromkeys(whole, "Int64"))
 
 
 def _row(ranks, full, paper):

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from kronbench.datasets import Dataset
 from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
 from kronbench.linalg.csi_decomposition import CSI_STEPS
 from kronbench.linalg.lowrank import CholeskySteps, factor_threads
 from kronbench.runner.call_times import watched_calls
 from kronbench.runner.clock import in_turn
 from kronbench.runner.columns import TIMING, Columns
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
 
 _PATIENCE = 2.0  # seconds after which a decomposition is long enough to be timed once
 _PERMUTE = "one iteration: permute, exact gain, gains of all"
@@ -44,14 +41,10 @@ COLUMNS = TIMING | Columns(
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """Rows of three kinds, told apart by ``step`` (Bach & Jordan 2005, figure 1, section 5).
 
-    - For n points of uniform features the seconds of each step of CSI, "total", timed without a
-      profiler, and "incomplete Cholesky" of the same rank. Runs take turns; the seconds of a step
-      are medians over the runs whose calls were watched. ``columns`` counts the kernel columns
-      that one run asks for.
-    - "total, by rank": the same for growing ranks at ``rank_points`` points.
-    - "one iteration: ...": what section 5.2 compares, in the middle of the decomposition: a step
-      of CSI without its new column (a mean over all steps), and the naive way, which does the
-      look-ahead steps of Cholesky again, their kernel columns being kept; at ``rank`` columns.
+    For n points the seconds of each step of CSI, of the "total" without a profiler, and of
+    "incomplete Cholesky"; "total, by rank"; and "one iteration" half way to the rank, as section
+    5.2 compares it: a step of CSI without its new column (a mean over all steps), and the
+    look-ahead steps of Cholesky done again with kernel columns that are kept.
     """
     rows = []
     for n in [min(spec["sizes"]), *spec["sizes"]]:

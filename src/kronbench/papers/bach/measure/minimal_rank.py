@@ -6,20 +6,17 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold, ShuffleSplit
 from tqdm import tqdm
 
+from kronbench.datasets import Dataset
 from kronbench.linalg import gram
 from kronbench.linalg.lssvm_paths import LSSVMPath
 from kronbench.models import CSILSSVM, LSSVM
 from kronbench.runner.columns import Columns
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
 
 _STOP = 1e-4  # "the stopping criterion (the minimal gain at each iteration)"
 _BOUNDS = {"deviation": lambda splits: 1.0, "deviation of the mean": np.sqrt}
@@ -37,39 +34,14 @@ COLUMNS = Columns(
 )
 
 
-class Choice(NamedTuple):
-    """The parameters that a selection took, and whether one lies at an end of its grid: 0 or 1."""
-
-    gamma: float
-    reg: float
-    on_edge: int
-
-
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """Two kinds of rows, told apart by ``decomposition`` (Bach & Jordan 2005, section 6.3).
 
-    - "full": for each split and selection the test error of the machine on the full kernel
-      matrix, with the selected ``gamma`` (``gamma p``: in 1/p) and ``reg`` (the paper's tau).
-    - "cholesky", "csi", "csi, all ahead" (a look-ahead over all points, up to ``ahead_points``):
-      for each selection, bound and stop the smallest rank whose test error, a mean over the
-      splits, is within the bound of that of the full machine; empty where none up to ``tried``
-      is. ``rank_low`` and ``rank_high`` are its extremes when one split is left out.
-
-    What the paper leaves open:
-
-    - selection: the least error on the training part itself, of equals the widest kernel (then the
-      least weight) or the heaviest weight (then the widest kernel); or the least leave-one-out, or
-      five-fold, error within it. On at most ``selection_points`` training points; data sets of
-      more than ``readings_points`` points have leave-one-out alone.
-    - bound: the standard deviation over splits of the error of the full machine, or that over
-      the square root of the number of splits.
-    - stop: where the gain falls below 1e-4 (Cholesky: its lower bound, the residual diagonal
-      entry of the pivot), after which the last machine stays; or nowhere.
-
-    Variables have unit variance in the training part; 75/25 splits, ``splits`` of them, fewer
-    where they would have more than ``points`` points together, but three at least. An error is the
-    share of wrong classes, or the squared error relative to the variance of the response.
-    ``max_rank`` bounds the ranks, and ``max_ranks`` those of single data sets.
+    "full": for each split and selection the test error of the machine on the full kernel matrix.
+    Others: for each selection, bound and stop the smallest rank whose mean test error is within
+    the bound of that; empty where none up to ``tried`` is; ``rank_low`` and ``rank_high`` are its
+    extremes when one split is left out. The caption of section-6.3 tells the readings. Errors are
+    shares of wrong classes, or squared errors relative to the variance of the response.
     """
     X, y = data["X"], data["y"]
     classification = y.dtype.kind in "iu"
@@ -86,8 +58,8 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
         error_of_part = partial(_error, decide, y[part])
         chosen = _select(scaled[part], targets[part], error_of_part, folds, spec)
-        for gamma in sorted({choice.gamma for choice in chosen.values()}):
-            took = {name: choice for name, choice in chosen.items() if choice.gamma == gamma}
+        for gamma in sorted({choice["gamma"] for choice in chosen.values()}):
+            took = {name: choice for name, choice in chosen.items() if choice["gamma"] == gamma}
             ahead = len(X) <= spec["ahead_points"] and "leave-one-out" in took
             K = gram(scaled[train], kernel="gaussian", gamma=gamma)
             K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
@@ -95,14 +67,14 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             machines = _low_rank_machines(K, targets[train], max_rank, ahead, spec)
             measured = {
                 reg: _test_errors(K, K_test, targets[train], machines, reg, error_of)
-                for reg in {choice.reg for choice in took.values()}
+                for reg in {choice["reg"] for choice in took.values()}
             }
             for selection, choice in took.items():
-                error, of_machines = measured[choice.reg]
+                error, of_machines = measured[choice["reg"]]
                 rows.append(
                     {"selection": selection, "split": split, "decomposition": "full"}
-                    | {"error": error, **choice._asdict()}
-                    | {"gamma p": choice.gamma * X.shape[1], "selected on": len(part)}
+                    | {"error": error, **choice}
+                    | {"gamma p": gamma * X.shape[1], "selected on": len(part)}
                 )
                 for name, errors in of_machines.items():
                     if name != "csi, all ahead" or selection == "leave-one-out":
@@ -119,21 +91,14 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
                 | {"rank": rank, "rank_low": low, "rank_high": high, "tried": tried}
             )
     whole = ["split", "on_edge", "selected on", "rank", "rank_low", "rank_high", "tried"]
-    return (
-        pd.DataFrame(rows)
-        .astype(dict.fromkeys(whole, "Int64"))
-        .assign(
-            n_features=X.shape[1],
-            n_classes=len(np.unique(y)) if classification else 0,
-            n_points=len(X),
-            n_splits=n_splits,
-            agreement=data.agreement,
-        )
-    )
+    counts = {"n_features": X.shape[1], "n_points": len(X), "n_splits": n_splits}
+    counts["n_classes"] = len(np.unique(y)) if classification else 0
+    frame = pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
+    return frame.assign(**counts, agreement=data.agreement)
 
 
 def _select(X, targets, error_of, folds, spec):
-    """What each selection takes; without folds there is leave-one-out alone."""
+    """The parameters that each selection takes; without folds there is leave-one-out alone."""
     gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
     errors = defaultdict(list)
     for gamma in gammas:
@@ -153,7 +118,7 @@ def _select(X, targets, error_of, folds, spec):
     chosen = {}
     for way, (i, j) in places.items():
         on_edge = i in (0, len(gammas) - 1) or j in (0, len(regs) - 1)
-        chosen[way] = Choice(float(gammas[i]), float(regs[j]), int(on_edge))
+        chosen[way] = {"gamma": gammas[i], "reg": regs[j], "on_edge": int(on_edge)}
     return chosen
 
 

@@ -55,4 +55,15 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     )
     order = {step: place for place, step in enumerate(_WORK)}
     table = table.sort_values("step", key=lambda steps: steps.map(order), kind="stable")
-    return table[[name for name in COLUMNS if name in table]]
+    shown = [
+        "step",
+        "work",
+        "dataset",
+        "method",
+        "setting",
+        "reg",
+        "ms",
+        "over the decompositions",
+    ]
+    shown += ["over the closed form", "points", "iterations", "reached", "deviation"]
+    return table[[*shown, "busy", "source"]]

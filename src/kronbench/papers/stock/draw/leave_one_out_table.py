@@ -50,17 +50,10 @@ COLUMNS = SHOWN | Columns(
 def tabulate(frame: pd.DataFrame, item: Item, printed: list[pd.DataFrame]) -> pd.DataFrame:
     """The characteristics of each data set, then one row for each setting, method and data set.
 
-    ``seconds`` is the running time of all predictions of the grid; ``paper took`` the printed one,
-    which includes the AUC, so that ``times faster`` compares it with ours and AUC together. ``by
-    submatrices`` is the time of the paper's own way to leave out rows and columns with Kronecker
-    ridge regression (in setting A the shortcut is the paper's way); with "AUC included" the
-    seconds of the AUC are added on both sides. ``middle reg cols`` is the geometric mean of the
-    drugs' weights whose AUC is within 0.005 of the best; ``loss at weights of A`` is what the
-    weights near the best of setting A cost in another one. ``the same over the gap of the
-    methods`` divides ``best less worst`` by the difference of both methods. ``on edge`` counts the
-    best weights at an end of the grid. ``deviation of it`` is that from our shortcut; of the
-    library of others the largest where both weights are 0.01 and more, and its seconds stand only
-    where it is at most 1e-8.
+    The printed times include the AUC: so do ``times faster`` and ``the same, AUC included``.
+    ``loss at weights of A`` is what the weights near the best of setting A cost in another one.
+    ``deviation of it`` is that from our shortcut; of the library of others where both weights are
+    0.01 and more, and its seconds stand only where it is at most 1e-8.
     """
     datasets, performance = printed
     peer = item.parameters["peer"]
@@ -77,7 +70,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: list[pd.DataFrame]) -> pd
     for (setting, method, dataset), curve in curves.items():
         if method == peer["name"]:
             rows.append(_of_peer(curve, curves[setting, peer["of"], dataset]))
-    return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    return pd.DataFrame(rows)
 
 
 def _characteristics(frame, printed):
@@ -106,6 +99,8 @@ def _best(quantity, curve):
 def _performance(curves, setting, method, dataset, printed):
     curve = curves[setting, method, dataset]
     row, best = _best("AUC", curve), curve["auc"].max()
+    row |= dict.fromkeys(["seconds", "by submatrices, s", "deviation of it"], np.nan)
+    row |= {"paper took": None, "by submatrices is": None}
     row["middle reg cols"] = np.exp(np.log(_near_best(curve)["reg_cols"]).mean())
     row["best less worst"] = best - curve["auc"].min()
     seconds, scoring = _seconds(curves, setting, method, dataset)

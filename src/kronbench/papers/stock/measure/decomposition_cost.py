@@ -30,14 +30,9 @@ COLUMNS = TIMING | Columns(
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each step, method, setting and weight (Stock et al. 2016, sections 3 and 5.1).
 
-    - decompositions: the eigenpairs of both kernel matrices.
-    - another weight: with these at hand, the dual coefficients for weights of 1; ``deviation`` is
-      the largest difference from those of a model trained anew, relative to the largest.
-    - grid: with these at hand, all leave-one-out predictions of two-step regression for the
-      ``points`` of the ``grid`` of both weights, in each setting.
-    - closed form: Kronecker ridge regression on all pairs from the kernel matrices.
-    - iterative: the same by MINRES on the pairs of which a share ``missing`` lacks, until the
-      residual has fallen by ``tol``: ``reached`` in ``iterations``, of ``max_iter`` at most.
+    From the eigenpairs: the dual coefficients for weights of 1 ("another weight"), with their
+    ``deviation`` from a model trained anew, and all left-out predictions ("grid"). From the kernel
+    matrices: Kronecker regression in "closed form", or by MINRES without a share of the pairs.
     """
     K, G, Y = kernels(data)
     ways = {("decompositions",): lambda: (kernel_spectrum(K), kernel_spectrum(G))}

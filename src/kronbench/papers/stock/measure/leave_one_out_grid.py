@@ -43,20 +43,10 @@ COLUMNS = TIMING | Columns(
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each setting, method and point of the grid (Stock et al. 2016, section 6.1).
 
-    A solver has ``fit_matrix`` and ``loo_grid(setting, *grids)``, one grid for each of its
-    ``weights``. ``seconds`` is the time of all leave-one-out predictions of a setting,
-    eigendecompositions included, ``scoring_seconds`` that of their AUC.
-
-    "KK by submatrices" is the paper's own way to leave out rows and columns with Kronecker ridge
-    regression (``retrained_kron_leave_one_out``). Where its eigendecompositions alone would take
-    more than ``submatrix_cap`` seconds, ``submatrix_sample`` rows, columns or both are left out,
-    drawn at random: ``extrapolated_from`` says so, ``seconds`` are extrapolated to all, and there
-    is no AUC. ``deviation`` is the largest difference from the shortcut of "KK", relative to the
-    largest prediction. "TS*" is no leave-one-out prediction: see ``_printed_setting_d``.
-
-    ``peer`` is a library of others for the method ``of``; its ``solver`` runs in a process of its
-    own with the threads of this one. A setting is left out with a reason where its grid would take
-    more than ``seconds`` of a processor or ``gigabytes`` of predictions.
+    "KK by submatrices" is the paper's own way to leave out rows and columns; where it would take
+    more than ``submatrix_cap`` seconds, these are extrapolated from ``submatrix_sample`` of them,
+    and there is no AUC. ``deviation`` is the largest difference from our predictions, relative to
+    the largest. ``peer`` is a library of others for the method ``of``, up to a cap.
     """
     problem = kernels(data)
     interacts = problem[2] > 0

@@ -19,10 +19,9 @@ COLUMNS = Columns(key=("setting", "row", "col"), numbers=("influence",), texts=(
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each setting and pair of a small label matrix (Stock et al. 2016, figure 3).
 
-    The prediction F_ij is linear in the labels; ``influence`` is the coefficient of the label of
-    (row, col) in the prediction of ``spec["pair"]``, from the shortcut applied to unit labels.
-    ``role`` is "train" where it is not zero; else the pair is left out, and it is "test" if the
-    same pairs are left out to predict it, "unused" if not.
+    ``influence`` is the coefficient of the pair's label in the prediction of ``spec["pair"]``.
+    ``role`` is "train" where it is not zero; else "test" if the same pairs are left out to predict
+    the pair itself, "unused" if not.
     """
     K, G, _ = kernels(data)
     m, q = spec["shape"]

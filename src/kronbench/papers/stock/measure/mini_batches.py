@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
 
+from kronbench.datasets import Dataset
 from kronbench.evaluation import ranking_areas
 from kronbench.models import CanonicalCorrespondence, IndependentRidge
 from kronbench.pairs.second_step import SecondStep, path_features
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
 
 _SMOOTHED_DOCUMENTS = 500
 
@@ -33,17 +30,9 @@ COLUMNS = Columns(
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each number of training documents, setting and model (Stock et al. 2016, 6.3).
 
-    Ridge regression on ``components`` features of ``CanonicalCorrespondence`` and a constant takes
-    in documents by Algorithm 1: ``start`` at first (of a small data set the first of its
-    ``sizes``), then ``batch`` at a time. Features and weights are found on the first ``start``
-    documents, since Algorithm 1 is exact in fixed features: no curve knows a document before it
-    has seen it. "independent-task" has the task kernel I, "two-step" the kernel
-    exp(-d / ``tree_width``) of the path lengths d between classes. Setting B ranks ``n_test``
-    documents of known classes, D those of the novel classes among these. ``instance_auc`` is the
-    mean over documents of the share of other classes that score below the right one, ``macro_auc``
-    the mean over classes of the AUC over documents. The weights have the least squared error of
-    leave-one-out predictions in setting B of ``left_out`` of the first documents; ``on_edge``
-    counts those at an end of their grid. ``update_seconds`` is the time of all updates so far.
+    Algorithm 1 is exact in fixed features: these and the weights are found on the first ``start``
+    documents, so that no curve knows a document before it has seen it. ``instance_auc`` is the
+    mean over documents of the share of other classes that score below the right one.
     """
     sizes = spec["sizes"][data.name]
     start = spec["start"].get(data.name, sizes[0])

@@ -17,9 +17,8 @@ COLUMNS = Columns(key=("row", "col"), texts=("role", "interacts"))
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each pair: position, role, whether it interacts (Stock et al. 2016, figure 1).
 
-    ``spec["new_targets"]`` rows and ``spec["new_drugs"]`` columns, drawn at random, come last and
-    are new; a share ``spec["withheld"]`` of the other pairs has no label. ``role`` is "train", or
-    the setting A (both vertices known), B (new row), C (new column) or D (both new).
+    ``role`` is "train", or the setting A (no label, both vertices known), B (new row), C (new
+    column) or D (both new); new vertices come last.
     """
     _, _, Y = kernels(data)
     m, q = Y.shape

@@ -35,15 +35,10 @@ COLUMNS = TIMING | Columns(
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each model, setting and weight (Stock et al. 2016, table 5.1).
 
-    ``left_out`` counts the pairs, rows or columns that are left out one at a time. A model is
-    trained without ``retrained`` of them, drawn at random. ``deviation`` is the largest difference
-    between shortcut and retraining, relative to the largest label. ``seconds`` is the time of the
-    shortcut, from the kernel matrices; ``retraining_seconds`` that of retraining, extrapolated to
-    all. ``reusing`` leaves out all in dense linear algebra that factorizes nothing twice. The
-    three ways take turns; ``waiting`` is that of the most disturbed.
-
-    Two-step regression with another spectral filter on both sides has rows without times: the
-    formulas of Corollaries 3 to 5 with its hat matrices, where they are defined.
+    ``left_out`` counts the pairs, rows or columns, ``retrained`` those, drawn at random, without
+    which a model is trained. "reusing" leaves out all in dense linear algebra that factorizes
+    nothing twice. Other spectral filters have rows without times, where Corollaries 3 to 5 are
+    defined.
     """
     K, G, Y = kernels(data)
     largest = np.abs(Y).max()
@@ -128,7 +123,7 @@ def _cases(K, G, Y, reg):
                 reusing = partial(_from_one_inverse, *pairwise[name], Y)
                 retrain = partial(_without_pair, *pairwise[name], Y)
             else:
-                reusing = partial(_REUSING[name], setting, K, G, Y, reg)
+                reusing = partial(_reusing, name, setting, K, G, Y, reg)
                 retrain = partial(_without_vertices, *given)
             yield name, setting, partial(_shortcut, *given), reusing, retrain
 
@@ -177,19 +172,13 @@ def _from_one_inverse(kernel, reg, Y):
     return Y - (inverse @ Y.ravel() / np.diag(inverse)).reshape(Y.shape)
 
 
-def _kron_reusing(setting, K, G, Y, reg):
-    """Eigenpairs of each kernel without each vertex, once each; those of the other shared."""
-    return retrained_kron_leave_one_out(setting, K, G, Y, [reg], reuse=True)[0]
-
-
-def _two_step_reusing(setting, K, G, Y, reg):
-    """A Cholesky factor of each side without each vertex, or one of it with all."""
+def _reusing(name, setting, K, G, Y, reg):
+    """KK by the eigenpairs, TS by a Cholesky factor, of each kernel without each vertex."""
+    if name == "KK":
+        return retrained_kron_leave_one_out(setting, K, G, Y, [reg], reuse=True)[0]
     left = _smoother(K, reg) if setting == "C" else _held_out_smoother(K, reg)
     right = _smoother(G, reg) if setting == "B" else _held_out_smoother(G, reg)
     return left @ Y @ right.T
-
-
-_REUSING = {"KK": _kron_reusing, "TS": _two_step_reusing}
 
 
 def _smoother(kernel, reg):

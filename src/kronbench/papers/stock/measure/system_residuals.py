@@ -17,11 +17,10 @@ COLUMNS = Columns(key=("method",), numbers=("residual", "deviation"))
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
-    """One row for each method (Stock et al. 2016, table 3.3), with weights ``reg``, ``reg_cols``.
+    """One row for each method (Stock et al. 2016, table 3.3).
 
-    ``residual`` is that of the system for the dual coefficients, relative to its right-hand side;
-    of least squares where the system has no solution. ``deviation`` is the largest difference
-    between the printed prediction function and the model's predictions, relative to these.
+    ``residual`` is that of the system for the dual coefficients, of least squares where it has no
+    solution; ``deviation`` that of the printed prediction function from the model's predictions.
     """
     K, G, Y = kernels(data)
     reg, reg_cols = spec["reg"], spec["reg_cols"]

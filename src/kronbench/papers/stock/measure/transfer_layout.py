@@ -20,10 +20,9 @@ COLUMNS = Columns(
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each approach, protein and group of tasks (Stock et al. 2016, figure 6).
 
-    Proteins stand in the order of the split of ``transfer_learning_curves``, its first repetition,
-    the test proteins last; ``tasks`` is "auxiliary" or "target", ``n_tasks`` their number.
-    ``role`` is "constant" (training labels whatever the size), "varying" (the first
-    ``spec["size"]`` proteins), "test" or "none".
+    Proteins stand in the order of the first split of ``transfer_learning_curves``, the test
+    proteins last. ``role`` is "constant" (training labels whatever the size), "varying" (those of
+    the first ``size`` proteins), "test" or "none".
     """
     _, _, Y = kernels(data)
     split = Split.draw(spec, data, Y.shape, repetition=0)

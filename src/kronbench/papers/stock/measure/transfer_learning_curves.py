@@ -48,31 +48,12 @@ COLUMNS = Columns(
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each repetition, size, curve and criterion (Stock et al. 2016, figure 7).
 
-    Every drug in turn is the target task, all other drugs are auxiliary. ``score`` is the mean
-    over target tasks of the AUC (binary labels) or concordance index over the test proteins, of
-    those tasks for which it is defined. ``approach``, ``method`` and ``selection`` (the
-    leave-one-out setting in which weights were chosen) name a curve:
-
-    - independent-task: ridge regression on ``size`` labels of the target task;
-    - multi-task: ``size`` proteins with the labels of all tasks, the target included;
-    - zero-shot: ``size`` proteins with the labels of all tasks but the target;
-    - full zero-shot: the same with all proteins of the pool, whatever ``size``;
-    - almost zero-shot: ``size`` labels of the target task, and those of the other tasks for the
-      whole pool; a ridge regression over tasks imputes the target's missing labels, one over
-      proteins follows.
-
-    ``criterion`` chose the weights of pairwise models and of the imputation: the largest AUC over
-    all left-out pairs (of binary labels), or the least squared error. A ridge regression for one
-    task always has the latter, since a task with labels of one class has no AUC; it stands under
-    both. Weights of zero-shot models and of the imputation are chosen on the tasks of the other
-    ``task_folds``, so that no label of the target has a part in them. Zero-shot Kronecker
-    regression is chosen in setting D too, where the paper has no shortcut, at the sizes of
-    ``kronecker_in_d``. ``reg`` and ``reg_cols`` are the medians of the chosen weights over the
-    target tasks; ``on_edge`` says that for half of these or more one lies at an end of the grid.
-
-    Binary labels are those of section 6.1, "rescaled", and at ``binary_sizes`` "1 and 0". The
-    negative label of the former is not zero, and ridge regression, which has no intercept, orders
-    proteins even where no training label is positive.
+    Every drug in turn is the target task, all others are auxiliary; ``score`` is the mean over
+    target tasks. With ``size`` proteins, "independent-task" has the labels of the target,
+    "multi-task" those of all tasks, "zero-shot" those of all but the target, "full zero-shot" the
+    latter for the whole pool, and "almost zero-shot" these and ``size`` labels of the target; a
+    ridge regression over tasks imputes the missing ones, one over proteins follows. ``criterion``
+    chose the weights, but for those of single tasks; ``reg`` and ``reg_cols`` are their medians.
     """
     K, G, Y = kernels(data)
     name, regs = data.name.lower(), np.asarray(spec["regs"], dtype=float)
@@ -89,12 +70,11 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             problem = Transfer(shared, values, regs)
             for size in sizes:
                 for curve in problem.curves(size, kronecker_in_d=size in in_d):
-                    name_of_curve = {"repetition": repetition, "labels": labels, "size": size}
-                    name_of_curve |= dict(zip(curve._fields[:3], curve, strict=False))
-                    measured = {"score": problem.score(curve.F), "measure": problem.measure}
-                    measured |= chosen_weights(curve.weights, regs)
-                    for criterion in curve.criteria:
-                        rows.append(name_of_curve | {"criterion": criterion} | measured)
+                    row = {"repetition": repetition, "labels": labels, "size": size}
+                    row |= dict(zip(curve._fields[:3], curve, strict=False))
+                    row |= {"score": problem.score(curve.F), "measure": problem.measure}
+                    row |= chosen_weights(curve.weights, regs)
+                    rows += [row | {"criterion": criterion} for criterion in curve.criteria]
     return pd.DataFrame(rows)
 
 

@@ -19,10 +19,8 @@ COLUMNS = Columns(key=("matrix", "row", "col"), numbers=("value",))
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each entry of each matrix that takes part (Stock et al. 2016, figure 2).
 
-    An interacting pair, drawn at random, is new in both vertices. ``matrix`` is "K", "G", "Y"
-    (training vertices), "k" and "g" (kernel values of the new target and drug), "step 1" (the new
-    target's predictions for the known drugs, Eq. 10), "step 2" (the new pair), "label" (the true
-    one) and "direct" (the new pair by Eq. 11, in one step).
+    An interacting pair, drawn at random, is new in both vertices. "step 1" is the new target's
+    predictions for the known drugs (Eq. 10), "step 2" the new pair, "direct" the same by Eq. 11.
     """
     K, G, Y = kernels(data)
     reg, reg_cols = spec["reg"], spec["reg_cols"]
