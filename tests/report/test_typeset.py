@@ -51,7 +51,7 @@ def texts_of(value):
 FORMULAS = texts_of(
     [
         *(losses.FORMULAS, complexity.PRINTED, shortcut_accuracy.FORMULAS),
-        *(system_residuals.PRINTED, system_residuals.STATEMENTS),
+        system_residuals.PRINTED,
         ("R̂ (Ĝ ⊗ K̂) Rᵀ a", "n × n, 2⁻⁷ ≤ σ² ≠ ∞, Ψ / n → Φ"),
         ("row ⌊i/c⌋ of Q", "‖f‖² ≥ 0, dr ≫ n", "∂²J/∂a² ≈ 0"),
     ]

@@ -125,8 +125,9 @@ def csi_all_ahead(
     max_rank: int | None,
     kappa: float = 0.99,
     center: bool = True,
+    tol: float = 0.0,
 ) -> LowRankFactor:
-    """The decomposition that :func:`csi` has with a look-ahead over all points and no tolerance.
+    """The decomposition that :func:`csi` has with a look-ahead over all points.
 
     Keeps the residual K - G G^T, whose columns are those that each pivot would add, and their
     part outside the span of G as n by n matrices, which each step changes by an outer product:
@@ -136,7 +137,7 @@ def csi_all_ahead(
     ----------
     kernel_matrix : (n, n) array
         Symmetric, positive semidefinite.
-    targets, max_rank, kappa, center
+    targets, max_rank, kappa, center, tol
         As for :func:`csi`; the targets do not all vanish.
     """
     _, diagonal = open_kernel(kernel_matrix)
@@ -158,6 +159,8 @@ def csi_all_ahead(
         explained = np.divide(explained, lengths, out=np.zeros(n), where=lengths > floors[1])[left]
         of_points = weights[0] * squares + weights[1] * explained
         best = int(of_points.argmax())
+        if of_points[best] < tol:
+            break
         pivot = int(left[best])
         column = residual[:, pivot] / math.sqrt(residual[pivot, pivot])
         if lengths[pivot] > floors[1][pivot]:

@@ -79,13 +79,13 @@ class PrefixPath:
                 f"factor has shape {factor.shape} and targets has shape {targets.shape}: "
                 "give two-dimensional arrays with the same number of rows"
             )
-        self.factor, self.targets = factor, targets
+        self.n_points = len(factor)
         self.factor_mean, self.target_mean = factor.mean(axis=0), targets.mean(axis=0)
-        self._centred = self._triangularize()
+        self._centred = self._triangularize(factor, targets)
 
     def solve(self, reg: float) -> PrefixSolution:
         """The machines for one regularization weight, in O(k^3)."""
-        n, k = self.factor.shape
+        n, k = self.n_points, len(self.factor_mean)
         penalty = np.zeros_like(self._centred)
         np.fill_diagonal(penalty, np.sqrt(n * check_positive(reg, "reg")))
         both = np.linalg.qr(np.vstack([self._centred, penalty]), mode="r")
@@ -96,15 +96,15 @@ class PrefixPath:
         solution = self.solve(reg)
         yield from solution.staged(solution.scores(rows))
 
-    def _triangularize(self):
+    def _triangularize(self, all_rows, all_targets):
         """R beside Q^T Y, (k, k + d), a block of points at a time."""
-        k, d = self.factor.shape[1], self.targets.shape[1]
+        k, d = all_rows.shape[1], all_targets.shape[1]
         size = max(4 * k, 8192)
         both = np.zeros((k, k + d))
-        for start in range(0, len(self.factor), size):
+        for start in range(0, self.n_points, size):
             rows = slice(start, start + size)
-            factor = self.factor[rows] - self.factor_mean
-            targets = self.targets[rows] - self.target_mean
+            factor = all_rows[rows] - self.factor_mean
+            targets = all_targets[rows] - self.target_mean
             block = np.vstack([both, np.hstack([factor, targets])])
             # rows below k only hold the norm of the targets outside the span
             both = np.linalg.qr(block, mode="r")[:k]

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError
-from kronbench.linalg.csi_decomposition import csi
+from kronbench.linalg.csi_decomposition import csi, csi_all_ahead
 from kronbench.linalg.gram_matrix import gram
 from kronbench.linalg.kernel_columns import KernelColumns
 from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
@@ -56,8 +56,8 @@ default "gaussian"
         Largest number of pivots; n when None.
     kappa : float, default 0.99
         Weight of the targets in the choice of pivots; for "csi".
-    lookahead : int, default 40
-        Number of look-ahead steps; for "csi".
+    lookahead : int or None, default 40
+        Number of look-ahead steps; None looks ahead at all points; for "csi".
     tol : float, default 1e-4
         Stops the decomposition: a gain for "csi", a residual relative to the largest diagonal
         entry of the kernel for "cholesky".
@@ -74,8 +74,8 @@ default "gaussian"
         Indices of the pivots among the training points, in order of choice.
     gains_ : (k,) array
         Decrease of the criterion by each pivot.
-    solution_ : PrefixSolution
-        The machines of all ranks; see :mod:`kronbench.linalg.lssvm_paths`.
+    path_ : PrefixPath
+        The machines of all ranks and weights; see :mod:`kronbench.linalg.lssvm_paths`.
     coef_ : (k, d) array
         Of the machine of rank k, on the columns of the factor.
     intercept_ : (d,) array
@@ -83,8 +83,9 @@ default "gaussian"
 
     Notes
     -----
-    Training costs O((k + lookahead)^2 n + k n d) and k + lookahead kernel columns; prediction
-    takes kernel values with the k pivots only and O(k^2) for each point.
+    Training costs O((k + lookahead)^2 n + k n d) and k + lookahead kernel columns; with a
+    look-ahead at all points O(k n^2) and the kernel matrix. Prediction takes kernel values with
+    the k pivots only and O(k^2) for each point.
     """
 
     _parameter_constraints: ClassVar = {
@@ -95,7 +96,7 @@ default "gaussian"
         "decomposition": [StrOptions({"csi", "cholesky"})],
         "max_rank": [COUNT, None],
         "kappa": [Interval(Real, 0, 1, closed="both")],
-        "lookahead": [COUNT_FROM_0],
+        "lookahead": [COUNT_FROM_0, None],
         "tol": [AT_LEAST_0],
     }
 
@@ -109,7 +110,7 @@ default "gaussian"
         decomposition: str = "csi",
         max_rank: int | None = None,
         kappa: float = 0.99,
-        lookahead: int = 40,
+        lookahead: int | None = 40,
         tol: float = 1e-4,
     ):
         self.task = task
@@ -142,13 +143,9 @@ default "gaussian"
             y_numeric=regression,
         )
         targets = self._encode(y)
-        kernel = X if self._is_precomputed() else KernelColumns(X, self.kernel, self.gamma)
-        if self.decomposition == "csi":
-            factor = csi(kernel, targets, self.max_rank, self.kappa, self.lookahead, self.tol)
-        else:
-            factor = incomplete_cholesky(kernel, self.max_rank, self.tol)
-        self.solution_ = PrefixPath(factor.factor, targets).solve(self.reg)
-        self.coef_, self.intercept_ = self.solution_.coef()
+        factor = self._decompose(X, targets)
+        self.path_ = PrefixPath(factor.factor, targets)
+        self.coef_, self.intercept_ = self.path_.solve(self.reg).coef()
         self.pivots_, self.gains_ = factor.pivots, factor.gains
         self.factor_ = LowRankFactor(
             factor.factor[factor.pivots], np.arange(factor.rank), factor.gains
@@ -160,9 +157,15 @@ default "gaussian"
         """Classes (n_new,), or responses (n_new,) or (n_new, d), at X."""
         return self._decide(self._rows(X) @ self.coef_ + self.intercept_)
 
-    def staged_predict(self, X: ArrayLike | sparse.sparray) -> Iterator[np.ndarray]:
-        """Yields what ``predict`` returns, with the first 1, ..., k pivots; O(n k d) in all."""
-        for responses in self.solution_.staged(self.solution_.scores(self._rows(X))):
+    def staged_predict(
+        self, X: ArrayLike | sparse.sparray, reg: float | None = None
+    ) -> Iterator[np.ndarray]:
+        """Yields what ``predict`` returns, with the first 1, ..., k pivots; O(n k d) in all.
+
+        With ``reg`` the machines of another weight, on the same factor; O(k^3) more.
+        """
+        rows = self._rows(X)
+        for responses in self.path_.staged_responses(rows, self.reg if reg is None else reg):
             yield self._decide(responses)
 
     @available_if(lambda self: self.task == "classification")
@@ -197,6 +200,20 @@ default "gaussian"
 
     def _is_precomputed(self):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _decompose(self, X, targets):
+        if (
+            self.decomposition == "csi"
+            and self.lookahead is None
+            and np.ptp(targets, axis=0).any()
+        ):
+            K = X if self._is_precomputed() else gram(X, kernel=self.kernel, gamma=self.gamma)
+            return csi_all_ahead(K, targets, self.max_rank, self.kappa, tol=self.tol)
+        kernel = X if self._is_precomputed() else KernelColumns(X, self.kernel, self.gamma)
+        if self.decomposition == "cholesky":
+            return incomplete_cholesky(kernel, self.max_rank, self.tol)
+        lookahead = X.shape[0] if self.lookahead is None else self.lookahead
+        return csi(kernel, targets, self.max_rank, self.kappa, lookahead, self.tol)
 
     def _encode(self, y):
         if self.task == "regression":

@@ -18,6 +18,9 @@ SPEC = {
     "selection_points": 60,
     "readings_points": 3000,
     "max_rank": 40,
+    "max_ranks": {},
+    "kappa": 0.99,
+    "lookahead": 40,
     "ahead_points": 400,
     "seed": 5,
     "time_cap": 10,
@@ -109,16 +112,11 @@ def test_the_smallest_rank_is_the_first_within_one_deviation():
     assert minimal_rank._smallest(np.array([curve, curve]), full, 1.0) == 3
     assert minimal_rank._smallest(np.array([curve, curve]), full, 2.0) == 4
     assert np.isnan(minimal_rank._smallest(np.array([curve[:2]] * 2), full, 1.0))
-
-
-def test_a_stop_keeps_the_last_machine():
+    # a stop keeps the last machine
     paths = [(np.array([0.9, 0.5, 0.3]), 2), (np.array([0.8, 0.4]), 2)]
-    np.testing.assert_array_equal(
-        minimal_rank._curves(paths, "none"), [[0.9, 0.5, 0.3], [0.8, 0.4, 0.4]]
-    )
-    np.testing.assert_array_equal(
-        minimal_rank._curves(paths, "gain 1e-4"), [[0.9, 0.5], [0.8, 0.4]]
-    )
+    kept = {"none": [[0.9, 0.5, 0.3], [0.8, 0.4, 0.4]], "gain 1e-4": [[0.9, 0.5], [0.8, 0.4]]}
+    for stop, errors in kept.items():
+        np.testing.assert_array_equal(minimal_rank._curves(paths, stop), errors)
 
 
 def test_the_row_of_a_data_set_has_the_factor_to_the_printed_ranks():
@@ -127,9 +125,7 @@ def test_the_row_of_a_data_set_has_the_factor_to_the_printed_ranks():
     assert (row["ratio"], row["at least"]) == (1.5, False)
     assert row["times printed"] == 5  # 15 of 3 and 9 of 2
     assert (row["paper classes"], row["agreement"]) == (3, "exact, 2 classes for 3")
-
-
-def test_where_cholesky_gets_nowhere_the_ratio_is_a_lower_bound():
+    # where Cholesky gets nowhere the ratio is a lower bound
     row = table.tabulate(rows_of_ranks({"cholesky": np.nan, "csi": 15}), ITEM, PRINTED).iloc[0]
     assert pd.isna(row["Cholesky"])
     assert (row["CSI"], row["ratio"], row["at least"]) == (15, 2.0, True)

@@ -5,7 +5,7 @@ import pytest
 
 from kronbench.datasets.drug_target import kernels
 from kronbench.papers.stock.draw.decomposition_cost import tabulate
-from kronbench.papers.stock.measure.decomposition_cost import _incomplete
+from kronbench.papers.stock.measure.decomposition_cost import incomplete
 from kronbench.runner.items import load_plan
 from kronbench.runner.job import run_experiment
 from tests.helpers import merged
@@ -42,7 +42,7 @@ def test_iterations_end_where_they_should(frame):
 
 def test_a_share_of_the_pairs_is_missing(nr):
     K, G, Y = kernels(nr)
-    pairs, y = _incomplete(K, G, Y, 0.1, np.random.default_rng(0))
+    pairs, y = incomplete(K, G, Y, 0.1, np.random.default_rng(0))
     assert len(pairs) == Y.size - round(0.1 * Y.size)
     assert (y == Y[pairs.rows, pairs.cols]).all()
 

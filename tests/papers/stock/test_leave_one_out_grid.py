@@ -36,9 +36,18 @@ GRID = {
 }
 
 
+ITEM = load_plan(merged()).item("stock", "table-6.1")
+
+
 @pytest.fixture(scope="module")
 def grid(nr):
     return run_experiment("stock.leave_one_out_grid", GRID, nr, "nr")
+
+
+def areas_of(frame, dataset="nr", quantity="AUC"):
+    """The rows of the table on one quantity, by setting and method."""
+    table = leave_one_out_table.tabulate(frame.assign(dataset=dataset), ITEM, read_printed(ITEM))
+    return table[table["quantity"] == quantity].set_index(["setting", "method"])
 
 
 def test_each_setting_and_point_of_the_grid_has_one_row(grid):
@@ -98,28 +107,24 @@ def test_a_solver_that_is_not_installed_is_skipped_with_its_reason(nr):
     assert frame.attrs["skipped"] == ["elsewhere.Solver was skipped: elsewhere is not installed"]
 
 
-def test_printed_numbers_stand_beside_ours_and_the_empty_cell_is_marked(grid):
-    item = load_plan(merged()).item("stock", "table-6.1")
-    frame = grid.assign(dataset="e")
-    table = leave_one_out_table.tabulate(frame, item, read_printed(item))
-    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
-    best = frame[(frame["setting"] == "B") & (frame["method"] == "TS")]["auc"].max()
+def test_printed_numbers_stand_beside_ours(grid):
+    areas = areas_of(grid, "e")
+    best = grid[(grid["setting"] == "B") & (grid["method"] == "TS")]["auc"].max()
     assert areas.loc[("B", "TS"), "ours"] == best
     assert areas.loc[("B", "TS"), "paper"] == 0.9256
     assert areas.loc[("D", "TS*"), "paper"] == 0.8270
-    assert areas["beyond"].dropna().replace("", np.nan).dropna().index.tolist() == [("D", "KK")]
+    assert np.isnan(areas.loc[("D", "KK"), "paper"])  # left empty after three days
     hours = areas.loc[("D", "KK")]
     spent = grid[(grid["setting"] == "D") & (grid["method"] == "KK")].iloc[0]
     ours = spent["seconds"] + spent["scoring_seconds"]  # the paper's time includes the AUC
     assert hours["times faster"] * ours == pytest.approx(3 * 86400)
-    counts = table.set_index("quantity")
-    assert counts.loc["targets", "paper"] == 664
-    assert counts.loc["targets", "ours"] == frame["targets"].iloc[0]
+    targets = areas_of(grid, "e", "targets").iloc[0]
+    assert (targets["paper"], targets["ours"]) == (664, grid["targets"].iloc[0])
 
 
 def test_figures_4_and_5_draw_the_table(grid):
     item = load_plan(merged()).item("stock", "figure-4")
-    assert item.table("e") == load_plan(merged()).item("stock", "table-6.1").table("e")
+    assert item.table("e") == ITEM.table("e")
     frame = grid.assign(dataset="e")
     lines = regularization_curves.draw(frame, item).axes[0].get_lines()
     curve = frame[(frame["method"] == "KK") & (frame["setting"] == "A")]
@@ -143,20 +148,12 @@ def test_figures_4_and_5_draw_the_table(grid):
 def test_the_printed_numbers_of_nr_come_out():
     if not os.environ.get("KRONBENCH_MIRROR"):
         pytest.skip("KRONBENCH_MIRROR is not set")
-    spec = load_plan(merged()).item("stock", "table-6.1").parameters
-    frame = run_experiment(
-        "stock.leave_one_out_grid",
-        dict(spec),
-        load("nr", policy="real"),
-        "nr",
-    )
-    best = frame.groupby(["method", "setting"])["auc"].max()
-    assert best["KK", "A"] == pytest.approx(0.8662, abs=1e-4)
-    assert best["TS", "A"] == pytest.approx(0.8857, abs=1e-4)
-    assert best["TS", "C"] == pytest.approx(0.8515, abs=1e-4)
-    assert best["KK", "D"] == pytest.approx(0.7107, abs=1e-4)
-    assert best["TS*", "D"] == pytest.approx(0.7275, abs=1e-4)
-    assert best["TS", "D"] == pytest.approx(0.7269, abs=1e-4)
+    nr = load("nr", policy="real")
+    frame = run_experiment("stock.leave_one_out_grid", dict(ITEM.parameters), nr, "nr")
+    best = frame.groupby(["method", "setting"])["auc"].max().to_dict()
+    printed = {("KK", "A"): 0.8662, ("TS", "A"): 0.8857, ("TS", "C"): 0.8515, ("KK", "D"): 0.7107}
+    printed |= {("TS*", "D"): 0.7275, ("TS", "D"): 0.7269}
+    assert {key: best[key] for key in printed} == pytest.approx(printed, abs=1e-4)
 
 
 def test_the_papers_own_way_predicts_what_the_shortcut_does(grid):
@@ -178,37 +175,28 @@ def test_what_would_take_too_long_is_sampled_and_extrapolated_and_said_so(nr):
         "C": f"2 of {q} columns",
         "D": f"4 of {m * q} pairs",
     }
-    item = load_plan(merged()).item("stock", "table-6.1")
-    table = leave_one_out_table.tabulate(frame.assign(dataset="nr"), item, read_printed(item))
-    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
+    areas = areas_of(frame)
     assert areas.loc[("B", "TS"), "by submatrices is"] == f"extrapolated from 2 of {m} rows"
 
 
-@pytest.mark.parametrize(("setting", "seconds"), [("B", 1 + 8 * 10), ("C", 1 + 8 * 5)])
+@pytest.mark.parametrize(
+    ("setting", "seconds"),
+    [
+        ("B", 1 + 8 * 10),
+        ("C", 1 + 8 * 5),
+        # two rows: one second for both, eight for their four pairs
+        ("D", 20 * 1 / 2 + 200 * 8 / 4),
+    ],
+)
 def test_what_is_shared_is_not_multiplied(setting, seconds):
-    def timing(seconds):
-        return Timing(seconds, seconds, seconds, 1, seconds, 0.0, 1)
-
-    Y = np.zeros((20, 10))
-    own_way = leave_one_out_grid._OwnWay(
-        setting, (np.eye(20), np.eye(10), Y), [1.0], 2, np.random.default_rng(0)
-    )
-    shared, whole = own_way.pieces
-    found = own_way.timing({shared: (None, timing(1.0)), whole: (None, timing(9.0))})
+    problem = np.eye(20), np.eye(10), np.zeros((20, 10))
+    own_way = leave_one_out_grid.OwnWay(setting, problem, [1.0], 2, np.random.default_rng(0))
+    timed = {
+        name: (None, Timing(spent, spent, spent, 1, spent, 0.0, 1))
+        for name, spent in zip(own_way.pieces, (1.0, 9.0), strict=True)
+    }
+    found = own_way.timing(timed)
     assert found.seconds == found.seconds_low == pytest.approx(seconds)
-
-
-def test_in_setting_d_the_rows_are_shared_by_their_pairs():
-    def timing(seconds):
-        return Timing(seconds, seconds, seconds, 1, seconds, 0.0, 1)
-
-    own_way = leave_one_out_grid._OwnWay(
-        "D", (np.eye(20), np.eye(10), np.zeros((20, 10))), [1.0], 2, np.random.default_rng(0)
-    )
-    shared, whole = own_way.pieces
-    found = own_way.timing({shared: (None, timing(1.0)), whole: (None, timing(9.0))})
-    # two rows: one second for both, eight for their four pairs
-    assert found.seconds == pytest.approx(20 * 1 / 2 + 200 * 8 / 4)
 
 
 def test_scoring_is_outside_the_clock(nr, monkeypatch):
@@ -237,9 +225,7 @@ def test_scoring_is_outside_the_clock(nr, monkeypatch):
 
 
 def test_the_table_says_what_the_weights_of_setting_a_cost(grid):
-    item = load_plan(merged()).item("stock", "table-6.1")
-    table = leave_one_out_table.tabulate(grid.assign(dataset="nr"), item, read_printed(item))
-    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
+    areas = areas_of(grid)
     points = grid[grid["method"] == "TS"].set_index(["setting", "reg", "reg_cols"])["auc"]
     near = points["A"] >= points["A"].max() - 0.005
     for setting in "BCD":
@@ -247,39 +233,30 @@ def test_the_table_says_what_the_weights_of_setting_a_cost(grid):
         assert areas.loc[(setting, "TS"), "loss at weights of A"] == pytest.approx(loss)
         spread = points[setting].max() - points[setting].min()
         assert areas.loc[(setting, "TS"), "best less worst"] == pytest.approx(spread)
-    both = grid.groupby(["setting", "method"])[["seconds", "scoring_seconds"]].first()
-    ours = both.loc[("D", "TS")].sum()
-    theirs = both.loc[("D", "KK by submatrices"), "seconds"]
-    theirs += both.loc[("D", "KK"), "scoring_seconds"]
-    assert areas.loc[("D", "TS"), "the same, AUC included"] == pytest.approx(theirs / ours)
+        weights = points[setting].reset_index()
+        weights = weights[weights["auc"] >= weights["auc"].max() - 0.005]["reg_cols"]
+        middle = np.exp(np.log(weights).mean())
+        assert areas.loc[(setting, "TS"), "middle reg cols"] == pytest.approx(middle)
+    # a grid of two values has nothing but ends
+    assert areas["on edge"].to_dict() == {
+        (setting, method): 1 if method == "KK" else 2 for setting, method in areas.index
+    }
 
 
 def test_the_table_compares_two_step_regression_with_both_ways(grid):
-    item = load_plan(merged()).item("stock", "table-6.1")
-    table = leave_one_out_table.tabulate(grid.assign(dataset="nr"), item, read_printed(item))
-    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
+    areas = areas_of(grid)
     assert "KK by submatrices" not in areas.index.get_level_values("method")
-    seconds = grid.groupby(["setting", "method"])["seconds"].first()
+    clocks = grid.groupby(["setting", "method"])[["seconds", "scoring_seconds"]].first()
+    seconds = clocks["seconds"]
     for setting in "BCD":
         own_way = seconds[setting, "KK by submatrices"]
         assert areas.loc[(setting, "KK"), "by submatrices, s"] == own_way
         ratio = areas.loc[(setting, "TS"), "speed-up over KK by submatrices"]
         assert ratio == pytest.approx(own_way / seconds[setting, "TS"])
     assert areas.loc[("A", "KK"), ["by submatrices, s", "deviation of it"]].isna().all()
-
-
-def test_the_table_has_the_middle_of_the_best_weights_and_says_where_they_end(grid):
-    item = load_plan(merged()).item("stock", "table-6.1")
-    table = leave_one_out_table.tabulate(grid.assign(dataset="nr"), item, read_printed(item))
-    areas = table[table["quantity"] == "AUC"].set_index(["setting", "method"])
-    for (setting, method), part in grid[grid["method"] != "KK by submatrices"].groupby(
-        ["setting", "method"]
-    ):
-        row, near = areas.loc[setting, method], part[part["auc"] >= part["auc"].max() - 0.005]
-        assert row["middle reg"] == pytest.approx(np.exp(np.log(near["reg"]).mean()))
-        # a grid of two values has nothing but ends
-        assert row["on edge"] == (1 if method == "KK" else 2)
-    assert areas.loc[("B", "KK"), "middle reg cols"] != areas.loc[("B", "TS"), "middle reg cols"]
+    theirs = seconds["D", "KK by submatrices"] + clocks.loc[("D", "KK"), "scoring_seconds"]
+    ratio = theirs / clocks.loc[("D", "TS")].sum()
+    assert areas.loc[("D", "TS"), "the same, AUC included"] == pytest.approx(ratio)
 
 
 PEER = {
@@ -315,23 +292,15 @@ def test_predictions_of_a_library_are_compared_at_each_point_of_the_grid(beside)
 
 
 def test_the_table_has_a_row_for_each_setting_of_the_library(beside):
-    item = load_plan(merged()).item("stock", "table-6.1")
-    table = leave_one_out_table.tabulate(beside.assign(dataset="nr"), item, read_printed(item))
-    rows = table[table["quantity"] == "AUC by RLScore"].set_index("setting")
+    rows = areas_of(beside, quantity="AUC by RLScore").droplevel("method")
     assert list(rows.index) == ["A", "B", "C", "D"]
     np.testing.assert_allclose(rows["deviation of it"].astype(float), peer.OFF)
-    np.testing.assert_allclose(rows["deviation at any weights"], peer.OFF)
     assert rows["paper"].isna().all()
     assert rows[["seconds", "seconds over ours"]].isna().all(axis=None)  # of other numbers
-    same = beside.assign(dataset="nr", deviation=0.0)
-    right = leave_one_out_table.tabulate(same, item, read_printed(item))
-    right = right[right["quantity"] == "AUC by RLScore"].set_index("setting")
+    right = areas_of(beside.assign(deviation=0.0), quantity="AUC by RLScore")
     seconds = beside.groupby(["setting", "method"])["seconds"].first()
     ratio = seconds["B", "RLScore"] / seconds["B", "TS"]
-    assert right.loc["B", "seconds over ours"] == pytest.approx(ratio)
-    without = beside[beside["method"] != "RLScore"].assign(dataset="nr")
-    rest = leave_one_out_table.tabulate(without, item, read_printed(item))
-    assert rest.equals(table[table["quantity"] != "AUC by RLScore"].astype(rest.dtypes))
+    assert right.loc[("B", "RLScore"), "seconds over ours"] == pytest.approx(ratio)
 
 
 @pytest.mark.parametrize("cap", [{"seconds": 0}, {"gigabytes": 1e-6}])

@@ -13,7 +13,6 @@ _OTHER_ROWS = {
     "total, by rank",
     "one iteration: permute, exact gain, gains of all",
     "one iteration: redo Cholesky steps",
-    "identity",
 }
 
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold, ShuffleSplit
 from tqdm import tqdm
 
-from kronbench.linalg import LowRankFactor, csi, gram, incomplete_cholesky
-from kronbench.linalg.csi_decomposition import csi_all_ahead
-from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
-from kronbench.models import LSSVM
+from kronbench.datasets import Dataset
+from kronbench.linalg import gram
+from kronbench.linalg.lssvm_paths import LSSVMPath
+from kronbench.models import CSILSSVM, LSSVM
 from kronbench.runner.columns import Columns
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
 
 _STOP = 1e-4  # "the stopping criterion (the minimal gain at each iteration)"
 _BOUNDS = {"deviation": lambda splits: 1.0, "deviation of the mean": np.sqrt}
@@ -34,79 +31,54 @@ COLUMNS = Columns(
     ),
     numbers=("error", "gamma", "gamma p", "reg"),
     texts=("agreement",),
-    values={
-        "selection": (
-            *("training error, widest first", "training error, heaviest first"),
-            *("leave-one-out", "five-fold"),
-        ),
-        "decomposition": ("full", "cholesky", "csi", "csi, all ahead"),
-        "bound": ("deviation", "deviation of the mean"),
-        "stop": ("none", "gain 1e-4"),
-    },
 )
-
-
-class Choice(NamedTuple):
-    """The parameters that a selection took, and whether one lies at an end of its grid: 0 or 1."""
-
-    gamma: float
-    reg: float
-    on_edge: int
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """Two kinds of rows, told apart by ``decomposition`` (Bach & Jordan 2005, section 6.3).
 
-    - "full": for each split and selection the test error of the machine on the full kernel
-      matrix, with the selected ``gamma`` (``gamma p``: in 1/p), ``reg`` (the paper's tau), and
-      ``on_edge``.
-    - "cholesky", "csi", "csi, all ahead" (a look-ahead over all points, up to ``ahead_points``):
-      for each selection, bound and stop the smallest rank whose test error, a mean over the
-      splits, is within the bound of that of the full machine; empty where none up to ``tried``
-      is. ``rank_low`` and ``rank_high`` are its extremes when one split is left out.
-
-    What the paper leaves open, or says in a way of its own:
-
-    - selection: the least error on the training part itself ("chosen so as to minimize error on
-      the training split"), of equals the widest kernel (then the least weight) or the heaviest
-      weight (then the widest kernel); or the least leave-one-out, or five-fold, error within it.
-      On at most ``selection_points`` training points; data sets of more than ``readings_points``
-      points have leave-one-out alone.
-    - bound: the standard deviation over splits of the error of the full machine, or that over
-      the square root of the number of splits.
-    - stop: where the gain falls below 1e-4 (Cholesky: its lower bound, the residual diagonal
-      entry of the pivot), after which the last machine stays; or nowhere.
-
-    Variables have unit variance in the training part; 75/25 splits, ``splits`` of them, fewer
-    where they would have more than ``points`` points together, but three at least. An error is the
-    share of wrong classes, or the squared error relative to the variance of the response.
-    ``max_rank`` bounds the ranks, and ``max_ranks`` those of single data sets.
+    "full": for each split and selection the test error of the machine on the full kernel matrix.
+    Others: for each selection, bound and stop the smallest rank whose mean test error is within
+    the bound of that; empty where none up to ``tried`` is; ``rank_low`` and ``rank_high`` are its
+    extremes when one split is left out. The caption of section-6.3 tells the readings. Errors are
+    shares of wrong classes, or squared errors relative to the variance of the response.
     """
     X, y = data["X"], data["y"]
     classification = y.dtype.kind in "iu"
-    max_rank = spec.get("max_ranks", {}).get(data.name, spec["max_rank"])
-    ahead = len(X) <= spec["ahead_points"]
+    max_rank = spec["max_ranks"].get(data.name, spec["max_rank"])
     n_splits = min(spec["splits"], max(3, spec["points"] // len(X)))
     splitter = ShuffleSplit(n_splits, test_size=0.25, random_state=int(rng.integers(2**31)))
     rows, paths = [], defaultdict(list)
     for split, (train, test) in enumerate(tqdm(splitter.split(X), desc=data.name, unit="split")):
-        scaled = X / _scale(X[train])
+        scale = X[train].std(axis=0)
+        scaled = X / np.where(scale > 0, scale, 1.0)
         targets, decide = _coding(y, train, classification)
         part = np.sort(rng.permutation(train)[: spec["selection_points"]])
-        folds = _folds(len(part), rng)
-        every = len(X) <= spec["readings_points"]
-        chosen = _select(scaled[part], targets[part], y[part], decide, folds, spec, every)
-        for selection, choice, error, factors in _machines(
-            scaled, targets, y, train, test, decide, chosen, max_rank, ahead
-        ):
-            rows.append(
-                {"selection": selection, "split": split, "decomposition": "full", "error": error}
-                | choice._asdict()
-                | {"gamma p": choice.gamma * X.shape[1], "selected on": len(part)}
-            )
-            for name, path in factors.items():
-                if name != "csi, all ahead" or selection == "leave-one-out":
-                    paths[selection, name].append(path)
+        folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31))).split(part)
+        folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
+        error_of_part = partial(_error, decide, y[part])
+        chosen = _select(scaled[part], targets[part], error_of_part, folds, spec)
+        for gamma in sorted({choice["gamma"] for choice in chosen.values()}):
+            took = {name: choice for name, choice in chosen.items() if choice["gamma"] == gamma}
+            ahead = len(X) <= spec["ahead_points"] and "leave-one-out" in took
+            K = gram(scaled[train], kernel="gaussian", gamma=gamma)
+            K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
+            error_of = partial(_error, decide, y[test])
+            machines = _low_rank_machines(K, targets[train], max_rank, ahead, spec)
+            measured = {
+                reg: _test_errors(K, K_test, targets[train], machines, reg, error_of)
+                for reg in {choice["reg"] for choice in took.values()}
+            }
+            for selection, choice in took.items():
+                error, of_machines = measured[choice["reg"]]
+                rows.append(
+                    {"selection": selection, "split": split, "decomposition": "full"}
+                    | {"error": error, **choice}
+                    | {"gamma p": gamma * X.shape[1], "selected on": len(part)}
+                )
+                for name, errors in of_machines.items():
+                    if name != "csi, all ahead" or selection == "leave-one-out":
+                        paths[selection, name].append((errors, machines[name][1]))
     full = pd.DataFrame(rows)
     for (selection, name), of_splits in paths.items():
         errors = full.loc[full["selection"] == selection].sort_values("split")["error"].to_numpy()
@@ -118,70 +90,70 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
                 {"selection": selection, "decomposition": name, "bound": bound, "stop": stop}
                 | {"rank": rank, "rank_low": low, "rank_high": high, "tried": tried}
             )
-    n_classes = len(np.unique(y)) if classification else 0
-    frame = pd.DataFrame(rows)
     whole = ["split", "on_edge", "selected on", "rank", "rank_low", "rank_high", "tried"]
-    return frame.astype(dict.fromkeys(whole, "Int64")).assign(
-        n_features=X.shape[1],
-        n_classes=n_classes,
-        n_points=len(X),
-        n_splits=n_splits,
-        agreement=data.agreement,
-    )
+    counts = {"n_features": X.shape[1], "n_points": len(X), "n_splits": n_splits}
+    counts["n_classes"] = len(np.unique(y)) if classification else 0
+    frame = pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
+    return frame.assign(**counts, agreement=data.agreement)
 
 
-def _machines(scaled, targets, y, train, test, decide, chosen, max_rank, ahead):
-    """For each selection its choice, error of the full machine, and paths of the factors.
-
-    A path is the errors of rank 1, 2, ... with the rank at which the paper's stop ends it. One
-    width's kernel matrix and factors serve all selections that took it.
-    """
-    for gamma in sorted({choice.gamma for choice in chosen.values()}):
-        K = gram(scaled[train], kernel="gaussian", gamma=gamma)
-        K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
-        took = {name: choice for name, choice in chosen.items() if choice.gamma == gamma}
-        factors = [
-            (
-                name,
-                stop,
-                PrefixPath(factor.factor, targets[train]),
-                K_test[:, factor.pivots],
-                factor,
-            )
-            for name, factor, stop in _factors(
-                K, targets[train], max_rank, ahead and "leave-one-out" in took
-            )
-        ]
-        done = {}
-        for selection, choice in took.items():
-            if choice.reg not in done:
-                full = LSSVM(reg=choice.reg, kernel="precomputed").fit(K, targets[train])
-                error = _error(decide(full.predict(K_test)), y[test])
-                paths = {}
-                for name, stop, path, columns, factor in factors:
-                    responses = path.staged_responses(factor.transform(columns), choice.reg)
-                    errors = [_error(decide(of_rank), y[test]) for of_rank in responses]
-                    paths[name] = (np.array(errors), stop)
-                done[choice.reg] = error, paths
-            yield selection, choice, *done[choice.reg]
+def _select(X, targets, error_of, folds, spec):
+    """The parameters that each selection takes; without folds there is leave-one-out alone."""
+    gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
+    errors = defaultdict(list)
+    for gamma in gammas:
+        path = LSSVMPath(gram(X, kernel="gaussian", gamma=gamma), targets)
+        responses = {"leave-one-out": path.leave_one_out(regs)}
+        if folds:
+            responses["five-fold"] = path.leave_out(folds, regs)
+            responses["training"] = path.fitted(regs)
+        for way, of_regs in responses.items():
+            errors[way].append([error_of(of_reg) for of_reg in of_regs])
+    errors = {way: np.array(grid) for way, grid in errors.items()}  # (gammas, regs)
+    places = {way: _first(grid) for way, grid in errors.items() if way != "training"}
+    if folds:
+        places["training error, widest first"] = _first(errors["training"])
+        weight, width = _first(errors["training"].T[::-1])  # regs from the largest on, gammas
+        places["training error, heaviest first"] = (width, len(regs) - 1 - weight)
+    chosen = {}
+    for way, (i, j) in places.items():
+        on_edge = i in (0, len(gammas) - 1) or j in (0, len(regs) - 1)
+        chosen[way] = {"gamma": gammas[i], "reg": regs[j], "on_edge": int(on_edge)}
+    return chosen
 
 
-def _factors(K, targets, max_rank, ahead) -> Iterator[tuple[str, LowRankFactor, int]]:
-    """Name, factor, and the rank at which the gains first fall below the paper's stop."""
-    max_rank = min(max_rank, len(K))
-    factor = incomplete_cholesky(K, max_rank=max_rank)
-    yield "cholesky", factor, _before(factor.factor[factor.pivots].diagonal() ** 2)
-    factor = csi(K, targets, max_rank=max_rank, tol=0.0)
-    yield "csi", factor, _before(factor.gains)
+def _first(errors):
+    """The first of the least errors: of the widest kernel, then of the least weight."""
+    return np.unravel_index(errors.argmin(), errors.shape)
+
+
+def _low_rank_machines(K, targets, max_rank, ahead, spec):
+    """By decomposition a fitted machine, and the rank at which the paper's stop ends it."""
+    kinds = {
+        "cholesky": {"decomposition": "cholesky", "tol": 1e-10},
+        "csi": {"tol": 0.0, "lookahead": spec["lookahead"]},
+    }
     if ahead:
-        factor = csi_all_ahead(K, targets, max_rank)
-        yield "csi, all ahead", factor, _before(factor.gains)
+        kinds["csi, all ahead"] = {"tol": 0.0, "lookahead": None}
+    shared = {"task": "regression", "kernel": "precomputed", "kappa": spec["kappa"]}
+    machines = {}
+    for name, parameters in kinds.items():
+        machine = CSILSSVM(max_rank=max_rank, **shared, **parameters).fit(K, targets)
+        lower_bounds = machine.factor_.factor.diagonal() ** 2
+        gains = lower_bounds if name == "cholesky" else machine.gains_
+        small = np.flatnonzero(gains < _STOP)
+        machines[name] = machine, max(1, int(small[0])) if len(small) else len(gains)
+    return machines
 
 
-def _before(gains):
-    """Columns before the first gain below the stop, one at least."""
-    small = np.flatnonzero(gains < _STOP)
-    return max(1, int(small[0])) if len(small) else len(gains)
+def _test_errors(K, K_test, targets, machines, reg, error_of):
+    """The error of the full machine, and by decomposition those of rank 1, 2, ..."""
+    full = LSSVM(reg=reg, kernel="precomputed").fit(K, targets)
+    of_machines = {
+        name: np.array([error_of(of_rank) for of_rank in machine.staged_predict(K_test, reg)])
+        for name, (machine, _) in machines.items()
+    }
+    return error_of(full.predict(K_test)), of_machines
 
 
 def _curves(paths, stop):
@@ -212,11 +184,6 @@ def _smallest(curves, full, divisor):
     return float(good[0] + 1) if len(good) else np.nan
 
 
-def _scale(X):
-    scale = X.std(axis=0)
-    return np.where(scale > 0, scale, 1.0)
-
-
 def _coding(y, train, classification):
     """Targets (n, d) of the machine, and the function from responses (n, d) to decisions."""
     if not classification:
@@ -231,46 +198,8 @@ def _coding(y, train, classification):
     return indicators, lambda responses: classes[responses.argmax(axis=1)]
 
 
-def _error(decisions, y):
+def _error(decide, y, responses):
+    decisions = decide(responses)
     if y.dtype.kind in "iu":
         return float(np.mean(decisions != y))
     return float(np.mean((decisions - y) ** 2) / np.var(y))
-
-
-def _folds(n, rng):
-    folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
-    return [held_out for _, held_out in folds.split(np.zeros(n))]
-
-
-def _select(X, targets, y, decide, folds, spec, every):
-    """What each selection takes, or leave-one-out alone; one eigendecomposition a gamma."""
-    gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
-    errors = defaultdict(list)
-    for gamma in gammas:
-        K = gram(X, kernel="gaussian", gamma=gamma)
-        path = LSSVMPath(K, targets)
-        responses = {"leave-one-out": path.leave_one_out(regs)}
-        if every:
-            responses["five-fold"] = path.leave_out(folds, regs)
-            responses["training"] = path.fitted(regs)
-        for way, of_regs in responses.items():
-            errors[way].append([_error(decide(of_reg), y) for of_reg in of_regs])
-    errors = {way: np.array(grid) for way, grid in errors.items()}  # (gammas, regs)
-    places = {way: _first(grid) for way, grid in errors.items() if way != "training"}
-    if every:
-        places["training error, widest first"] = _first(errors["training"])
-        weight, width = _first(errors["training"].T[::-1])  # regs from the largest on, gammas
-        places["training error, heaviest first"] = (width, len(regs) - 1 - weight)
-    return {
-        way: Choice(
-            float(gammas[i]),
-            float(regs[j]),
-            int(i in (0, len(gammas) - 1) or j in (0, len(regs) - 1)),
-        )
-        for way, (i, j) in places.items()
-    }
-
-
-def _first(errors):
-    """The first of the least errors: of the widest kernel, then of the least weight."""
-    return np.unravel_index(errors.argmin(), errors.shape)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kronbench.report.estimates import disturbed
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
 _WORK = {
@@ -27,44 +27,43 @@ COLUMNS = SHOWN | Columns(
             *("decompositions", "another weight", "one point", "grid"),
             *("closed form", "iterative"),
         ),
-        "method": ("IT", "KK", "TS"),
-        "setting": ("A", "B", "C", "D"),
-        "reg": (Parameter(("regs",)),),
     },
 )
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     """One row for each piece of work; a point of the grid is the grid over its points."""
-    rows = []
-    for dataset, part in frame.groupby("dataset", sort=False):
-        unit = part.loc[part["step"] == "decompositions", "seconds"].item()
-        closed = part[part["step"] == "closed form"].set_index("reg")["seconds"]
-        for measured in part.to_dict("records"):
-            names = [measured["step"]] + ["one point"] * (measured["step"] == "grid")
-            for step in names:
-                points = measured["points"] if step == "one point" else 1
-                seconds = measured["seconds"] / points
-                rows.append(
-                    {
-                        "step": step,
-                        "work": _WORK[step],
-                        "dataset": dataset,
-                        **{name: measured[name] for name in ("method", "setting", "reg")},
-                        "ms": 1e3 * seconds,
-                        "over the decompositions": seconds / unit,
-                        "points": measured["points"] / points,
-                        "iterations": measured["iterations"],
-                        "reached": measured["reached"],
-                        "deviation": measured["deviation"],
-                        "over the closed form": seconds / closed[measured["reg"]]
-                        if step == "iterative"
-                        else float("nan"),
-                        "busy": disturbed(part),
-                        "source": measured["source"],
-                    }
-                )
-    order = {step: place for place, step in enumerate(_WORK)}
-    return pd.DataFrame(rows).sort_values(
-        ["step", "dataset"], key=lambda names: names.map(order).fillna(0), kind="stable"
+    grid = frame[frame["step"] == "grid"]
+    point = grid.assign(step="one point", seconds=grid["seconds"] / grid["points"], points=1)
+    table = pd.concat([frame, point])
+    steps = table.set_index(["dataset", "reg"]).groupby("step")["seconds"]
+    unit = steps.get_group("decompositions").droplevel("reg")
+    closed = steps.get_group("closed form").reindex(
+        pd.MultiIndex.from_frame(table[["dataset", "reg"]])
     )
+    busy = {dataset: disturbed(part) for dataset, part in table.groupby("dataset")}
+    seconds = table["seconds"]
+    over_closed = (seconds / closed.to_numpy()).where(table["step"] == "iterative")
+    table = table.assign(
+        **{
+            "work": table["step"].map(_WORK),
+            "ms": 1e3 * seconds,
+            "over the decompositions": seconds / table["dataset"].map(unit),
+            "over the closed form": over_closed,
+            "busy": table["dataset"].map(busy),
+        }
+    )
+    order = {step: place for place, step in enumerate(_WORK)}
+    table = table.sort_values("step", key=lambda steps: steps.map(order), kind="stable")
+    shown = [
+        "step",
+        "work",
+        "dataset",
+        "method",
+        "setting",
+        "reg",
+        "ms",
+        "over the decompositions",
+    ]
+    shown += ["over the closed form", "points", "iterations", "reached", "deviation"]
+    return table[[*shown, "busy", "source"]]

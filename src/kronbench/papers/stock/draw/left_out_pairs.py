@@ -19,27 +19,14 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         part = frame[frame["setting"] == setting]
         strength = np.log10(part["influence"].abs().where(part["role"] == "train"))
         low, high = strength.min(), strength.max()
-        for (_, pair), value in zip(part.iterrows(), strength, strict=True):
-            alpha = 1.0 if np.isnan(value) else 0.35 + 0.6 * (value - low) / (high - low)
-            panel.add_patch(
-                Rectangle(
-                    (pair["col"], pair["row"]),
-                    1,
-                    1,
-                    fc=ROLES[pair["role"]],
-                    alpha=alpha,
-                    ec="white",
-                    lw=1.5,
-                )
-            )
-        panel.set_xlim(0, part["col"].max() + 1)
-        panel.set_ylim(part["row"].max() + 1, 0)
-        panel.set_aspect("equal")
-        panel.set_xticks([])
-        panel.set_yticks([])
-        panel.grid(False)
+        alphas = (0.35 + 0.6 * (strength - low) / (high - low)).fillna(1.0)
+        for (_, pair), alpha in zip(part.iterrows(), alphas, strict=True):
+            look = {"fc": ROLES[pair["role"]], "alpha": alpha, "ec": "white", "lw": 1.5}
+            panel.add_patch(Rectangle((pair["col"], pair["row"]), 1, 1, **look))
+        panel.set(xlim=(0, part["col"].max() + 1), ylim=(part["row"].max() + 1, 0))
+        panel.set(aspect="equal", xticks=[], yticks=[], xlabel="tasks")
         panel.set_title(f"setting {setting}")
-        panel.set_xlabel("tasks")
+        panel.grid(False)
     axes[0, 0].set_ylabel("instances")
     handles = [Patch(fc=ROLES[role], label=label) for role, label in LABELS.items()]
     figure.legend(handles=handles, loc="outside right center")

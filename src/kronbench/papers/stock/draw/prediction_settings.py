@@ -27,23 +27,15 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         index="row", columns="col", values="code"
     )
     colours = ListedColormap([colour for colour, _ in ROLES.values()])
-    panel.pcolormesh(
-        np.arange(matrix.shape[1] + 1),
-        np.arange(matrix.shape[0] + 1),
-        matrix,
-        cmap=colours,
-        vmin=-0.5,
-        vmax=len(ROLES) - 0.5,
-        alpha=0.75,
-        edgecolors="white",
-        linewidth=0.3,
-    )
+    look = {"vmin": -0.5, "vmax": len(ROLES) - 0.5, "alpha": 0.75}
+    look |= {"edgecolors": "white", "linewidth": 0.3}
+    edges = (np.arange(length + 1) for length in reversed(matrix.shape))
+    panel.pcolormesh(*edges, matrix, cmap=colours, **look)
     positive = frame[frame["interacts"]]
     panel.plot(positive["col"] + 0.5, positive["row"] + 0.5, "o", ms=2.2, color="black")
     panel.invert_yaxis()
-    panel.set_aspect("equal")
     panel.grid(False)
-    panel.set_xlabel("drugs (tasks), new ones last")
+    panel.set(aspect="equal", xlabel="drugs (tasks), new ones last")
     panel.set_ylabel("targets (instances),\nnew ones last")
     counts = frame["role"].value_counts()
     handles = [

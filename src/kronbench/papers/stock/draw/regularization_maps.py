@@ -15,12 +15,10 @@ _OUTLINE = [withStroke(linewidth=2.8, foreground="black")]
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Contours of AUC with their own levels in each panel, and a cross at the best pair.
+    """Contours of AUC, a cross at the best pair, a white line around what is within 0.005 of it.
 
-    A white line surrounds what is within 0.005 of it.
-
-    The regularization value of targets (instances) goes across, that of drugs (tasks) up; a line
-    in the colour bar is the printed best AUC (Stock et al. 2016, figure 5).
+    Each panel has levels of its own. The value of targets (instances) goes across, that of drugs
+    (tasks) up; a line in the colour bar is the printed best AUC (Stock et al. 2016, figure 5).
     """
     printed = read_printed(item).set_index(["setting", "method"])
     frame = frame[frame["method"] == "TS"]
@@ -36,13 +34,10 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             across, up = np.log10(auc.columns), np.log10(auc.index)
             contours = panel.contourf(across, up, auc, levels=12, cmap="viridis")
             best = part.loc[part["auc"].idxmax()]
-            panel.contour(
-                across, up, auc, levels=[best["auc"] - NEAR], colors="white", linewidths=1
-            )
-            panel.plot(
-                np.log10(best["reg"]), np.log10(best["reg_cols"]), "x", color="white", mew=1.6,
-                mec="white", clip_on=False, path_effects=_OUTLINE,
-            )  # fmt: skip
+            level = [best["auc"] - NEAR]
+            panel.contour(across, up, auc, levels=level, colors="white", linewidths=1)
+            look = {"color": "white", "mew": 1.6, "clip_on": False, "path_effects": _OUTLINE}
+            panel.plot(np.log10(best["reg"]), np.log10(best["reg_cols"]), "x", **look)
             theirs = printed.loc[(setting, "TS"), f"auc_{dataset}"]
             panel.set_title(
                 f"{dataset}, {setting}: best {best['auc']:.4f}\n(printed {theirs:.4f})", fontsize=8

@@ -18,7 +18,8 @@ LABELS = {
     "test": "test",
     "none": "not used",
 }
-_TARGET_WIDTH = 0.12  # one task of many would be a hair
+# left and width of each group; the target, one task of many, would be a hair
+GROUPS = {"auxiliary": (0.0, 0.88), "target": (0.88, 0.12)}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
@@ -27,25 +28,17 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     figure, axes = new_figure(1, len(approaches), width=7.4, height=2.7, sharey=True)
     for panel, approach in zip(axes[0], approaches, strict=True):
         part = frame[frame["approach"] == approach]
-        for tasks, left, width in (
-            ("auxiliary", 0.0, 1.0 - _TARGET_WIDTH),
-            ("target", 1.0 - _TARGET_WIDTH, _TARGET_WIDTH),
-        ):
+        for tasks, (left, width) in GROUPS.items():
             roles = part[part["tasks"] == tasks].sort_values("position")["role"].to_numpy()
             edges = np.flatnonzero(np.r_[True, roles[1:] != roles[:-1], True])
             for low, high in itertools.pairwise(edges):
-                panel.add_patch(
-                    Rectangle(
-                        (left, low), width, high - low, fc=COLOURS[roles[low]], ec="white", lw=1.2
-                    )
-                )
-        panel.set_xlim(0, 1)
-        panel.set_ylim(len(roles), 0)
+                look = {"fc": COLOURS[roles[low]], "ec": "white", "lw": 1.2}
+                panel.add_patch(Rectangle((left, low), width, high - low, **look))
         n_auxiliary = part.loc[part["tasks"] == "auxiliary", "n_tasks"].iloc[0]
+        panel.set(xlim=(0, 1), ylim=(len(roles), 0), title=approach)
         panel.set_xticks([0.44, 0.94], [f"{n_auxiliary} auxiliary", "target"], fontsize=7)
         panel.tick_params(length=0)
         panel.grid(False)
-        panel.set_title(approach)
     axes[0, 0].set_ylabel("proteins")
     handles = [Patch(fc=COLOURS[role], label=label) for role, label in LABELS.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=4)

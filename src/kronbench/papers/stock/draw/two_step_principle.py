@@ -19,13 +19,8 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         for name, part in frame.groupby("matrix")
     }
     m, q = matrices["Y"].shape
-    figure, axes = new_figure(
-        3,
-        3,
-        width=6.4,
-        height=1.75,
-        gridspec_kw={"width_ratios": [m, q, 7], "height_ratios": [q, m, 5]},
-    )
+    ratios = {"width_ratios": [m, q, 7], "height_ratios": [q, m, 5]}
+    figure, axes = new_figure(3, 3, width=6.4, height=1.75, gridspec_kw=ratios)
     shown = np.abs(matrices["step 1"]).max()
     similarity_look = {"cmap": "viridis", "vmin": 0, "vmax": 1}
     predicted_look = {"cmap": "PuOr", "vmin": -shown, "vmax": shown}
@@ -39,19 +34,16 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         (2, 2): ("step 2", "", predicted_look),
     }
     images = {}
-    for row in range(3):
-        for col in range(3):
-            panel = axes[row, col]
-            panel.set_xticks([])
-            panel.set_yticks([])
-            panel.grid(False)
-            if (row, col) not in places:
-                panel.axis("off")
-                continue
-            name, title, look = places[row, col]
-            matrix = matrices[name].T if name == "g" else matrices[name]
-            images[name] = panel.imshow(matrix, aspect="auto", **look)
-            panel.set_title(title, fontsize=8)
+    for place, panel in np.ndenumerate(axes):
+        panel.set(xticks=[], yticks=[])
+        panel.grid(False)
+        if place not in places:
+            panel.axis("off")
+            continue
+        name, title, look = places[place]
+        matrix = matrices[name].T if name == "g" else matrices[name]
+        images[name] = panel.imshow(matrix, aspect="auto", **look)
+        panel.set_title(title, fontsize=8)
     predicted, direct = matrices["step 2"].item(), matrices["direct"].item()
     axes[2, 1].set_xlabel(r"step 1: $f_T(d) = k^\top (K + \lambda_d I)^{-1} Y$")
     axes[2, 2].set_xlabel("step 2")

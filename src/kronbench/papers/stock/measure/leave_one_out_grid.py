@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Mapping
 from functools import partial
 
+import numba
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
@@ -15,9 +16,10 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
-from kronbench.papers.stock.measure.peer_grid import peer_grid
+from kronbench.papers.stock.measure import PRECOMPUTED, peer_grid
 from kronbench.runner.clock import Stopwatch, in_turn, measure
-from kronbench.runner.columns import TIMING, Columns, Parameter
+from kronbench.runner.columns import TIMING, Columns
+from kronbench.runner.processes import one_process
 from kronbench.runner.solvers import SolverMissing, import_solver, make_solver
 
 SETTINGS = ("A", "B", "C", "D")
@@ -35,39 +37,16 @@ COLUMNS = TIMING | Columns(
         *("median_degree_targets", "median_degree_drugs"),
     ),
     conditions=("extrapolated_from",),
-    values={
-        "setting": ("A", "B", "C", "D"),
-        "method": (
-            *(Parameter(("methods", "*", "name")), "KK by submatrices", "TS*"),
-            Parameter(("peer", "name")),
-        ),
-        "reg": (Parameter(("regs",)),),
-        "reg_cols": (Parameter(("regs",)),),
-    },
 )
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each setting, method and point of the grid (Stock et al. 2016, section 6.1).
 
-    A solver has ``fit_matrix`` and ``loo_grid(setting, *grids)``, one grid for each of its
-    ``weights``; the columns ``reg`` and ``reg_cols`` hold them. ``seconds`` is the time of all
-    leave-one-out predictions of a setting, eigendecompositions included, ``scoring_seconds`` that
-    of their AUC, which is no part of it; every row of the setting has both.
-
-    The method "KK by submatrices" is the paper's own way to leave out rows and columns with
-    Kronecker ridge regression (``retrained_kron_leave_one_out``). Where its eigendecompositions
-    alone would take more than ``submatrix_cap`` seconds, ``submatrix_sample`` rows, columns or
-    both are left out, drawn at random: ``extrapolated_from`` says so, ``seconds`` are extrapolated
-    to all, and there is no AUC. ``deviation`` is the largest difference from the shortcut of "KK",
-    relative to the largest prediction. The method "TS*" is no leave-one-out prediction: see
-    ``_printed_setting_d``.
-
-    ``peer`` is a library of others, for the method that it has under ``of``: its name and the
-    import path of its ``solver``, which runs in a process of its own with the threads of this one.
-    ``deviation`` is its largest difference from that method, relative to the largest prediction.
-    A setting is left out with a reason where all points of the grid would take more than its
-    ``seconds`` of a processor, or their predictions more than its ``gigabytes``.
+    "KK by submatrices" is the paper's own way to leave out rows and columns; where it would take
+    more than ``submatrix_cap`` seconds, these are extrapolated from ``submatrix_sample`` of them,
+    and there is no AUC. ``deviation`` is the largest difference from our predictions, relative to
+    the largest. ``peer`` is a library of others for the method ``of``, up to a cap.
     """
     problem = kernels(data)
     interacts = problem[2] > 0
@@ -75,27 +54,25 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     methods, skipped = {}, []
     for method in spec["methods"]:
         try:
-            model = make_solver(
-                method["solver"], row_kernel="precomputed", col_kernel="precomputed"
-            )
+            model = make_solver(method["solver"], **PRECOMPUTED)
         except SolverMissing as reason:
             skipped.append(str(reason))
             continue
-        _load_compiled_code(model, method["weights"])
         methods[method["name"]] = model, [regs] * method["weights"]
-    rows = []
+        for setting in SETTINGS:  # loads compiled code
+            _exhaust(setting, (np.eye(4),) * 3, model, [regs[:1]] * method["weights"])
     peer_rows = []
     if "peer" in spec:
         peer_rows, reasons = _by_peer(spec["peer"], methods, problem)
         skipped += [f"{data.name}, {reason}" for reason in reasons]
+    rows = []
     for setting in tqdm(SETTINGS, desc=data.name, unit="setting"):
         ways = {name: partial(_exhaust, setting, problem, *way) for name, way in methods.items()}
         own_way = None
         if "KK" in methods and setting != "A":
-            n_sampled = None
-            if _decomposing(setting, problem) > spec["submatrix_cap"]:
-                n_sampled = spec["submatrix_sample"]
-            own_way = _OwnWay(setting, problem, regs, n_sampled, rng)
+            too_long = _decomposing(setting, problem) > spec["submatrix_cap"]
+            n_sampled = spec["submatrix_sample"] if too_long else None
+            own_way = OwnWay(setting, problem, regs, n_sampled, rng)
             ways |= own_way.pieces
         timed = in_turn(ways, patience=_PATIENCE)
         scored = {name: _scored(setting, problem, *way) for name, way in methods.items()}
@@ -105,19 +82,18 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         for name, points in scored.items():
             labels = {"setting": setting, "method": name}
             rows += [labels | point | timed[name][1].columns() for point in points]
-    rows += [
-        {"setting": "D", "method": "TS*", "reg": reg, "reg_cols": reg_cols, "auc": auc}
-        for reg, reg_cols, auc in _printed_setting_d(data, problem[2], regs)
-    ]
-    frame = pd.DataFrame(rows + peer_rows).assign(**_characteristics(interacts))
+    for reg, reg_cols, auc in _printed_setting_d(data, problem[2], regs):
+        labels = {"setting": "D", "method": "TS*"}
+        rows.append(labels | {"reg": reg, "reg_cols": reg_cols, "auc": auc})
+    frame = pd.DataFrame(rows + peer_rows).assign(
+        targets=interacts.shape[0],
+        drugs=interacts.shape[1],
+        interactions_percent=100 * interacts.mean(),
+        median_degree_targets=np.median(interacts.sum(axis=1)),
+        median_degree_drugs=np.median(interacts.sum(axis=0)),
+    )
     frame.attrs["skipped"] = skipped
     return frame
-
-
-def _load_compiled_code(model, n_weights):
-    eye = np.eye(4)
-    for setting in SETTINGS:
-        list(model.fit_matrix(eye, eye, eye).loo_grid(setting, *[np.ones(1)] * n_weights))
 
 
 def _exhaust(setting, problem, model, grids):
@@ -131,9 +107,13 @@ def _scored(setting, problem, model, grids):
     for index, F in model.fit_matrix(*problem).loo_grid(setting, *grids):
         with watch:
             auc = _setting_auc(setting, problem[2] > 0, F)
-        regs = [grid[at] for grid, at in zip(grids, np.atleast_1d(index), strict=True)]
-        points.append(dict(zip(("reg", "reg_cols"), regs, strict=False)) | {"auc": auc})
+        points.append(_weights(grids, index) | {"auc": auc})
     return [point | {"scoring_seconds": watch.seconds} for point in points]
+
+
+def _weights(grids, index):
+    at = zip(("reg", "reg_cols"), grids, np.atleast_1d(index), strict=False)
+    return {name: grid[i] for name, grid, i in at}
 
 
 def _by_peer(peer, methods, problem):
@@ -143,34 +123,33 @@ def _by_peer(peer, methods, problem):
     except SolverMissing as reason:
         return [], [f"{peer['name']}: {reason}; `{peer['install']}` installs it"]
     model, grids = methods[peer["of"]]
+    begun = peer["solver"], problem, numba.get_num_threads()
     rows, skipped = [], []
-    with peer_grid(peer["solver"], problem) as process:
+    with one_process(peer_grid.__name__, initializer=peer_grid.begin, initargs=begun) as process:
         for setting in SETTINGS:
-            needs = process.needs(setting, grids)
-            if needs[0] > peer["seconds"] or needs[1] > peer["gigabytes"]:
+            seconds, gigabytes = process.apply(peer_grid.needs, (setting, grids))
+            if seconds > peer["seconds"] or gigabytes > peer["gigabytes"]:
                 skipped.append(
                     f"{peer['name']}, setting {setting}: its grid would take about "
-                    f"{needs[0]:.0f} s of a processor and {needs[1]:.2g} GB, over the cap of "
+                    f"{seconds:.0f} s of a processor and {gigabytes:.2g} GB, over the cap of "
                     f"{peer['seconds']:g} s and {peer['gigabytes']:g} GB"
                 )
                 continue
-            timing = process.measured(setting, grids)
-            labels = {"setting": setting, "method": peer["name"]}
+            timing = process.apply(peer_grid.measure_grid, (setting, grids))
             for index, F in model.fit_matrix(*problem).loo_grid(setting, *grids):
-                theirs = process.predictions(index)
-                point = {
-                    "reg": grids[0][index[0]],
-                    "reg_cols": grids[1][index[1]],
-                    "deviation": np.abs(theirs - F).max() / np.abs(F).max(),
-                    "auc": np.nan,
-                }
-                if np.isfinite(theirs).all():
-                    point["auc"] = _setting_auc(setting, problem[2] > 0, theirs)
-                rows.append(labels | point | timing.columns())
+                theirs = process.apply(peer_grid.take, (index,))
+                finite = np.isfinite(theirs).all()
+                rows.append(
+                    {"setting": setting, "method": peer["name"]}
+                    | _weights(grids, index)
+                    | {"deviation": np.abs(theirs - F).max() / np.abs(F).max()}
+                    | {"auc": _setting_auc(setting, problem[2] > 0, theirs) if finite else np.nan}
+                    | timing.columns()
+                )
     return rows, skipped
 
 
-class _OwnWay:
+class OwnWay:
     """The paper's own way in one setting: all of it, or a sample and what it has to share.
 
     Of a sample there are two pieces to be timed, with nothing left out and with all of the sample,
@@ -181,68 +160,54 @@ class _OwnWay:
     def __init__(self, setting, problem, regs, n_sampled, rng):
         self._setting, self._problem, self._regs = setting, problem, regs
         m, q = problem[2].shape
-        self._rows = self._cols = None
-        self.pieces = {_BY_SUBMATRICES: self._piece(None, None)}
-        self._sampled = n_sampled is not None
-        if not self._sampled:
-            return
-        if setting in "BD":
-            self._rows = rng.permutation(m)[:n_sampled]
-        if setting in "CD":
-            self._cols = rng.permutation(q)[:n_sampled]
-        nothing = np.empty(0, dtype=int)
-        shared = (nothing, None) if setting == "B" else (self._rows, nothing)
-        self.pieces = {
-            _SHARED: self._piece(*shared),
-            _BY_SUBMATRICES: self._piece(self._rows, self._cols),
-        }
+        rows, cols, nothing = np.arange(m), np.arange(q), np.arange(0)
+        self.pieces = {}
+        if n_sampled is not None:
+            if setting in "BD":
+                rows = rng.permutation(m)[:n_sampled]
+            if setting in "CD":
+                cols = rng.permutation(q)[:n_sampled]
+            shared = (nothing, cols) if setting == "B" else (rows, nothing)
+            self.pieces[_SHARED] = self._piece(*shared)
+        self.pieces[_BY_SUBMATRICES] = self._piece(rows, cols)
+        self._rows, self._cols = rows, cols
 
     def _piece(self, rows, cols):
-        return partial(
-            retrained_kron_leave_one_out,
-            self._setting,
-            *self._problem,
-            self._regs,
-            rows=rows,
-            cols=cols,
-        )
+        given = self._setting, *self._problem, self._regs
+        return partial(retrained_kron_leave_one_out, *given, rows=rows, cols=cols)
 
     def timing(self, timed):
         """The timing of all that is left out, extrapolated where a sample was."""
         timing = timed[_BY_SUBMATRICES][1]
-        if not self._sampled:
+        if _SHARED not in timed:
             return timing
         shared = min(timed[_SHARED][1].seconds, timing.seconds)
         m, q = self._problem[2].shape
-        rows, cols = (1 if sample is None else len(sample) for sample in (self._rows, self._cols))
-        if self._setting == "D":
-            seconds = (shared + (timing.seconds - shared) * q / cols) * m / rows
-        else:
-            left_out = m if self._setting == "B" else q
-            seconds = shared + (timing.seconds - shared) * left_out / (rows * cols)
+        of_rows, of_cols = m / len(self._rows), q / len(self._cols)
+        seconds = (timing.seconds - shared) * of_rows * of_cols
+        seconds += shared * of_rows if self._setting == "D" else shared
         factor = seconds / timing.seconds
         spread = ("seconds", "seconds_low", "seconds_high", "cpu_seconds")
-        return dataclasses.replace(
-            timing, **{name: factor * getattr(timing, name) for name in spread}
-        )
+        longer = {name: factor * getattr(timing, name) for name in spread}
+        return dataclasses.replace(timing, **longer)
 
     def compared(self, model, timed):
         """A point for each weight: deviation from the shortcut, and AUC if all is there."""
         predictions, _ = timed[_BY_SUBMATRICES]
         K, G, Y = self._problem
-        rows = np.arange(len(K)) if self._rows is None else self._rows
-        cols = np.arange(len(G)) if self._cols is None else self._cols
-        made, of, what = {
-            "B": (len(rows), len(K), "rows"),
-            "C": (len(cols), len(G), "columns"),
-            "D": (len(rows) * len(cols), Y.size, "pairs"),
-        }[self._setting]
+        n_rows, n_cols = len(self._rows), len(self._cols)
+        left_out = {
+            "B": f"{n_rows} of {len(K)} rows",
+            "C": f"{n_cols} of {len(G)} columns",
+            "D": f"{n_rows * n_cols} of {Y.size} pairs",
+        }
         points = []
         for index, F in model.fit_matrix(K, G, Y).loo_grid(self._setting, self._regs):
-            difference = np.abs(predictions[index] - F[np.ix_(rows, cols)]).max()
+            here = F[np.ix_(self._rows, self._cols)]
+            difference = np.abs(predictions[index] - here).max()
             point = {"reg": self._regs[index], "deviation": difference / np.abs(F).max()}
-            if self._sampled:
-                point["extrapolated_from"] = f"{made} of {of} {what}"
+            if _SHARED in timed:
+                point["extrapolated_from"] = left_out[self._setting]
             else:
                 point["auc"] = _setting_auc(self._setting, Y > 0, predictions[index])
             points.append(point)
@@ -275,26 +240,13 @@ def _printed_setting_d(data, Y, regs):
     to setting A, and leaving the negative eigenvalues of the similarities as they are, gives the
     printed numbers of all four data sets to the fourth digit; neither is done anywhere else here.
     """
-    hats = [
-        [(vectors * (values / (values + reg))) @ vectors.T for reg in regs]
-        for values, vectors in (
-            np.linalg.eigh((S + S.T) / 2)
-            for S in (data["target_similarity"], data["drug_similarity"])
-        )
-    ]
+    hats = []
+    for S in (data["target_similarity"], data["drug_similarity"]):
+        values, vectors = np.linalg.eigh((S + S.T) / 2)
+        hats.append([(vectors * (values / (values + reg))) @ vectors.T for reg in regs])
     # both factors of the numerator have no diagonal
     lefts = [(H - np.diag(np.diag(H))) @ Y for H in hats[0]]
     rights = [H - np.diag(np.diag(H)) for H in hats[1]]
     for i, j in itertools.product(range(len(regs)), repeat=2):
         denominators = 1 - np.outer(np.diag(hats[0][i]), np.diag(hats[1][j]))
         yield regs[i], regs[j], micro_auc(Y > 0, lefts[i] @ rights[j] / denominators)
-
-
-def _characteristics(interacts):
-    return {
-        "targets": interacts.shape[0],
-        "drugs": interacts.shape[1],
-        "interactions_percent": 100 * interacts.mean(),
-        "median_degree_targets": np.median(interacts.sum(axis=1)),
-        "median_degree_drugs": np.median(interacts.sum(axis=0)),
-    }

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
 
+from kronbench.datasets import Dataset
 from kronbench.evaluation import ranking_areas
 from kronbench.models import CanonicalCorrespondence, IndependentRidge
 from kronbench.pairs.second_step import SecondStep, path_features
 from kronbench.runner.clock import Stopwatch
-from kronbench.runner.columns import Columns, Parameter
-
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
+from kronbench.runner.columns import Columns
 
 _SMOOTHED_DOCUMENTS = 500
 
@@ -26,32 +23,16 @@ COLUMNS = Columns(
     clock=("update_seconds",),
     counts=("on_edge",),
     numbers=("instance_auc", "macro_auc", "reg", "reg_cols"),
-    values={
-        "setting": ("B", "D"),
-        "model": ("independent-task", "two-step"),
-        "reg": (Parameter(("regs",)),),
-        "reg_cols": (0, Parameter(("regs_cols",))),
-    },
+    values={"setting": ("B", "D"), "model": ("independent-task", "two-step")},
 )
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each number of training documents, setting and model (Stock et al. 2016, 6.3).
 
-    Ridge regression on ``components`` features of ``CanonicalCorrespondence`` and a constant takes
-    in documents by Algorithm 1: ``start`` at first, then ``batch`` at a time. Algorithm 1 is exact
-    in fixed features, so that these are found on the first ``start`` documents, as the weights
-    are: no curve knows a document before it has seen it. A data set of fewer documents than
-    ``start`` and ``n_test`` begins with the first of its ``sizes``. "independent-task"
-    has the task kernel I, "two-step" the kernel exp(-d / ``tree_width``) of the path lengths d
-    between classes. Setting B ranks ``n_test`` documents of known classes, D those of the novel
-    classes among these. ``instance_auc`` is the mean over documents of the share of other classes
-    that score below the right one, ``macro_auc`` the mean over classes of the AUC over documents;
-    both are measured at the ``sizes`` and at the end. The weights ``reg`` and ``reg_cols`` have
-    the least squared error of leave-one-out predictions in setting B on the first documents, of
-    ``left_out`` of them; ``on_edge`` counts those of them that are an end of ``regs`` or
-    ``regs_cols``.
-    ``update_seconds`` is the time of all updates so far, features not included.
+    Algorithm 1 is exact in fixed features: these and the weights are found on the first ``start``
+    documents, so that no curve knows a document before it has seen it. ``instance_auc`` is the
+    mean over documents of the share of other classes that score below the right one.
     """
     sizes = spec["sizes"][data.name]
     start = spec["start"].get(data.name, sizes[0])
@@ -68,14 +49,15 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         if seen in sizes or seen == len(corpus.train):
             coefs = {model: ridges[reg].coef_ for model, reg in regs.items()}
             for setting, model, areas in _evaluated(corpus, coefs, tasks):
-                labels = {"documents": seen, "setting": setting, "model": model}
-                weights = {"reg": regs[model], "reg_cols": tasks.reg if model == "two-step" else 0}
-                on_edge = sum(
-                    weight in (spec[grid][0], spec[grid][-1])
-                    for weight, grid in zip(weights.values(), ("regs", "regs_cols"), strict=True)
+                reg, reg_cols = regs[model], tasks.reg if model == "two-step" else 0
+                on_edge = reg in (spec["regs"][0], spec["regs"][-1])
+                on_edge += reg_cols in (spec["regs_cols"][0], spec["regs_cols"][-1])
+                rows.append(
+                    {"documents": seen, "setting": setting, "model": model}
+                    | areas
+                    | {"reg": reg, "reg_cols": reg_cols, "on_edge": on_edge}
+                    | {"update_seconds": watch.seconds}
                 )
-                weights |= {"on_edge": on_edge, "update_seconds": watch.seconds}
-                rows.append(labels | areas | weights)
         batch = corpus.train[seen : seen + spec["batch"]]
         if len(batch) == 0:
             bar.close()

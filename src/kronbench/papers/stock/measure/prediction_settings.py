@@ -11,29 +11,21 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("row", "col"),
-    texts=("role", "interacts"),
-    values={"role": ("train", "A", "B", "C", "D")},
-)
+COLUMNS = Columns(key=("row", "col"), texts=("role", "interacts"))
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each pair: position, role, whether it interacts (Stock et al. 2016, figure 1).
 
-    ``spec["new_targets"]`` rows and ``spec["new_drugs"]`` columns, drawn at random, come last and
-    are new; a share ``spec["withheld"]`` of the other pairs has no label. ``role`` is "train", or
-    the setting A (both vertices known), B (new row), C (new column) or D (both new).
+    ``role`` is "train", or the setting A (no label, both vertices known), B (new row), C (new
+    column) or D (both new); new vertices come last.
     """
     _, _, Y = kernels(data)
     m, q = Y.shape
     known_row = np.arange(m) < m - spec["new_targets"]
     known_col = np.arange(q) < q - spec["new_drugs"]
-    role = np.where(
-        known_row[:, None],
-        np.where(known_col, "train", "C"),
-        np.where(known_col, "B", "D"),
-    )
+    of_known, of_new = np.where(known_col, "train", "C"), np.where(known_col, "B", "D")
+    role = np.where(known_row[:, None], of_known, of_new)
     role[(role == "train") & (rng.random(Y.shape) < spec["withheld"])] = "A"
     shuffled = Y[np.ix_(rng.permutation(m), rng.permutation(q))]
     row, col = np.divmod(np.arange(m * q), q)

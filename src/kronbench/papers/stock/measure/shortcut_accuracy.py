@@ -15,10 +15,9 @@ from kronbench.datasets.drug_target import kernels
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
 from kronbench.pairs.spectral_filters import as_filter
+from kronbench.papers.stock.measure import PRECOMPUTED
 from kronbench.runner.clock import in_turn
-from kronbench.runner.columns import TIMING, Columns, Parameter
-
-PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+from kronbench.runner.columns import TIMING, Columns
 
 # 1 - d(H) is known to about the number of vertices times the rounding error.
 _FITTED = 1e-12
@@ -30,32 +29,16 @@ COLUMNS = TIMING | Columns(
     clock=("reusing_seconds", "retraining_seconds"),
     counts=("left_out", "retrained"),
     numbers=("deviation", "reusing_deviation"),
-    values={
-        "model": (
-            *("IT", "KK", "TS"),
-            *("TS, cutoff", "TS, iterated-tikhonov", "TS, landweber"),
-        ),
-        "setting": ("A", "B", "C", "D"),
-        "reg": (Parameter(("regs",)),),
-    },
 )
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each model, setting and weight (Stock et al. 2016, table 5.1).
 
-    ``left_out`` counts what is left out one at a time (pairs, rows or columns), ``retrained`` how
-    many of these, drawn at random, a model is trained without: at most ``spec["retrainings"]``.
-    ``deviation`` is the largest difference between shortcut and retraining, relative to the
-    largest label. ``seconds`` is the time of the shortcut for all of them, from the kernel
-    matrices; ``retraining_seconds`` that of retraining all, extrapolated from those that were
-    made; ``reusing_seconds`` that of leaving out all one after the other in dense linear algebra
-    that factorizes nothing twice, whose results differ by ``reusing_deviation``. The three ways
-    take turns; ``waiting`` is that of the most disturbed.
-
-    Two-step regression with another spectral filter on both sides has rows of its own, without
-    times: the formulas of Corollaries 3 to 5 with its hat matrices, against retraining with it;
-    ``retrained`` are those of the draw where the formula is defined, see ``_filter_cases``.
+    ``left_out`` counts the pairs, rows or columns, ``retrained`` those, drawn at random, without
+    which a model is trained. "reusing" leaves out all in dense linear algebra that factorizes
+    nothing twice. Other spectral filters have rows without times, where Corollaries 3 to 5 are
+    defined.
     """
     K, G, Y = kernels(data)
     largest = np.abs(Y).max()
@@ -65,53 +48,44 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             shortcut()  # loads compiled code
             places = _places(setting, Y.shape)
             kept = places[rng.permutation(len(places))[: spec["retrainings"]]]
-            ways = in_turn(
-                {
-                    "shortcut": shortcut,
-                    "reusing": reusing,
-                    "retraining": partial(_all_retrained, retrain, kept),
-                },
-                patience=_PATIENCE,
-            )
-            F, timing = ways["shortcut"]
-            reused, reusing_timing = ways["reusing"]
-            retrained, retraining_timing = ways["retraining"]
+            ways = {
+                "shortcut": shortcut,
+                "reusing": reusing,
+                "retraining": partial(_all_retrained, retrain, kept),
+            }
+            found = in_turn(ways, patience=_PATIENCE)
+            F, timing = found["shortcut"]
+            timings = [each for _, each in found.values()]
+            retraining_seconds = found["retraining"][1].seconds * len(places) / len(kept)
             rows.append(
-                {
-                    "model": name,
-                    "setting": setting,
-                    "reg": reg,
-                    "left_out": len(places),
-                    "retrained": len(kept),
-                    "deviation": _deviation(F, setting, kept, retrained) / largest,
-                    "reusing_deviation": np.abs(reused - F).max() / largest,
-                    **timing.columns(),
-                    "reusing_seconds": reusing_timing.seconds,
-                    "retraining_seconds": retraining_timing.seconds * len(places) / len(kept),
-                    "waiting": max(each.waiting for _, each in ways.values()),
-                    "busy": any(each.busy for _, each in ways.values()),
-                }
+                {"model": name, "setting": setting, "reg": reg}
+                | {"left_out": len(places), "retrained": len(kept)}
+                | {"deviation": _deviation(F, setting, kept, found["retraining"][0]) / largest}
+                | {"reusing_deviation": np.abs(found["reusing"][0] - F).max() / largest}
+                | timing.columns()
+                | {"reusing_seconds": found["reusing"][1].seconds}
+                | {"retraining_seconds": retraining_seconds}
+                | {"waiting": max(each.waiting for each in timings)}
+                | {"busy": any(each.busy for each in timings)}
             )
         for name, setting, F, retrain in _filter_cases(K, G, Y, reg):
             places = _places(setting, Y.shape)
             drawn = places[rng.permutation(len(places))[: spec["retrainings"]]]
-            kept = [p for p in drawn if np.isfinite(_predicted(F, setting, *p)).all()]
-            if not kept:
-                continue
-            deviation = _deviation(F, setting, kept, _all_retrained(retrain, kept))
-            rows.append(
-                {
-                    "model": name,
-                    "setting": setting,
-                    "reg": reg,
-                    "left_out": len(places),
-                    "retrained": len(kept),
-                    "deviation": deviation / largest,
-                    "waiting": 0.0,
-                    "busy": False,
-                }
-            )
+            kept = [place for place in drawn if np.isfinite(_predicted(F, setting, *place)).all()]
+            if kept:
+                deviation = _deviation(F, setting, kept, _all_retrained(retrain, kept))
+                rows.append(
+                    {"model": name, "setting": setting, "reg": reg}
+                    | {"left_out": len(places), "retrained": len(kept)}
+                    | {"deviation": deviation / largest, "waiting": 0.0, "busy": False}
+                )
     return pd.DataFrame(rows)
+
+
+def _places(setting, shape):
+    """Pairs (i, j) to leave out; where a whole row (column) is left out, j (i) is zero."""
+    m, q = shape
+    return np.argwhere(np.ones((1 if setting == "C" else m, 1 if setting == "B" else q)))
 
 
 def _deviation(F, setting, places, retrained):
@@ -130,132 +104,63 @@ def _predicted(F, setting, i, j):
     return {"A": F[i, j], "B": F[i], "C": F[:, j], "D": F[i, j]}[setting]
 
 
-def _places(setting, shape):
-    """Pairs (i, j) to leave out; where a whole row (column) is left out, j (i) is zero."""
-    m, q = shape
-    rows, cols = np.divmod(np.arange(m * q), q)
-    if setting == "B":
-        rows, cols = np.arange(m), np.zeros(m, dtype=int)
-    elif setting == "C":
-        rows, cols = np.zeros(q, dtype=int), np.arange(q)
-    return np.column_stack([rows, cols])
-
-
 def _cases(K, G, Y, reg):
-    """Yield (model, setting, shortcut, reusing, retrain), table 5.1 and three rows more."""
-
-    def independent():
-        return IndependentRidge(reg=reg, row_kernel="precomputed")
-
-    def independent_row(i, j):
-        keep = np.delete(np.arange(len(K)), i)
-        model = independent().fit_matrix(K[np.ix_(keep, keep)], None, Y[keep])
-        return model.predict_matrix(K[i : i + 1, keep])[0]
-
-    yield (
-        "IT",
-        "B",
-        lambda: independent().fit_matrix(K, None, Y).loo("B"),
-        lambda: _held_out_smoother(K, reg) @ Y,
-        independent_row,
-    )
+    """Yield (model, setting, shortcut, reusing, retrain)."""
+    independent = partial(IndependentRidge, reg=reg, row_kernel="precomputed")
+    given = "B", independent, K, None, Y
+    retrain = partial(_without_vertices, *given)
+    yield "IT", "B", partial(_shortcut, *given), lambda: _held_out_smoother(K, reg) @ Y, retrain
     makers = {
-        "KK": lambda: CompleteKronRidge(reg=reg, **PRECOMPUTED),
-        "TS": lambda: TwoStepRidge(reg_rows=reg, reg_cols=reg, **PRECOMPUTED),
+        "KK": partial(CompleteKronRidge, reg=reg, **PRECOMPUTED),
+        "TS": partial(TwoStepRidge, reg_rows=reg, reg_cols=reg, **PRECOMPUTED),
     }
-    pairwise = {
-        "KK": (np.kron(K, G), reg),
-        "TS": (_two_step_pair_kernel(K, G, reg), 1.0),
-    }
+    # without one pair the data are not complete: ridge regression with a kernel of pairs
+    pairwise = {"KK": (np.kron(K, G), reg), "TS": (_two_step_pair_kernel(K, G, reg), 1.0)}
     for name, make in makers.items():
         for setting in "ABCD":
+            given = setting, make, K, G, Y
             if setting == "A":
-                retrain = _without_pair(*pairwise[name], Y)
                 reusing = partial(_from_one_inverse, *pairwise[name], Y)
+                retrain = partial(_without_pair, *pairwise[name], Y)
             else:
-                retrain = _without_vertices(setting, make, K, G, Y)
-                reusing = partial(_REUSING[name], setting, K, G, Y, reg)
-            yield name, setting, _shortcut(setting, make, K, G, Y), reusing, retrain
-
-
-def _filter_cases(K, G, Y, reg):
-    """Yield (model, setting, values of the formula, retrain) for filters that are not ridge.
-
-    A filter that fits a vertex whatever its label is has d(H) = 1 there, and the formula is 0 / 0:
-    NaN, also where rounding would make a number of it.
-    """
-    for name in ("cutoff", "iterated-tikhonov", "landweber"):
-        H_k, H_g = (_filtered(kernel, name, reg) for kernel in (K, G))
-        held_out = [
-            _without_diagonal(H)
-            / np.where(1 - np.diag(H) > _FITTED, 1 - np.diag(H), np.nan)[:, None]
-            for H in (H_k, H_g)
-        ]
-        make = partial(
-            TwoStepRidge,
-            reg_rows=reg,
-            reg_cols=reg,
-            row_filter=name,
-            col_filter=name,
-            **PRECOMPUTED,
-        )
-        for setting in "BCD":
-            left = H_k if setting == "C" else held_out[0]
-            right = H_g if setting == "B" else held_out[1]
-            retrain = _without_vertices(setting, make, K, G, Y)
-            yield f"TS, {name}", setting, left @ Y @ right.T, retrain
-
-
-def _filtered(kernel, name, reg):
-    """The hat matrix of a spectral filter."""
-    values, vectors = np.linalg.eigh(kernel)
-    values = np.maximum(values, 0.0)
-    return (vectors * (values * as_filter(name)(values, reg))) @ vectors.T
-
-
-def _without_diagonal(matrix):
-    return matrix - np.diag(np.diag(matrix))
+                reusing = partial(_reusing, name, setting, K, G, Y, reg)
+                retrain = partial(_without_vertices, *given)
+            yield name, setting, partial(_shortcut, *given), reusing, retrain
 
 
 def _shortcut(setting, make, K, G, Y):
-    return lambda: make().fit_matrix(K, G, Y).loo(setting)
+    return make().fit_matrix(K, G, Y).loo(setting)
 
 
-def _without_vertices(setting, make, K, G, Y):
-    def retrain(i, j):
-        rows, cols = np.arange(len(K)), np.arange(len(G))
-        test_rows, test_cols = rows, cols
-        if setting in "BD":
-            rows, test_rows = np.delete(rows, i), [i]
-        if setting in "CD":
-            cols, test_cols = np.delete(cols, j), [j]
-        model = make().fit_matrix(
-            K[np.ix_(rows, rows)], G[np.ix_(cols, cols)], Y[np.ix_(rows, cols)]
-        )
-        return model.predict_matrix(K[np.ix_(test_rows, rows)], G[np.ix_(test_cols, cols)]).ravel()
+def _without_vertices(setting, make, K, G, Y, i, j):
+    """Predictions of a model that is trained without row i (B), column j (C) or both (D)."""
+    rows, cols = np.arange(Y.shape[0]), np.arange(Y.shape[1])
+    test_rows, test_cols = rows, cols
+    if setting in "BD":
+        rows, test_rows = np.delete(rows, i), [i]
+    if setting in "CD":
+        cols, test_cols = np.delete(cols, j), [j]
+    G_train = G_test = None  # of independent tasks
+    if G is not None:
+        G_train, G_test = G[np.ix_(cols, cols)], G[np.ix_(test_cols, cols)]
+    model = make().fit_matrix(K[np.ix_(rows, rows)], G_train, Y[np.ix_(rows, cols)])
+    return model.predict_matrix(K[np.ix_(test_rows, rows)], G_test).ravel()
 
-    return retrain
 
-
-def _without_pair(kernel, reg, Y):
+def _without_pair(kernel, reg, Y, i, j):
     """Ridge regression with a kernel matrix of all pairs, row-major, but one."""
-
-    def retrain(i, j):
-        pair = i * Y.shape[1] + j
-        keep = np.delete(np.arange(Y.size), pair)
-        system = kernel[np.ix_(keep, keep)]
-        system[np.diag_indices_from(system)] += reg
-        return kernel[pair, keep] @ np.linalg.solve(system, Y.ravel()[keep])
-
-    return retrain
+    pair = i * Y.shape[1] + j
+    keep = np.delete(np.arange(Y.size), pair)
+    system = kernel[np.ix_(keep, keep)]
+    system[np.diag_indices_from(system)] += reg
+    return kernel[pair, keep] @ np.linalg.solve(system, Y.ravel()[keep])
 
 
 def _two_step_pair_kernel(K, G, reg):
     """The kernel of Theorem 2, with which ridge regression of weight 1 is two-step regression."""
     x, U = np.linalg.eigh(K)
     s, V = np.linalg.eigh(G)
-    products = np.outer(x, s)
-    values = products / (reg * reg + reg * x[:, None] + reg * s)
+    values = np.outer(x, s) / (reg * reg + reg * x[:, None] + reg * s)
     vectors = np.kron(U, V)
     return (vectors * values.ravel()) @ vectors.T
 
@@ -267,13 +172,10 @@ def _from_one_inverse(kernel, reg, Y):
     return Y - (inverse @ Y.ravel() / np.diag(inverse)).reshape(Y.shape)
 
 
-def _kron_reusing(setting, K, G, Y, reg):
-    """Eigenpairs of each kernel without each vertex, once each; those of the other shared."""
-    return retrained_kron_leave_one_out(setting, K, G, Y, [reg], reuse=True)[0]
-
-
-def _two_step_reusing(setting, K, G, Y, reg):
-    """A Cholesky factor of each side without each vertex, or one of it with all."""
+def _reusing(name, setting, K, G, Y, reg):
+    """KK by the eigenpairs, TS by a Cholesky factor, of each kernel without each vertex."""
+    if name == "KK":
+        return retrained_kron_leave_one_out(setting, K, G, Y, [reg], reuse=True)[0]
     left = _smoother(K, reg) if setting == "C" else _held_out_smoother(K, reg)
     right = _smoother(G, reg) if setting == "B" else _held_out_smoother(G, reg)
     return left @ Y @ right.T
@@ -295,4 +197,29 @@ def _held_out_smoother(kernel, reg):
     return smoother
 
 
-_REUSING = {"KK": _kron_reusing, "TS": _two_step_reusing}
+def _filter_cases(K, G, Y, reg):
+    """Yield (model, setting, values of the formula, retrain) for filters that are not ridge.
+
+    A filter that fits a vertex whatever its label is has d(H) = 1 there, and the formula is 0 / 0:
+    NaN, also where rounding would make a number of it.
+    """
+    for name in ("cutoff", "iterated-tikhonov", "landweber"):
+        hats = [_filtered(kernel, name, reg) for kernel in (K, G)]
+        held_out = []
+        for H in hats:
+            d = np.diag(H)
+            held_out.append((H - np.diag(d)) / np.where(1 - d > _FITTED, 1 - d, np.nan)[:, None])
+        filters = {"row_filter": name, "col_filter": name}
+        make = partial(TwoStepRidge, reg_rows=reg, reg_cols=reg, **filters, **PRECOMPUTED)
+        for setting in "BCD":
+            left = hats[0] if setting == "C" else held_out[0]
+            right = hats[1] if setting == "B" else held_out[1]
+            retrain = partial(_without_vertices, setting, make, K, G, Y)
+            yield f"TS, {name}", setting, left @ Y @ right.T, retrain
+
+
+def _filtered(kernel, name, reg):
+    """The hat matrix of a spectral filter."""
+    values, vectors = np.linalg.eigh(kernel)
+    values = np.maximum(values, 0.0)
+    return (vectors * (values * as_filter(name)(values, reg))) @ vectors.T

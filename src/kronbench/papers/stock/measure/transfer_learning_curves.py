@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,10 +16,7 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
 from kronbench.linalg.eigen import Spectrum, kernel_spectrum
-from kronbench.pairs.leave_one_out import (
-    kron_leave_one_out,
-    ridge_leave_one_out,
-)
+from kronbench.pairs.leave_one_out import kron_leave_one_out, ridge_leave_one_out
 from kronbench.pairs.leave_one_out_together import two_step_leave_one_out_together
 from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
 from kronbench.runner.columns import Columns, Parameter
@@ -41,9 +40,6 @@ COLUMNS = Columns(
         "method": ("IT", "KK", "TS"),
         "selection": ("A", "B", "D"),
         "criterion": ("AUC", "squared error"),
-        "measure": ("macro AUC", "concordance index"),
-        "reg": (Parameter(("regs",)),),
-        "reg_cols": (Parameter(("regs",)),),
     },
 )
 
@@ -51,36 +47,12 @@ COLUMNS = Columns(
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each repetition, size, curve and criterion (Stock et al. 2016, figure 7).
 
-    Every drug in turn is the target task, all other drugs are auxiliary. ``score`` is the mean
-    over target tasks of the AUC (binary labels) or concordance index over the test proteins of
-    the repetition, of those tasks for which it is defined. ``approach``, ``method`` and
-    ``selection`` (the leave-one-out setting in which weights were chosen) name a curve:
-
-    - independent-task: ridge regression on ``size`` labels of the target task;
-    - multi-task: ``size`` proteins with the labels of all tasks, the target included;
-    - zero-shot: ``size`` proteins with the labels of all tasks but the target;
-    - full zero-shot: the same with all proteins of the pool, whatever ``size``;
-    - almost zero-shot: ``size`` labels of the target task, and those of the other tasks for the
-      whole pool; a ridge regression over tasks imputes the target's missing labels, one over
-      proteins follows.
-
-    ``criterion`` says by what the weights of pairwise models and of the imputation were chosen:
-    the largest AUC over all left-out pairs, or the least squared error. Labels that are not
-    binary have the latter alone. A ridge regression for one task always has it, since a task with
-    labels of one class has no AUC; it stands under both. For the target tasks of one of
-    ``task_folds`` folds the weights of zero-shot models and of the imputation are chosen on the
-    tasks of the other folds, so that no label of the target has a part in them. Zero-shot
-    Kronecker regression is chosen in setting D too, where the paper has no shortcut, at the sizes
-    of ``spec["kronecker_in_d"]``.
-
-    ``reg`` (of proteins, or the one weight) and ``reg_cols`` (of drugs) are the medians of the
-    chosen weights over the target tasks, ``share_on_edge`` is the share of the tasks for which
-    one of them lies at an end of the grid, and ``on_edge`` says that this is half or more.
-
-    ``labels`` are real; or, where they are binary, those of section 6.1, "rescaled", as in the
-    paper, and beside them "1 and 0" at the sizes of ``spec["binary_sizes"]``. The negative label
-    of the former is not zero, and ridge regression, which has no intercept, orders proteins even
-    where no training label is positive.
+    Every drug in turn is the target task, all others are auxiliary; ``score`` is the mean over
+    target tasks. With ``size`` proteins, "independent-task" has the labels of the target,
+    "multi-task" those of all tasks, "zero-shot" those of all but the target, "full zero-shot" the
+    latter for the whole pool, and "almost zero-shot" these and ``size`` labels of the target; a
+    ridge regression over tasks imputes the missing ones, one over proteins follows. ``criterion``
+    chose the weights, but for those of single tasks; ``reg`` and ``reg_cols`` are their medians.
     """
     K, G, Y = kernels(data)
     name, regs = data.name.lower(), np.asarray(spec["regs"], dtype=float)
@@ -92,46 +64,23 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     tasks = kernel_spectrum(G, "G")
     rows = []
     for repetition in tqdm(range(spec["repetitions"]), desc=data.name, unit="repetition"):
-        split = Split.draw(spec, data, Y.shape, repetition)
-        shared = _Shared(K, G, tasks, split)
+        shared = Shared(K, G, tasks, Split.draw(spec, data, Y.shape, repetition))
         for labels, (values, sizes) in ways.items():
-            problem = _Transfer(shared, values, regs)
+            problem = Transfer(shared, values, regs)
             for size in sizes:
-                for curve, predicted in problem.curves(size, kronecker_in_d=size in in_d):
-                    measured = {
-                        "score": problem.score(predicted.F),
-                        "measure": problem.measure,
-                        **predicted.selected(regs),
-                    }
-                    rows += [
-                        {
-                            "repetition": repetition,
-                            "labels": labels,
-                            "size": size,
-                            "approach": curve.approach,
-                            "method": curve.method,
-                            "selection": curve.selection,
-                            "criterion": criterion,
-                            **measured,
-                        }
-                        for criterion in curve.criteria
-                    ]
+                for curve in problem.curves(size, kronecker_in_d=size in in_d):
+                    row = {"repetition": repetition, "labels": labels, "size": size}
+                    row |= dict(zip(curve._fields[:3], curve, strict=False))
+                    row |= {"score": problem.score(curve.F), "measure": problem.measure}
+                    row |= chosen_weights(curve.weights, regs)
+                    rows += [row | {"criterion": criterion} for criterion in curve.criteria]
     return pd.DataFrame(rows)
 
 
-@dataclass(frozen=True)
-class Split:
-    """Proteins of one repetition, and folds of the tasks.
+class Split(NamedTuple):
+    """Training and test proteins of one repetition, and the fold of each task."""
 
-    Attributes
-    ----------
-    pool : (m - t,) integer array
-        Training proteins; a training size takes the first of them.
-    test : (t,) integer array
-    task_fold : (q,) integer array
-    """
-
-    pool: np.ndarray
+    pool: np.ndarray  # a training size takes the first of them
     test: np.ndarray
     task_fold: np.ndarray
 
@@ -145,42 +94,32 @@ class Split:
         return cls(proteins[n_test:], proteins[:n_test], folds)
 
 
-@dataclass(frozen=True)
-class _Curve:
+class Curve(NamedTuple):
+    """One point of a curve: its names, predictions, and the weights of each task."""
+
     approach: str
     method: str
     selection: str
     criteria: tuple[str, ...]
+    F: np.ndarray  # (t, q), for the test proteins
+    weights: np.ndarray  # (w, q)
 
 
-@dataclass(frozen=True)
-class _Predicted:
-    """Predictions F (t, q) for the test proteins, and the weights (w, q) chosen for each task."""
-
-    F: np.ndarray
-    weights: np.ndarray
-
-    def selected(self, grid):
-        """The columns of a row that tell what was chosen."""
-        medians = np.quantile(self.weights, 0.5, axis=1, method="lower")
-        on_edge = np.isin(self.weights, [grid.min(), grid.max()]).any(axis=0).mean()
-        return dict(zip(("reg", "reg_cols"), medians, strict=False)) | {
-            "share_on_edge": on_edge,
-            "on_edge": int(on_edge >= 0.5),
-        }
+def chosen_weights(weights: np.ndarray, grid: np.ndarray) -> dict:
+    """The columns that tell what was chosen."""
+    medians = np.quantile(weights, 0.5, axis=1, method="lower")
+    on_edge = np.isin(weights, [grid.min(), grid.max()]).any(axis=0).mean()
+    edges = {"share_on_edge": on_edge, "on_edge": int(on_edge >= 0.5)}
+    return dict(zip(("reg", "reg_cols"), medians, strict=False)) | edges
 
 
-class _Shared:
-    """Kernels of one repetition and their eigenpairs, found once for all labels and weights.
-
-    ``folds`` has for each fold of the tasks the targets, a mask (q,), the other tasks, and the
-    eigenpairs of the kernel of these.
-    """
+class Shared:
+    """Kernels of one repetition and their eigenpairs, found once for all labels and weights."""
 
     def __init__(self, K: np.ndarray, G: np.ndarray, tasks: Spectrum, split: Split):
         self.split, self.tasks = split, tasks
         self.across = K[np.ix_(split.test, split.pool)]
-        self.folds = []
+        self.folds = []  # of tasks: a mask (q,), the other tasks, the eigenpairs of their kernel
         for fold in np.unique(split.task_fold):
             others = np.flatnonzero(split.task_fold != fold)
             spectrum = kernel_spectrum(G[np.ix_(others, others)], "G")
@@ -189,42 +128,32 @@ class _Shared:
         self.proteins = functools.cache(lambda size: kernel_spectrum(pool[:size, :size], "K"))
 
 
-class _Transfer:
+class Transfer:
     """One repetition with labels Y (m, q): the predictions of every curve."""
 
-    def __init__(self, shared: _Shared, Y: np.ndarray, grid: np.ndarray):
+    def __init__(self, shared: Shared, Y: np.ndarray, grid: np.ndarray):
         self._shared, self._grid = shared, grid
         self._Y_pool, self._Y_test = Y[shared.split.pool], Y[shared.split.test]
         self._binary = len(np.unique(Y)) == 2
         self.criteria = (_AUC, _SQUARED_ERROR) if self._binary else (_SQUARED_ERROR,)
+        self.measure = "macro AUC" if self._binary else "concordance index"
 
-    def curves(
-        self, size: int, kronecker_in_d: bool = False
-    ) -> Iterator[tuple[_Curve, _Predicted]]:
+    def curves(self, size: int, kronecker_in_d: bool = False) -> Iterator[Curve]:
         """Every curve with ``size`` training proteins."""
         Y, n_pool = self._Y_pool[:size], len(self._Y_pool)
-        curve = _Curve("independent-task", "IT", "A", self.criteria)
-        yield curve, self._single_tasks(size, Y)
-        for criterion in self.criteria:
-            imputed = self._imputed[criterion]
-            second = self._single_tasks(n_pool, np.vstack([Y, imputed.F[size:]]))
-            weights = np.vstack([second.weights, imputed.weights])
-            curve = _Curve("almost zero-shot", "TS", "A", (criterion,))
-            yield curve, _Predicted(second.F, weights)
-        for (method, setting), chosen in self._multi_task(size, Y):
-            for criterion, predicted in chosen.items():
-                yield _Curve("multi-task", method, setting, (criterion,)), predicted
+        yield Curve("independent-task", "IT", "A", self.criteria, *self._single_tasks(size, Y))
+        for criterion, (imputed, of_tasks) in self._imputed.items():
+            F, weights = self._single_tasks(n_pool, np.vstack([Y, imputed[size:]]))
+            weights = np.vstack([weights, of_tasks])
+            yield Curve("almost zero-shot", "TS", "A", (criterion,), F, weights)
+        yield from self._multi_task(size, Y)
         whole_pool = self._full_zero_shot
         reduced = whole_pool if size == n_pool else self._zero_shot(size)
         if kronecker_in_d:
-            reduced = reduced | self._zero_shot(size, ("KK",), "D")
+            reduced = reduced + self._zero_shot(size, [("KK", "D")])
         for approach, curves in (("zero-shot", reduced), ("full zero-shot", whole_pool)):
-            for (method, setting, criterion), predicted in curves.items():
-                yield _Curve(approach, method, setting, (criterion,)), predicted
-
-    @property
-    def measure(self) -> str:
-        return "macro AUC" if self._binary else "concordance index"
+            for curve in curves:
+                yield Curve(approach, *curve)
 
     def score(self, F: np.ndarray) -> float:
         """Mean over tasks of the AUC or concordance index on the test proteins."""
@@ -236,16 +165,13 @@ class _Transfer:
     def _single_tasks(self, size, labels):
         """Ridge regression for each task, with its own weight by squared error."""
         rows = self._shared.proteins(size)
-        errors = [
-            np.sum((F - labels) ** 2, axis=0)
-            for F in ridge_leave_one_out(rows, labels, self._grid)
-        ]
+        points = ridge_leave_one_out(rows, labels, self._grid)
+        errors = [np.sum((F - labels) ** 2, axis=0) for F in points]
         regs = self._grid[np.argmin(errors, axis=0)]
         coef = rows.coordinates(labels) / (rows.values[:, None] + regs)
-        return _Predicted(self._to_test(rows) @ coef, regs[None])
+        return self._to_test(rows) @ coef, regs[None]
 
     def _multi_task(self, size, Y):
-        """Yield (method, setting), and predictions by criterion."""
         rows, cols = self._shared.proteins(size), self._shared.tasks
         x, s = rows.values[:, None], cols.values
         coordinates, to_test = rows.coordinates(Y) @ cols.vectors, self._to_test(rows)
@@ -254,13 +180,11 @@ class _Transfer:
             "TS": lambda reg, reg_cols: s / ((x + reg) * (s + reg_cols)),
         }
         for method, settings in (("KK", "A"), ("TS", "AB")):
-            for setting, chosen in self._selected(method, settings, rows, cols, Y).items():
-                found = {}
-                for criterion, weights in chosen.items():
-                    filtered = filters[method](*weights) * coordinates
-                    F = to_test @ filtered @ cols.vectors.T
-                    found[criterion] = _Predicted(F, np.outer(weights, np.ones(len(s))))
-                yield (method, setting), found
+            best = self._selected(method, settings, rows, cols, Y)
+            for (setting, criterion), weights in best.items():
+                F = to_test @ (filters[method](*weights) * coordinates) @ cols.vectors.T
+                weights = np.outer(weights, np.ones(len(s)))
+                yield Curve("multi-task", method, setting, (criterion,), F, weights)
 
     def _to_test(self, rows):
         """Kernel values of the test proteins with the eigenvectors of the training proteins."""
@@ -270,34 +194,22 @@ class _Transfer:
     def _full_zero_shot(self):
         return self._zero_shot(len(self._Y_pool))
 
-    def _zero_shot(self, size, methods=("KK", "TS"), settings="AD"):
-        """Predictions by method, setting and criterion; Kronecker in D only where asked for."""
+    def _zero_shot(self, size, methods=(("KK", "A"), ("TS", "AD"))):
+        """What a ``Curve`` has behind its approach, for methods and their settings."""
         Y, rows = self._Y_pool[:size], self._shared.proteins(size)
         given = rows, self._shared.tasks, Y, self._shared.across[:, :size]
-        found = {}
-        for method in methods:
+        found = []
+        for method, settings in methods:
             way = kron_zero_shot if method == "KK" else two_step_zero_shot
-            predicted = functools.cache(lambda *weights, way=way: way(*given, *weights))
-            asked = settings if len(methods) == 1 or method == "TS" else "A"
+            predict = functools.cache(functools.partial(way, *given))
             chosen = [
-                (targets, self._selected(method, asked, rows, cols, Y[:, others]))
-                for targets, others, cols in self._shared.folds
+                self._selected(method, settings, rows, cols, Y[:, others])
+                for _, others, cols in self._shared.folds
             ]
-            for setting in asked:
-                for criterion in self.criteria:
-                    by_fold = [(targets, best[setting][criterion]) for targets, best in chosen]
-                    F = np.empty(self._Y_test.shape)
-                    for targets, weights in by_fold:
-                        F[:, targets] = predicted(*weights)[:, targets]
-                    found[method, setting, criterion] = _Predicted(F, self._by_task(by_fold))
+            for setting, criterion in itertools.product(settings, self.criteria):
+                weights = [best[setting, criterion] for best in chosen]
+                found.append((method, setting, (criterion,), *self._by_fold(predict, weights)))
         return found
-
-    def _by_task(self, by_fold):
-        """The weights (w, q) of each task."""
-        every = np.empty((len(by_fold[0][1]), len(by_fold[0][0])))
-        for targets, weights in by_fold:
-            every[:, targets] = np.reshape(weights, (-1, 1))
-        return every
 
     @functools.cached_property
     def _imputed(self):
@@ -305,59 +217,54 @@ class _Transfer:
         labels = np.ascontiguousarray(self._Y_pool.T)
 
         @functools.cache
-        def predicted(reg):
-            return next(ridge_leave_one_out(self._shared.tasks, labels, [reg]))
+        def predict(reg):
+            return next(ridge_leave_one_out(self._shared.tasks, labels, [reg])).T
 
         chosen = []
-        for targets, others, cols in self._shared.folds:
+        for _, others, cols in self._shared.folds:
             points = ridge_leave_one_out(cols, labels[others], self._grid)
-            chosen.append((targets, self._best(_named("", points), labels[others], 1)[""]))
-        found = {}
-        for criterion in self.criteria:
-            by_fold = [(targets, best[criterion]) for targets, best in chosen]
-            imputed = np.empty_like(labels)
-            for targets, (reg,) in by_fold:
-                imputed[targets] = predicted(reg)[targets]
-            found[criterion] = _Predicted(imputed.T, self._by_task(by_fold))
-        return found
+            chosen.append(self._best(_of_setting("", points), labels[others], 1))
+        return {
+            criterion: self._by_fold(predict, [best["", criterion] for best in chosen])
+            for criterion in self.criteria
+        }
+
+    def _by_fold(self, predict, weights):
+        """Predictions of each fold of tasks with weights of its own, and these (w, q)."""
+        F = np.empty_like(predict(*weights[0]))
+        by_task = np.empty((len(weights[0]), F.shape[1]))
+        for (targets, _, _), of_fold in zip(self._shared.folds, weights, strict=True):
+            F[:, targets] = predict(*of_fold)[:, targets]
+            by_task[:, targets] = np.reshape(of_fold, (-1, 1))
+        return F, by_task
 
     def _selected(self, method, settings, rows, cols, Y):
         """By setting and criterion, the weights with the best leave-one-out predictions of Y."""
+        grid = self._grid
         if method == "TS":
-            points = two_step_leave_one_out_together(
-                settings, rows, cols, Y, self._grid, self._grid
-            )
+            points = two_step_leave_one_out_together(settings, rows, cols, Y, grid, grid)
             return self._best(points, Y, 2)
         found = {}
         for setting in settings:
-            points = kron_leave_one_out(setting, rows, cols, Y, self._grid)
-            found |= self._best(_named(setting, points), Y, 1)
+            points = kron_leave_one_out(setting, rows, cols, Y, grid)
+            found |= self._best(_of_setting(setting, points), Y, 1)
         return found
 
     def _best(self, points, Y, n_weights):
         by_column = np.asfortranarray(Y)  # the order of F: strided differences take four times
-        scores = {}
+        scores = defaultdict(lambda: np.empty((len(self._grid),) * n_weights))
         for point, of_settings in points:
             for setting, F in of_settings.items():
-                of_criteria = scores.setdefault(setting, {})
                 labels = by_column if F.flags.f_contiguous else Y
-                found = {_SQUARED_ERROR: -np.sum((F - labels) ** 2)}
+                scores[setting, _SQUARED_ERROR][point] = -np.sum((F - labels) ** 2)
                 if self._binary:
-                    found[_AUC] = micro_auc(Y, F)
-                for criterion, score in found.items():
-                    shape = (len(self._grid),) * n_weights
-                    of_criteria.setdefault(criterion, np.empty(shape))[point] = score
+                    scores[setting, _AUC][point] = micro_auc(Y, F)
         return {
-            setting: {
-                criterion: tuple(
-                    self._grid[i] for i in np.unravel_index(np.argmax(each), each.shape)
-                )
-                for criterion, each in of_criteria.items()
-            }
-            for setting, of_criteria in scores.items()
+            key: tuple(self._grid[i] for i in np.unravel_index(np.argmax(each), each.shape))
+            for key, each in scores.items()
         }
 
 
-def _named(setting, predictions):
-    """The predictions for each of a grid as points of it, of this setting alone."""
+def _of_setting(setting, predictions):
+    """The predictions of a grid of one weight, as those at points of several settings."""
     return ((i, {setting: F}) for i, F in enumerate(predictions))

@@ -10,55 +10,39 @@ import pandas as pd
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import IndependentRidge, TwoStepRidge
+from kronbench.papers.stock.measure import PRECOMPUTED
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("matrix", "row", "col"),
-    numbers=("value",),
-    values={"matrix": ("K", "G", "Y", "k", "g", "step 1", "step 2", "label", "direct")},
-)
+COLUMNS = Columns(key=("matrix", "row", "col"), numbers=("value",))
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each entry of each matrix that takes part (Stock et al. 2016, figure 2).
 
-    An interacting pair, drawn at random, is new in both vertices. ``matrix`` is "K", "G", "Y"
-    (training vertices), "k" and "g" (kernel values of the new target and drug), "step 1" (the new
-    target's predictions for the known drugs, Eq. 10), "step 2" (the new pair), "label" (the true
-    one) and "direct" (the new pair by Eq. 11, in one step).
+    An interacting pair, drawn at random, is new in both vertices. "step 1" is the new target's
+    predictions for the known drugs (Eq. 10), "step 2" the new pair, "direct" the same by Eq. 11.
     """
     K, G, Y = kernels(data)
+    reg, reg_cols = spec["reg"], spec["reg_cols"]
     i, j = rng.permutation(np.argwhere(Y > 0))[0]
     rows, cols = np.delete(np.arange(len(K)), i), np.delete(np.arange(len(G)), j)
     K_train, G_train, Y_train = K[np.ix_(rows, rows)], G[np.ix_(cols, cols)], Y[np.ix_(rows, cols)]
     k, g = K[i : i + 1, rows], G[j : j + 1, cols]
-    first = IndependentRidge(reg=spec["reg"], row_kernel="precomputed")
-    virtual = first.fit_matrix(K_train, None, Y_train).predict_matrix(k)
-    second = IndependentRidge(reg=spec["reg_cols"], row_kernel="precomputed")
-    predicted = second.fit_matrix(G_train, None, virtual.T).predict_matrix(g)
-    both = TwoStepRidge(
-        reg_rows=spec["reg"],
-        reg_cols=spec["reg_cols"],
-        row_kernel="precomputed",
-        col_kernel="precomputed",
-    )
-    matrices = {
-        "K": K_train,
-        "G": G_train,
-        "Y": Y_train,
-        "k": k,
-        "g": g,
+    first = IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K_train, None, Y_train)
+    virtual = first.predict_matrix(k)
+    second = IndependentRidge(reg=reg_cols, row_kernel="precomputed")
+    both = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED)
+    matrices = {"K": K_train, "G": G_train, "Y": Y_train, "k": k, "g": g}
+    matrices |= {
         "step 1": virtual,
-        "step 2": predicted,
+        "step 2": second.fit_matrix(G_train, None, virtual.T).predict_matrix(g),
         "label": Y[i : i + 1, j : j + 1],
         "direct": both.fit_matrix(K_train, G_train, Y_train).predict_matrix(k, g),
     }
-    return pd.concat(
-        [_entries(matrix).assign(matrix=name) for name, matrix in matrices.items()],
-        ignore_index=True,
-    )
-
-
-def _entries(matrix):
-    row, col = np.divmod(np.arange(matrix.size), matrix.shape[1])
-    return pd.DataFrame({"row": row, "col": col, "value": matrix.ravel()})
+    frames = []
+    for name, matrix in matrices.items():
+        row, col = np.divmod(np.arange(matrix.size), matrix.shape[1])
+        frames.append(
+            pd.DataFrame({"row": row, "col": col, "value": matrix.ravel(), "matrix": name})
+        )
+    return pd.concat(frames, ignore_index=True)
