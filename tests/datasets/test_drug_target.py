@@ -73,8 +73,9 @@ def test_table_5_of_airola(real, name):
 def test_table_4_of_airola_2016(real, name):
     pairs, y = labelled_pairs(real(name), fraction=1)
     row = printed("2016-table4-datasets.csv")[name]
-    assert (pairs.n_rows, pairs.n_cols) == (int(row["drugs"]), int(row["targets"]))
-    assert (len(pairs), (y == 1).sum()) == (int(row["pairs"]), int(row["positive"]))
+    assert pairs.n_rows == int(row["start_vertices"])
+    assert pairs.n_cols == int(row["end_vertices"])
+    assert (len(pairs), (y == 1).sum()) == (int(row["edges"]), int(row["positive"]))
 
 
 # --- views ------------------------------------------------------------------------------------

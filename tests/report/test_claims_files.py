@@ -53,7 +53,7 @@ def loaded(plan, monkeypatch, tmp_path):
         file = tmp_path / "papers/airola/claims" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(yaml.safe_dump({"claims": list(entries), **more}, sort_keys=False))
-        without["section-2"]["identities"] = identities or {}
+        without["table-1"]["identities"] = identities or {}
         own = dataclasses.replace(plan, papers={"airola": airola})
         return claim_files.load_statements(own).claims
 
@@ -331,7 +331,7 @@ def test_an_identity_is_a_claim_where_a_file_names_it(loaded):
     said = {"lemma-1": IDENTITY, "lemma-2": {**IDENTITY, "strictness": "loose"}}
     found = loaded(
         entry(id="first"),
-        {"item": "section-2", "identities": ["lemma-1", "lemma-2"]},
+        {"item": "table-1", "identities": ["lemma-1", "lemma-2"]},
         entry(id="last"),
         identities=said,
     )
@@ -343,7 +343,7 @@ def test_an_identity_is_a_claim_where_a_file_names_it(loaded):
     ]
     check = {"kind": "vanishes", "value": "deviation", "tolerance": 0, "where": "key == 'lemma-1'"}
     assert found[1] == {
-        **{"paper": "airola", "id": "airola-lemma-1", "place": "Lemma 1", "item": "section-2"},
+        **{"paper": "airola", "id": "airola-lemma-1", "place": "Lemma 1", "item": "table-1"},
         **{"sentence": "It is so.", "strictness": "strict", "check": check},
         **{"kind": "identity", "whose": "paper"},
     }
@@ -376,8 +376,8 @@ def test_an_identity_is_a_claim_where_a_file_names_it(loaded):
         ([{"sentence": "It is so."}], "a claim (It is so.) lacks the key 'id'"),
         ([{"id": "a", "item": "figure-6"}], "claim 'a' lacks the key 'place'"),
         (
-            [{"item": "section-2", "identities": ["no"]}],
-            "names 'no', which section-2 does not have",
+            [{"item": "table-1", "identities": ["no"]}],
+            "names 'no', which table-1 does not have",
         ),
     ],
 )

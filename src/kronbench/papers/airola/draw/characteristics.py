@@ -4,14 +4,7 @@ import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
 
-# What is counted, and the column that the printed tables of 2018 or 2016 have for it.
-COUNTS = {
-    "edges": ("edges", "pairs"),
-    "positive": ("positive",),
-    "negative": ("negative",),
-    "start_vertices": ("start_vertices", "drugs"),
-    "end_vertices": ("end_vertices", "targets"),
-}
+COUNTS = ("edges", "positive", "negative", "start_vertices", "end_vertices")
 
 COLUMNS = SHOWN | Columns(
     key=("count",),
@@ -30,19 +23,11 @@ def tabulate(frame, item, printed):
     rows = []
     for measured in frame.to_dict("records"):
         theirs = printed.get(measured["dataset"], {})
-        for count, printed_names in COUNTS.items():
-            paper = next((theirs[name] for name in printed_names if name in theirs), None)
-            ours = int(measured[count])
+        for count in COUNTS:
+            ours, paper = measured[count], theirs.get(count)
+            row = {key: measured[key] for key in ("dataset", "source")}
+            row |= {"count": count.replace("_", " "), "ours": ours, "paper": paper}
+            row["difference"] = None if paper is None else ours - paper
             misprinted = theirs.get("misprinted") == count
-            rows.append(
-                {
-                    "dataset": measured["dataset"],
-                    "count": count.replace("_", " "),
-                    "ours": ours,
-                    "paper": paper,
-                    "difference": None if paper is None else ours - paper,
-                    "note": f"a misprint: {theirs['note']}" if misprinted else "",
-                    "source": measured["source"],
-                }
-            )
+            rows.append(row | {"note": f"a misprint: {theirs['note']}" if misprinted else ""})
     return pd.DataFrame(rows).astype({"paper": "Int64", "difference": "Int64"})

@@ -28,15 +28,10 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each fold, reg and iteration (Airola & Pahikkala, figures 3 to 5).
 
-    With ``methods``, a mapping of names to ``solver`` and ``solver_parameters``, also for each of
-    them and of ``forms``, "dual" or "primal". ``iterations`` is the solvers' ``max_iter``.
-
-    The dual of a solver with a method ``path`` gives all weights from one Krylov space; any other
-    is fitted once a weight, with ``callback`` and ``prediction_operator`` as ``KronSVM`` has them.
-
-    ``risk_left`` is the part of the risk above that of the last iteration, as a share of the part
-    that all iterations take off. ``n`` counts the training pairs. ``stretch`` tells the first ten
-    iterations from later ones.
+    With ``methods`` also for each of them and of ``forms``, "dual" or "primal". The dual of a
+    solver with a method ``path`` gives all weights from one Krylov space; any other is fitted once
+    a weight. ``risk_left`` is the part of the risk above that of the last iteration, as a share of
+    what all iterations take off.
     """
     pairs, y, splits = zero_shot_splits(spec, data, rng)
     frames = []

@@ -29,10 +29,8 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each fold, size, solver and weight (Airola & Pahikkala, section 5.3).
 
-    Training sets are subsets of a fold's pairs, as in ``scaling``; nothing is timed. A solver with
-    ``precompute`` is LibSVM, with kernel values that are made once for all subsets of a fold.
-    ``over_weights`` is the largest less the smallest ``auc`` over the weights, of one fold, size
-    and solver.
+    A solver with ``precompute`` is LibSVM, with kernel values that are made once for all subsets
+    of a fold. ``over_weights`` is the largest less the smallest ``auc`` over the weights.
     """
     problems = Folds(spec, data, rng)
     kernels = {

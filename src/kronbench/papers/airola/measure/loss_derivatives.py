@@ -23,10 +23,9 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each loss and draw of n predictions and labels (Airola & Pahikkala, table 2).
 
-    ``gradient_deviation``: of the gradient from central differences of the value;
-    ``hessian_deviation``: of the Hessian's product with a random vector from a central difference
-    of the gradient; ``printed_deviation``: of value, gradient and Hessian matrix from the table's
-    formulas as printed. Each is the largest difference, relative to the largest entry or to 1.
+    Deviations of the gradient from central differences of the value, of a product with the Hessian
+    from one of the gradient, and of all from the printed formulas: each the largest difference,
+    relative to the largest entry or to 1.
     """
     n, rows = spec["n"], []
     for draw in range(spec["draws"]):

@@ -39,22 +39,19 @@ _SMALL_BOARD = 1_000_000  # pairs of the largest board that no method is kept fr
 def run(spec, data, rng):
     """One row for each method and test set (Airola & Pahikkala, tables 6 and 7).
 
-    Test sets are those of ``splits``. ``methods`` has for each name: ``solver``, ``parameters``,
-    and optionally
+    A method has ``solver``, ``parameters``, and optionally
 
     - ``checkerboard``, further parameters there; ``only``, "checkerboards" or "folds";
-    - ``select``, a parameter whose value comes from ``grids`` by the mean AUC over ``inner_folds``
-      (those of the diagonal test each vertex once). A grid is a list, or has one for "folds" and
-      one for "checkerboards". Candidates run side by side, but not on a checkerboard;
-    - ``twin``, the same predictor by a cheaper way: it gives the scores of this one on the folds
-      that are not in ``timed_folds``, and on checkerboards where this one would pass its cap; such
-      rows name it in ``scored_by`` and have no times. On the other folds it gives the selected
-      value, and the selection of this one is timed on one inner fold, which counts for all;
+    - ``select``, a parameter with values in ``grids``, by the mean AUC over ``inner_folds``.
+      Candidates run side by side, but not on a checkerboard;
+    - ``twin``, the same predictor by a cheaper way: it gives the scores of this one on folds that
+      are not in ``timed_folds``, and on checkerboards where this one would pass its cap; such rows
+      name it in ``scored_by`` and have no times. On the other folds it gives the selected value,
+      and the selection of this one is timed on one inner fold, which counts for all;
     - ``time_cap``, in place of the spec's: a method that two small checkerboards predict to pass
       its cap is not run on a large one.
 
-    ``cpu_seconds`` is the sum of ``selection_cpu``, ``fit_cpu`` and ``prediction_cpu``; the
-    selected value stands under the parameter's name, and ``on_edge`` tells whether it is the first
+    The selected value stands under the parameter's name; ``on_edge`` tells whether it is the first
     or last of its grid. ``cross_validated`` is False on a checkerboard, which is trained on once.
     """
     methods, skipped = {}, []

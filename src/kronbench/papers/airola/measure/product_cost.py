@@ -31,11 +31,10 @@ def run(spec, data, rng):
     """One row for each setting, size [n, m, q] and method (Airola & Pahikkala, tables 3 and 4).
 
     ``form`` "dual": R (G kron K) R' v with random K (m, m) and G (q, q); "primal": R (T kron D) w
-    with random D (m, d) and T (q, r), d = r = ``features``. ``method`` is "baseline", the stored
-    n x n or n x dr matrix, or "proposed"; ``way`` says how it is carried out. ``operations`` are
-    the multiplications and additions of one product, ``cost`` the argument of the paper's O() for
-    the vertices that have a pair; ``setup_seconds`` is the time up to the end of the first
-    product, ``deviation`` the largest difference of both products, relative to the largest entry.
+    with random D (m, d) and T (q, r), d = r = ``features``. ``operations`` are the multiplications
+    and additions of one product, ``cost`` the argument of the paper's O() for the vertices that
+    have a pair; ``setup_seconds`` is the time up to the end of the first product, ``deviation``
+    the largest difference of both methods' products, relative to the largest entry.
     """
     rows, too_large = [], []
     for setting in ("independent", "dependent", "complete"):

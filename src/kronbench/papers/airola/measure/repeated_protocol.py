@@ -29,12 +29,11 @@ _PROTOCOLS = {
 
 
 def run(spec, data, rng):
-    """One row for each draw, with the mean AUC over ``folds`` that ``protocol`` gives in it.
+    """One row for each draw, with the mean AUC over the folds of ``protocol``.
 
-    ``protocol`` is "early_stopping" or "method_comparison", and the other parameters are its own.
-    Each of the ``draws`` runs it whole from another seed: with other pairs where a ``fraction`` of
-    them is drawn, other folds, and other inner folds of the selections. ``on_edge`` counts the
-    folds whose selected value is the first or last of its grid.
+    Each draw runs it whole from another seed: other pairs where a ``fraction`` of them is drawn,
+    other folds, other inner folds. ``on_edge`` counts the folds whose selected value is the first
+    or last of its grid.
     """
     measure, columns = _PROTOCOLS[spec["protocol"]]
     frames = []

@@ -44,22 +44,19 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """One row for each model that was timed (Airola & Pahikkala, figures 6 and 7).
 
-    ``sizes`` increase: with data, numbers of training pairs, each a subset of the next and at most
-    all of the fold; without, numbers of vertices of checkerboards, tested on one as large with
-    vertices drawn afresh. ``solvers`` has for each name ``solver``, ``parameters``, and optionally
-    ``slow_prediction``, the regs whose own decision function is timed where the model also has
-    ``to_vec_trick``, and ``same_as``, a solver with the same numbers. ``regs`` has the weights to
-    train with, by name, and ``time_caps`` caps other than the spec's.
+    ``sizes`` increase: with data, numbers of training pairs, each a subset of the next; without,
+    of vertices of checkerboards, tested on one as large with new vertices. Of a solver,
+    ``slow_prediction`` has the regs whose own decision function is timed beside the vec trick, and
+    ``same_as`` names one with the same numbers: if they are not, it is left out with a reason.
 
     The solvers of one class have a process of their own, since the threads of several libraries
     in one would wait for each other on the clock. At each size the processes follow one another,
-    and the solvers of each take turns. A solver whose decision values on the smallest problem are
-    not those of the one that it is ``same_as`` is left out with a reason.
+    and the solvers of each take turns.
 
     ``task`` is "training" or "prediction"; ``method`` is the solver, or "<solver> by vec trick".
     Points predicted to pass the time cap are not run: the last row before has the prediction in
-    ``next_seconds``. ``auc`` is the model's; ``deviation`` the largest difference of the decision
-    values of both ways to predict, relative to the largest; ``peak_mib`` that of the process.
+    ``next_seconds``. ``deviation`` is the largest difference of the decision values of both ways
+    to predict, relative to the largest.
     """
     # Here: on import it makes a lock, which is not for the copies of a process to remove.
     from tqdm import tqdm

@@ -1,9 +1,6 @@
 """Ways to the same end, alone on the machine and beside other programs."""
 
-import pandas as pd
-
 from kronbench.runner.columns import SHOWN, Columns, Parameter
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("line", "way"),
@@ -23,19 +20,11 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each line and way, as measured; half ranges are of all its repeats."""
     frame = frame.assign(
-        half=(frame["seconds_high"] - frame["seconds_low"]) / 2,
-        beside_half=(frame["beside_high"] - frame["beside_low"]) / 2,
-    )
-    columns = {
-        "dataset": "dataset", "line": "line", "work": "work", "way": "way", "threads": "threads",
-        "seconds": "seconds", "half": "half range",
-        "cpu_seconds": "cpu seconds", "times_faster": "times faster", "programs": "programs",
-        "beside_seconds": "beside seconds", "beside_half": "beside half range",
-        "beside_cpu_seconds": "beside cpu seconds",
-        "beside_times_faster": "beside times faster", "slow_down": "slow-down",
-        "deviation": "deviation", "busy": "busy", "source": "source",
-    }  # fmt: skip
-    return frame[[name for name in columns if name in frame]].rename(columns=columns)
+        half_range=(frame["seconds_high"] - frame["seconds_low"]) / 2,
+        beside_half_range=(frame["beside_high"] - frame["beside_low"]) / 2,
+    ).rename(columns={"slow_down": "slow-down"})
+    frame = frame.rename(columns=lambda name: name.replace("_", " "))
+    return frame[[name for name in frame if name in COLUMNS]]

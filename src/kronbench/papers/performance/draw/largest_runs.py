@@ -3,9 +3,21 @@
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns, Parameter
-from kronbench.runner.items import Item
 
-_NAMES = {1000: "Checker", 6400: "Checker+"}
+_CHECKERBOARDS = {1000: "Checker", 6400: "Checker+"}
+_NAMES = {
+    "cpu_seconds": "cpu seconds",
+    "paper": "paper seconds",
+    "peak_bytes": "peak bytes",
+    "peak_mib": "peak MiB",
+    "predict_pairs": "test pairs",
+    "predict_seconds": "test seconds",
+    "ratio": "ratio of seconds",
+    "seconds_high": "high",
+    "seconds_low": "low",
+    "times": "times faster",
+    "trace_error": "trace error",
+}
 
 COLUMNS = SHOWN | Columns(
     key=("task", "solver", "pairs", "points"),
@@ -28,20 +40,15 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(
-    frame: pd.DataFrame, item: Item, printed: tuple[pd.DataFrame, pd.DataFrame]
-) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each run; ``times faster`` the paper's seconds of training over ours.
 
     ``printed`` is the paper's and the field's; the rows of the latter come last, where there are
-    fits to fingerprints, and have ``printed seconds`` and sizes alone.
-
-    A fit has ``pairs``, a low-rank factor ``points``; a fit to fingerprints has ``compounds`` too.
-    ``ratio of seconds`` is over incomplete Cholesky. ``low`` and ``high`` are the smallest and the
-    largest of the repeats.
+    fits to fingerprints. A fit has ``pairs``, a low-rank factor ``points``; a fit to fingerprints
+    has ``compounds`` too. ``ratio of seconds`` is over incomplete Cholesky.
     """
     papers, fields = printed
-    paper = frame["m"].map(_NAMES).map(papers.set_index("method").loc["KronSVM"])
+    paper = frame["m"].map(_CHECKERBOARDS).map(papers.set_index("method").loc["KronSVM"])
     fits, on_landmarks = frame["task"] != "factor", frame["task"] == "fingerprints"
     counts = ["m", "q", "n", "rank", "columns", "predict_pairs"]
     table = frame.astype({name: "Int64" for name in counts if name in frame})
@@ -49,22 +56,10 @@ def tabulate(
     for name, count in (("compounds", "m"), ("targets", "q"), ("landmarks", "rank")):
         if on_landmarks.any():
             table[name] = table[count].where(on_landmarks)
-    table = table.assign(paper=paper, times=paper / table["seconds"])
-    columns = {
-        "dataset": "dataset", "task": "task", "solver": "solver", "pairs": "pairs",
-        "points": "points", "compounds": "compounds", "targets": "targets",
-        "landmarks": "landmarks", "trace_error": "trace error",
-        "columns": "columns", "seconds": "seconds",
-        "seconds_low": "low", "seconds_high": "high", "cpu_seconds": "cpu seconds",
-        "products": "products", "paper": "paper seconds", "times": "times faster",
-        "ratio": "ratio of seconds", "objective": "objective", "auc": "auc", "r2": "r2",
-        "predict_pairs": "test pairs", "predict_seconds": "test seconds",
-        "peak_mib": "peak MiB", "peak_bytes": "peak bytes", "busy": "busy", "source": "source",
-    }  # fmt: skip
-    table = pd.DataFrame({new: table[old] for old, new in columns.items() if old in table})
-    if not on_landmarks.any():
-        return table
-    beside = fields.assign(dataset="all", task="fingerprints").rename(
-        columns={"seconds": "printed seconds"}
-    )
-    return pd.concat([table, beside.drop(columns=["models", "source"])], ignore_index=True)
+    table = table.assign(paper=paper, times=paper / table["seconds"]).rename(columns=_NAMES)
+    if on_landmarks.any():
+        beside = fields.assign(dataset="all", task="fingerprints", source=None)
+        table = pd.concat(
+            [table, beside.rename(columns={"seconds": "printed seconds"})], ignore_index=True
+        )
+    return table[[name for name in table if name in COLUMNS]]

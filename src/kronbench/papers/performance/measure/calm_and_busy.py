@@ -1,10 +1,7 @@
 """Two or more ways to the same end, in turn: alone on the machine, and beside other programs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Mapping
 from functools import partial
 
 import numba
@@ -12,7 +9,6 @@ import numpy as np
 import pandas as pd
 import threadpoolctl
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
 from kronbench.pairs import SampledKroneckerOperator
@@ -37,27 +33,23 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each of ``lines`` and its ``ways``, of which the first is the plain one.
 
     A line is a process of its own, in which all ways take turns twice: alone, and beside as many
-    ``programs`` that keep a processor busy as this job has threads ("import": alone). Its ``work``
-    is
+    ``programs`` that keep a processor busy as this job has threads. Its ``work``:
 
-    - "product": R (G kron K) R' v with ``pairs`` random pairs of m = q = ``vertices`` and Gaussian
-      kernels (gamma 1) of one uniform feature on (0, 100); ways are names of its methods;
+    - "product": R (G kron K) R' v with random pairs and Gaussian kernels of one uniform feature on
+      (0, 100); ways are names of its methods;
     - "threads": the same by ``method``; ways have numbers of threads, 0 for those of the job;
-    - "fit": of ``solver`` with ``parameters`` on a checkerboard of m = q = ``vertices``; ways have
-      further parameters, which come before these;
-    - "factor": of ``rank`` columns, of the Gaussian kernel of ``points`` uniform points with eight
-      features; ways are "incomplete Cholesky" and "CSI" (40 look-ahead steps);
-    - "import": a program of its own, from its start to its end, that makes twenty products by
-      ``method``; ways are the modules that it imports first.
+    - "fit": of ``solver`` on a checkerboard; ways have further parameters;
+    - "factor": of ``rank`` columns of a Gaussian kernel; "incomplete Cholesky" and "CSI";
+    - "import": a program, alone, from start to end, that makes twenty products; ways are the
+      modules that it imports first.
 
-    ``seconds`` is a median, ``times_faster`` over the first way; what was measured beside the
-    programs begins with "beside". ``slow_down`` is those seconds over the calm ones: two where
-    processors are shared alike. ``deviation`` is the largest difference of a product to that of
-    the first way, relative to the largest number of it.
+    ``times_faster`` is over the first way; what was measured beside the programs begins with
+    "beside", and ``slow_down`` is those seconds over the calm ones. ``deviation`` is that of a
+    product from the first way's.
     """
     # Here: on import it makes a lock, which is not for the copies of a process to remove.
     from tqdm import tqdm
@@ -75,72 +67,41 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
 
 def _measure(name, line, seed, threads):
     numba.set_num_threads(threads)
+    imports = line["work"] == "import"
+    first, beside = {}, {}
     with threadpoolctl.threadpool_limits(threads):
         ways = _WORK[line["work"]](line, generator(seed, name))
         # Code is loaded, memory touched; a program of its own does both each time.
-        imports = line["work"] == "import"
-        first = {} if imports else {way: call() for way, call in ways.items()}
+        if not imports:
+            first = {way: call() for way, call in ways.items()}
         calm = in_turn(ways)
-        beside = {}
         if not imports:
             with busy_programs(threads):
                 beside = in_turn(ways)
     plain = next(iter(ways))
-    disturbed = calm[plain][1].busy
     rows = []
     for way in ways:
-        alone = calm[way][1]
+        alone, reference = calm[way][1], calm[plain][1]
         row = {"line": name, "work": line["work"], "way": way, **alone.columns()}
         if line["work"] == "threads":
             row["threads"] = line["ways"][way] or threads
-        row |= {
-            "busy": row["busy"] or disturbed,
-            "times_faster": calm[plain][1].seconds / alone.seconds,
-            "deviation": _deviation(first.get(way), first.get(plain)),
-        }
+        row["busy"] = alone.busy or reference.busy
+        row["times_faster"] = reference.seconds / alone.seconds
+        if first.get(way) is not None:
+            row["deviation"] = np.abs(first[way] - first[plain]).max() / np.abs(first[plain]).max()
         if beside:
-            shared = beside[way][1]
+            shared, reference = beside[way][1], beside[plain][1]
             row |= {
                 "programs": threads,
                 "beside_seconds": shared.seconds,
                 "beside_low": shared.seconds_low,
                 "beside_high": shared.seconds_high,
                 "beside_cpu_seconds": shared.cpu_seconds,
-                "beside_times_faster": beside[plain][1].seconds / shared.seconds,
+                "beside_times_faster": reference.seconds / shared.seconds,
                 "slow_down": shared.seconds / alone.seconds,
             }
         rows.append(row)
     return rows
-
-
-def _deviation(result, plain):
-    return np.nan if result is None else np.abs(result - plain).max() / np.abs(plain).max()
-
-
-def make_products(method: str, m: int, n: int) -> None:
-    """What a program does after its imports."""
-    ways = _products({"vertices": m, "pairs": n, "ways": [method]}, np.random.default_rng(0))
-    for _ in range(20):
-        ways[method]()
-
-
-def _products(line, rng):
-    problem, v = _problem(line, rng)
-    return {way: partial(_operator(way, problem).matvec, v) for way in line["ways"]}
-
-
-def _threads(line, rng):
-    problem, v = _problem(line, rng)
-    operator, given = _operator(line["method"], problem), numba.get_num_threads()
-
-    def product(threads):
-        numba.set_num_threads(threads or given)
-        try:
-            return operator @ v
-        finally:
-            numba.set_num_threads(given)
-
-    return {way: partial(product, threads) for way, threads in line["ways"].items()}
 
 
 def _problem(line, rng):
@@ -150,8 +111,25 @@ def _problem(line, rng):
     return (*kernels, rows, cols), rng.standard_normal(n)
 
 
-def _operator(method, problem):
-    return SampledKroneckerOperator(*problem, method=method)
+def _products(line, rng):
+    problem, v = _problem(line, rng)
+    operators = {way: SampledKroneckerOperator(*problem, method=way) for way in line["ways"]}
+    return {way: partial(operator.matvec, v) for way, operator in operators.items()}
+
+
+def _threads(line, rng):
+    problem, v = _problem(line, rng)
+    operator = SampledKroneckerOperator(*problem, method=line["method"])
+    given = numba.get_num_threads()
+
+    def product(threads):
+        numba.set_num_threads(threads or given)
+        try:
+            return operator @ v
+        finally:
+            numba.set_num_threads(given)
+
+    return {way: partial(product, threads) for way, threads in line["ways"].items()}
 
 
 def _fits(line, rng):
@@ -164,44 +142,50 @@ def _fits(line, rng):
 
 
 def _factors(line, rng):
-    rank, n = line["rank"], line["points"]
-    X = rng.random((n, 8))
+    X = rng.random((line["points"], 8))
     kernel = KernelColumns(X, "gaussian", 1.0)
-    targets = np.sin(2 * np.pi * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n)
-    calls = {
-        "incomplete Cholesky": partial(incomplete_cholesky, kernel, rank, 0.0),
-        "CSI": partial(csi, kernel, targets, rank, lookahead=40, tol=0.0),
-    }
+    targets = np.sin(2 * np.pi * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(len(X))
 
-    def decompose(call):
-        call()
+    def decompose(way):
+        if way == "CSI":
+            csi(kernel, targets, line["rank"], lookahead=40, tol=0.0)
+        else:
+            incomplete_cholesky(kernel, line["rank"], 0.0)
 
-    return {way: partial(decompose, calls[way]) for way in line["ways"]}
+    return {way: partial(decompose, way) for way in line["ways"]}
+
+
+def make_products(method, m, n):
+    """What a program does after its imports."""
+    line = {"vertices": m, "pairs": n, "ways": [method]}
+    product = _products(line, np.random.default_rng(0))[method]
+    for _ in range(20):
+        product()
 
 
 _PROGRAM = """
-import importlib, sys
+import importlib
 
-first, method, m, n = sys.argv[1:]
-for name in (first, "numba", "numpy", "kronbench"):
+for name in ({first!r}, "numba", "numpy", "kronbench"):
     importlib.import_module(name)
 from kronbench.papers.performance.measure.calm_and_busy import make_products
 
-make_products(method, int(m), int(n))
+make_products({method!r}, {vertices}, {pairs})
 """
 
 
 def _imports(line, rng):
-    command = [sys.executable, "-c", _PROGRAM]
-    sizes = [line["method"], str(line["vertices"]), str(line["pairs"])]
-
     def run_program(first):
-        subprocess.run([*command, first, *sizes], check=True)
+        program = _PROGRAM.format(first=first, **line)
+        subprocess.run([sys.executable, "-c", program], check=True)
 
     return {way: partial(run_program, way) for way in line["ways"]}
 
 
 _WORK = {
-    "product": _products, "threads": _threads, "fit": _fits, "factor": _factors,
+    "product": _products,
+    "threads": _threads,
+    "fit": _fits,
+    "factor": _factors,
     "import": _imports,
-}  # fmt: skip
+}

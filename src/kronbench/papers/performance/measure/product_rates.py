@@ -1,10 +1,6 @@
 """Seconds, rate and memory of the sampled Kronecker product, a process for each method."""
 
-from __future__ import annotations
-
 import importlib.metadata
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,20 +8,13 @@ from scipy import sparse
 
 from kronbench.linalg import gram
 from kronbench.pairs import SampledKroneckerOperator
-from kronbench.runner.clock import Stopwatch, TimeCap, in_turn, measure, peak_mib
+from kronbench.runner.clock import Stopwatch, in_turn, measure, peak_mib
 from kronbench.runner.columns import TIMING, Columns, Parameter
 from kronbench.runner.processes import one_process
 from kronbench.runner.solvers import SolverMissing, import_solver
 
-if TYPE_CHECKING:
-    from kronbench.datasets import Dataset
-
 # The loops are chosen on import.
 _ENVIRONMENTS = {"plain numba": {"KRONBENCH_PLAIN_NUMBA": "1"}}
-
-METHODS = (
-    "matrix product", "sparse", "plain numba", "dense", "lowrank", "auto", "scipy", "RLScore",
-)  # fmt: skip
 
 _VEC_TRICK = "rlscore.utilities.sampled_kronecker_products.sampled_vec_trick"
 
@@ -45,27 +34,24 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each of ``methods``, its sizes (m = q), ``dtypes`` and ``threads``.
 
-    A product R (G kron K) R' v with n = ``fraction`` m^2 random pairs and Gaussian kernels
-    (gamma 1) on one feature, uniform on (0, 100). "matrix product" is the BLAS on two square
-    matrices of its order m: the rate of the machine. "scipy" is a sparse matrix product and
-    gathered inner products; "plain numba" is the sparse method without the vector instructions of
-    its innermost loops; "RLScore" is the product of the papers' authors, in double precision
-    alone, left out with a reason where rlscore is not installed. A process for each point, because
-    threads of BLAS and numba that wait for each other would be measured with it. ``seconds`` is a
-    median; ``gflops`` counts the operations of the sparse method for every route but "matrix
-    product", so that rates compare; ``setup_seconds`` is the time to the end of the first product;
-    ``chosen`` is what "auto" took, and the version of RLScore; ``deviation`` is the largest of
-    some outputs from sums over all coefficients in double precision, relative to the largest of
-    them; ``blas_share`` is the rate relative to a matrix product of order ``order`` in the same
-    precision, in turn with it; ``speed_up`` is over the sparse method.
+    A product R (G kron K) R' v with n = ``fraction`` m^2 random pairs and Gaussian kernels of one
+    uniform feature. "matrix product" is the BLAS on two square matrices of order m; "RLScore", the
+    product of the papers' authors, is left out with a reason where it is not installed. A process
+    for each point, because threads of BLAS and numba that wait for each other would be measured.
+
+    ``gflops`` counts the operations of the sparse method for every route but "matrix product";
+    ``setup_seconds`` ends with the first product; ``chosen`` is what "auto" took, or the version
+    of RLScore; ``deviation`` is the largest of some outputs from sums over all coefficients,
+    relative to the largest; ``blas_share`` is the rate relative to a matrix product of ``order``
+    in turn with it; ``speed_up`` is over the sparse method.
     """
     # Here: on import it makes a lock, which is not for the copies of a process to remove.
     from tqdm import tqdm
 
-    rows, capped, skipped = [], [], []
+    rows, skipped = [], []
     methods = dict(spec["methods"])
     if "RLScore" in methods:
         try:
@@ -73,27 +59,15 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         except SolverMissing as reason:
             skipped.append(str(reason))
             del methods["RLScore"]
-    points = [
-        (method, dtype, threads)
-        for method in methods
-        for dtype in spec["dtypes"]
-        for threads in spec["threads"]
-    ]
-    for method, dtype, threads in tqdm(points, unit="curve"):
-        cap = TimeCap(spec["time_cap"])
-        for m in methods[method]:
-            if not cap.allows(m):
-                capped.append(f"{method} m = {m}")
-                break
-            with one_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
-                row = pool.apply(
-                    _measure, (method, m, spec["fraction"], dtype, threads, spec["order"])
-                )
-            rows.append(row)
-            cap.record(m, row["setup_seconds"] + 3 * row["seconds"])
+    for method, sizes in tqdm(methods.items(), unit="method"):
+        curves = [(dtype, threads) for dtype in spec["dtypes"] for threads in spec["threads"]]
+        for dtype, threads in curves:
+            for m in sizes:
+                point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
+                with one_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
+                    row = pool.apply(_measure, (point, spec["fraction"], spec["order"]))
+                rows.append(point | row)
     frame = _compared(pd.DataFrame(rows))
-    if capped:
-        skipped.append("products past the time cap were not run: " + ", ".join(capped))
     frame.attrs["skipped"] = skipped
     return frame
 
@@ -108,29 +82,23 @@ def _compared(frame):
     return frame
 
 
-def _measure(method, m, fraction, dtype, threads, order):
+def _measure(point, fraction, order):
     import numba
     import threadpoolctl
 
+    method, m, dtype, threads = point.values()
     # Before the threads are limited, so that those of its loops are, where it was built with them
     vec_trick = import_solver(_VEC_TRICK) if method == "RLScore" else None
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-    point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
     rng = np.random.default_rng(m)
     with threadpoolctl.threadpool_limits(threads):
         if method == "matrix product":
             A = rng.random((m, m)).astype(dtype)
             A @ A
             _, timing = measure(lambda: A @ A, enough=0.4)
-            return point | {
-                "n": m * m,
-                **timing.columns(),
-                "setup_seconds": 0.0,
-                "gflops": 2e-9 * m**3 / timing.seconds,
-                "chosen": "",
-                "deviation": np.nan,
-                "peak_mib": peak_mib(),
-            }
+            row = {"n": m * m, **timing.columns(), "setup_seconds": 0.0, "chosen": ""}
+            gflops = 2e-9 * m**3 / timing.seconds
+            return row | {"gflops": gflops, "deviation": np.nan, "peak_mib": peak_mib()}
         n = round(fraction * m * m)
         G, K = (
             gram(100 * rng.random((m, 1)), kernel="gaussian", gamma=1.0).astype(dtype)
@@ -144,8 +112,7 @@ def _measure(method, m, fraction, dtype, threads, order):
             SampledKroneckerOperator(G[:9], K[:9], [0], [0], [0], [0], kind) @ v[:1]
         with Stopwatch() as setup:
             if method == "scipy":
-                product = _scipy_product(G, K, rows, cols)
-                chosen = ""
+                product, chosen = _scipy_product(G, K, rows, cols), ""
             elif method == "RLScore":
                 product = _reference_product(vec_trick, G, K, rows, cols)
                 chosen = importlib.metadata.version("rlscore")
@@ -158,7 +125,7 @@ def _measure(method, m, fraction, dtype, threads, order):
         found = in_turn({"product": lambda: product(v), "machine": lambda: A @ A}, enough=0.4)
     (u, timing), (_, machine) = found["product"], found["machine"]
     gflops = 4e-9 * m * len(rows) / timing.seconds
-    return point | {
+    return {
         "n": len(rows),
         **timing.columns(),
         "busy": timing.busy or machine.busy,
