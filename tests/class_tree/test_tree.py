@@ -62,13 +62,6 @@ def test_groups_of_nodes():
     np.testing.assert_array_equal(tree.paths, [[2, 1, -1], [2, 4, 5], [3, 6, -1]])
 
 
-def test_the_flat_tree_leaves_classes_alone():
-    block = np.random.default_rng(0).standard_normal((3, 4))
-    flat = Tree.flat(4)
-    np.testing.assert_array_equal(flat.sum_below(block), block)
-    np.testing.assert_array_equal(flat.couple(block, [1, 2, 3, 4]), block * [1, 2, 3, 4])
-
-
 @pytest.mark.parametrize(
     ("parents", "message"),
     [

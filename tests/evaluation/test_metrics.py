@@ -65,12 +65,6 @@ def test_tree_scores_and_decisions_against_the_definition(seed, size):
     np.testing.assert_array_equal(siblings.argmax(axis=1), decided)
 
 
-def test_expected_loss_decides_otherwise_than_the_mode():
-    proba = np.array([[0.4, 0.3, 0.3, 0.0]])
-    assert parent_decision(proba, TREE)[0] in (1, 2)
-    assert taxo_decision(proba, TREE)[0] in (1, 2)
-
-
 def test_precision_is_the_mean_reciprocal_rank():
     proba = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.2, 0.4, 0.4]])
     # ranks of the true class: 2, 3, and 1.5 (shared by two)

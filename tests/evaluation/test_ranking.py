@@ -125,16 +125,6 @@ def test_memory_order_does_not_matter():
         assert macro_auc(labels, F, 0) == macro_auc(labels, reference, 0)
 
 
-@settings(max_examples=30, deadline=None)
-@given(cases)
-def test_only_the_order_counts(case):
-    labels, scores = draw(*case)
-    for measure in (lambda F: macro_auc(labels, F, 1), lambda F: micro_auc(labels, F)):
-        area = measure(scores)
-        np.testing.assert_equal(measure(np.arctan(scores / 4)), area)
-        np.testing.assert_allclose(measure(-scores), 1 - area, atol=1e-12)
-
-
 def test_wrong_input():
     labels, scores = draw(7, 4, 5, 0.5, 0)
     with pytest.raises(InputError, match=r"shape \(4, 5\) and Y_score \(5, 4\)"):

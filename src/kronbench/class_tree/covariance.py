@@ -41,23 +41,9 @@ class Covariance:
         bias_product(E, F)          sum_c (1'e_c) (1'f_c)
         coupling_gradient(E, F)     (C, P) derivatives of e'K~ f by the entries of B (section 7.2)
 
-    Parameters
-    ----------
-    kernels : Kernels
-    coupling : Coupling
-    variance : (P,) array
-        v_p.
-    bias_variance : float
-        sigma^2, not negative.
-    which : (P,) integer array, optional
-        The kernel of each node, where there are several.
-
-    Attributes
-    ----------
-    shape, dtype
-        Of a vector.
-    n_products : float
-        Products with K~ made so far.
+    ``variance`` (P,) holds v_p, ``bias_variance`` is sigma^2, and ``which`` (P,) is the kernel of
+    each node, where there are several. ``shape`` and ``dtype`` are those of a vector,
+    ``n_products`` counts the products with K~ made so far.
     """
 
     def __init__(

@@ -42,18 +42,10 @@ class Evaluation:
 class CrossValidation:
     """Evaluations of Psi that start from the last one whose fits converged.
 
-    The printed iteration has no test of that: there each starts from the last one.
-
-    Parameters
-    ----------
-    targets, n_classes : as for :class:`SoftmaxLoss`
-    folds : (n,) integer array
-        The fold of each row. At least two; one will do beside rows of none (a negative number),
-        which train in every fold.
-    solver : NewtonCG or PrintedNewton
-    known : Evaluation, optional
-        The first one of the same tree, rows and folds, with the same solver: at its
-        hyperparameters the first evaluation here is the same, and is not made again.
+    The printed iteration has no test of that: there each starts from the last one. ``folds`` (n,)
+    are at least two; one will do beside rows of none (a negative number), which train in every
+    fold. ``known`` is the first evaluation of the same tree, rows, folds and solver: at its
+    hyperparameters the first one here is the same, and is not made again.
     """
 
     def __init__(
@@ -142,18 +134,9 @@ class Criterion:
 
     The vector holds the logarithm of the variance of each group, then of the width of each group
     (Gaussian kernel), then the entries of the coupling where it is learned. The scale of a
-    coupling is that of the variances: where it is learned they stay.
-
-    Parameters
-    ----------
-    kernels : callable(widths (L,)) -> Kernels
-    coupling, folds, bias_variance, in_features
-    variance, gamma : (P,) arrays
-        Where ``start`` lies: at the geometric mean of each group.
-    variance_groups : (P,) integer array, 0..G-1
-    gamma_groups : (P,) integer array or None
-        None where the kernel has no width.
-    learn_coupling : bool
+    coupling is that of the variances: where it is learned they stay. ``kernels`` makes them from
+    widths (L,). ``start`` lies at the geometric means of ``variance`` and ``gamma`` (P,) in each
+    of the groups (P,) 0..G-1; ``gamma_groups`` is None where the kernel has no width.
     """
 
     def __init__(

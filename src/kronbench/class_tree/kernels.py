@@ -35,13 +35,9 @@ def kernels_of(
 ) -> Kernels:
     """Kernel matrices over the rows of X (n, d), one for each of the widths gamma (L,).
 
-    Parameters
-    ----------
-    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable(X, Y) -> (m, p) array
-    rank : int, optional
-        Pivots of a low-rank kernel with corrected diagonal; exact when None.
-    dtype : {float64, float32}
-        Of stored kernel matrices and sparse features.
+    ``kernel`` is "linear", "gaussian", "tanimoto", "precomputed" or a function of X and Y;
+    ``rank`` the pivots of a low-rank kernel with corrected diagonal, None for an exact one;
+    ``dtype`` that of stored kernel matrices and sparse features.
     """
     if rank is not None:
         if len(gamma) > 1:
@@ -134,14 +130,10 @@ class SparseFeatures(LinearFeatures):
 
 
 class StoredKernels(Kernels):
-    """Kernel matrices in memory, one (n, n) array each; sums in double precision.
+    """Symmetric kernel matrices (n, n) in memory, float32 or float64; sums in double precision.
 
-    Parameters
-    ----------
-    matrices : sequence of (n, n) symmetric arrays, float32 or float64
-    X, kernel : optional
-        Features of the training rows and the kernel function callable(X, Y) of all matrices, by
-        which new rows are compared with them; without, new rows are given as their kernel values.
+    New rows are compared with the training rows X by ``kernel(X_new, X)``, or are given as their
+    kernel values where there is none.
     """
 
     is_stored = True
@@ -225,14 +217,8 @@ class GaussianKernels(StoredKernels):
 class LowRankKernel(Kernels):
     """M ~ diag(M) + L L' - diag(L L') with few pivots: O(n k) a column (Seeger 2006, 7.4).
 
-    Parameters
-    ----------
-    X, kernel, gamma, max_rank
-        As for :func:`gram` and :func:`incomplete_cholesky`.
-    corrected : bool
-        Whether the diagonal is that of M, or that of L L'.
-    pivots : (k,) integer array, optional
-        The points of the factor; by incomplete Cholesky decomposition when None.
+    The diagonal is that of L L' where it is not ``corrected``. ``pivots`` (k,) are the points of
+    the factor; by incomplete Cholesky decomposition when None.
     """
 
     dtype = np.dtype(np.float64)

@@ -96,19 +96,11 @@ class NewtonCG:
     Phi the curvature W is taken at (pi + y)/2: where the fit is poor, that at pi is tiny and the
     Newton step far too long.
 
-    Parameters
-    ----------
-    tol : float
-        A fit stops when its duality gap is at most tol Phi.
-    max_iter, max_inner : int
-        Newton steps, and steps for each linear system.
-    preconditioned : bool
-        Whether by elimination along the tree, see :func:`tree_preconditioner`.
-    adjoint_tol : float, optional
-        Relative residual of the gradient system in the norm of K~; by ``tol`` when None. The norm
-        hardly sees what lies near the null space of K~, but derivatives by widths do; that part is
-        made exact afterwards without a product, so that 1e-3 gives gradients to some parts in a
-        thousand.
+    A fit stops when its duality gap is at most ``tol`` Phi. ``preconditioned`` is by elimination
+    along the tree. ``adjoint_tol`` is the relative residual of the gradient system in the norm of
+    K~, by ``tol`` when None. The norm hardly sees what lies near the null space of K~, but
+    derivatives by widths do; that part is made exact afterwards without a product, so that 1e-3
+    gives gradients to some parts in a thousand.
     """
 
     tol: float = 1e-6

@@ -29,14 +29,8 @@ _MORE = 5
 class PrintedNewton:
     """Newton steps by preconditioned steps on (I + V'K~V) b = V'u - D^-1/2 g.
 
-    Parameters
-    ----------
-    tol : float
-        Stops when Phi falls by at most this part of it in a Newton step.
-    max_iter, max_inner : int
-        k1 and k2.
-    max_adjoint : int, optional
-        k3, steps for the gradient system; ``max_inner`` when None.
+    Stops when Phi falls by at most ``tol`` of it in a Newton step. ``max_iter``, ``max_inner`` and
+    ``max_adjoint``, the steps for the gradient system, are k1, k2 and k3 (k2 when None).
     """
 
     tol: float = 1e-8

@@ -26,11 +26,6 @@ def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
         As for :class:`~kronbench.models.HierarchicalNewtonClassifier`; None is the flat model.
     sharing : str or (C,) array
         As for :class:`~kronbench.models.HierarchicalNewtonCV`.
-
-    Raises
-    ------
-    InputError
-        Another name, or a bad tree.
     """
     tree = Tree(tree)
     patterns = {

@@ -17,13 +17,8 @@ _BLOCK = 2**15
 class SoftmaxLoss:
     """Minus the log likelihood sum_i [logsumexp(u_i) - y_i'u_i] of scores U (n, C).
 
-    Parameters
-    ----------
-    targets : (n,) integer array, or (n, C) array
-        The class of each row, or its distribution over the classes (Seeger 2006, section 7.3).
-    n_classes : int
-    trains : (n,) bool array, optional
-        Whether each row trains; all do when None.
+    ``targets`` are the class of each row (n,), or its distribution over the classes (n, C; Seeger
+    2006, section 7.3). ``trains`` (n,) says which rows train; all do when None.
     """
 
     def __init__(self, targets: np.ndarray, n_classes: int, trains: np.ndarray | None = None):

@@ -30,11 +30,6 @@ class Tree:
     depths : (P + 1,) int64 array
         Edges between each node and the root.
 
-    Raises
-    ------
-    InputError
-        No parent array; a parent outside it; a second root; a node that does not lead to the root.
-
     Notes
     -----
     Algorithms 1 and 2 of Seeger (2006), O(P) for each row of a block; Phi is never formed.

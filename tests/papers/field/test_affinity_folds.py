@@ -7,8 +7,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.svm import SVC
 
 from kronbench.datasets import Dataset, PublishedFold
-from kronbench.papers.field.measure import affinity_folds, fold_libsvm
-from kronbench.papers.field.measure.fold_libsvm import OverCap, check_seconds, spread_rows
+from kronbench.papers.field.measure import affinity_folds
 
 SPEC = {
     "seed": 3,
@@ -24,7 +23,7 @@ SPEC = {
     "dtypes": {},
     "regs": [0.01, 0.1, 1.0],
     "class_regs": {"small": [0.05, 0.5, 5.0]},
-    "training_caps": {"seconds": 60, "gigabytes": 1},
+    "libsvm_pairs": 210,
     "max_iter": 50,
     "methods": {
         "KronRidge": {"model": "ridge"},
@@ -32,7 +31,6 @@ SPEC = {
         "KronRidge on classes": {"model": "ridge of classes"},
         "LibSVM": {
             "model": "libsvm",
-            "parts": [60, 90],
             "regs": [0.1, 1.0, 10.0],
             "gammas": [0.1, 0.5],
         },
@@ -67,7 +65,7 @@ def test_libsvm_is_that_of_another_library_at_what_it_chose(small):
     row = of_method(affinity_folds.run(SPEC, data, None), "LibSVM")
     X = np.hstack(
         [
-            spread_rows(S / np.diag(S).mean())[index]
+            affinity_folds.spread_rows(S / np.diag(S).mean())[index]
             for S, index in (
                 (data["drug_similarity"], fold.rows),
                 (data["target_similarity"], fold.cols),
@@ -93,17 +91,12 @@ def test_libsvm_is_that_of_another_library_at_what_it_chose(small):
     assert np.isnan(row["mse"])
 
 
-def test_each_data_set_has_weights_of_its_machines_on_classes(small):
-    frame = affinity_folds.run(SPEC, small[0], None)
-    for method in ("KronSVM", "KronRidge on classes"):
-        assert of_method(frame, method)["reg"] in SPEC["class_regs"]["small"]
-    assert set(frame["method"]) == set(SPEC["methods"])
-    assert frame.attrs["skipped"] == []
-
-
 def test_ridge_on_classes_is_the_dense_machine_at_the_best_weight(small):
     data, fold = small
-    row = of_method(affinity_folds.run(SPEC, data, None), "KronRidge on classes")
+    frame = affinity_folds.run(SPEC, data, None)
+    assert set(frame["method"]) == set(SPEC["methods"])
+    assert of_method(frame, "KronSVM")["reg"] in SPEC["class_regs"]["small"]
+    row = of_method(frame, "KronRidge on classes")
     D, T = (
         S / np.diag(S).mean() + effect * np.eye(len(S))
         for S, effect in (
@@ -126,59 +119,16 @@ def test_ridge_on_classes_is_the_dense_machine_at_the_best_weight(small):
     assert np.isnan(row["mse"])
 
 
-def test_libsvm_from_features_is_that_from_the_kernel_matrix(small):
-    by_matrix, by_features = (
-        of_method(affinity_folds.run(SPEC | {"training_caps": caps}, small[0], None), "LibSVM")
-        for caps in ({"seconds": 60, "gigabytes": 1}, {"seconds": 60, "gigabytes": 0})
-    )
-    assert by_features["aupr"] == pytest.approx(by_matrix["aupr"], abs=0.01)
-    assert by_features["reg"] == by_matrix["reg"]
-
-
-def test_a_machine_past_its_cap_is_left_out_with_the_reason(small):
-    spec = SPEC | {"training_caps": {"seconds": 0, "gigabytes": 1}}
-    frame = affinity_folds.run(spec, small[0], None)
+def test_libsvm_is_left_out_where_the_pairs_are_too_many(small):
+    frame = affinity_folds.run(SPEC | {"libsvm_pairs": 209}, small[0], None)
     assert set(frame["method"]) == set(SPEC["methods"]) - {"LibSVM"}
     (reason,) = frame.attrs["skipped"]
-    assert reason.startswith("small, setting 1: LibSVM: a training on 210 pairs would take about")
+    assert reason.startswith(
+        "small, setting 1: LibSVM would take too long from 210 training pairs"
+    )
 
 
 def test_rows_of_a_kernel_have_distances_about_one():
     A = np.random.default_rng(0).normal(size=(9, 30))
-    distances = pdist(spread_rows(A @ A.T), "sqeuclidean")
+    distances = pdist(affinity_folds.spread_rows(A @ A.T), "sqeuclidean")
     assert distances.mean() == pytest.approx(1, rel=1e-12)
-
-
-class QuadraticSeconds:
-    """In place of a stopwatch: 10 ms for ten pairs, and as the square of their number."""
-
-    size = 0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.cpu_seconds = 0.01 * (QuadraticSeconds.size / 10) ** 2
-
-    @classmethod
-    def train(cls, pairs):
-        assert (np.diff(pairs) > 0).all()
-        cls.size = len(pairs)
-
-
-@pytest.mark.parametrize(
-    ("gigabytes", "way"),
-    [
-        (0.61, r"from a kernel matrix of 0\.6 GB"),
-        (0.59, r"from features \(a kernel matrix would be 0\.6 GB\)"),
-    ],
-)
-def test_parts_tell_what_all_pairs_take(monkeypatch, gigabytes, way):
-    """Seconds by the power of the last two parts; 24 bytes a kernel value."""
-    monkeypatch.setattr(fold_libsvm, "Stopwatch", QuadraticSeconds)
-    pairs = np.random.default_rng(0).permutation(5000)
-    job = QuadraticSeconds.train, pairs, [10, 20, 9000]
-    check_seconds(*job, {"seconds": 2501, "gigabytes": gigabytes})
-    told = rf"5,000 pairs would take about 2,500 s {way}, .*20 pairs took 0\.04 s"
-    with pytest.raises(OverCap, match=told):
-        check_seconds(*job, {"seconds": 2499, "gigabytes": gigabytes})

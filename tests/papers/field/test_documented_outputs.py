@@ -7,7 +7,7 @@ from scipy.sparse.linalg import minres
 
 from kronbench.datasets import Dataset
 from kronbench.evaluation import concordance_index
-from kronbench.models import CompleteKronRidge, TwoStepRidge
+from kronbench.models import TwoStepRidge
 from kronbench.papers.field.draw.documented_outputs import tabulate
 from kronbench.papers.field.measure.documented_outputs import (
     both_left_out,
@@ -16,9 +16,6 @@ from kronbench.papers.field.measure.documented_outputs import (
     run,
     vertex_left_out,
 )
-from kronbench.report import claim_files, claims
-from kronbench.runner.items import load_plan
-from tests.helpers import merged
 
 KERNELS = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 
@@ -95,12 +92,6 @@ def test_the_program_knows_labels_of_the_vertex_that_it_leaves_out(symmetric):
     assert same == 0 < 0.1 < moved
 
 
-def test_folds_are_a_partition_of_almost_equal_parts():
-    folds = random_folds(23, 5, 12345)
-    assert sorted(np.concatenate(folds)) == list(range(23))
-    assert [len(fold) for fold in folds] == [5, 5, 5, 4, 4]
-
-
 def test_pairs_of_a_fold_are_left_out_together(data):
     frame = lines_of(
         data, model="two-step", setting="A", exponents=[[-1, 0], [1, 1]], folds=3, fold_seeds=[7]
@@ -127,21 +118,6 @@ def test_rows_left_out_one_by_one_and_by_folds_of_one(data, folds):
     tested = model.predict_matrix(D[test], T)
     assert found["test"] == concordance_index(Y[test].ravel(), tested.ravel())
     assert found["left out"] == concordance_index(Y[train].ravel(), model.loo("B").ravel())
-
-
-def test_ridge_on_new_vertices_of_both_sides(data):
-    frame = lines_of(data, model="ridge", setting="D", exponents=[[2, 3]])
-    shuffled = np.random.RandomState(1)
-    parts = [list(range(size)) for size in data["values"].shape]
-    for part in parts:
-        shuffled.shuffle(part)
-    rows, new_rows = parts[0][:6], parts[0][6:]
-    cols, new_cols = parts[1][:8], parts[1][8:]
-    D, T, Y = (data[name] for name in ("drug_similarity", "target_similarity", "values"))
-    for value, reg in zip(frame["value"], (4.0, 8.0), strict=True):
-        model = CompleteKronRidge(reg=reg).fit_matrix(D[rows], T[cols], Y[np.ix_(rows, cols)])
-        F = model.predict_matrix(D[new_rows], T[new_cols])
-        assert value == concordance_index(Y[np.ix_(new_rows, new_cols)].ravel(), F.ravel())
 
 
 @pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
@@ -177,91 +153,52 @@ def test_equal_predictions_count_half_whatever_rounding_makes_of_them(data):
     assert line["ties"] == pytest.approx(3 / comparable / 2)
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        {"model": "ridge", "exponents": [[1, 2]]},
-        {"model": "iterations", "max_iter": 10, "reordered": 0},
-    ],
-)
-def test_a_summary_needs_no_other_script(data, script):
-    frame = lines_of(data, setting="A", **script).assign(dataset="small", source="generated")
-    printed = frame[["file", "line", "score", "at"]].assign(printed=frame["value"])
-    item = SimpleNamespace(parameters={"orders": 2}, drawing_options={"what": {"one": "a script"}})
-    assert tabulate(frame, item, printed).iloc[0]["lines that differ"] == 0
+ITEM = SimpleNamespace(parameters={"orders": 4}, drawing_options={"what": {"one": "a script"}})
+
+
+def summary(values, printed, **columns):
+    """The row of a file with these lines."""
+    n = len(values)
+    frame = pd.DataFrame(
+        {
+            "dataset": "Ki", "source": "mirror", "file": "one", "reading": "as described",
+            "line": np.arange(n) + 1, "score": "test", "at": "1", "exponent": np.arange(n),
+            "second_exponent": np.nan, "iteration": np.nan, "value": values, "ties": 0.0,
+            "order_mean": np.nan, "order_deviation": np.nan, **columns,
+        }
+    )  # fmt: skip
+    said = frame[["file", "line", "score", "at"]].assign(printed=printed)
+    return tabulate(frame[frame["value"] > 0], ITEM, said).iloc[0]
 
 
 def test_a_line_comes_out_where_its_last_printed_digit_does():
-    frame = pd.DataFrame(
-        {
-            "dataset": "Davis", "source": "mirror", "file": "one", "reading": "as described",
-            "line": [1, 2, 3], "score": "test", "at": ["2^1", "2^2", "2^3"],
-            "exponent": [1, 2, 3], "second_exponent": np.nan, "iteration": np.nan,
-            "value": [0.5000004, 0.6000006, 0.7000006], "ties": [0, 0, 1e-6],
-            "order_mean": np.nan, "order_deviation": np.nan,
-        }
-    )  # fmt: skip
-    printed = frame[["file", "line", "score", "at"]].assign(printed=[0.5, 0.6, 0.7])
-    item = SimpleNamespace(parameters={"orders": 2}, drawing_options={"what": {"one": "a script"}})
-    first = tabulate(frame, item, printed).iloc[0]
+    ours, printed, ties = [0.5000004, 0.6000006, 0.7000006], [0.5, 0.6, 0.7], [0, 0, 1e-6]
+    first = summary(ours, printed, ties=ties)
     assert (first["lines"], first["come out"], first["beyond ties"]) == (3, 1, 1)
-    assert (first["best at"], first["printed best at"]) == (3, 3)
+    assert (first["best at"], first["printed best at"]) == (2, 2)
     assert first["lines that differ"] == 2
-    # nor does one without a number of ours, or one that ours lack
-    frame.loc[0, "value"] = np.nan
-    assert tabulate(frame, item, printed).iloc[0]["lines that differ"] == 3
-    assert tabulate(frame[1:2], item, printed).iloc[0]["lines that differ"] == 3
+    # nor does one that ours lack
+    assert summary([0.0, *ours[1:]], printed, ties=ties)["lines that differ"] == 3
 
 
 @pytest.mark.parametrize(
-    ("last", "verdict"),
+    ("last", "increases"),
     [
-        (np.linspace(0, 1e-3, 11), "holds"),
-        (np.zeros(11), "contradicted"),  # flat
-        (np.minimum(np.arange(11), 9) * 1e-4, "contradicted"),  # the last line adds nothing
-        (np.append(np.arange(10), 5) * 1e-4, "contradicted"),  # past its peak
-        (np.append(np.arange(10) * 1e-4, np.nan), "contradicted"),
+        (np.linspace(0, 1e-3, 11), True),
+        (np.minimum(np.arange(11), 9) * 1e-4, False),  # the last line adds nothing
+        (np.append(np.arange(10), 5) * 1e-4, False),  # past its peak
     ],
 )
-def test_still_increasing_is_no_flat_line(last, verdict):
-    iterations = np.arange(10, 1010, 10)
-    frame = pd.DataFrame(
-        {
-            "dataset": "Ki", "source": "mirror", "file": "cg_kron_rls1",
-            "reading": "as described", "line": np.arange(100) + 1, "score": "test",
-            "at": iterations.astype(str), "exponent": np.nan, "second_exponent": np.nan,
-            "iteration": iterations, "order_mean": np.nan, "order_deviation": np.nan, "ties": 0.0,
-            "value": 0.7 + np.concatenate([np.zeros(89), last]),
-        }
-    )  # fmt: skip
-    item = load_plan(merged()).item("field", "table-6")
-    printed = frame[["file", "line", "score", "at"]].assign(printed=0.7)
-    (claim,) = (
-        claim
-        for claim in claim_files.load_statements(load_plan(merged())).claims
-        if claim["id"] == "field-rlscore-still-increasing-a"
-    )
-    assert claims.judge(claim, tabulate(frame, item, printed), "default").verdict == verdict
+def test_still_increasing_is_no_flat_line(last, increases):
+    values = 0.7 + np.concatenate([np.zeros(89), last])
+    found = summary(values, 0.7, iteration=np.arange(10, 1010, 10))
+    assert (found["smallest last step"] > 1e-6) == increases
 
 
 def test_printed_lines_are_judged_by_the_interval_of_one_more_order():
     """Five values of one normal law and a sixth: 95 % of the sixths lie in the interval."""
     draws = np.random.default_rng(0).normal(0.7, 0.01, (4000, 6))
-    frame = pd.DataFrame(
-        {
-            "dataset": "Ki", "source": "mirror", "file": "one", "reading": "as described",
-            "line": np.arange(4000) + 1, "score": "test", "at": "1", "exponent": np.nan,
-            "second_exponent": np.nan, "iteration": np.arange(4000) + 1, "value": draws[:, 0],
-            "ties": 0.0, "order_mean": draws[:, :5].mean(axis=1),
-            "order_deviation": draws[:, :5].std(axis=1, ddof=1),
-        }
-    )  # fmt: skip
-    item = SimpleNamespace(parameters={"orders": 4}, drawing_options={"what": {"one": "a script"}})
-    key = frame[["file", "line", "score", "at"]]
-    assert (
-        0.94
-        < tabulate(frame, item, key.assign(printed=draws[:, 5])).iloc[0]["share within"]
-        < 0.96
-    )
-    shifted = key.assign(printed=draws[:, 5] + 0.05)
-    assert tabulate(frame, item, shifted).iloc[0]["share within"] < 0.2
+    five, sixth = draws[:, :5], draws[:, 5]
+    moments = {"order_mean": five.mean(axis=1), "order_deviation": five.std(axis=1, ddof=1)}
+    assert 0.94 < summary(draws[:, 0], sixth, **moments)["share within"] < 0.96
+    assert summary(draws[:, 0], sixth + 0.05, **moments)["share within"] < 0.2

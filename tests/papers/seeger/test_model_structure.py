@@ -1,26 +1,14 @@
 """Figure 1: the parts of a model belong together."""
 
-import dataclasses
-
 import numpy as np
-import pytest
 
 from kronbench.runner.job import run_experiment
 from tests.small_classes import COMMON, documents
 
 
-def backwards(data):
-    """The same documents, the nodes below the root numbered from the leaves up."""
-    parents, y = data["parents"], data["y"]
-    renumbered = -parents[:0:-1] % len(parents)
-    arrays = {"X": data["X"], "y": y.max() - y, "parents": np.append(-1, renumbered)}
-    return dataclasses.replace(data, arrays=arrays)
-
-
-@pytest.mark.parametrize("order", [lambda data: data, backwards])
-def test_parts_of_the_model_belong_together(order):
+def test_parts_of_the_model_belong_together():
     spec = COMMON | {"variances": [3.0, 4.0, 5.0], "bias_variance": 0.1}
-    frame = run_experiment("seeger.model_structure", spec, order(documents()), "ipc-d")
+    frame = run_experiment("seeger.model_structure", spec, documents(), "ipc-d")
     parts = {
         part: rows.pivot_table("value", "row", "column", fill_value=0).to_numpy()
         for part, rows in frame.groupby("part")

@@ -24,5 +24,4 @@ def test_levels_are_counted_and_shares_add_up(data, hyperparameters):
     assert calls["kernel products"] > calls["products with the Hessian"] > 0
     times = frame[frame["kind"] == "time"]
     assert times["share of seconds"].sum() == pytest.approx(1)
-    assert (times["seconds"] >= 0).all()
     assert times.set_index("name")["seconds"]["kernel products"] > 0

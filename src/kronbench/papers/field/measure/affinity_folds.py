@@ -1,7 +1,5 @@
 """Affinities on published folds: floors, controls and models chosen on training folds alone."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 
@@ -16,12 +14,6 @@ from kronbench.evaluation import affinity_scores, aupr, margin_scores
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
 from kronbench.pairs import PairData
 from kronbench.papers.field.measure.fold_leaks import Leaks
-from kronbench.papers.field.measure.fold_libsvm import (
-    OverCap,
-    check_seconds,
-    matrix_gigabytes,
-    spread_rows,
-)
 from kronbench.papers.field.measure.inputs import published, unit_kernel
 from kronbench.runner.columns import Columns, Parameter
 from kronbench.runner.field_best import best_of, candidates
@@ -142,12 +134,15 @@ def _of_fold(problem, skipped):
             continue
         if setting not in entry.get("settings", setting):
             continue
-        model = _MODELS[entry["model"]](problem, entry)
-        try:
-            model.choose(fold.parts[0], np.concatenate(fold.parts[1:]))
-        except OverCap as reason:
-            skipped.append(f"{fold.dataset}, {setting}: {method}: {reason}")
+        n, most = len(fold.train), spec["libsvm_pairs"]
+        if entry["model"] == "libsvm" and n > most:
+            skipped.append(
+                f"{fold.dataset}, {setting}: {method} would take too long from {n:,} training "
+                f"pairs; at most {most:,} are allowed"
+            )
             continue
+        model = _MODELS[entry["model"]](problem, entry)
+        model.choose(fold.parts[0], np.concatenate(fold.parts[1:]))
         trainings = {"all parts": fold.train}
         if method in spec["repeated"]:
             for k in range(len(fold.parts)):
@@ -286,13 +281,7 @@ class _LibSvm(_Ridge):
         kernels = {name: self.chosen[name] for name in ("drug_kernel", "target_kernel")}
         features = (spread_rows(self.problem.kernels[name]) for name in kernels.values())
         self.X = PairData(*features, self.fold.rows, self.fold.cols)
-        regs, gammas = self.entry["regs"], self.entry["gammas"]  # increasing
-        draw = generator(self.spec["seed"], "parts of training pairs", self.fold.dataset)
-        pairs = draw.permutation(np.concatenate([validation, train]))
-        caps = self.spec["training_caps"]
-        self.from_matrix = matrix_gigabytes(len(pairs)) <= caps["gigabytes"]
-        costly = {"reg": regs[0], "gamma": gammas[-1]}
-        check_seconds(lambda part: self._machine(part, costly), pairs, self.entry["parts"], caps)
+        regs, gammas = self.entry["regs"], self.entry["gammas"]
         points = [
             kernels | {"validation_mse": np.nan, "reg": reg, "gamma": gamma}
             for gamma, reg in itertools.product(gammas, regs)
@@ -302,11 +291,9 @@ class _LibSvm(_Ridge):
         self.chosen["on_edge"] = max(at_ends)
 
     def predict(self, train, test, chosen):
-        return self._machine(train, chosen).to_vec_trick().decision_function(self.X[test])
-
-    def _machine(self, train, point):
-        model = PairLibSVM(reg=point["reg"], gamma=point["gamma"], precompute=self.from_matrix)
-        return model.fit(self.X[train], self.problem.labels[train])
+        model = PairLibSVM(reg=chosen["reg"], gamma=chosen["gamma"], precompute=True)
+        model.fit(self.X[train], self.problem.labels[train])
+        return model.to_vec_trick().decision_function(self.X[test])
 
 
 class _TwoStep(_Ridge):
@@ -382,6 +369,12 @@ class _Stored(_Margins):
         X = self.problem.bare
         model = self.model.refit(X[train], self.y[train], self.parameters)
         return model.predict(X[test])
+
+
+def spread_rows(K: np.ndarray) -> np.ndarray:
+    """The rows of a kernel matrix (m, m) as features whose mean squared distance is 1."""
+    squares = np.einsum("ij,ij->", K, K) - np.square(K.sum(axis=0)).sum() / len(K)
+    return K / np.sqrt(2 * squares / (len(K) - 1))
 
 
 def _weighted(parameters, error):

@@ -1,7 +1,5 @@
 """How far scores vary over random splits, and where a published single split lies among them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

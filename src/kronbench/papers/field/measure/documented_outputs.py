@@ -1,7 +1,5 @@
 """What the scripts of RLScore's documentation print, by our own estimators."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator, Mapping

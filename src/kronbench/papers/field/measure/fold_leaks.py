@@ -1,7 +1,5 @@
 """Test pairs of a published fold by what they have of their like among the training pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kronbench.datasets import PublishedFold

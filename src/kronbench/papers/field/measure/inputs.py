@@ -1,7 +1,5 @@
 """What experiments on published folds read: the fold itself, and kernels of its data set."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kronbench.datasets import Dataset, PublishedFold, folds

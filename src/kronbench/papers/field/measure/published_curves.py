@@ -1,7 +1,5 @@
 """Test AUC after each iteration of MINRES, beside the curves that a publication stores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

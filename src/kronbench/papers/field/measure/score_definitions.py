@@ -1,7 +1,5 @@
 """One set of predictions, every definition of a score that is in use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

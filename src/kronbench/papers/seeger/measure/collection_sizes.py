@@ -1,7 +1,5 @@
 """Sizes of the sections of a collection of texts, and the shape of their class trees."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Running times of learning, flat and hierarchical."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What products with class kernels cost: in classes, in trees, in folds, stored or made anew."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Extensions of the class model: low rank, learned coupling, uncertain targets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The structure of the model, read off from a fitted one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many kernel products a fit takes to a given accuracy: the printed iteration and ours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Variances learned with the numbers of steps that the paper prints, and its final fits."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from functools import partial

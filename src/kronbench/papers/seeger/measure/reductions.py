@@ -1,7 +1,5 @@
 """How hyperparameter learning reduces to kernel products: calls and shares of the time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

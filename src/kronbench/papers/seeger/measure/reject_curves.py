@@ -1,7 +1,5 @@
 """Test error against the share of points that may be rejected, for learned Gaussian kernels."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Classification of texts with learned variances, with the class tree or without."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
