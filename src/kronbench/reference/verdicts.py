@@ -12,16 +12,13 @@ HOLDS, UNDECIDED, CONTRADICTED, UNTESTED = VERDICTS = (
     *("holds", "undecided", "contradicted", "not tested"),
 )
 
-# A claim is evidence, or a statement of algebra that no measurement could contradict.
-EVIDENCE, IDENTITY = KINDS = ("evidence", "identity")
-
 # A paper says it, or we do, or others of the field print it, whom no item of a paper shows.
 PAPER, OURS, FIELD = WHOSE = ("paper", "ours", "field")
 
 # Why a claim is not tested whose items are not there.
 NOT_RUN = "not run yet"
 
-_COLUMNS = ["id", "paper", "item", "kind", "whose", "timing", "verdict", "cause", "measured"]
+_COLUMNS = ["id", "paper", "item", "whose", "timing", "verdict", "cause", "measured"]
 
 
 def read_verdicts(path: str | Path) -> pd.DataFrame:
@@ -58,21 +55,16 @@ def timed(verdict: pd.Series) -> bool:
 def matrix(verdicts: pd.DataFrame) -> pd.DataFrame:
     """How many claims have which verdict, a row for each paper in the order of the run.
 
-    Columns are the verdicts on evidence for what the papers say, or on its row what the field
-    prints; then, as "12 of 13", how many identities, and how many claims of our own, hold.
+    Columns are the verdicts on what the papers say, or on its row what the field prints; then, as
+    "12 of 13", how many claims of our own hold.
     """
-    theirs = verdicts["whose"].isin((PAPER, FIELD))
-    counted = verdicts[(verdicts["kind"] == EVIDENCE) & theirs]
+    own = verdicts["whose"] == OURS
     papers = verdicts["paper"].unique()
-    counts = pd.crosstab(counted["paper"], counted["verdict"])
+    counts = pd.crosstab(verdicts["paper"][~own], verdicts["verdict"][~own])
     counts = counts.reindex(index=papers, columns=VERDICTS, fill_value=0).astype(object)
-    for title, group in (
-        ("identities", verdicts[verdicts["kind"] == IDENTITY]),
-        ("our own", verdicts[(verdicts["kind"] == EVIDENCE) & (verdicts["whose"] == OURS)]),
-    ):
-        held = (group["verdict"] == HOLDS).groupby(group["paper"]).agg(["sum", "size"])
-        counts[title] = [
-            "{sum} of {size}".format(**held.loc[paper]) if paper in held.index else "0"
-            for paper in papers
-        ]
+    held = (verdicts["verdict"] == HOLDS)[own].groupby(verdicts["paper"]).agg(["sum", "size"])
+    counts["our own"] = [
+        "{sum} of {size}".format(**held.loc[paper]) if paper in held.index else "0"
+        for paper in papers
+    ]
     return counts
