@@ -10,7 +10,6 @@ from kronbench.reference.accepted import accepted_jobs, sidecars_of
 from kronbench.reference.figures import plan_of_scale
 from kronbench.reference.verdicts import (
     CONTRADICTED,
-    EVIDENCE,
     OURS,
     UNDECIDED,
     UNTESTED,
@@ -35,7 +34,7 @@ def page() -> str:
     ]
     verdicts = read_verdicts(plan.accepted / "verdicts.csv")
     claims = {claim["id"]: claim for claim in load_statements(plan).claims}
-    verdicts = verdicts[verdicts["kind"] == EVIDENCE].loc[lambda rows: rows.index.isin(claims)]
+    verdicts = verdicts[verdicts.index.isin(claims)]
     for paper, content in plan.papers.items():
         parts.append(f"## `{paper}`: {content['title']}\n")
         parts += _of_paper(verdicts[verdicts["paper"] == paper], claims)

@@ -4,7 +4,7 @@ import numpy as np
 
 from kronbench.reference.verdicts import UNTESTED
 from kronbench.report import claims
-from kronbench.report.claim_files import find_check
+from kronbench.report.checks import CHECKS
 
 
 def corrupted(frame, column, rows=slice(None)):
@@ -36,7 +36,7 @@ NOT_FINITE = ("not a number", "infinite", "all not a number")
 
 def column_of(check):
     """The column of numbers that a check reads."""
-    return check.get("value", check.get("ours", "ours"))
+    return check.get("value", "ours")
 
 
 def moved_by(claim, frame, scale):
@@ -48,7 +48,7 @@ def moved_by(claim, frame, scale):
     if verdict == UNTESTED:
         return verdict, set()
     check = dict(claim["check"])
-    rows_read, where = find_check(check.pop("kind")).rows_read, check.pop("where", None)
+    rows_read, where = CHECKS[check.pop("kind")].rows_read, check.pop("where", None)
     rows = rows_read(frame.query(where) if where else frame, **check).index
     return verdict, {
         name

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from kronbench.reference.accepted import numbers_in
-from kronbench.report.claim_files import load_statements
-from kronbench.report.queries import columns_compared
+from kronbench.report.claim_files import compared_in, load_statements, shown_by
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import load_plan
 from tests.helpers import merged
@@ -50,11 +49,10 @@ def asked(claim):
     """What is read: the claim's check, and the rows of its reason."""
     if "check" in claim:
         check = claim["check"]
-        value = check.get("value", check.get("ours", "ours"))
-        yield "check", claim, check.get("where"), value
+        yield "check", claim, check.get("where"), check.get("value", "ours")
     if "because" in claim:
-        shown_by = {"item": claim["item"], **claim["because"]["shown_by"]}
-        yield "reason", shown_by, shown_by["where"], shown_by["value"]
+        entry = shown_by(claim)
+        yield "reason", entry, entry["where"], entry["value"]
 
 
 def reached(claim, entry, where, plan):
@@ -65,8 +63,8 @@ def reached(claim, entry, where, plan):
         found = columns_shown(item).known_values(item.parameters, item.parts)
         for column, values in found.items():
             known.setdefault(column, set()).update(values)
-    names = {one.column: one.values for one in columns_compared(where or "True") if one.asked}
-    inside = all(set(values) <= known.get(column, set(values)) for column, values in names.items())
+    names = compared_in(where or "True")
+    inside = all(set(values) <= known.get(column, set(values)) for column, values in names)
     return inside and plan.scale not in claim.get("not_at", ())
 
 
@@ -110,8 +108,7 @@ def test_a_row_a_column_or_a_number_that_is_not_there_is_found(tmp_path):
                    {"where": "fold == 0"}):  # fmt: skip
         wrong = good | {"check": good["check"] | change}
         assert len(list(without_rows([wrong], run))) == 1
-        shown_by = reason["shown_by"] | change
-        wrong = good | {"because": reason | {"shown_by": shown_by}}
+        wrong = good | {"because": reason | {"shown_by": reason["shown_by"] | change}}
         assert len(list(without_rows([wrong], run))) == 1
     # a table that is too large to be kept says nothing
     assert not list(without_rows([wrong | {"item": "figure-3"}], run))

@@ -33,12 +33,6 @@ def test_a_difference_is_marked_and_told(ours, mark, by):
     assert (second.text, second.mark, second.by) == ("100", "", "")
 
 
-def test_any_number_is_far_from_a_printed_zero():
-    ((ours, _), (same, _)) = long_table(pd.DataFrame({"ours": [1e-3, 0.0], "paper": [0.0, 0.0]}))
-    assert ours.mark == "far"
-    assert same.mark == ""
-
-
 @pytest.mark.parametrize(
     ("ours", "printed", "rounding", "mark"),
     [

@@ -79,13 +79,6 @@ def test_printed_bounds_expressions_and_exponents():
     assert texts[0].endswith(" BLAS times")
 
 
-def test_how_our_best_is_another_fit_is_said_below_its_name():
-    table, item = tabulate(FAST | {"differs": "best: three steps"})
-    with matplotlib.rc_context(STYLE):
-        panel = headlines.draw(table, item).axes[0]
-    assert panel.get_yticklabels()[0].get_text() == "fast\nbest: three steps"
-
-
 def test_what_was_not_measured_is_missing_and_doubts_are_said():
     without = NUMBERS[NUMBERS["way"] != "slow"].assign(busy=True, source="surrogate")
     table, item = tabulate(FAST, FAST | {"where": "n == 7"}, numbers=without)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from kronbench.report.numbers import format_entry, format_number, format_pair
+from kronbench.report.numbers import format_number, format_pair
 
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
@@ -65,11 +65,3 @@ def test_a_text_says_its_number_to_the_last_digit_that_it_has(value, digits):
     assert said(format_number(value, digits=digits)) == pytest.approx(
         value, rel=0.5001 * 10 ** (1 - digits), abs=1e-323
     )
-
-
-@pytest.mark.parametrize(
-    ("entry", "text"),
-    [(1e6, "1\u2009000\u2009000"), (40_000, "40\u2009000"), (0.0078125, "0.0078125"), ("a", "a")],
-)
-def test_counts_and_weights_stand_in_full(entry, text):
-    assert format_entry(entry) == text

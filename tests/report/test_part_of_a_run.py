@@ -9,15 +9,8 @@ import pytest
 from kronbench.errors import InputError
 from kronbench.report import claim_files, render
 from kronbench.report.page import write_report
-from kronbench.runner.items import load_plan
-from tests.helpers import merged, seal
+from tests.helpers import seal
 from tests.report.test_report import curves, write_results
-
-
-@pytest.fixture
-def plan(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return load_plan(merged("smoke"))
 
 
 @pytest.fixture
@@ -25,7 +18,7 @@ def statements(monkeypatch):
     """Claims on two figures and on both, which are all that is said."""
 
     def say(*claims):
-        common = {"paper": "airola", "place": "p", "kind": "evidence", "whose": "paper"}
+        common = {"paper": "airola", "place": "p", "whose": "paper"}
         said = claim_files.Statements(
             [{**common, "sentence": c["id"], **c} for c in claims], [], []
         )
@@ -74,15 +67,6 @@ def test_the_page_of_a_part_has_what_is_finished_and_names_the_rest(plan, statem
     assert not {"claim-other", "claim-both"} & set(page.replace('"', " ").split())
     # What only a finished run has is not there.
     assert [path.name for path in plan.report.iterdir()] == ["part.html"]
-
-
-def test_a_missing_table_makes_an_item_unfinished(plan, statements):
-    statements()
-    item = plan.item("airola", "figure-3")
-    finish(item)
-    assert item.finished
-    item.table(item.parts[0]).unlink()
-    assert not item.finished
 
 
 def test_no_claim_of_a_paper_speaks_of_own_data(plan, statements):

@@ -109,22 +109,6 @@ def test_surrogate_data_is_stamped_in_the_picture_and_the_record(plan, monkeypat
 OTHER = {"airola": "a later release of the labels"}
 
 
-def test_other_data_than_the_papers_is_stamped_in_the_picture_and_the_record(plan, monkeypatch):
-    item = plan.item("airola", "figure-3")
-    write_results(item, curves(), other_data=OTHER)
-    stamped = []
-    original = Figure.savefig
-    monkeypatch.setattr(
-        Figure,
-        "savefig",
-        lambda self, *a, **k: (stamped.append(texts(self)), original(self, *a, **k)),
-    )
-    render.render(item)
-    words = " ".join(stamped[0].split())
-    assert f"Other data than the paper's: Ki: {OTHER['airola']}" in words
-    assert "SURROGATE" not in words
-
-
 def test_other_data_than_the_papers_is_said_in_every_text_of_a_table(plan):
     item = plan.item("airola", "table-6")
     measured = pd.DataFrame(
@@ -153,7 +137,6 @@ def claim(**check):
         "place": "figure 3",
         "sentence": "It is so.",
         "item": "figure-3",
-        "kind": "evidence",
         "whose": "paper",
         "strictness": "strict",
         "check": check,
@@ -204,7 +187,7 @@ def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch
     assert len(pd.read_csv(plan.report / "claims.csv")) == 1
 
 
-def test_the_page_counts_evidence_identities_and_our_own_claims_apart(plan, monkeypatch):
+def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
     item = plan.item("airola", "figure-3")
     plan = dataclasses.replace(plan, items=(item,))
     write_results(item, pd.concat([curves(0.5), curves(0.8).assign(fold=1)]))
@@ -221,7 +204,6 @@ def test_the_page_counts_evidence_identities_and_our_own_claims_apart(plan, monk
         "wrong": claim(**at_least, bound=2),
         "known": claim(**at_least, bound=2) | {"because": because},
         "words": claim() | {"untestable": "no number"},
-        "algebra": claim(**at_least, bound=0) | {"kind": "identity"},
         "own": claim(**at_least, bound=2) | {"whose": "ours"},
         "others": claim(**at_least, bound=2) | {"whose": "field"},
     }
@@ -229,7 +211,6 @@ def test_the_page_counts_evidence_identities_and_our_own_claims_apart(plan, monk
     summary = write_report(plan)
     counted = "1 holds, 1 undecided, 2 contradicted, 1 not tested"
     assert f"  claims of the papers: {counted}\n" in summary
-    assert "  identities: 1 holds\n" in summary
     assert "  claims of our own: 1 contradicted\n" in summary
     page = (plan.report / "index.html").read_text()
     matrix = re.search(r'<table class="matrix">.*?</table>', page, re.DOTALL)[0]
@@ -242,7 +223,6 @@ def test_the_page_counts_evidence_identities_and_our_own_claims_apart(plan, monk
     assert rows == [
         ["claims of the papers", *order], ["airola", *"1121"], ["all", *"1121"],
         ["claims of the field", *order], ["airola", *"0010"], ["all", *"0010"],
-        ["identities", *order], ["airola", *"1000"], ["all", *"1000"],
         ["claims of our own", *order], ["airola", *"0010"], ["all", *"0010"],
     ]  # fmt: skip
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
@@ -265,27 +245,3 @@ def test_every_cause_has_words_on_the_page():
     schema = read_yaml(schema_path("claims"))
     entry = schema["properties"]["claims"]["items"]["properties"]["because"]
     assert {*entry["properties"]["cause"]["enum"], "", "unknown"} == set(_CAUSES)
-
-
-def test_mixed_revisions_and_machines_are_named_at_each_item(plan, monkeypatch):
-    items = (plan.item("airola", "figure-4"), plan.item("airola", "figure-3"))
-    plan = dataclasses.replace(plan, items=items)
-    for item in items:
-        write_results(item, curves())
-        render.render(item)
-    say(monkeypatch)
-    write_report(plan)
-    assert "Measured at" not in (plan.report / "index.html").read_text()
-
-    sidecar = items[1].table(items[1].parts[0]).with_suffix(".json")
-    record = json.loads(sidecar.read_text())
-    record["environment"].update(revision="abc123", cpu="another cpu")
-    sidecar.write_text(json.dumps(record))
-    write_report(plan)
-    page = (plan.report / "index.html").read_text()
-    assert page.count("Measured at revision unknown, a cpu, 2 cores") == 1
-    assert (
-        "Measured at revision abc123, another cpu, 2 cores; revision unknown, a cpu, 2 cores."
-        in page
-    )
-    assert "Other items have other revisions or machines" in page

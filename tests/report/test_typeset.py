@@ -59,9 +59,9 @@ FORMULAS = texts_of(
 
 
 def test_markdown():
-    lines = typeset.markdown("paper table-1", [GRID], ["E"]).split("\n")
+    lines = typeset.markdown("paper table-1", "All", [GRID], ["E"]).split("\n")
     assert lines == [
-        "**paper table-1**",
+        "**paper table-1: All**",
         "",
         "**Surrogate data: E**",
         "",
@@ -79,10 +79,10 @@ def test_markdown():
 
 
 def test_latex():
-    text = typeset.latex("50 % better", "paper-table-1", [GRID], ["e_x"])
+    text = typeset.latex("paper table-1", "50 % better", [GRID], ["e_x"])
     lines = text.split("\n")
     assert r"\textbf{Surrogate data: e\_x}" in lines
-    assert r"\caption{50 \% better}\label{paper-table-1}" in lines
+    assert r"\caption{paper table-1: 50 \% better}\label{paper-table-1}" in lines
     assert lines[lines.index(r"\toprule") - 1] == r"\begin{tabular}{llrlr}"
     assert (
         r" &  & \multicolumn{2}{c}{AUC} & \multicolumn{1}{c}{time} \\"
@@ -107,7 +107,7 @@ def test_latex():
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no LaTeX on this machine")
 def test_latex_compiles(tmp_path):
     formulas = Grid("", ("",), [(text,) for text in FORMULAS], [("",)], [[Cell()]] * len(FORMULAS))
-    grid = typeset.latex("A title", "a-label", [GRID, formulas], ["E"])
+    grid = typeset.latex("a table", "A title", [GRID, formulas], ["E"])
     text = rf"\documentclass{{article}}\usepackage{{booktabs,graphicx}}\begin{{document}}{grid}"
     (tmp_path / "table.tex").write_text(rf"{text}\end{{document}}")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
@@ -119,7 +119,7 @@ def test_latex_compiles(tmp_path):
 @pytest.mark.parametrize("text", sorted(set(FORMULAS)))
 def test_every_formula_is_set_in_latex(text):
     """No sign is left that LaTeX does not know, and no letter and number is lost."""
-    (line,) = (line for line in typeset.latex(text, "", [], []).split("\n") if "caption" in line)
+    (line,) = (line for line in typeset.latex("", text, [], []).split("\n") if "caption" in line)
     assert line.isascii()
     assert line.count("{") == line.count("}")
     assert line.count("$") % 2 == 0
@@ -129,8 +129,8 @@ def test_every_formula_is_set_in_latex(text):
 
 
 def test_raised_and_lowered_letters_in_latex():
-    text = typeset.latex("Hᵏᵢᵢ 10⁻¹⁵ λ_d Φ ½", "", [], [])
-    assert r"\caption{H$^{k}$$_{ii}$ 10$^{-15}$ $\lambda$\_d $\Phi$ $\frac12$}" in text
+    text = typeset.latex("", "Hᵏᵢᵢ 10⁻¹⁵ λ_d Φ ½", [], [])
+    assert r"H$^{k}$$_{ii}$ 10$^{-15}$ $\lambda$\_d $\Phi$ $\frac12$}" in text
 
 
 def test_html():

@@ -66,7 +66,7 @@ def save_settings():
 
 
 def check_claims():
-    """Read the claims: one that names what no scale has ends the run here, not after its jobs."""
+    """Read the claims: one that cannot be judged ends the run here, not after its jobs."""
     from kronbench.report.claim_files import load_statements
 
     try:

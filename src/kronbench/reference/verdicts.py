@@ -14,16 +14,13 @@ HOLDS, UNDECIDED, CONTRADICTED, UNTESTED = VERDICTS = (
     *("holds", "undecided", "contradicted", "not tested"),
 )
 
-# A claim is evidence, or a statement of algebra that no measurement could contradict.
-EVIDENCE, IDENTITY = ("evidence", "identity")
-
-# Who says it: a paper, we ourselves, or other publications of the field.
-PAPER, OURS, FIELD = ("paper", "ours", "field")
+# A paper says it, or we do, or others of the field print it, whom no item of a paper shows.
+PAPER, OURS, FIELD = WHOSE = ("paper", "ours", "field")
 
 # Why a claim is not tested whose items are not there.
 NOT_RUN = "not run yet"
 
-_COLUMNS = ["id", "paper", "item", "kind", "whose", "timing", "verdict", "cause", "measured"]
+_COLUMNS = ["id", "paper", "item", "whose", "timing", "verdict", "cause", "measured"]
 
 
 @dataclass(frozen=True)
@@ -94,19 +91,16 @@ def moves(
 def matrix(verdicts: pd.DataFrame) -> pd.DataFrame:
     """How many claims have which verdict, a row for each paper in the order of the run.
 
-    Columns are the verdicts on evidence for what the papers (or on its row the field) say; then,
-    as "12 of 13", how many identities, and how many claims of our own, hold.
+    Columns are the verdicts on what the papers say, or on its row what the field prints; then, as
+    "12 of 13", how many claims of our own hold.
     """
-    evidence, ours = verdicts["kind"] == EVIDENCE, verdicts["whose"] == OURS
+    own = verdicts["whose"] == OURS
     papers = verdicts["paper"].unique()
-    counted = verdicts[evidence & ~ours]
-    counts = pd.crosstab(counted["paper"], counted["verdict"])
+    counts = pd.crosstab(verdicts["paper"][~own], verdicts["verdict"][~own])
     counts = counts.reindex(index=papers, columns=VERDICTS, fill_value=0).astype(object)
-    for title, chosen in (("identities", ~evidence), ("our own", evidence & ours)):
-        held = (verdicts[chosen]["verdict"] == HOLDS).groupby(verdicts["paper"])
-        held = held.agg(["sum", "size"])
-        counts[title] = [
-            "{sum} of {size}".format(**held.loc[paper]) if paper in held.index else "0"
-            for paper in papers
-        ]
+    held = (verdicts["verdict"] == HOLDS)[own].groupby(verdicts["paper"]).agg(["sum", "size"])
+    counts["our own"] = [
+        "{sum} of {size}".format(**held.loc[paper]) if paper in held.index else "0"
+        for paper in papers
+    ]
     return counts

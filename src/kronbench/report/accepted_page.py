@@ -13,19 +13,9 @@ from kronbench.runner.items import Item, Plan
 
 
 def draw_accepted(plan: Plan) -> str:
-    """Draw what was accepted of a scale into ``results/accepted-<scale>``, by today's drawings.
+    """Draw what was accepted of a scale into ``results/accepted-<scale>``; returns the summary.
 
     Items of which a table is not accepted are named as missing.
-
-    Returns
-    -------
-    str
-        The summary of the page.
-
-    Raises
-    ------
-    InputError
-        Nothing was accepted at this scale.
     """
     plan = plan.of_accepted()
     jobs = accepted_jobs(plan)

@@ -15,30 +15,15 @@ APART, FAR = 0.01, 0.1
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: ours ± spread (printed).
-
-    Attributes
-    ----------
-    text, spread, printed : str
-        As shown; empty where there is none.
-    by : str
-        The signed difference from the printed number, where that stands in another column.
-    best : bool
-        Whether it is the best of those that it is compared with.
-    mark : {"", "apart", "far"}
-        How far ours is from the printed number; empty up to ``APART``.
-    stamps : tuple of str
-        "surrogate" (data), "busy" (machine), "not run".
-    numeric : bool
-    """
+    """One cell: ours ± spread (printed), as shown."""
 
     text: str = ""
     spread: str = ""
     printed: str = ""
-    by: str = ""
+    by: str = ""  # the signed difference from a printed number in another column
     best: bool = False
-    mark: str = ""
-    stamps: tuple[str, ...] = ()
+    mark: str = ""  # "apart" or "far" from the printed number
+    stamps: tuple[str, ...] = ()  # "surrogate" (data), "busy" (machine), "not run"
     numeric: bool = False
 
 
@@ -49,13 +34,11 @@ def printed_columns(columns: Iterable[str], timed: Iterable[str] = ()) -> dict[s
     ``timed``, are not compared, nor is ``printed X`` with ``X``, since it also stands beside
     numbers of other data.
     """
-    columns = list(columns)
-    pairs = {}
-    for column in columns:
-        first, _, rest = column.partition(" ")
-        ours = rest if rest else "ours"
-        if first == "paper" and ours in columns and ours not in timed:
-            pairs[ours] = column
+    columns, pairs = list(columns), {}
+    for ours in columns:
+        printed = "paper" if ours == "ours" else f"paper {ours}"
+        if printed in columns and ours not in timed:
+            pairs[ours] = printed
     return pairs
 
 
@@ -80,10 +63,7 @@ def distance(
 
 
 def long_table(table: pd.DataFrame, timed: Iterable[str] = ()) -> list[list[Cell]]:
-    """The rows of a table, with differences from printed numbers marked.
-
-    ``timed`` are the columns of times.
-    """
+    """The rows of a table, with differences from printed numbers marked; ``timed`` are times."""
     pairs = printed_columns(table.columns, timed)
     told = "difference" in table
     numeric = set(table.select_dtypes("number"))

@@ -1,40 +1,251 @@
-"""Checks that a claim can name: numbers of a result table against bounds and printed ones.
+"""Checks that a claim can name: numbers against bounds and printed ones, and against each other.
 
-Those that compare rows with each other are in ``comparisons``.
+A check takes the rows that the claim selects and the arguments of its entry in ``claims/``. It
+yields a ``Finding`` for each group, of which ``judges`` makes an ``Outcome``. All have in common:
 
-A check takes the rows that the claim selects, and the arguments of its entry in
-``claims/``; it returns an ``Outcome``, or raises ``NotMeasured``. What all have in common:
-
+- ``value``, ``over``, ``between`` and ``among`` name columns, ``by`` lists those of the groups;
+  ``low``, ``high``, ``slow``, ``fast``, ``leader`` and ``name`` are entries of such a column.
 - No rows, or rows without a part of what the claim names: ``NotMeasured``, "not tested".
-- A number that is not finite never holds: a check that reads one is contradicted and says where
-  it stands. Only ``reaches`` and ``mostly_at_least`` accept a missing value: its row misses the
-  bound.
+- A number that is not finite never holds. Only ``reaches`` and ``mostly_at_least`` accept a
+  missing value: its row misses the bound.
 - ``spread: {over: [fold], test_over_train: 0.25}`` names the columns that tell test sets apart,
   ``spread: {over: [draw]}`` those of independent repeats. Differences are paired along them, and
-  the whole 95 % interval of ``intervals.half_width`` decides: wholly on the claimed side the
-  claim holds, wholly on the other it is contradicted, else it is undecided, as with a single
-  split. Without ``spread`` there is no chance in the numbers, and they decide by themselves.
+  the whole 95 % interval of ``intervals.half_width`` decides. Without ``spread`` there is no
+  chance in the numbers, and they decide by themselves.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
 
 from kronbench.intervals import interval_factor, repeats_needed
+from kronbench.reference.verdicts import CONTRADICTED, HOLDS
 from kronbench.report.estimates import exponent
-from kronbench.report.groups import by_repeat, groups, stated, without
-from kronbench.report.outcomes import Margin, NotMeasured, Outcome, judges, number, outcome, place
+from kronbench.report.groups import (
+    by_repeat,
+    differences,
+    groups,
+    paired,
+    stated,
+    table,
+    without,
+)
+from kronbench.report.outcomes import Finding, Margin, NotMeasured, Outcome, outcome
+
+CHECKS: dict[str, Callable[..., Outcome]] = {}
 
 
-def _printed_rows(frame, *, paper="paper", **arguments):
-    rows = frame.dropna(subset=[paper])
+def judges(
+    rows_read: Callable[..., pd.DataFrame] = lambda frame, **arguments: frame,
+    finite: bool = True,
+    unit: str = "groups",
+) -> Callable:
+    """Make a check of a function that yields findings, and list it in ``CHECKS`` by its name.
+
+    It refuses empty selections and, with ``finite``, contradicts what is not finite. ``rows_read``
+    narrows the selected rows to those that the verdict rests on.
+    """
+
+    def decorate(find: Callable[..., Iterator[Finding]]) -> Callable[..., Outcome]:
+        @functools.wraps(find)
+        def check(frame: pd.DataFrame, **arguments: object) -> Outcome:
+            if frame.empty:
+                raise NotMeasured("no such rows")
+            frame = rows_read(frame, **arguments)
+            values = frame[arguments.get("value", "ours")].astype(float)
+            bad = ~np.isfinite(values)
+            if finite and bad.any():
+                where = place(frame[bad].iloc[0])
+                text = f"{bad.sum()} of {len(values)} numbers not finite ({where})"
+                return Outcome(CONTRADICTED, text)
+            return outcome(list(find(frame, **arguments)), arguments.get("share", 1.0), unit)
+
+        check.rows_read = rows_read
+        CHECKS[find.__name__] = check
+        return check
+
+    return decorate
+
+
+_NO_PLACE = {"source", "paper took", "beyond", "chosen", "O()", "L"}
+
+
+def place(row: pd.Series) -> str:
+    """Where a row stands: its names, without formulas, printed times and sources."""
+    words = [
+        word
+        for key, word in row.items()
+        if isinstance(word, str) and len(word) < 20 and key not in _NO_PLACE
+    ]
+    return ", ".join(words) or f"row {row.name}"
+
+
+@judges()
+def within(frame, *, value, target, tolerance, spread=None):
+    """The mean of ``value`` over the selected rows is ``target`` up to ``tolerance``."""
+    values = by_repeat(frame, value, spread)
+    margin = Margin.of(values, tolerance - abs(values.mean() - target), spread)
+    yield Finding(margin, f"{stated(values, spread)} against {target:g} \u00b1 {tolerance:g}")
+
+
+def _printed_of(value):
+    """The column of printed numbers beside a column of ours."""
+    return "paper" if value == "ours" else f"printed {value}"
+
+
+def _printed_rows(frame, *, value="ours", **arguments):
+    rows = frame.dropna(subset=[_printed_of(value)])
     if rows.empty:
         raise NotMeasured("nothing is printed for these rows")
     return rows
+
+
+@judges(rows_read=_printed_rows)
+def matches_printed(
+    frame,
+    *,
+    tolerance,
+    value="ours",
+    interval=None,
+    repeats=None,
+    test_over_train=0.0,
+    printed_repeats=None,
+):
+    """Every printed number is met up to ``tolerance``; rows without one do not count.
+
+    ``interval`` names the column with half the width of the 95 % interval of ours, ``repeats``
+    that with the number of repeats behind it, ``test_over_train`` is that of the interval.
+    ``printed_repeats`` says of how many such repeats the printed numbers are means: one is
+    contradicted only where it lies beyond the tolerance of what so many more repeats may give,
+    the prediction interval t s sqrt(1/k + 1/``printed_repeats``).
+    """
+    for label, row in frame.iterrows():
+        difference = abs(row[value] - row[_printed_of(value)])
+        half = row[interval] if interval else 0.0
+        margin = _margin_of_row(
+            tolerance - difference,
+            half,
+            row[repeats] if repeats else np.nan,
+            test_over_train,
+            1 / printed_repeats if printed_repeats else 0.0,
+        )
+        known = ""
+        if interval:
+            known = f" \u00b1 {half:.2g}" if np.isfinite(half) else " (one split: no spread)"
+        if printed_repeats and np.isfinite(half):
+            known += f", or {margin.high - margin.middle:.2g} with the chance of the printed ones,"
+        yield Finding(
+            margin,
+            f"largest difference {difference:.4g}{known} of {len(frame)} numbers ({place(row)})",
+            pd.Index([label]),
+        )
+
+
+def _margin_of_row(distance, half, count, test_over_train, of_printed):
+    """The margin of a number with an interval of ``count`` repeats, and of the printed one."""
+    if half == 0:
+        return Margin.exact(distance)
+    if np.isnan(half):
+        return Margin(distance, -np.inf, np.inf)
+    if not count >= 2:
+        return Margin(distance, distance - half, distance + half)
+    deviation = half / interval_factor(int(count), test_over_train)
+    predicted = deviation * interval_factor(int(count), test_over_train + of_printed)
+    correction = test_over_train + (of_printed if distance < 0 else 0)
+    needed = repeats_needed(deviation, distance, correction)
+    return Margin(distance, distance - half, distance + predicted, needed)
+
+
+@judges()
+def negligible(frame, *, value, tolerance):
+    """No selected row has a ``value`` of a size above ``tolerance``."""
+    sizes = frame[value].abs()
+    where = place(frame.loc[sizes.idxmax()])
+    text = f"largest {sizes.max():.2g}, bound {tolerance:g} ({where})"
+    yield Finding(Margin.exact(tolerance - sizes.max()), text)
+
+
+@judges()
+def not_negligible(frame, *, value, tolerance):
+    """Every selected row has a ``value`` of a size of at least ``tolerance``."""
+    sizes = frame[value].abs()
+    where = place(frame.loc[sizes.idxmin()])
+    text = f"smallest {sizes.min():.2g}, bound {tolerance:g} ({where})"
+    yield Finding(Margin.exact(sizes.min() - tolerance), text)
+
+
+@judges()
+def at_least(frame, *, value, bound, by=None, spread=None):
+    """The smallest ``value`` of the selected rows, or mean of a group, is at least ``bound``."""
+    return _bounded(frame, value, bound, by, spread, 1, "smallest")
+
+
+@judges()
+def at_most(frame, *, value, bound, by=None, spread=None):
+    """The largest ``value`` of the selected rows, or mean of a group, is at most ``bound``."""
+    return _bounded(frame, value, bound, by, spread, -1, "largest")
+
+
+def _bounded(frame, value, bound, by, spread, sign, extreme):
+    if by is None and spread is None:
+        most = float((sign * frame[value]).min()) * sign
+        text = f"{extreme} {most:.4g}, bound {bound:g}"
+        yield Finding(Margin.exact(sign * (most - bound)), text)
+        return
+    for name, group in groups(frame, by or ()):
+        values = by_repeat(group, value, spread)
+        margin = Margin.of(values, sign * (values.mean() - bound), spread)
+        text = f"{extreme} {stated(values, spread)}, bound {bound:g}"
+        yield Finding(margin, text + (f" ({name})" if name else ""), group.index)
+
+
+@judges(finite=False)
+def reaches(frame, *, value, bound):
+    """Some selected row has a finite ``value`` of at least ``bound``."""
+    values = frame[value].astype(float).replace([np.inf, -np.inf], np.nan)
+    text = f"largest {values.max():.4g}, bound {bound:g}{_missing(values)}"
+    yield Finding(Margin.exact(values.max() - bound), text)
+
+
+@judges(finite=False, unit="rows")
+def mostly_at_least(frame, *, value, bound, share):
+    """At least this share of the selected rows has a finite ``value`` of at least ``bound``."""
+    values = frame[value].astype(float).replace([np.inf, -np.inf], np.nan)
+    text = _missing(values).lstrip("; ")
+    for number in values:
+        yield Finding(Margin.exact(number - bound), text)
+
+
+def _missing(values):
+    missing = values.isna().sum()
+    return f"; {missing} rows without a number" if missing else ""
+
+
+@judges()
+def scales(frame, *, value, over, by, low, high):
+    """The exponent of ``value`` in ``over``, fitted to means, is from ``low`` to ``high``.
+
+    Where there are three sizes or more, the exponents between neighbours are told beside it.
+    """
+    margins, texts = [], []
+    for name, group in groups(frame, by):
+        curve = group.groupby(over)[value].mean()
+        if len(curve) < 2:
+            raise NotMeasured(f"fewer than two values of {over}" + (f" ({name})" if name else ""))
+        found = exponent(curve.index, curve)
+        margins.append(np.minimum(found - low, high - found))
+        text = f"{found:.2f}"
+        if len(curve) > 2:
+            steps = [
+                exponent(curve.index[i : i + 2], curve[i : i + 2]) for i in range(len(curve) - 1)
+            ]
+            text += f", between neighbours {min(steps):.2f} to {max(steps):.2f}"
+        texts.append(f"{text} ({name})" if name else text)
+    yield Finding(Margin.exact(np.min(margins)), "exponent " + "; ".join(texts))
 
 
 def _largest_rows(frame, *, between, slow, fast, by=(), at_largest=None, **arguments):
@@ -53,233 +264,134 @@ def _largest_rows(frame, *, between, slow, fast, by=(), at_largest=None, **argum
     return pd.concat(found)
 
 
-@judges("value")
-def within(
-    frame: pd.DataFrame,
-    *,
-    value: str,
-    target: float,
-    tolerance: float,
-    spread: Mapping | None = None,
-) -> Outcome:
-    """The mean of ``value`` over the selected rows is ``target`` up to ``tolerance``."""
-    values = by_repeat(frame, value, spread)
-    margin = Margin.of(values, tolerance - abs(values.mean() - target), spread)
-    return outcome(
-        {"": margin}, {"": f"{stated(values, spread)} against {target:g} \u00b1 {tolerance:g}"}
-    )
-
-
-@judges("ours", rows_read=_printed_rows)
-def agrees(
-    frame: pd.DataFrame,
-    *,
-    tolerance: float,
-    ours: str = "ours",
-    paper: str = "paper",
-    interval: str | None = None,
-    repeats: str | None = None,
-    test_over_train: float = 0.0,
-    printed_repeats: int | None = None,
-) -> Outcome:
-    """Every printed number is met up to ``tolerance``; rows without one do not count.
-
-    ``interval`` names the column with half the width of the 95 % interval of ours, ``repeats``
-    that with the number of repeats behind it, ``test_over_train`` is that of the interval.
-    ``printed_repeats`` says of how many such repeats the printed numbers are means: one is
-    contradicted only where it lies beyond the tolerance of what so many more repeats may give,
-    the prediction interval t s sqrt(1/k + 1/``printed_repeats``).
-    """
-    margins, texts, rows = {}, {}, {}
-    for label, row in frame.iterrows():
-        rows[label] = pd.Index([label])
-        difference = abs(row[ours] - row[paper])
-        half = row[interval] if interval else 0.0
-        margin = _margin_of_row(
-            tolerance - difference,
-            half,
-            row[repeats] if repeats else np.nan,
-            test_over_train,
-            1 / printed_repeats if printed_repeats else 0.0,
-        )
-        margins[label] = margin
-        known = f" \u00b1 {half:.2g}" if np.isfinite(half) else " (one split: no spread)"
-        if printed_repeats and np.isfinite(half):
-            known += f", or {margin.high - margin.middle:.2g} with the chance of the printed ones,"
-        texts[label] = (
-            f"largest difference {difference:.4g}{known if interval else ''} of {len(frame)} "
-            f"numbers ({place(row)})"
-        )
-    return outcome(margins, texts, rows=rows)
-
-
-def _margin_of_row(distance, half, count, test_over_train, of_printed):
-    if half == 0:
-        return Margin(distance, distance, distance)
-    if np.isnan(half):
-        return Margin(distance, -np.inf, np.inf)
-    if not count >= 2:
-        return Margin(distance, distance - half, distance + half)
-    deviation = half / interval_factor(int(count), test_over_train)
-    predicted = deviation * interval_factor(int(count), test_over_train + of_printed)
-    correction = test_over_train + (of_printed if distance < 0 else 0)
-    needed = repeats_needed(deviation, distance, correction)
-    return Margin(distance, distance - half, distance + predicted, needed)
-
-
-@judges("value")
-def vanishes(frame: pd.DataFrame, *, value: str, tolerance: float) -> Outcome:
-    """No selected row has a ``value`` of a size above ``tolerance``."""
-    sizes = frame[value].abs()
-    where = place(frame.loc[sizes.idxmax()])
-    text = f"largest {sizes.max():.2g}, bound {tolerance:g} ({where})"
-    return number(sizes.max() <= tolerance, text)
-
-
-@judges("value")
-def nowhere_vanishes(frame: pd.DataFrame, *, value: str, tolerance: float) -> Outcome:
-    """Every selected row has a ``value`` of a size of at least ``tolerance``."""
-    sizes = frame[value].abs()
-    where = place(frame.loc[sizes.idxmin()])
-    text = f"smallest {sizes.min():.2g}, bound {tolerance:g} ({where})"
-    return number(sizes.min() >= tolerance, text)
-
-
-@judges("value")
-def at_least(
-    frame: pd.DataFrame,
-    *,
-    value: str,
-    bound: float,
-    by: Sequence[str] | None = None,
-    spread: Mapping | None = None,
-) -> Outcome:
-    """The smallest ``value`` of the selected rows, or mean of a group, is at least ``bound``."""
-    return _bounded(frame, value, bound, by, spread, 1, "smallest")
-
-
-@judges("value")
-def at_most(
-    frame: pd.DataFrame,
-    *,
-    value: str,
-    bound: float,
-    by: Sequence[str] | None = None,
-    spread: Mapping | None = None,
-) -> Outcome:
-    """The largest ``value`` of the selected rows, or mean of a group, is at most ``bound``."""
-    return _bounded(frame, value, bound, by, spread, -1, "largest")
-
-
-def _bounded(frame, value, bound, by, spread, sign, extreme):
-    if by is None and spread is None:
-        most = float((sign * frame[value]).min()) * sign
-        return number(sign * (most - bound) >= 0, f"{extreme} {most:.4g}, bound {bound:g}")
-    margins, texts, rows = {}, {}, {}
-    for name, group in groups(frame, by or ()):
-        rows[name] = group.index
-        values = by_repeat(group, value, spread)
-        margins[name] = Margin.of(values, sign * (values.mean() - bound), spread)
-        texts[name] = f"{extreme} {stated(values, spread)}, bound {bound:g}" + (
-            f" ({name})" if name else ""
-        )
-    return outcome(margins, texts, rows=rows)
-
-
-@judges("value", finite=False)
-def reaches(frame: pd.DataFrame, *, value: str, bound: float) -> Outcome:
-    """Some selected row has a finite ``value`` of at least ``bound``."""
-    values, text = _finite(frame, value)
-    largest = float(values.max())
-    return number(largest >= bound, f"largest {largest:.4g}, bound {bound:g}{text}")
-
-
-@judges("value", finite=False)
-def mostly_at_least(frame: pd.DataFrame, *, value: str, bound: float, share: float) -> Outcome:
-    """At least the given share of the selected rows has a finite ``value`` of at least ``bound``.
-
-    A row without a value does not have it.
-    """
-    values, text = _finite(frame, value)
-    good = int((values >= bound).sum())
-    return number(good >= share * len(frame), f"{good} of {len(frame)} rows{text}")
-
-
-def _finite(frame, value):
-    """The finite values of a column, and a remark on the others."""
-    values = frame[value].astype(float)
-    values = values[np.isfinite(values)]
-    missing = len(frame) - len(values)
-    return values, f"; {missing} rows without a number" if missing else ""
-
-
-@judges("value")
-def scales(
-    frame: pd.DataFrame, *, value: str, over: str, by: Sequence[str], low: float, high: float
-) -> Outcome:
-    """The exponent of ``value`` in ``over``, fitted to means, is from ``low`` to ``high``.
-
-    Where there are three sizes or more, the exponents between neighbours are told beside it.
-    """
-    exponents, texts = {}, []
-    for name, group in groups(frame, by):
-        curve = group.groupby(over)[value].mean()
-        if len(curve) < 2:
-            raise NotMeasured(f"fewer than two values of {over}" + (f" ({name})" if name else ""))
-        exponents[name] = exponent(curve.index, curve)
-        text = f"{exponents[name]:.2f}"
-        if len(curve) > 2:
-            steps = [
-                exponent(curve.index[i : i + 2], curve[i : i + 2]) for i in range(len(curve) - 1)
-            ]
-            text += f", between neighbours {min(steps):.2f} to {max(steps):.2f}"
-        texts.append(f"{text} ({name})" if name else text)
-    holds = all(low <= found <= high for found in exponents.values())
-    return number(holds, "exponent " + "; ".join(texts))
-
-
-@judges("value", rows_read=_largest_rows)
-def ratio(
-    frame: pd.DataFrame,
-    *,
-    value: str,
-    between: str,
-    slow: object,
-    fast: object,
-    bound: float,
-    by: Sequence[str] = (),
-    at_largest: str | None = None,
-) -> Outcome:
+@judges(rows_read=_largest_rows)
+def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
     """``slow`` takes at least ``bound`` times as much of ``value`` as ``fast``, in each group.
 
     ``between`` is the column that holds ``slow`` and ``fast``; means over all other columns. With
     ``at_largest``, at the largest value of that column that both have. Where the smallest and
     largest repeats are kept, their quotients are the range that decides.
     """
-    margins, texts, rows = {}, {}, {}
     for name, group in groups(frame, by):
-        rows[name] = group.index
         a, b = (group[group[between] == side] for side in (slow, fast))
         mean_a, mean_b = a[value].mean(), b[value].mean()
         quotient = mean_a / mean_b if mean_a > 0 and mean_b > 0 else np.nan
-        known = (quotient, *(_quotients(a, b, value) or ()))
+        known = (quotient, *_quotients(a, b, value))
         low, high = min(known), max(known)
-        margins[name] = Margin(quotient - bound, low - bound, high - bound)
         text = f"{slow} {mean_a:.3g}, {fast} {mean_b:.3g}"
         if at_largest:
             text += f" at {at_largest} {group[at_largest].iloc[0]:,.0f}"
         text += f": ratio {quotient:,.3g}"
         if low != high:
             text += f" (repeats {low:,.3g} to {high:,.3g})"
-        texts[name] = f"{text}, bound {bound:g}" + (f" ({name})" if name else "")
-    # a range of repeats is no interval that chance misses at a known rate
-    return dataclasses.replace(outcome(margins, texts, rows=rows), intervals=0)
+        text += f", bound {bound:g}" + (f" ({name})" if name else "")
+        margin = Margin(quotient - bound, low - bound, high - bound, chance=False)
+        yield Finding(margin, text, group.index)
 
 
 def _quotients(a, b, value):
-    """The smallest and largest quotient of repeats; None where they were not kept."""
+    """The smallest and largest quotient of repeats; nothing where they were not kept."""
     columns = [f"{value}_low", f"{value}_high"]
     if any(name not in side or side[name].isna().any() for side in (a, b) for name in columns):
-        return None
+        return ()
     (a_low, a_high), (b_low, b_high) = (side[columns].mean() for side in (a, b))
-    return (a_low / b_high, a_high / b_low) if min(a_low, b_low) > 0 else None
+    return (a_low / b_high, a_high / b_low) if min(a_low, b_low) > 0 else ()
+
+
+@judges()
+def gain(frame, *, value, between, low, high, by, bound, over=None, spread=None, share=1.0):
+    """In each group ``value`` at ``high`` exceeds that at ``low`` by ``bound``.
+
+    ``between`` is the column that holds ``low`` and ``high``. Differences are paired along
+    ``spread`` and averaged; with ``over``, each side stands at the position along that column
+    where its own mean is largest. ``share`` is the share of the groups of which it must be true.
+    """
+    for name, gained, rows in differences(frame, value, between, low, high, by, over, spread):
+        margin = Margin.of(gained, gained.mean() - bound, spread)
+        yield Finding(margin, f"smallest gain {stated(gained, spread)} ({name})", rows)
+
+
+@judges()
+def close(frame, *, value, between, low, high, by, tolerance, spread=None):
+    """In each group the paired ``value`` at ``high`` and at ``low`` differ by ``tolerance``."""
+    for name, apart, rows in differences(frame, value, between, low, high, by, None, spread):
+        margin = Margin.of(apart, tolerance - abs(apart.mean()), spread)
+        yield Finding(margin, f"largest difference {stated(apart, spread)} ({name})", rows)
+
+
+@judges()
+def leads(frame, *, value, among, leader, by, over=None, slack=0.0, spread=None):
+    """In each group the mean of ``value`` is largest at ``among`` = ``leader``.
+
+    Or within ``slack`` of the largest. It is compared with each other one that the rows have, in
+    every group (along ``spread``), with ``over`` as in ``gain``.
+    """
+    for other in _others(frame, among, leader):
+        compared = differences(frame, value, among, other, leader, by, over, spread)
+        for name, lead, rows in compared:
+            text = f"smallest lead {stated(lead, spread)} (over {other}; {name})"
+            yield Finding(Margin.of(lead, lead.mean() + slack, spread), text, rows)
+
+
+@judges()
+def beaten(frame, *, value, among, name, by, spread=None):
+    """In each group another one has a larger mean of ``value`` than ``among`` = ``name``.
+
+    The one with the largest mean lead is compared, paired as in ``leads``. Where none is ahead, a
+    group may not lack one that other groups have.
+    """
+    others = _others(frame, among, name)
+    for where, group in groups(frame, by):
+        leads_over = {
+            other: paired(group, value, among, name, other, None, spread) for other in others
+        }
+        known = {other: lead for other, lead in leads_over.items() if lead is not None}
+        if not known:
+            raise without([name] if name not in set(group[among]) else others, where)
+        best = max(known, key=lambda other: known[other].mean())
+        margin = Margin.of(known[best], known[best].mean(), spread)
+        if margin.verdict != HOLDS and len(known) < len(others):
+            raise without([other for other in others if other not in known], where)
+        text = f"smallest lead over it {stated(known[best], spread)} (by {best}; {where})"
+        yield Finding(margin, text, group.index[group[among].isin([name, best])])
+
+
+def _others(frame, among, name):
+    others = [other for other in frame[among].unique() if other != name]
+    if not others:
+        raise NotMeasured(f"there is no other beside {name}")
+    return others
+
+
+@judges()
+def flat_along(frame, *, value, over, by, bound, spread=None):
+    """In each group the means of ``value`` along ``over`` differ by no more than ``bound``."""
+    for name, group in groups(frame, by):
+        curve = table(group, value, spread, over).dropna(axis=1)  # what all repeats reached
+        if curve.shape[1] < 2:
+            raise NotMeasured(f"fewer than two values of {over} ({name})")
+        means = curve.mean()
+        apart = curve[means.idxmax()] - curve[means.idxmin()]
+        text = f"largest difference {stated(apart, spread)}, between {over} "
+        text += f"{means.idxmax()} and {means.idxmin()} ({name})"
+        yield Finding(Margin.of(apart, bound - apart.mean(), spread), text)
+
+
+@judges()
+def peaks_within(frame, *, value, over, by, limit, slack=0.0, spread=None):
+    """After ``over`` = ``limit`` the mean of ``value`` rises by no more than ``slack``.
+
+    The best mean after ``limit`` is compared with the best up to it, paired along ``spread``.
+    """
+    for name, group in groups(frame, by):
+        curve = table(group, value, spread, over).dropna(axis=1)
+        means = curve.mean()
+        early, late = means[means.index <= limit], means[means.index > limit]
+        if early.empty:
+            raise NotMeasured(f"nothing was measured up to {over} {limit:g} ({name})")
+        if late.empty:
+            raise NotMeasured(f"the curve ends at {over} {means.index.max():g} ({name})")
+        gained = curve[late.idxmax()] - curve[early.idxmax()]
+        text = f"best at {over} {means.idxmax():g}; after {limit:g} better than up to it by "
+        text += f"{stated(gained, spread)} ({name})"
+        yield Finding(Margin.of(gained, slack - gained.mean(), spread), text)

@@ -1,43 +1,37 @@
-"""The files of claims: read, matrix entries and identities made into claims, and checked."""
+"""The files of claims: read, entries with ``for`` filled in, and checked before any job."""
 
 from __future__ import annotations
 
-import csv
+import ast
+import contextlib
 import inspect
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kronbench.errors import InputError
-from kronbench.reference.verdicts import EVIDENCE, IDENTITY, PAPER
-from kronbench.report import checks, comparisons
-from kronbench.report.claim_columns import check_claim, check_headline
-from kronbench.report.outcomes import Outcome
+from kronbench.reference.verdicts import PAPER
+from kronbench.report.checks import CHECKS
 from kronbench.resources import claim_files
+from kronbench.runner.columns import Columns, columns_measured, columns_shown
 from kronbench.runner.items import Plan
-from kronbench.settings import number_or_text, read_yaml, validate
+from kronbench.settings import read_yaml, validate
 
-# A measured number in a text: a decimal fraction, a percentage, a multiple, seconds.
-_NUMBERS = re.compile(r"\d*\.\d+|\d+\s?%|\d+ (?:times|seconds|ms|s)\b")
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
-_REQUIRED = ("id", "place", "sentence", "item")
-_NO_ARGUMENTS = {"kind", "where"}  # what an entry 'check' has beside arguments
-_DEFAULTS = {"kind": EVIDENCE, "whose": PAPER}
+# Arguments of a check that name one column.
+_COLUMNS = ("value", "interval", "repeats", "over", "between", "among", "at_largest")
+# Checks of seconds in which the unit cancels.
+_RELATIVE_CHECKS = {"ratio", "scales"}
 
 
 @dataclass(frozen=True)
 class Statements:
-    """What the files of claims say of the papers of a plan, each with its ``paper``.
+    """What the files of claims say of the papers of a plan, each a mapping with its ``paper``.
 
-    Attributes
-    ----------
-    claims : list of dict
-        What is judged, and what could not be, in the order of the text.
-    headlines : list of dict
-        Numbers that are shown.
-    inconsistencies : list of dict
-        Where the papers contradict themselves or their data: ``place`` and ``what``.
+    ``claims`` are judged, or say why they cannot be; ``headlines`` are numbers that are shown;
+    ``inconsistencies`` are places where a paper contradicts itself or its data.
     """
 
     claims: list[dict]
@@ -46,22 +40,12 @@ class Statements:
 
 
 def load_statements(plan: Plan) -> Statements:
-    """Read the files of claims on the papers of a plan; of a paper without one nothing is said.
-
-    Raises
-    ------
-    InputError
-        A file breaks the schema; a placeholder or an identity has no value; two claims have one
-        id; a claim reads no known item, has neither check nor reason, names no known check, or
-        names what its rows cannot have (``check_claim``).
-    """
+    """Read the files of claims on the papers of a plan; InputError names the first fault."""
     statements = Statements([], [], [])
-    known = {(item.paper, item.name) for item in plan.items}
     seen = set()
     for paper in plan.papers:
-        waiting = _identities(plan, paper)
         for path in claim_files(paper):
-            file = _named(path)
+            file = "/".join(("papers", *path.parts[-3:]))
             content = read_yaml(path)
             validate(content, "claims", file)
             for part in ("headlines", "inconsistencies"):
@@ -69,86 +53,16 @@ def load_statements(plan: Plan) -> Statements:
                 getattr(statements, part).extend({"paper": paper, **entry} for entry in entries)
             for entry in content.get("headlines", []):
                 place = f"{file}: headline '{entry['sentence']}'"
-                check_headline(place, {"paper": paper, **entry}, plan)
+                named = [*entry["of"], entry["theirs"], entry["ours"], entry["times"]]
+                columns = _columns(place, {"paper": paper, **entry}, plan)
+                _check_columns(place, columns, named, entry["where"])
             for entry in content.get("claims", []):
-                for claim in _claims(entry, content.get("shared", {}), waiting, path):
-                    place, claim = (
-                        f"{file}: claim '{claim['id']}'",
-                        {**_DEFAULTS, "paper": paper, **claim},
-                    )
+                entry = {"paper": paper, "whose": PAPER, **content.get("shared", {}), **entry}
+                for claim in _each(entry, f"{file}: claim '{entry['id']}'"):
                     _add_correction(claim, plan.papers[paper].get("protocol", {}))
-                    _check(place, paper, claim, seen, known)
-                    check_claim(place, claim, plan)
+                    _check(f"{file}: claim '{claim['id']}'", claim, plan, seen)
                     statements.claims.append(claim)
-        for item, name in waiting:
-            raise InputError(
-                f"papers/{paper}/paper.yaml: {item} has the identity '{name}', which no entry "
-                "'identities' of its claims names"
-            )
     return statements
-
-
-def _named(path):
-    """A file of claims in messages: ``papers/<paper>/claims/<name>``."""
-    return "/".join(("papers", *path.parts[-3:]))
-
-
-def _identities(plan, paper):
-    """The claims on the rows of items that state identities, by item and key."""
-    return {
-        (item, key): {
-            "id": f"{paper}-{key}",
-            "place": said["place"],
-            "sentence": said["sentence"],
-            "item": item,
-            "kind": IDENTITY,
-            "strictness": said.get("strictness", "strict"),
-            "check": {
-                "kind": "vanishes",
-                "value": entry.get("identity_column", "deviation"),
-                "tolerance": said["tolerance"],
-                "where": f"key == '{key}'",
-            },
-        }
-        for item, entry in plan.papers[paper]["items"].items()
-        for key, said in entry.get("identities", {}).items()
-    }
-
-
-def _claims(entry, shared, waiting, path):
-    """What an entry stands for; identities that it names are taken out of ``waiting``."""
-    file = _named(path)
-    if "identities" in entry:
-        item = entry.get("item", shared.get("item"))
-        for key in entry["identities"]:
-            if (item, key) not in waiting:
-                raise InputError(
-                    f"{file}: the entry 'identities' names '{key}', which {item} does not have, "
-                    "or which was named before"
-                )
-            yield waiting.pop((item, key))
-        return
-    if "id" not in entry:
-        raise InputError(f"{file}: a claim ({entry.get('sentence', entry)}) lacks the key 'id'")
-    entry = dict(entry)
-    changes = entry.pop("but", [])
-    claims = {}
-    for claim in _each(_overlaid(shared, entry), path):
-        if claim["id"] in claims:
-            raise InputError(
-                f"{file}: claim '{entry['id']}' makes '{claim['id']}' twice; "
-                "put what it is 'for' into its id"
-            )
-        claims[claim["id"]] = claim
-    for change in changes:
-        for part in _each(change, path):
-            if part["id"] not in claims:
-                raise InputError(
-                    f"{file}: claim '{entry['id']}' does not make '{part['id']}', which its entry "
-                    f"'but' changes; it makes: {', '.join(claims)}"
-                )
-            claims[part["id"]] = _overlaid(claims[part["id"]], part)
-    yield from claims.values()
 
 
 def _add_correction(claim, protocol):
@@ -158,41 +72,19 @@ def _add_correction(claim, protocol):
         spread.setdefault("test_over_train", protocol["test_over_train"])
 
 
-def _overlaid(claim, change):
-    """A claim with other keys; one that becomes untestable keeps only its words."""
-    if "untestable" in change:
-        claim = {key: claim[key] for key in (*_REQUIRED, "whose") if key in claim}
-    return {**claim, **change}
-
-
-def _each(entry, path):
+def _each(entry: Mapping, where: str) -> Iterator[dict]:
     """The entry once for each combination of what it is ``for``, the last name fastest."""
     entry = dict(entry)
-    where = f"{_named(path)}: claim '{entry['id']}'"
-    printed = path.parents[1] / "printed"
-    axes = [_cells(name, cells, printed, where) for name, cells in entry.pop("for", {}).items()]
+    axes = [list(_cells(name, values)) for name, values in entry.pop("for", {}).items()]
     for combination in itertools.product(*axes):
-        yield _filled(
-            entry, {key: text for part in combination for key, text in part.items()}, where
-        )
+        yield _filled(entry, ChainMap(*combination), where)
 
 
-def _cells(name, cells, printed, where):
+def _cells(name, values):
     """What ``{name}`` and ``{name.field}`` stand for, one mapping for each value of a name."""
-    if isinstance(cells, str):
-        file = printed / cells
-        if not file.exists():
-            raise InputError(f"{where}: there is no file printed/{cells}")
-        with file.open(encoding="utf-8", newline="") as stream:
-            lines = [list(line.items()) for line in csv.DictReader(stream)]
-        cells = {
-            line[0][1]: {field: number_or_text(text) for field, text in line} for line in lines
-        }
-        if len(cells) < len(lines):
-            raise InputError(f"{where}: the first column of printed/{cells} names two lines alike")
-    if not isinstance(cells, Mapping):
-        cells = {value: {} for value in cells}
-    for value, fields in cells.items():
+    if not isinstance(values, Mapping):
+        values = {value: {} for value in values}
+    for value, fields in values.items():
         fields = fields if isinstance(fields, Mapping) else {"id": fields}
         yield {name: value, **{f"{name}.{field}": text for field, text in fields.items()}}
 
@@ -207,17 +99,15 @@ def _filled(entry, cells, where):
         return entry
     for name in _PLACEHOLDER.findall(entry):
         if name not in cells:
-            raise InputError(
-                f"{where} has the placeholder {{{name}}}, which its 'for' does not give; "
-                f"it gives: {', '.join(cells) or 'none'}"
-            )
+            raise InputError(f"{where} has the placeholder {{{name}}}, which its 'for' lacks")
     if alone := _PLACEHOLDER.fullmatch(entry):
         return cells[alone[1]]
     return _PLACEHOLDER.sub(lambda found: str(cells[found[1]]), entry)
 
 
-def _check(place, paper, claim, seen, known):
-    for key in _REQUIRED:
+def _check(place, claim, plan, seen):
+    """Refuse a claim that could not be judged, and say in it whether it reads a clock."""
+    for key in ("place", "item"):  # which may be shared
         if key not in claim:
             raise InputError(f"{place} lacks the key '{key}'")
     if not re.fullmatch("[a-z0-9-]+", claim["id"]):
@@ -225,45 +115,106 @@ def _check(place, paper, claim, seen, known):
     if claim["id"] in seen:
         raise InputError(f"{place} is given twice; give one of them another id")
     seen.add(claim["id"])
-    for name in (claim["item"], *claim.get("also", ())):
-        if (paper, name) not in known:
-            raise InputError(f"{place} reads {paper} {name}, which is not an item")
     if ("check" in claim) == ("untestable" in claim):
         raise InputError(
             f"{place} needs either a check or, under 'untestable', why there can be none here"
         )
-    if "check" in claim and "strictness" not in claim:
-        raise InputError(f"{place} lacks the key 'strictness'")
+    columns = _columns(place, claim, plan)
+    claim["timing"] = False
     if "check" in claim:
-        kind = claim["check"].get("kind", "")
-        if find_check(kind) is None:
-            raise InputError(
-                f"{place} names the check '{kind}', which neither kronbench.report.checks nor "
-                "kronbench.report.comparisons has"
-            )
-        arguments = {
-            key: claim["check"][key] for key in claim["check"] if key not in _NO_ARGUMENTS
-        }
-        try:
-            inspect.signature(find_check(kind)).bind(None, **arguments)
-        except TypeError as error:
-            raise InputError(
-                f"{place} gives the check '{kind}' other arguments: {error}"
-            ) from None
+        claim["timing"] = _check_check(place, claim, columns)
+    else:
+        claim.pop("strictness", None)  # which its file shares
     if "because" in claim:
-        item = claim["because"]["shown_by"].get("item", claim["item"])
-        if (paper, item) not in known:
-            raise InputError(f"{place} has a reason shown by {paper} {item}, which is not an item")
-        if numbers := _NUMBERS.findall(claim["because"]["text"]):
+        entry, place = shown_by(claim), f"{place}, its reason,"
+        columns = _columns(place, entry, plan)
+        _check_columns(place, columns, [entry["value"]], entry["where"])
+
+
+def _check_check(place, claim, columns):
+    """Whether the check judges a column of the clock."""
+    arguments = dict(claim["check"])
+    kind, where = arguments.pop("kind"), arguments.pop("where", None)
+    if "strictness" not in claim:
+        raise InputError(f"{place} lacks the key 'strictness'")
+    if kind not in CHECKS:
+        raise InputError(
+            f"{place} names the check '{kind}'; kronbench.report.checks has {', '.join(CHECKS)}"
+        )
+    try:
+        inspect.signature(CHECKS[kind]).bind(None, **arguments)
+    except TypeError as error:
+        raise InputError(f"{place} gives the check '{kind}' other arguments: {error}") from None
+    spread = arguments.get("spread", {}).get("over", [])
+    named = [arguments[key] for key in _COLUMNS if key in arguments]
+    _check_columns(place, columns, [*named, *arguments.get("by", ()), *spread], where)
+    for column in spread:
+        if column not in columns.repeats:
             raise InputError(
-                f"{place} has a reason that quotes '{numbers[0]}': name the rows that show it "
-                "under 'shown_by', and their numbers are said with it"
+                f"{place} takes the spread over '{column}', which tells no repeats apart; "
+                f"these do: {', '.join(columns.repeats) or 'none'}"
+            )
+    value = arguments.get("value", "ours")
+    if value in columns.clock and kind not in _RELATIVE_CHECKS:
+        raise InputError(
+            f"{place} judges absolute seconds, which depend on the machine as on the method: "
+            "give a ratio of one run, or move it to 'headlines'"
+        )
+    return value in columns.timed
+
+
+def shown_by(claim: Mapping) -> dict:
+    """The rows and the column that show the reason of a claim."""
+    return {"paper": claim["paper"], "item": claim["item"], **claim["because"]["shown_by"]}
+
+
+def _columns(place, entry, plan):
+    """The columns that the rows of an entry can have."""
+    columns, names = Columns(), (entry["item"], *entry.get("also", ()))
+    for name in names:
+        if name not in plan.papers[entry["paper"]]["items"]:
+            raise InputError(f"{place} reads {entry['paper']} {name}, which is not an item")
+        item = plan.item(entry["paper"], name)
+        measured = entry.get("reads") == "measurements"
+        columns |= columns_measured(item) if measured else columns_shown(item)
+    return columns | Columns(key=("item",)) if len(names) > 1 else columns
+
+
+def _check_columns(place, columns, named, where=None):
+    """Refuse columns that no row of an entry can have, and a query that cannot be read."""
+    if where:
+        try:
+            named = [*named, *(column for column, _ in compared_in(where))]
+        except SyntaxError as error:
+            raise InputError(
+                f"{place} has a 'where' that cannot be read: {where} ({error.msg})"
+            ) from None
+    for column in named:
+        if column not in columns:
+            raise InputError(
+                f"{place} names the column '{column}', which its rows do not have; they have: "
+                + ", ".join(columns)
             )
 
 
-def find_check(kind: str) -> Callable[..., Outcome] | None:
-    """The check of a name, or None."""
-    for module in (checks, comparisons):
-        if hasattr(found := getattr(module, kind, None), "rows_read"):
-            return found
-    return None
+def compared_in(where: str) -> Iterator[tuple[str, list]]:
+    """Each column that a query names, and the values that it asks of one by ``==`` or ``in``."""
+    quoted = re.findall("`([^`]*)`", where)
+    plain = re.sub("`[^`]*`", lambda match: f"_{quoted.index(match[0][1:-1])}_", where)
+    names = {f"_{position}_": name for position, name in enumerate(quoted)}
+    for node in ast.walk(ast.parse(plain.strip(), mode="eval")):
+        if isinstance(node, ast.Name):
+            yield names.get(node.id, node.id), []
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
+            for operator, side in zip(node.ops, node.comparators, strict=True):
+                if isinstance(operator, ast.Eq | ast.In):
+                    entries = side.elts if isinstance(side, ast.Tuple | ast.List) else [side]
+                    yield names.get(node.left.id, node.left.id), _constants(entries)
+
+
+def _constants(entries):
+    found = []
+    for entry in entries:
+        with contextlib.suppress(ValueError):  # another column, or what is computed
+            found.append(ast.literal_eval(entry))
+    return found

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from kronbench.reference.verdicts import CONTRADICTED, OURS, UNTESTED
-from kronbench.report.claim_files import find_check
+from kronbench.report.checks import CHECKS
+from kronbench.report.claim_files import compared_in, shown_by
 from kronbench.report.estimates import disturbed, doubts
 from kronbench.report.numbers import format_entry, format_number
 from kronbench.report.outcomes import NotMeasured, Outcome
-from kronbench.report.queries import columns_compared
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Plan
 from kronbench.runner.results import other_data_of, read_numbers, read_results
 
 _SURROGATE = "surrogate data: "
-_BUSY = "the machine was busy"  # why a claim on time is not tested
 _LISTED = 4  # values of a reason that are told one by one
 
 
@@ -37,7 +36,6 @@ class Verdict:
     place: str
     sentence: str
     item: str
-    kind: str
     whose: str
     strictness: str
     timing: bool
@@ -46,34 +44,23 @@ class Verdict:
     measured: str
     intervals: int
 
+    @classmethod
+    def on(cls, claim: Mapping, found: Outcome, cause: str = "", reason: str = "") -> Verdict:
+        """The verdict of an outcome; ``reason`` is said of a contradiction."""
+        return cls(
+            **{key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "whose")},
+            strictness=claim.get("strictness", ""),
+            timing=claim.get("timing", False),
+            verdict=found.verdict,
+            cause=cause,
+            measured=found.measured + reason,
+            intervals=found.intervals,
+        )
+
     @property
     def surrogate(self) -> bool:
         """Whether it is untested because of surrogate data."""
         return self.verdict == UNTESTED and self.measured.startswith(_SURROGATE)
-
-
-@dataclass(frozen=True)
-class HeadlineRow:
-    """One row of a headline, as text: what ran, their time, ours, and the ratio.
-
-    ``doubts`` says what a reader must know before quoting it: surrogate data, a busy machine.
-    """
-
-    of: str
-    theirs: str
-    ours: str
-    times: str
-    doubts: str
-
-
-@dataclass(frozen=True)
-class Headline:
-    """Seconds of a table beside the printed ones, which are shown and never judged."""
-
-    paper: str
-    item: str
-    sentence: str
-    rows: list[HeadlineRow]
 
 
 def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
@@ -81,69 +68,39 @@ def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
     verdicts, read = [], {}
     for claim in claims:
         # many claims stand on one table
-        source = repr([claim.get(key) for key in ("paper", "item", "also", "reads", "whose")])
+        source = repr([claim.get(key) for key in ("paper", "item", "also", "reads")])
         if source not in read:
             read[source] = rows_of(claim, plan), _other_data(claim, plan)
-        rows, other_data = read[source]
-        found = judge(claim, rows, plan.scale, other_data)
-        cause, reason = "", ""
-        if found.verdict == CONTRADICTED:
-            cause, reason = _reason(claim, plan)
-        labels = ("id", "paper", "place", "sentence", "item", "kind", "whose")
-        verdicts.append(
-            Verdict(
-                **{key: claim[key] for key in labels},
-                strictness=claim.get("strictness", ""),
-                timing=claim.get("timing", False),
-                verdict=found.verdict,
-                cause=cause,
-                measured=found.measured + reason,
-                intervals=found.intervals,
-            )
-        )
+        found = judge(claim, read[source][0], plan.scale, read[source][1])
+        said = _reason(claim, plan) if found.verdict == CONTRADICTED else ("", "")
+        verdicts.append(Verdict.on(claim, found, *said))
     return verdicts
 
 
-def expected_by_chance(verdicts: Iterable[Verdict]) -> float:
-    """How many of these would be contradicted by chance alone at 95 %, were they all true.
-
-    At the edge of being true: half of the misses of each interval are to the side that
-    contradicts.
-    """
-    return sum(1 - 0.975**verdict.intervals for verdict in verdicts)
+def _names(claim):
+    return (claim["item"], *claim.get("also", ()))
 
 
 def _other_data(claim, plan):
-    names = (claim["item"], *claim.get("also", ())) if claim["whose"] != OURS else ()
-    return {
-        dataset: text
-        for name in names
-        for dataset, text in other_data_of(plan.item(claim["paper"], name)).items()
-    }
+    known = (other_data_of(plan.item(claim["paper"], name)) for name in _names(claim))
+    return {dataset: text for item in known for dataset, text in item.items()}
 
 
 def _reason(claim, plan):
     """The cause of a contradiction, and what is said of it with the numbers that show it."""
-    because = claim.get("because")
-    if because is None:
+    if "because" not in claim:
         return "unknown", "; cause unknown"
-    shown_by = {"item": claim["item"], **because["shown_by"], "paper": claim["paper"]}
-    rows = rows_of(shown_by, plan)
-    if shown_by["value"] in rows:
-        try:
-            rows = rows.query(shown_by["where"]).dropna(subset=[shown_by["value"]])
-            rows = rows[rows["source"] != "surrogate"]  # which show nothing of the real data
-        except pd.errors.UndefinedVariableError:
-            rows = rows[:0]
-    else:
+    entry = shown_by(claim)
+    value, where = entry["value"], entry["where"]
+    rows = rows_of(entry, plan)
+    try:
+        rows = rows[rows["source"] != "surrogate"].query(where)[value].dropna()
+    except (KeyError, pd.errors.UndefinedVariableError):  # a column that this scale lacks
         rows = rows[:0]
     if rows.empty:
-        return "unknown", f"; cause unknown: no row of {shown_by['item']} shows it at this scale"
-    numbers = _values(rows[shown_by["value"]])
-    return because["cause"], (
-        f"; {because['text']} ({shown_by['item']}, {shown_by['value']} where {shown_by['where']}: "
-        f"{numbers})"
-    )
+        return "unknown", f"; cause unknown: no row of {entry['item']} shows it at this scale"
+    shown = f"{entry['item']}, {value} where {where}: {_values(rows)}"
+    return claim["because"]["cause"], f"; {claim['because']['text']} ({shown})"
 
 
 def _values(column):
@@ -155,15 +112,14 @@ def _values(column):
 
 def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
     """The rows that a claim selects from: the numbers shown, or the measurements behind them."""
-    names = (claim["item"], *claim.get("also", ()))
     frames = []
-    for name in names:
+    for name in _names(claim):
         item = plan.item(claim["paper"], name)
-        measured = claim.get("reads", "numbers") == "measurements"
+        measured = claim.get("reads") == "measurements"
         frames.append(read_results(item).frame if measured else read_numbers(item))
     if len(frames) == 1:
         return frames[0]
-    frames = [frame.assign(item=name) for frame, name in zip(frames, names, strict=True)]
+    frames = [frame.assign(item=n) for frame, n in zip(frames, _names(claim), strict=True)]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -191,14 +147,14 @@ def _checked(claim, frame, scale, other_data):
     if scale in claim.get("not_at", ()):
         raise NotMeasured(f"the sizes of scale '{scale}' are too small for it")
     arguments = dict(claim["check"])
-    check, where = find_check(arguments.pop("kind")), arguments.pop("where", None)
+    check, where = CHECKS[arguments.pop("kind")], arguments.pop("where", None)
+    value = arguments.get("value", "ours")
     try:
         rows = frame.query(where) if where else frame
     except pd.errors.UndefinedVariableError as error:  # known, but not at this scale
         raise NotMeasured(f"the table has no such column here: {error}") from None
     if claim["whose"] != OURS:  # it does not speak of the user's own data
         rows = rows[rows["source"] != "own"]
-    value = arguments.get("value", arguments.get("ours", "ours"))
     if rows.empty:
         raise NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
     if value not in rows:
@@ -207,16 +163,15 @@ def _checked(claim, frame, scale, other_data):
     if surrogates:
         raise NotMeasured(_SURROGATE + ", ".join(surrogates))
     differing = [name for name in rows["dataset"].unique() if name in other_data]
-    if differing:
+    if differing and claim["whose"] != OURS:
         raise NotMeasured(f"other data: {differing[0]}: {other_data[differing[0]]}")
-    for compared in columns_compared(where) if where else ():
-        known = set(rows[compared.column])
-        lacking = [value for value in compared.values if value not in known]
-        if compared.asked and lacking:
+    for column, values in compared_in(where or "True"):
+        lacking = [value for value in values if value not in set(rows[column])]
+        if lacking:
             raise NotMeasured(f"without {', '.join(map(str, lacking))}")
     read = check.rows_read(rows, **arguments)
     if claim.get("timing") and disturbed(read):
-        raise NotMeasured(_BUSY)
+        raise NotMeasured("the machine was busy")
     found = check(rows, **arguments)
     deciding = read if found.deciding is None else read.loc[found.deciding]
     return dataclasses.replace(found, measured=found.measured + _on_edge(deciding))
@@ -233,21 +188,27 @@ def _on_edge(rows):
     return ""
 
 
-def headlines(entries: list[dict], plan: Plan) -> list[Headline]:
-    """What is shown without being judged; rows that are not there are left out."""
+def headlines(entries: list[dict], plan: Plan) -> list[dict]:
+    """What is shown without being judged: each entry with its ``rows``, as text.
+
+    A row says what ran (``of``), ``theirs``, ``ours``, ``times``, and ``doubts``: what a reader
+    must know before quoting it. Rows that are not there are left out.
+    """
     known = {(item.paper, item.name) for item in plan.items}
     found = []
     for entry in entries:
-        paper = entry["paper"]
-        if (paper, entry["item"]) not in known:
+        if (entry["paper"], entry["item"]) not in known:
             continue
-        item = plan.item(paper, entry["item"])
-        table = read_numbers(item)
+        item = plan.item(entry["paper"], entry["item"])
         measured = entry["theirs"] in columns_shown(item).clock  # theirs, on this machine
-        selected = table.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
-        if len(selected):
-            rows = [_headline_row(entry, row, measured) for row in selected.to_dict("records")]
-            found.append(Headline(paper, entry["item"], entry["sentence"], rows))
+        rows = (
+            read_numbers(item)
+            .query(entry["where"])
+            .dropna(subset=[entry["theirs"], entry["ours"]])
+        )
+        if len(rows):
+            rows = [_headline_row(entry, row, measured) for row in rows.to_dict("records")]
+            found.append({**entry, "rows": rows})
     return found
 
 
@@ -257,11 +218,11 @@ def _headline_row(entry, row, measured):
         theirs = f"{format_number(theirs) if measured else format_entry(theirs)} s"
     times = format_number(row[entry["times"]])
     of = ", ".join(format_entry(row[column]) for column in entry["of"])
-    return HeadlineRow(
-        of=of.replace("\N{THIN SPACE}", "\N{NARROW NO-BREAK SPACE}"),
-        theirs=theirs,
-        ours=f"{format_number(row[entry['ours']])} s",
+    return {
+        "of": of.replace("\N{THIN SPACE}", "\N{NARROW NO-BREAK SPACE}"),
+        "theirs": theirs,
+        "ours": f"{format_number(row[entry['ours']])} s",
         # a printed time such as ">3d" is the least that it can have been
-        times=f"> {times}" if theirs.startswith(">") else times,
-        doubts=doubts(row),
-    )
+        "times": f"> {times}" if theirs.startswith(">") else times,
+        "doubts": doubts(row),
+    }

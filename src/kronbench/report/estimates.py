@@ -12,14 +12,7 @@ from numpy.typing import ArrayLike
 def exponent(sizes: ArrayLike, values: ArrayLike) -> float:
     """The power p of the law values ~ sizes^p, by least squares on logarithms.
 
-    Parameters
-    ----------
-    sizes, values : (k,) arrays of positive numbers, k >= 2
-
-    Returns
-    -------
-    float
-        NaN where a value is not finite and positive, or where all sizes are the same.
+    NaN where a value is not finite and positive, or where all sizes are the same.
     """
     sizes, values = np.asarray(sizes, dtype=float), np.asarray(values, dtype=float)
     usable = np.isfinite(values).all() and (values > 0).all() and len(np.unique(sizes)) > 1

@@ -24,7 +24,7 @@ def by_repeat(group: pd.DataFrame, value: str, spread: Mapping | None) -> pd.Ser
     """Means by repeat; without ``spread`` the mean of all, as a series of one."""
     if spread is None:
         return pd.Series([group[value].mean()])
-    return group.groupby(along(spread), dropna=False)[value].mean()
+    return group.groupby(spread["over"], dropna=False)[value].mean()
 
 
 def table(
@@ -36,40 +36,8 @@ def table(
     """
     rows = rows.assign(_set=0, _position=0)
     position = over or "_position"
-    keys = along(spread) or ["_set"]
+    keys = spread["over"] if spread else ["_set"]
     return rows.groupby([*keys, position], dropna=False)[value].mean().unstack(position)
-
-
-def differences(
-    frame: pd.DataFrame,
-    value: str,
-    between: str,
-    low: object,
-    high: object,
-    by: Sequence[str],
-    over: str | None,
-    spread: Mapping | None,
-) -> dict[str, pd.Series]:
-    """The paired differences high - low of every group.
-
-    Raises
-    ------
-    NotMeasured
-        A group lacks a side, or its sides share no repeat.
-    """
-    found = {}
-    for name, group in groups(frame, by):
-        found[name] = paired(group, value, between, low, high, over, spread)
-        if found[name] is None:
-            sides = group[between].unique()
-            lacking = [side for side in (low, high) if side not in sides]
-            raise without(lacking or [f"{low} and {high} on the same repeats"], name)
-    return found
-
-
-def without(what: Sequence, name: str) -> NotMeasured:
-    """The reason of a claim that names what the rows of a group do not have."""
-    return NotMeasured(f"without {', '.join(map(str, what))}" + (f" ({name})" if name else ""))
 
 
 def paired(
@@ -97,16 +65,36 @@ def paired(
     return columns[1] - columns[0]
 
 
-def along(spread: Mapping | None) -> list[str]:
-    """The columns that tell repeats apart."""
-    return list(spread["over"]) if spread else []
+def differences(
+    frame: pd.DataFrame,
+    value: str,
+    between: str,
+    low: object,
+    high: object,
+    by: Sequence[str],
+    over: str | None,
+    spread: Mapping | None,
+) -> Iterator[tuple[str, pd.Series, pd.Index]]:
+    """Yield (name, paired differences high - low, rows) of every group, which has both sides."""
+    for name, group in groups(frame, by):
+        found = paired(group, value, between, low, high, over, spread)
+        if found is None:
+            sides = group[between].unique()
+            lacking = [side for side in (low, high) if side not in sides]
+            raise without(lacking or [f"{low} and {high} on the same repeats"], name)
+        yield name, found, group.index[group[between].isin([low, high])]
+
+
+def without(what: Sequence, name: str) -> NotMeasured:
+    """The reason of a claim that names what the rows of a group do not have."""
+    return NotMeasured(f"without {', '.join(map(str, what))}" + (f" ({name})" if name else ""))
 
 
 def stated(values: pd.Series, spread: Mapping | None) -> str:
     """A mean with its interval; what should have one and has not says so.
 
-    With ``other_data`` in ``spread``, the test points for each training point of a split, the
-    wider interval that splits of other data would have is told beside it.
+    ``other_data`` in ``spread`` is the ratio of test to training points of a split: the wider
+    interval, which splits of other data would have, is told as well.
     """
     mean = values.mean()
     if spread is None:
@@ -118,13 +106,6 @@ def stated(values: pd.Series, spread: Mapping | None) -> str:
     if "other_data" in spread:
         wide = half_width(values, spread["other_data"])
         elsewhere = f"; for other data {mean - wide:.4g} to {mean + wide:.4g}"
-    return (
-        f"{mean:.4g} (95 % interval {mean - half:.4g} to {mean + half:.4g}, "
-        f"{len(values)} {_repeats(spread)}{elsewhere})"
-    )
-
-
-def _repeats(spread):
-    """What is counted: folds, draws; repeats where several columns tell them apart."""
-    over = along(spread)
-    return f"{over[0]}s" if len(over) == 1 else "repeats"
+    counted = f"{spread['over'][0]}s" if len(spread["over"]) == 1 else "repeats"
+    interval = f"{mean - half:.4g} to {mean + half:.4g}"
+    return f"{mean:.4g} (95 % interval {interval}, {len(values)} {counted}{elsewhere})"

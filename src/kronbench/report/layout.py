@@ -1,8 +1,7 @@
 """The numbers of an item as its paper lays them out: methods by data sets, settings by data sets.
 
-The long table of an item (``tabulate`` of its drawing) has one line for each number. The key
-``layout`` of the item in ``papers/<paper>/paper.yaml`` says which of its columns name the lines
-and the columns of the paper's table, and which of them stand in a cell.
+The long table of an item has one line for each number. Its ``layout`` in ``paper.yaml`` says which
+columns name the lines and the columns of the paper's table, and which of them stand in a cell.
 """
 
 from __future__ import annotations
@@ -62,16 +61,6 @@ class Grid:
         columns = zip(*self.cells, strict=True)
         return [any(cell.numeric and cell.text for cell in column) for column in columns]
 
-    def names(self) -> list[list[str]]:
-        """The labels of each line, without those that it shares with the line above."""
-        shown, before = [], ()
-        for label in self.labels:
-            same = [old == new for old, new in zip(before, label, strict=False)]
-            first = same.index(False) if False in same else 0
-            shown.append([*[""] * first, *label[first:]])
-            before = label
-        return shown
-
     def spans(self, level: int) -> list[tuple[str, int]]:
         """The heads of one level with the columns that each spans, all below one outer head."""
         return _runs([head[: level + 1] for head in self.heads])
@@ -92,21 +81,8 @@ def arrange(
 ) -> list[Grid]:
     """The tables of an item, as its ``layout`` says; tables without a line are left out.
 
-    Parameters
-    ----------
-    item : Item
-        With a ``layout``.
-    table : DataFrame
-        Its long table.
-    printed : sequence of DataFrames of str
-        The paper's numbers as printed, for their digits.
-    skipped : sequence of str
-        What its jobs skipped, as sentences for a note below the tables.
-
-    Raises
-    ------
-    InputError
-        The layout names a column that the table lacks, or has one cell for several of its lines.
+    ``table`` is its long table, ``printed`` has the paper's numbers as texts, for their digits,
+    ``skipped`` what its jobs skipped, as sentences for a note below the tables.
     """
     texts = _texts(printed)
     grids = [_grid(item, panel, table, texts) for panel in item.layout]
@@ -123,8 +99,7 @@ def _grid(item, panel, table, texts):
     values = {name: {"ours": name, **spec} for name, spec in panel["values"].items()}
     _check(item, panel, table, keys, values)
     for column, wanted in panel.get("where", {}).items():
-        wanted = wanted if isinstance(wanted, list) else [wanted]
-        table = table[table[column].isin(wanted)]
+        table = table[table[column].isin(wanted if isinstance(wanted, list) else [wanted])]
     if table.empty:
         return None
     twice = table[table.duplicated(keys, keep=False)]
@@ -135,19 +110,27 @@ def _grid(item, panel, table, texts):
             f"its table ({which}): name one more column among its rows or columns"
         )
     records = {
-        tuple(map(_hashable, (record[key] for key in keys))): record
+        tuple(None if is_missing(record[key]) else record[key] for key in keys): record
         for record in table.to_dict("records")
     }
-    named = [dict(zip(keys, key, strict=True)) for key in records]
-    lines, heads = (_labels(names, named, values, item) for names in (down, across))
+    places = [dict(zip(keys, key, strict=True)) for key in records]
+    lines, heads = (_labels(names, places, values, item) for names in (down, across))
     pairs = printed_columns(table.columns, columns_shown(item).timed)
-    cells = {}
+
+    # each cell, and what the best are searched among
+    cells, compared = {}, {}
     for line, head in itertools.product(lines, heads):
         named = dict(zip((*down, *across), (*line, *head), strict=True))
         name = named.pop(VALUE, next(iter(values)))
-        record = records.get(tuple(named[key] for key in keys))
-        cells[line, head] = _cell(values[name], record, named, pairs, texts, panel.get("shaded"))
-    _mark_best(cells, (*down, *across), values, records, keys)
+        spec, record = values[name], records.get(tuple(named[key] for key in keys))
+        cells[line, head] = _cell(spec, record, named, pairs, texts, panel.get("shaded"))
+        if "best" in spec and record is not None and is_number(record[spec["ours"]]):
+            named[VALUE] = name
+            del named[spec["among"]]
+            compared.setdefault(tuple(named.items()), []).append(((line, head), spec, record))
+    for group in compared.values():
+        _mark_best(cells, group)
+
     notes = [panel["note"]] if "note" in panel else []
     if "notes" in panel:
         notes += [
@@ -170,7 +153,6 @@ def _check(item, panel, table, keys, values):
     named = [*keys, *panel.get("where", {}), *([panel["notes"]] if "notes" in panel else [])]
     for spec in values.values():
         named += [spec[use] for use in _COLUMNS if use in spec]
-        named += [spec["among"]] if spec.get("among", VALUE) != VALUE else []
     for column in named:
         if column not in table:
             raise InputError(
@@ -242,46 +224,37 @@ def _cell(spec, record, named, pairs, texts, factors):
     if text and spec.get("timed") and record.get("busy") in (True, "True"):
         stamps.append("busy")
     texts = {} if spec.get("derived") else texts
-    told = pairs.get(spec["ours"]) == column and is_number(ours) and is_number(expected)
+    told = column and pairs.get(spec["ours"]) == column
+    told = told and is_number(ours) and is_number(expected)
     return Cell(
         text=text,
         spread=spread,
         printed=_as_printed(expected, shown, texts),
-        mark=distance(ours, expected, factors, _rounding(expected, texts))
-        if column and told
-        else "",
+        mark=distance(ours, expected, factors, _rounding(expected, texts)) if told else "",
         stamps=tuple(stamps),
         numeric=is_number(ours) or is_missing(ours),
     )
 
 
-def _mark_best(cells, names, values, records, keys):
-    """Mark the best in each group of cells that differ in the key ``among`` alone.
+def _mark_best(cells, group):
+    """Mark the best among cells that differ in the key ``among`` alone; equal texts are equal.
 
-    Numbers that are shown alike count as equal. Where the column ``repeats`` differs within a
-    group, each of its cells says its number, and those of equal numbers alone are compared.
+    Where the column ``repeats`` differs, each cell says its number, and those of equal numbers
+    alone are compared.
     """
-    groups = {}
-    for place in cells:
-        named = dict(zip(names, itertools.chain(*place), strict=True))
-        record = records.get(tuple(named[key] for key in keys))
-        name = named.setdefault(VALUE, next(iter(values)))
-        spec = values[name]
-        if "best" in spec and record is not None and is_number(record[spec["ours"]]):
-            signed = record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
-            del named[spec["among"]]
-            count = record[spec["repeats"]] if "repeats" in spec else None
-            alike = groups.setdefault(tuple(named.items()), {})
-            alike.setdefault(count, []).append((signed, place, spec.get("repeats")))
-    for alike in groups.values():
-        for count, group in alike.items():
-            best = max(group)[1]
-            for _, place, of in group:
-                if len(group) > 1 and cells[place].text == cells[best].text:
-                    cells[place] = replace(cells[place], best=True)
-                if len(alike) > 1:
-                    stamps = (*cells[place].stamps, f"{count:g} {of}")
-                    cells[place] = replace(cells[place], stamps=stamps)
+    alike = {}
+    for place, spec, record in group:
+        signed = record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
+        count = record[spec["repeats"]] if "repeats" in spec else None
+        alike.setdefault(count, []).append((signed, place, spec))
+    for count, those in alike.items():
+        best = cells[max(those, key=lambda entry: entry[:2])[1]].text
+        for _, place, spec in those:
+            if len(those) > 1 and cells[place].text == best:
+                cells[place] = replace(cells[place], best=True)
+            if len(alike) > 1:
+                stamps = (*cells[place].stamps, f"{count:g} {spec['repeats']}")
+                cells[place] = replace(cells[place], stamps=stamps)
 
 
 def _texts(printed):
@@ -318,7 +291,3 @@ def _rounding(value, texts):
 
 def _runs(labels):
     return [(key[-1], len(list(run))) for key, run in itertools.groupby(labels)]
-
-
-def _hashable(entry):
-    return None if is_missing(entry) else entry

@@ -23,16 +23,9 @@ def format_number(
 
     Texts stay what they are; nothing stands for a missing value. Digits left of the point are
     never dropped. Without ``decimals``, a number below 10^-3 or from 10^6 on has a power of ten,
-    and one that is exact with fewer digits has no zeros behind them.
-
-    Parameters
-    ----------
-    value : number, bool, str or missing value
-    grouped : bool
-        Whether thin spaces stand between the thousands of numbers from 10,000 on.
-    like : number, optional
-        The number whose decimals and power of ten this one takes, with all zeros: the larger one
-        of a pair such as 0.00080 ± 0.00179.
+    and one that is exact with fewer digits has no zeros behind them. ``grouped`` puts thin spaces
+    between the thousands of numbers from 10,000 on. ``like`` is a number whose decimals and power
+    of ten this one takes: the larger one of a pair such as 0.00080 ± 0.00179.
     """
     if is_missing(value):
         return ""

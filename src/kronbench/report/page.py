@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import collections
 import dataclasses
-import itertools
 import re
 import struct
 from collections.abc import Iterable
@@ -18,10 +17,8 @@ from kronbench.files import checked, read_json, replacing_all, write_text
 from kronbench.reference.accepted import UNKNOWN, changed_since, moved_since_accepted
 from kronbench.reference.verdicts import (
     CONTRADICTED,
-    EVIDENCE,
     FIELD,
     HOLDS,
-    IDENTITY,
     NOT_RUN,
     OURS,
     PAPER,
@@ -31,14 +28,14 @@ from kronbench.reference.verdicts import (
 )
 from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
-from kronbench.report.claims import Verdict, evaluate, expected_by_chance, headlines
+from kronbench.report.claims import Verdict, evaluate, headlines
+from kronbench.report.outcomes import Outcome
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item, Plan, measurements
 from kronbench.runner.results import not_measured_here, origin, read_numbers, read_sidecars
 
-_FIRST = (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS)  # what a reader of the claims looks for
 _CAUSES = {
     "": "",
     "paper": "the paper",
@@ -47,27 +44,15 @@ _CAUSES = {
     "setting": "a choice that is not printed",
     "unknown": "unknown",
 }
-_PART = "part.html"  # beside index.html, which only a finished run has
 _FOLDED = (HOLDS, UNTESTED)  # below an item: no reader has to act on these
 
 
 def write_report(plan: Plan) -> str:
     """Evaluate the claims and write ``index.html``, ``claims.csv`` and ``summary.txt``.
 
-    Verdicts are compared with those of the last accepted run of the scale, where there is one.
-    Of a run that is not finished only ``part.html`` is written, the page of what is there. The
-    page of accepted tables is whole in any case, with a verdict on each claim.
-
-    Returns
-    -------
-    str
-        What was rendered, what is missing, what rests on surrogates, what was skipped, where the
-        page is.
-
-    Raises
-    ------
-    InputError
-        No item is finished.
+    Of a run that is not finished only ``part.html`` is written, the page of what is there; the
+    page of accepted tables is whole in any case. Returns the summary: what was rendered, what is
+    missing or rests on surrogates, verdicts that moved since the accepted run, what was skipped.
     """
     statements = load_statements(plan)
     missing = [f"{item.paper} {item.name}" for item in plan.items if not item.finished]
@@ -83,47 +68,51 @@ def write_report(plan: Plan) -> str:
     if missing and moved:
         moved = [move for move in moved if move.now and move.measured_now != NOT_RUN]
     entries = [_entry(item, verdicts) for item in plan.items]
-    papers = [
-        {
-            "key": key,
-            **paper,
-            "entries": [entry for entry in entries if entry["item"].paper == key],
-        }
-        for key, paper in plan.papers.items()
-    ]
-    page = (
-        templates()
-        .get_template("page.html.j2")
-        .render(
-            plan=plan,
-            missing=missing,
-            papers=papers,
-            machine=_machine(entries),
-            verdicts=sorted(verdicts, key=lambda verdict: _FIRST.index(verdict.verdict)),
-            order=VERDICTS,
-            causes=_CAUSES,
-            folded=_FOLDED,
-            groups=_groups(verdicts),
-            chance=_chance(verdicts),
-            headlines=headlines(statements.headlines, plan),
-            inconsistencies=statements.inconsistencies,
-            moved=None if moved is None else [str(move) for move in moved if not move.timed],
-            clock=[str(move) for move in moved or () if move.timed],
-            surrogates=_surrogates(entries),
-            own=_own(entries),
-            resting=_resting(entries),
-            skipped=_skipped(entries),
-            surroundings=entries[0]["sidecars"][0]["environment"],
-            origins=_origins(entries),
-            elsewhere=_elsewhere(entries),
-            changed=_changed(whole) if plan.from_accepted else {},
-            unknown=UNKNOWN,
-            n_parts=len(measurements(whole)),
-            seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
-        )
+    sidecars = [sidecar for entry in entries for sidecar in entry["sidecars"]]
+    resting = [entry for entry in entries if entry["record"]["surrogates"]]
+    facts = {
+        "plan": plan,
+        "missing": missing,
+        "groups": {
+            "claims of the papers": [v for v in verdicts if v.whose == PAPER],
+            "claims of the field": [v for v in verdicts if v.whose == FIELD],
+            "claims of our own": [v for v in verdicts if v.whose == OURS],
+        },
+        "resting": resting,
+        "surrogates": sorted(
+            {name for entry in resting for name in entry["record"]["surrogates"]}
+        ),
+        "skipped": where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries),
+        "elsewhere": _elsewhere(sidecars),
+    }
+    template = templates().get_template("page.html.j2")
+    page = template.render(
+        **facts,
+        papers=[
+            {"key": key, **paper, "entries": [e for e in entries if e["item"].paper == key]}
+            for key, paper in plan.papers.items()
+        ],
+        machine=_machine([sidecar["environment"] for sidecar in sidecars]),
+        verdicts=sorted(verdicts, key=_as_told),
+        order=VERDICTS,
+        causes=_CAUSES,
+        folded=_FOLDED,
+        chance=_chance(verdicts),
+        headlines=headlines(statements.headlines, plan),
+        inconsistencies=statements.inconsistencies,
+        moved=None if moved is None else [str(m) for m in moved if not m.timed],
+        clock=[str(move) for move in moved or () if move.timed],
+        own=sorted(
+            {s["data"]["name"] for s in sidecars if (s["data"] or {}).get("source") == "own"}
+        ),
+        surroundings=sidecars[0]["environment"],
+        changed=_changed(whole) if plan.from_accepted else {},
+        unknown=UNKNOWN,
+        n_parts=len(measurements(whole)),
+        seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
     )
-    summary = _summary(plan, entries, verdicts, moved, missing)
-    part = plan.report / _PART
+    summary = _summary(moved, n_items=len(entries), **facts)
+    part = plan.report / "part.html"  # beside index.html, which only a finished run has
     if missing and not plan.from_accepted:
         write_text(part, page)
         return f"{summary}\npage of what is there: {part}"
@@ -137,6 +126,11 @@ def write_report(plan: Plan) -> str:
     return summary
 
 
+def _as_told(verdict):
+    """The place of a verdict: first what a reader of the claims looks for."""
+    return (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS).index(verdict.verdict)
+
+
 def _table(verdicts):
     columns = [field.name for field in dataclasses.fields(Verdict)]
     return pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
@@ -145,20 +139,8 @@ def _table(verdicts):
 def _with_others(verdicts, claims):
     """The verdicts with those on all other claims, whose items are not there."""
     known = {verdict.id: verdict for verdict in verdicts}
-    labels = ("id", "paper", "place", "sentence", "item", "kind", "whose")
-    return [
-        known.get(claim["id"])
-        or Verdict(
-            **{key: claim[key] for key in labels},
-            strictness=claim.get("strictness", ""),
-            timing=claim.get("timing", False),
-            verdict=UNTESTED,
-            cause="",
-            measured=NOT_RUN,
-            intervals=0,
-        )
-        for claim in claims
-    ]
+    not_run = Outcome(UNTESTED, NOT_RUN)
+    return [known.get(claim["id"]) or Verdict.on(claim, not_run) for claim in claims]
 
 
 def _finished_part(statements, plan):
@@ -183,30 +165,14 @@ def _finished_part(statements, plan):
     return dataclasses.replace(statements, claims=claims), part
 
 
-def _groups(verdicts):
-    """What is counted apart: title, kind, whose, and the verdicts."""
-    wanted = {
-        "claims of the papers": (EVIDENCE, PAPER),
-        "claims of the field": (EVIDENCE, FIELD),
-        "identities": (IDENTITY, ""),
-        "claims of our own": (EVIDENCE, OURS),
-    }
-    return [
-        (
-            title,
-            kind,
-            whose,
-            [v for v in verdicts if v.kind == kind and whose in ("", v.whose)],
-        )
-        for title, (kind, whose) in wanted.items()
-    ]
-
-
 def _chance(verdicts):
-    """Contradicted by intervals, all that rest on intervals, and how many chance alone would."""
-    resting = [v for v in verdicts if v.intervals and (v.kind, v.whose) == (EVIDENCE, PAPER)]
-    contradicted = [v for v in resting if v.verdict == CONTRADICTED]
-    return len(contradicted), len(resting), expected_by_chance(resting)
+    """Contradicted by intervals, all that rest on intervals, and how many chance alone would.
+
+    At the edge of being true, half of the misses of an interval are on the contradicting side.
+    """
+    resting = [verdict for verdict in verdicts if verdict.intervals and verdict.whose == PAPER]
+    contradicted = sum(verdict.verdict == CONTRADICTED for verdict in resting)
+    return contradicted, len(resting), sum(1 - 0.975**verdict.intervals for verdict in resting)
 
 
 def _entry(item: Item, verdicts: list[Verdict]) -> dict:
@@ -227,6 +193,7 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
     caption = sentences(item.caption)
     return {
         "item": item,
+        "name": f"{item.paper} {item.name}",
         "record": record,
         "sidecars": sidecars,
         "columns": list(table) if table is not None else None,
@@ -237,8 +204,7 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
         # width and height of a PNG stand in its header; given, the page does not jump as it loads
         "size": struct.unpack(">II", picture[16:24]) if picture else None,
         "claims": sorted(
-            (v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)),
-            key=lambda verdict: _FIRST.index(verdict.verdict),
+            (v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)), key=_as_told
         ),
         "seen": " ".join(caption[:2]),
         "how": " ".join(caption[2:]),
@@ -253,13 +219,7 @@ def sentences(text: str) -> list[str]:
 
 def _citation(item, sidecars):
     """What the numbers of an item rest on: program, scale, seed, revision, machine, data."""
-    parts = collections.defaultdict(list)
-    for sidecar in sidecars:
-        parts[origin(sidecar["environment"])].append(sidecar["part"])
-    places = sorted(
-        place if len(parts) == 1 else f"{', '.join(dict.fromkeys(names))}: {place}"
-        for place, names in parts.items()
-    )
+    places = sorted({origin(sidecar["environment"]) for sidecar in sidecars})
     last = max(str(sidecar["environment"]["time"]) for sidecar in sidecars)
     data = []
     for sidecar in sidecars:
@@ -273,39 +233,22 @@ def _citation(item, sidecars):
     )
 
 
-def _machine(entries):
+def _machine(places):
     """All processors on which the run was measured, and the day of the last measurement."""
-    places = [sidecar["environment"] for entry in entries for sidecar in entry["sidecars"]]
     cpus = dict.fromkeys(f"{place['cpu']}, {place['cores']} cores" for place in places)
     return {"cpu": " and ".join(cpus), "date": max(str(place["time"]) for place in places)[:10]}
 
 
-def _surrogates(entries):
-    return sorted({name for entry in entries for name in entry["record"]["surrogates"]})
-
-
-def _own(entries):
-    """The user's own data sets."""
-    data = [sidecar["data"] or {} for entry in entries for sidecar in entry["sidecars"]]
-    return sorted({known["name"] for known in data if known.get("source") == "own"})
-
-
-def _resting(entries):
-    """Entries that rest on surrogate data."""
-    return [entry for entry in entries if entry["record"]["surrogates"]]
-
-
-def _elsewhere(entries):
+def _elsewhere(sidecars):
     """Sentences on where parts were measured that were not measured here.
 
     An item stands for its parts where all are of one place.
     """
     parts, places = {}, collections.defaultdict(set)
-    for entry in entries:
-        for sidecar in entry["sidecars"]:
-            name = f"{sidecar['paper']} {sidecar.get('item')}"
-            parts[name, sidecar["part"]] = sidecar
-            places[name].add(origin(sidecar["environment"]))
+    for sidecar in sidecars:
+        name = f"{sidecar['paper']} {sidecar.get('item')}"
+        parts[name, sidecar["part"]] = sidecar
+        places[name].add(origin(sidecar["environment"]))
     return not_measured_here(
         sidecar | {"part": f"{name} {part}" if len(places[name]) > 1 else name}
         for (name, part), sidecar in parts.items()
@@ -323,25 +266,8 @@ def _changed(plan):
     return dict(found)
 
 
-def _origins(entries):
-    """Revisions and machines of each entry; empty where all entries share them."""
-    origins = [
-        sorted({origin(sidecar["environment"]) for sidecar in entry["sidecars"]})
-        for entry in entries
-    ]
-    if len(set(itertools.chain(*origins))) < 2:
-        return {}
-    return {
-        (entry["item"].paper, entry["item"].name): places
-        for entry, places in zip(entries, origins, strict=True)
-    }
-
-
 def where_skipped(said: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:
-    """Sentences about what was not run, each with the items that say it, once.
-
-    ``said`` has the names of items, each with its sentences.
-    """
+    """Skip reasons, each with the items it applies to, from (item, reasons)."""
     where: dict[str, dict[str, None]] = collections.defaultdict(dict)
     for name, sentences in said:
         for sentence in sentences:
@@ -349,28 +275,19 @@ def where_skipped(said: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[s
     return {sentence: list(names) for sentence, names in where.items()}
 
 
-def _skipped(entries):
-    return where_skipped(
-        (f"{entry['item'].paper} {entry['item'].name}", entry["record"]["skipped"])
-        for entry in entries
-    )
-
-
-def _summary(plan, entries, verdicts, moved, missing):
-    items = "item" if len(entries) == 1 else "items"
-    lines = [f"{len(entries)} {items} rendered at scale '{plan.scale}'"]
+def _summary(moved, n_items, plan, missing, groups, resting, surrogates, skipped, elsewhere):
+    lines = [f"{n_items} {'item' if n_items == 1 else 'items'} rendered at scale '{plan.scale}'"]
     if plan.from_accepted:
         lines.append(f"nothing was measured here: all is drawn from {plan.accepted}")
-    lines += _elsewhere(entries)
+    lines += elsewhere
     if missing:
         # a run for one item was asked for no other: the page names them
         names = ", ".join(missing) if plan.from_accepted else f"{len(missing)} other items"
         lines.append(f"  missing: {names}")
-    lines += [
-        f"  {title}: " + ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
-        for title, _, _, group in _groups(verdicts)
-        if (counts := collections.Counter(verdict.verdict for verdict in group))
-    ]
+    for title, group in groups.items():
+        if counts := collections.Counter(verdict.verdict for verdict in group):
+            told = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
+            lines.append(f"  {title}: {told}")
     # The page has what was measured.
     lines += [
         f"  moved: {move.id}: {move.before or 'new'} -> {move.now or 'gone'}"
@@ -381,19 +298,13 @@ def _summary(plan, entries, verdicts, moved, missing):
         lines.append(f"  other verdicts on times, which are not compared: {', '.join(clock)}")
     if moved is None:
         lines.append("no accepted run of this scale to compare with")
-    surrogates = _surrogates(entries)
-    resting = [f"{entry['item'].paper} {entry['item'].name}" for entry in _resting(entries)]
-    lines.append(
-        f"surrogate data: {', '.join(surrogates)} (in {', '.join(resting)})"
-        if surrogates
-        else "surrogate data: none"
-    )
+    where = f" (in {', '.join(entry['name'] for entry in resting)})" if resting else ""
+    lines.append(f"surrogate data: {', '.join(surrogates) or 'none'}{where}")
     if surrogates and plan.config["data"] == "auto" and not plan.from_accepted:
         files = " ".join(str(plan.data_folder(name) / "data.npz") for name in surrogates)
         lines.append(
             f"  to try again for the real data: snakemake --cores all --configfile "
             f"{plan.config_file} --forcerun {files}"
         )
-    for sentence, items in _skipped(entries).items():
-        lines.append(f"not run: {sentence} ({', '.join(items)})")
+    lines += [f"not run: {sentence} ({', '.join(items)})" for sentence, items in skipped.items()]
     return "\n".join(lines)

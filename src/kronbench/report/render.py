@@ -27,16 +27,17 @@ from kronbench.runner.results import (
     surrogates_of,
 )
 
+_TEXTS = {"html": typeset.html, "md": typeset.markdown, "tex": typeset.latex}
+
 
 def render(item: Item) -> None:
     """Draw or set one item, and write the numbers that it shows.
 
     The module ``papers/<paper>/draw/<drawing>.py`` has ``draw(frame, item) -> Figure`` for a
-    figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table, ``printed`` being the
-    paper's numbers (a list where the item names several files) or None. What the paper's own
-    table shows of these numbers is in the item's ``layout``. With both functions
-    it is a figure of the numbers that are tabulated. ``COLUMNS`` declares the columns of what is
-    tabulated; where nothing is, they are those of the experiment.
+    figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table that the ``layout`` of
+    the item sets, ``printed`` being the paper's numbers (a list where the item names several
+    files) or None. If both exist, ``draw`` plots what is tabulated. ``COLUMNS`` declares the
+    columns of what is tabulated; where nothing is, they are those of the experiment.
     """
     results = read_results(item)
     drawing = importlib.import_module(item.drawing_module)
@@ -71,8 +72,9 @@ def render(item: Item) -> None:
         numbers.to_csv(new["csv"], index=False)
         if is_table:
             grids = grids_of(item, read_table(new["csv"]), skipped)
-            texts = _table_texts(item, grids, surrogates, others, elsewhere)
-            for suffix, text in texts.items():
+            for suffix, text_of in _TEXTS.items():
+                name = f"{item.paper} {item.name}"
+                text = text_of(name, item.title, grids, surrogates, others, elsewhere)
                 new[suffix].write_text(text, encoding="utf-8")
         else:
             with matplotlib.rc_context(STYLE):
@@ -97,16 +99,6 @@ def render(item: Item) -> None:
             },
         }
         new["json"].write_text(json.dumps(record, indent=1), encoding="utf-8")
-
-
-def _table_texts(item, grids, *stamps):
-    name = f"{item.paper} {item.name}"
-    title, label = f"{name}: {item.title}", f"{item.paper}-{item.name}"
-    return {
-        "html": typeset.html(name, item.title, grids, *stamps),
-        "md": typeset.markdown(title, grids, *stamps),
-        "tex": typeset.latex(title, label, grids, *stamps),
-    }
 
 
 def grids_of(item: Item, numbers: pd.DataFrame, skipped: Sequence[str] = ()) -> list[Grid]:

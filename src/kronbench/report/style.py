@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,8 +12,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 STYLE = {
@@ -55,13 +53,7 @@ ROLES = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 def new_figure(
     n_rows: int, n_cols: int, width: float = 7.2, height: float = 2.2, **options: Any
 ) -> tuple[Figure, np.ndarray]:
-    """A figure of ``n_rows x n_cols`` axes, ``width`` inches in all and ``height`` a row.
-
-    Returns
-    -------
-    figure : Figure
-    axes : (n_rows, n_cols) array of Axes
-    """
+    """A figure of ``n_rows x n_cols`` axes, ``width`` inches in all and ``height`` a row."""
     figure = Figure(figsize=(width, height * n_rows), layout="constrained")
     return figure, figure.subplots(n_rows, n_cols, squeeze=False, **options)
 
@@ -127,27 +119,22 @@ def stamp(
     across: bool = True,
     elsewhere: Sequence[str] = (),
 ) -> None:
-    """Write above the picture on which surrogate data it rests, and what other than the paper's.
+    """Write above the picture what data it rests on, and below it ``elsewhere``, where from.
 
-    The figure grows by the lines, which are no wider than it. ``others`` are sentences.
-    Surrogates are written ``across`` the picture too: across their own panels where ``rests_on``
-    has said which these are. ``elsewhere`` says where its numbers were measured, if not here, in
-    small grey letters.
+    The figure grows by the lines. ``others`` are sentences on other data than the paper's.
+    Surrogates are written ``across`` the picture too, or across their own panels where
+    ``rests_on`` has said which these are.
     """
     alarms = [f"SURROGATE DATA ({', '.join(surrogates)})"] if surrogates else []
     alarms += [f"Other data than the paper's: {text}" for text in others]
-    width = figure.get_figwidth() - 2 * _MARGIN
-    loud = [line for text in alarms for line in _wrapped(text, width, _LOUD)]
-    quiet = [line for text in elsewhere for line in _wrapped(text, width, _QUIET)]
-    if loud or quiet:
-        # One title has one colour: blank lines of the loud one keep the room of the quiet one.
-        blank = math.ceil((len(quiet) + 0.5) * _QUIET["size"] / _LOUD["size"]) if quiet else 0
-        lines = [*[" "] * blank, *loud]
-        height = figure.get_figheight() + len(lines) * _LINE * _LOUD["size"] / 72
-        figure.set_figheight(height)
-        figure.suptitle("\n".join(lines), color=ALARM, fontproperties=_font(_LOUD))
-        look = {"color": "#555555", "ha": "center", "va": "top", "fontproperties": _font(_QUIET)}
-        figure.text(0.5, 1 - 0.04 / height, "\n".join(quiet), **look)
+    loud = _wrapped(alarms, figure, _LOUD["size"])
+    quiet = _wrapped(elsewhere, figure, _QUIET["size"])
+    points = len(loud) * _LOUD["size"] + len(quiet) * _QUIET["size"]
+    figure.set_figheight(figure.get_figheight() + points * _LINE / 72)
+    if loud:
+        figure.suptitle("\n".join(loud), color=ALARM, **_LOUD)
+    if quiet:
+        figure.supxlabel("\n".join(quiet), color="#555555", **_QUIET)
     if not (surrogates and across):
         return
     known = [panel for panel in figure.axes if panel.get_gid()]
@@ -160,18 +147,7 @@ def stamp(
         figure.text(0.5, 0.5, fontsize=54, **_ACROSS)
 
 
-def _font(font):
-    return FontProperties(**font)
-
-
-def _wrapped(text, width, font):
-    """Its lines, none wider than ``width`` inches in this font unless a single word is."""
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".lstrip()
-        inches = TextPath((0, 0), longer, prop=_font(font)).get_extents().width / 72
-        if lines[-1] and inches > width:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return lines
+def _wrapped(texts, figure, size):
+    """The lines of texts, none wider than the figure: a bold letter takes 0.7 of its size."""
+    width = int((figure.get_figwidth() - 2 * _MARGIN) * 72 / (0.7 * size))
+    return [line for text in texts for line in textwrap.wrap(text, width)]

@@ -6,8 +6,7 @@ import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 import jinja2
 
@@ -46,39 +45,27 @@ def legend(grids: Sequence[Grid]) -> list[str]:
     ]
 
 
-def html(
-    name: str,
-    title: str,
-    grids: Sequence[Grid],
-    surrogates: Sequence[str],
-    others: Sequence[str] = (),
-    elsewhere: Sequence[str] = (),
-) -> str:
-    """The tables as one self-contained page, as the page of the run shows them too.
+# Each takes the name and title of an item, its grids, its surrogates, how its data differ from the
+# paper's, and where it was measured, if not here.
 
-    ``elsewhere`` says where the numbers were measured, if not here.
-    """
+
+def html(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
+    """The tables as one self-contained page, as the page of the run shows them too."""
     template = templates().get_template("table.html.j2")
     stamps = {"surrogates": surrogates, "others": others, "elsewhere": elsewhere}
     return template.render(name=name, title=title, grids=grids, **stamps)
 
 
-def markdown(
-    title: str,
-    grids: Sequence[Grid],
-    surrogates: Sequence[str],
-    others: Sequence[str] = (),
-    elsewhere: Sequence[str] = (),
-) -> str:
+def markdown(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
     """The tables in the Markdown of GitHub."""
-    blocks = [f"**{_markdown(title)}**"]
-    blocks += [f"**{_markdown(line)}**" for line in _stamp(surrogates, others)]
+    lines = [f"{name}: {title}", *_stamp(surrogates, others)]
+    blocks = [f"**{_markdown(line)}**" for line in lines]
     for grid in grids:
         heads = [", ".join(filter(None, head)) for head in grid.heads]
         rules = ["---"] * len(grid.stub) + ["---:" if n else "---" for n in grid.numeric()]
         lines = [[_markdown(text) for text in (*grid.stub, *heads)], rules]
         for label, cells in zip(grid.labels, grid.cells, strict=True):
-            shown = [_cell_text(_escaped(cell, _markdown), "**{}**") for cell in cells]
+            shown = [_cell_text(cell, "**{}**", _markdown) for cell in cells]
             lines.append([*map(_markdown, label), *shown])
         blocks += [_markdown(grid.title)] if grid.title else []
         blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
@@ -86,18 +73,8 @@ def markdown(
     return "\n\n".join([*blocks, *map(_markdown, [*legend(grids), *elsewhere])]) + "\n"
 
 
-def latex(
-    title: str,
-    label: str,
-    grids: Sequence[Grid],
-    surrogates: Sequence[str],
-    others: Sequence[str] = (),
-    elsewhere: Sequence[str] = (),
-) -> str:
-    """The tables as one ``table`` of LaTeX with the packages booktabs and graphicx.
-
-    What is wider than the text is scaled down to it.
-    """
+def latex(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
+    """The tables as one ``table`` of LaTeX with booktabs and graphicx, as wide as the text."""
     parts = [rf"\textbf{{{_latex(line)}}}" + "\n" for line in _stamp(surrogates, others)]
     parts += [f"{_latex(grid.title)}\n\n{_tabular(grid)}" for grid in grids]
     notes = [note for grid in grids for note in grid.notes] + legend(grids) + list(elsewhere)
@@ -105,7 +82,7 @@ def latex(
         [
             r"% \usepackage{booktabs, graphicx}",
             r"\begin{table}[p]\centering\small",
-            rf"\caption{{{_latex(title)}}}\label{{{label}}}",
+            rf"\caption{{{_latex(f'{name}: {title}')}}}\label{{{name.replace(' ', '-')}}}",
             "\n\\bigskip\n".join(parts),
             "",
             r"\medskip\begin{minipage}{\linewidth}\footnotesize",
@@ -122,16 +99,16 @@ def _stamp(surrogates, others):
     return lines + [f"Other data than the paper's: {text}" for text in others]
 
 
-def _cell_text(cell: Cell, bold: str) -> str:
+def _cell_text(cell: Cell, bold: str, escaped: Callable[[str], str]) -> str:
     """A cell in one line, ours set with the template ``bold`` where it is the best."""
     if "not run" in cell.stamps:
         return "not run"
     if not (cell.text or cell.printed):
         return "\N{EN DASH}"
-    ours = (bold if cell.best else "{}").format(cell.text)
+    ours = (bold if cell.best else "{}").format(escaped(cell.text))
     signs = "".join(_SIGNS[stamp] for stamp in cell.stamps)
-    spread = f"± {cell.spread}" if cell.spread else ""
-    printed = f"({cell.printed})" if cell.printed else ""
+    spread = f"± {escaped(cell.spread)}" if cell.spread else ""
+    printed = f"({escaped(cell.printed)})" if cell.printed else ""
     return " ".join(filter(None, (ours + signs, spread, printed)))
 
 
@@ -150,19 +127,13 @@ def _tabular(grid):
             at += width
         lines.append(rf"{' & '.join(names)} \\{'' if innermost else ''.join(rules)}")
     lines.append(r"\midrule")
-    for names, cells in zip(grid.names(), grid.cells, strict=True):
-        shown = [
-            _latex_signs(_cell_text(_escaped(cell, _latex), r"\textbf{{{}}}")) for cell in cells
-        ]
-        lines.append(rf"{' & '.join([*map(_latex, names), *shown])} \\")
+    for begun, cells in zip(grid.stubs(), grid.cells, strict=True):
+        names = [""] * (stub - len(begun)) + [_latex(text) for text, _ in begun]
+        shown = [_latex_signs(_cell_text(cell, r"\textbf{{{}}}", _latex)) for cell in cells]
+        lines.append(rf"{' & '.join([*names, *shown])} \\")
     body = "\n".join([rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *lines, r"\bottomrule"])
     fitted = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
     return f"{fitted}\n{body}\n\\end{{tabular}}}}"
-
-
-def _escaped(cell, escaped):
-    texts = {name: escaped(getattr(cell, name)) for name in ("text", "spread", "printed")}
-    return replace(cell, **texts)
 
 
 def _markdown(text):
@@ -194,7 +165,9 @@ def _latex_signs(text):
     """Signs of Unicode as LaTeX has them: raised and lowered letters, Greek, operators."""
     pieces = []
     for kind, run in itertools.groupby(text, _place):
-        letters = "".join(_latex_sign(_plain(sign) if kind else sign) for sign in run)
+        letters = "".join(
+            _latex_sign(unicodedata.normalize("NFKD", sign) if kind else sign) for sign in run
+        )
         pieces.append(f"${kind}{{{letters.replace('$', '')}}}$" if kind else letters)
     return "".join(pieces)
 
@@ -203,10 +176,6 @@ def _place(sign):
     """Whether a sign is raised (^) or lowered (_)."""
     kind = unicodedata.decomposition(sign).partition(" ")[0]
     return {"<super>": "^", "<sub>": "_"}.get(kind, "")
-
-
-def _plain(sign):
-    return unicodedata.normalize("NFKD", sign)
 
 
 def _latex_sign(sign):
