@@ -18,8 +18,8 @@ from kronbench.linalg.eigen import Spectrum, kernel_spectrum
 from kronbench.pairs.leave_one_out import (
     kron_leave_one_out,
     ridge_leave_one_out,
+    two_step_leave_one_out,
 )
-from kronbench.pairs.leave_one_out_together import two_step_leave_one_out_together
 from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
 from kronbench.runner.columns import Columns, Parameter
 from kronbench.runner.seeds import generator
@@ -324,13 +324,12 @@ class _Transfer:
 
     def _selected(self, method, settings, rows, cols, Y):
         """By setting and criterion, the weights with the best leave-one-out predictions of Y."""
-        if method == "TS":
-            points = two_step_leave_one_out_together(
-                settings, rows, cols, Y, self._grid, self._grid
-            )
-            return self._best(points, Y, 2)
         found = {}
         for setting in settings:
+            if method == "TS":
+                points = two_step_leave_one_out(setting, rows, cols, Y, self._grid, self._grid)
+                found |= self._best(((at, {setting: F}) for at, F in points), Y, 2)
+                continue
             points = kron_leave_one_out(setting, rows, cols, Y, self._grid)
             found |= self._best(_named(setting, points), Y, 1)
         return found
