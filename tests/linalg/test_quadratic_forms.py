@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
-from kronbench.linalg.quadratic_forms import inverse_forms, krylov_space
+from kronbench.linalg.quadratic_forms import inverse_forms
 
 
 def problem(n, decay, seed, t=5):
@@ -20,17 +20,12 @@ def problem(n, decay, seed, t=5):
 
 @given(st.integers(1, 40), st.sampled_from([0.01, 0.3, 3.0]), st.integers(0, 99))
 @settings(deadline=None, max_examples=30)
-def test_both_kinds_of_bounds_hold(n, decay, seed):
+def test_bounds_hold(n, decay, seed):
     A, B, exact = problem(n, decay, seed)
     slack = 1e-9 * np.linalg.norm(B, axis=0) ** 2
-    found = [inverse_forms(aslinearoperator(A), B, shift=0.1, atol=np.zeros(5), max_iter=2)]
-    space = krylov_space(aslinearoperator(A), min(n, 17), np.random.default_rng(0))
-    V = space.basis
-    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-12)
-    found.append(space.inverse_forms(B.T @ V, (B**2).sum(axis=0), 0.1))
-    for low, high in found:
-        assert (low <= exact(0.1) + slack).all()
-        assert (high >= exact(0.1) - slack).all()
+    low, high = inverse_forms(aslinearoperator(A), B, shift=0.1, atol=np.zeros(5), max_iter=2)
+    assert (low <= exact(0.1) + slack).all()
+    assert (high >= exact(0.1) - slack).all()
 
 
 def test_conjugate_gradients_reach_the_tolerance_column_by_column():
@@ -39,22 +34,6 @@ def test_conjugate_gradients_reach_the_tolerance_column_by_column():
     low, high = inverse_forms(aslinearoperator(A), B, shift=1e-3, atol=atol)
     assert (high - low <= atol).all()
     assert (np.abs(low - exact(1e-3)) <= atol + 1e-12).all()
-
-
-def test_the_whole_space_is_exact_and_an_invariant_one_ends_early():
-    A, B, exact = problem(40, 0.05, 1)
-    space = krylov_space(aslinearoperator(A), 40, np.random.default_rng(0))
-    low, high = space.inverse_forms(B.T @ space.basis, (B**2).sum(axis=0), 0.1)
-    np.testing.assert_allclose(low, exact(0.1), rtol=1e-11)
-    np.testing.assert_allclose(high, low, rtol=1e-9)
-    rank_three = B[:, :3] @ B[:, :3].T
-    small = krylov_space(aslinearoperator(rank_three), 40, np.random.default_rng(0))
-    assert small.projected.shape[0] < 40
-    b = rank_three[:, :1]
-    low, high = small.inverse_forms(b.T @ small.basis, (b**2).sum(axis=0), 0.1)
-    expected = (b.T @ np.linalg.solve(rank_three + 0.1 * np.eye(40), b))[0]
-    np.testing.assert_allclose(low, expected, rtol=1e-9)
-    np.testing.assert_allclose(high, low, rtol=1e-9)
 
 
 def test_an_indefinite_matrix_is_refused():

@@ -7,7 +7,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
 from kronbench.linalg import KernelColumns
-from kronbench.linalg.quadratic_forms import inverse_forms, krylov_space
+from kronbench.linalg.quadratic_forms import inverse_forms
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.pairs import PairData, SampledKroneckerOperator
 from kronbench.pairs.data import used_vertices
@@ -68,13 +68,6 @@ def posterior_variance(
 def _forms(A, cross, squares, scale, reg, rank):
     """Bounds of b' (A + reg I)^-1 b for the rows b of an operator (t, n)."""
     t = cross.shape[0]
-    if rank is not None:
-        space = krylov_space(A, rank, np.random.default_rng(0))
-        images = np.empty((t, space.basis.shape[1]))
-        for first in range(0, images.shape[1], _TOGETHER):
-            part = slice(first, first + _TOGETHER)
-            images[:, part] = cross.matmat(space.basis[:, part])
-        return space.inverse_forms(images, squares, reg)
     low, high = np.empty(t), np.empty(t)
     for first in range(0, t, _TOGETHER):
         part = slice(first, min(first + _TOGETHER, t))
