@@ -44,18 +44,6 @@ def test_psd_part_is_the_nearest(seed, n):
     np.testing.assert_allclose(psd_part(P), P, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("similarity", "message"),
-    [
-        (np.ones((2, 3)), r"similarity has shape \(2, 3\): a kernel matrix must be square"),
-        (np.full((2, 2), np.nan), "similarity holds NaN or infinite values"),
-    ],
-)
-def test_psd_part_refuses_what_is_no_similarity(similarity, message):
-    with pytest.raises(InputError, match=message):
-        psd_part(similarity)
-
-
 def test_matrices_that_are_no_kernels():
     with pytest.raises(InputError, match="must be square"):
         kernel_spectrum(np.ones((2, 3)))

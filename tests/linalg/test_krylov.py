@@ -66,36 +66,12 @@ def test_iterates_are_scipys_and_residuals_are_true(solver, kind, n_products):
     np.testing.assert_array_equal(result.x, iterates[-1])
 
 
-@pytest.mark.parametrize(("kind", "kept"), [("indefinite", 12), ("nonsymmetric", 1)])
-def test_fewer_products_of_qmr_change_no_bit(kind, kept):
-    A, b = matrix(kind, 30, 5)
-    symmetric = kind == "indefinite"
-    forth, back = A.copy(), A.copy() if symmetric else A.T.copy()
-    products = []
-
-    def times(matrix, v):
-        products.append(v)
-        return matrix @ v
-
-    operator = LinearOperator(
-        A.shape, matvec=lambda v: times(forth, v), rmatvec=lambda v: times(back, v)
-    )
-    fewer = {"symmetric": True} if symmetric else {"both": lambda p, q: (forth @ p, back @ q)}
-    paths = []
-    for options in ({}, fewer):
-        path, products[:] = [], []
-        paths.append(path)
-        found = qmr(
-            operator,
-            b,
-            max_iter=12,
-            verify=False,
-            callback=lambda x, r, path=path: path.append([*x, *r]),
-            **options,
-        )
-        assert found.n_iter == 12
-    assert len(products) == kept
-    assert paths[0] == paths[1]
+def test_left_vectors_of_a_symmetric_matrix_are_the_right_ones():
+    A, b = matrix("indefinite", 30, 5)
+    operator, products = counting(A, b)
+    found = qmr(operator, b, max_iter=12, verify=False, symmetric=True)
+    assert len(products) == found.n_iter == 12
+    np.testing.assert_array_equal(found.x, qmr(A, b, max_iter=12).x)
 
 
 @settings(deadline=None)
@@ -105,13 +81,6 @@ def test_solves(solver, n, seed):
     result = {"minres": minres, "cg": cg, "qmr": qmr}[solver](A, b, tol=1e-10, max_iter=20 * n)
     np.testing.assert_allclose(A @ result.x, b, atol=1e-8 * np.linalg.norm(b))
     np.testing.assert_allclose(result.residual, b - A @ result.x, atol=1e-8)
-
-
-@given(st.integers(1, 25), st.floats(0, 100), SEEDS)
-def test_minres_shift(n, shift, seed):
-    A, b = matrix("definite", n, seed)
-    x = minres(A, b, shift=shift, tol=1e-12, max_iter=500).x
-    np.testing.assert_allclose(x, np.linalg.solve(A + shift * np.eye(n), b), atol=1e-8)
 
 
 def test_minres_of_a_singular_system():
@@ -188,16 +157,6 @@ def test_multishift_forms_images_and_residuals():
             np.testing.assert_allclose(path.residual_norms[j, k], residual, atol=1e-10)
 
 
-def test_multishift_ends_with_the_krylov_space():
-    A = np.diag([1.0, 2.0, 2.0, 5.0])
-    path = multishift_minres(A, np.array([1.0, 1.0, 1.0, 0.0]), [0.5, 2.0], tol=0, max_iter=10)
-    assert path.n_iter == 2
-    assert not path.basis[2].any()
-    np.testing.assert_allclose(path.iterate(1), [1 / 3, 1 / 4, 1 / 4, 0], atol=1e-14)
-    assert multishift_minres(A, np.zeros(4), [1.0]).n_iter == 0
-    assert multishift_minres(A, np.ones(4), [1e9], tol=1e-3).n_iter == 1
-
-
 @settings(deadline=None, max_examples=200)
 @given(st.sampled_from([minres, cg, qmr]), st.integers(0, 4), st.integers(1, 6), SEEDS)
 def test_what_is_said_to_be_solved_is_solved(solve, kind, n, seed):
@@ -249,14 +208,6 @@ def test_a_lost_recurrence_is_found_out_however_it_ends(solve, dtype):
     assert len(seen) <= 90  # what is made anew is not shown again
 
 
-def test_what_is_not_finite_is_no_solution():
-    with np.errstate(all="ignore"):
-        found = minres(np.diag([1e200, 1e-200, 1.0]), np.ones(3))
-        assert np.isfinite(found.x).all()
-        huge = minres(np.diag([1e308, 1.7e308]), np.array([1e4, 1e4]))
-        assert np.isfinite(huge.x).all()
-
-
 def test_breakdown_is_no_solution():
     rotation = np.array([[0.0, 1.0], [-1.0, 0.0]])
     for noise in (0.0, 1e-17, 1e-16):
@@ -272,28 +223,6 @@ def test_breakdown_is_no_solution():
     assert qmr(A, np.ones(4), max_iter=500).stop != "tol"
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-80, 1e80, 1e200, 1e300])
-@pytest.mark.parametrize("solve", [minres, cg, qmr])
-def test_scale_of_the_right_hand_side_does_not_matter(solve, scale):
-    A, b = matrix("definite", 12, seed=2)
-    seen = []
-    result = solve(A, scale * b, tol=1e-10, max_iter=100,
-                   callback=lambda x, r: seen.append((x.copy(), r.copy())))  # fmt: skip
-    expected = solve(A, b, tol=1e-10, max_iter=100)
-    assert result.stop == "tol"
-    assert abs(result.n_iter - expected.n_iter) <= 1
-    np.testing.assert_allclose(result.x / scale, expected.x, rtol=1e-7)
-    x, residual = seen[3]
-    np.testing.assert_allclose((scale * b - A @ x) / scale, residual / scale, atol=1e-12)
-
-
-def test_power_of_two_changes_no_digit():
-    A, b = matrix("nonsymmetric", 12, seed=3)
-    for solve in (minres, cg, qmr):
-        plain, scaled = (solve(A, s * b, max_iter=7, tol=0).x for s in (1.0, 2.0**600))
-        np.testing.assert_array_equal(scaled, 2.0**600 * plain)
-
-
 @pytest.mark.parametrize("solve", [minres, cg, qmr])
 def test_reasons_to_stop(solve):
     A, b = matrix("definite", 30, seed=1)
@@ -303,12 +232,6 @@ def test_reasons_to_stop(solve):
     assert solve(A, b, callback=lambda x, r: True).stop == "callback"
     with pytest.raises(InputError, match="b holds NaN"):
         solve(A, np.full(30, np.nan))
-
-
-def test_multishift_refuses_what_is_not_finite():
-    for bad in (np.nan, np.inf):
-        with pytest.raises(InputError, match="b holds NaN or infinite values: give finite"):
-            multishift_minres(np.eye(2), np.array([1.0, bad]), [1.0])
 
 
 def test_preconditioned_conjugate_gradients_in_another_inner_product():

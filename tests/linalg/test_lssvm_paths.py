@@ -74,21 +74,6 @@ def test_the_full_kernel_solves_the_dual_system(seed, n, d):
             assert objective(alpha + t * step[0], b + t * step[1]) >= best - 1e-12
 
 
-@given(seeds, st.integers(3, 12))
-@settings(max_examples=20, deadline=None)
-def test_leave_one_out_of_the_full_kernel_is_retraining(seed, n):
-    rng = np.random.default_rng(seed)
-    X, Y = rng.standard_normal((n, 2)), rng.standard_normal((n, 2))
-    K = gram(X, kernel="gaussian", gamma=0.7)
-    weights = [1e-3, 1.0]
-    for reg, responses in zip(weights, LSSVMPath(K, Y).leave_one_out(weights), strict=True):
-        for i in range(n):
-            rest = np.flatnonzero(np.arange(n) != i)
-            path = LSSVMPath(K[np.ix_(rest, rest)], Y[rest])
-            expected = path.responses(K[[i]][:, rest], [reg * n / (n - 1)])[0, 0]
-            np.testing.assert_allclose(responses[i], expected, atol=1e-9)
-
-
 @pytest.mark.parametrize("decompose", [lambda K, Y: csi(K, Y, None, tol=0.0),
                                        lambda K, Y: incomplete_cholesky(K, tol=0.0)])  # fmt: skip
 def test_a_complete_factor_gives_the_full_kernel_machine(decompose):
@@ -124,13 +109,3 @@ def test_leaving_out_folds_of_the_full_kernel_is_retraining(seed, n, reg):
     np.testing.assert_allclose(
         path.leave_out(singles, [reg]), path.leave_one_out([reg]), atol=1e-7
     )
-
-
-def test_fitted_responses_are_those_at_the_training_points():
-    rng = np.random.default_rng(4)
-    X, Y = rng.standard_normal((30, 3)), rng.standard_normal((30, 2))
-    K = gram(X, kernel="gaussian", gamma=0.2)
-    path = LSSVMPath(K, Y)
-    for regs in ([1e-6, 1e-2], [1.0]):
-        # from the rows of K, rounding is divided by small eigenvalues and weights
-        np.testing.assert_allclose(path.fitted(regs), path.responses(K, regs), atol=1e-6)

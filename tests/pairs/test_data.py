@@ -42,13 +42,6 @@ def test_complete_is_row_major():
     np.testing.assert_array_equal(data.rows * 3 + data.cols, np.arange(6))
 
 
-def test_pairs_are_a_one_dimensional_collection():
-    data = PairData.complete(np.ones((2, 4)), np.ones((3, 1)))
-    assert (data.n_rows, data.n_cols) == (2, 3)
-    assert data.shape == (len(data),) == (6,)
-    assert data[:4].shape == (4,)
-
-
 class MeanOfRows(RegressorMixin, BaseEstimator):
     """Predicts the mean label of each row vertex: enough to see which pairs arrive."""
 
@@ -146,10 +139,3 @@ def test_indices_are_kept_in_one_type():
         np.testing.assert_array_equal(X.rows, [0, 2])
     X = PairData(np.eye(3), np.eye(2), np.array([0, 2], "int32"), np.array([1, 1], "int8"))
     assert (X.rows.dtype, X.cols.dtype) == (np.int32, np.intp)
-
-
-def test_long_doubles_beyond_double_are_refused():
-    big = np.full((2, 1), np.longdouble("1e4000"))
-    with pytest.raises(InputError, match="row_features holds NaN or infinite values"):
-        PairData.complete(big, np.eye(2))
-    assert PairData.complete(big / big, np.eye(2)).row_features.dtype == np.float64

@@ -63,12 +63,6 @@ def test_positions_have_the_next_power_of_two_of_columns():
         assert found.shape == (1, width)
 
 
-def test_blocks_are_put_together(monkeypatch):
-    monkeypatch.setattr(fingerprints, "_BLOCK", 2)
-    found = fingerprints.read_fingerprints("fp_bits", ROWS["fp_bits"], "abc", "rows")
-    np.testing.assert_array_equal(found.toarray(), dense())
-
-
 @pytest.mark.parametrize(
     ("kind", "cells", "sentence"),
     [

@@ -42,11 +42,6 @@ def test_sparse_frames_stay_sparse_and_names_are_labels():
     assert y.tolist() == ["no", "yes"]
 
 
-def test_repeated_pairs_without_labels_stay():
-    twice = pd.concat([PAIRS, PAIRS])
-    assert len(PairData.from_frames(twice, DRUGS, TARGETS)) == 4
-
-
 def named(frame):
     frame = frame.copy()
     frame.attrs["file"] = "the/file.csv"

@@ -110,30 +110,6 @@ def test_the_matrix_of_training_pairs_is_symmetric_and_positive_semidefinite(nam
 
 
 @pytest.mark.parametrize(
-    ("name", "sign"), [("symmetric", 1), ("antisymmetric", -1), ("mlpk", 1), ("ranking", -1)]
-)
-def test_turning_all_outputs_round_changes_the_sign_or_nothing(name, sign):
-    K, _, out, in_ = problem(name, seed=8)
-    x = np.random.default_rng(2).standard_normal(len(in_[0]))
-    plain = PairwiseOperator(name, K, None, *out, *in_) @ x
-    turned = PairwiseOperator(name, K, None, *out[::-1], *in_) @ x
-    np.testing.assert_allclose(turned, sign * plain, rtol=1e-10, atol=1e-10)
-
-
-def test_a_new_vertex_is_the_same_as_none():
-    K, G, out, in_ = problem("cartesian", seed=9)
-    x = np.random.default_rng(3).standard_normal(len(in_[0]))
-    new = {"row_match": np.full(7, -1), "col_match": np.full(6, -1)}
-    operator = PairwiseOperator("cartesian", K, G, *out, *in_, **new)
-    assert not (operator @ x).any()
-    assert not (operator.T @ np.ones(len(out[0]))).any()
-    # row 2 of the outputs is row 4 of the inputs
-    one = new | {"row_match": np.where(np.arange(7) == 2, 4, -1)}
-    Q = (out[0] == 2)[:, None] * (in_[0] == 4) * G[np.ix_(out[1], in_[1])]
-    np.testing.assert_allclose(PairwiseOperator("cartesian", K, G, *out, *in_, **one) @ x, Q @ x)
-
-
-@pytest.mark.parametrize(
     ("pairwise", "col", "sentence"),
     [
         ("kroneker", True, "'kroneker' is unknown"),

@@ -6,7 +6,6 @@ from hypothesis import given, strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
-from kronbench.errors import InputError
 from kronbench.models import TwoStepRidge
 from kronbench.pairs.second_step import SecondStep, path_features
 
@@ -55,17 +54,3 @@ def test_it_is_the_second_step_of_two_step_ridge_regression():
     F = X_test @ np.linalg.solve(X.T @ X + 0.3 * np.eye(4), X.T @ Y)
     predicted = (novel @ SecondStep(known, 0.7).weights(F).T).T
     np.testing.assert_allclose(predicted, model.predict_matrix(X_test, novel), atol=1e-9)
-
-
-def test_bad_input_is_refused():
-    with pytest.raises(InputError, match="root"):
-        path_features([0, 0], [1], 10)
-    with pytest.raises(InputError, match="after its parent"):
-        path_features([-1, 2, 0], [1], 10)
-    with pytest.raises(InputError, match="width"):
-        path_features([-1, 0, 0], [1, 2], 0)
-    features = path_features([-1, 0, 0], [1, 2], 10)
-    with pytest.raises(InputError, match="reg"):
-        SecondStep(features, 0.0)
-    with pytest.raises(InputError, match="2 training tasks"):
-        SecondStep(features, 1.0).weights(np.ones((1, 3)))

@@ -1,10 +1,8 @@
 """Zero-shot predictions against models trained without the task."""
 
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
-from kronbench.errors import InputError
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, TwoStepRidge
 from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
@@ -23,13 +21,9 @@ def test_zero_shot_predictions_are_those_of_models_trained_on_the_other_tasks(se
     rng = np.random.default_rng(seed)
     K_all, G = make_kernel(rng, m + 3, kind), make_kernel(rng, q, "full")
     K, across, Y = K_all[:m, :m], K_all[m:, :m], rng.normal(size=(m, q))
-    kron = kron_zero_shot(K, G, Y, across, 0.4)
-    two_step = two_step_zero_shot(K, G, Y, across, 0.4, 0.9)
     spectra = kernel_spectrum(K), kernel_spectrum(G)
-    again = kron_zero_shot(*spectra, Y, across, 0.4)
-    np.testing.assert_allclose(again, kron, atol=1e-9)
-    again = two_step_zero_shot(*spectra, Y, across, 0.4, 0.9)
-    np.testing.assert_allclose(again, two_step, atol=1e-9)
+    kron = kron_zero_shot(*spectra, Y, across, 0.4)
+    two_step = two_step_zero_shot(*spectra, Y, across, 0.4, 0.9)
     for t in range(q):
         others = np.delete(np.arange(q), t)
         given_others = (K, G[np.ix_(others, others)], Y[:, others])
@@ -40,22 +34,3 @@ def test_zero_shot_predictions_are_those_of_models_trained_on_the_other_tasks(se
             *given_others
         )
         np.testing.assert_allclose(two_step[:, [t]], expected.predict_matrix(across, g), atol=1e-7)
-
-
-def test_bad_input_is_refused():
-    K, G, Y, across = np.eye(3), np.eye(2), np.ones((3, 2)), np.ones((1, 3))
-    with pytest.raises(InputError, match="give \\(3, 2\\)"):
-        kron_zero_shot(K, G, Y.T, across, 1.0)
-    with pytest.raises(InputError, match="3 kernel values"):
-        kron_zero_shot(K, G, Y, across[:, 1:], 1.0)
-    with pytest.raises(InputError, match="not symmetric"):
-        kron_zero_shot(K + np.triu(K + 1), G, Y, across, 1.0)
-    with pytest.raises(InputError, match="finite"):
-        kron_zero_shot(K, G, Y * np.nan, across, 1.0)
-    for weights in ((0.0, 1.0), (1.0, 0.0)):
-        with pytest.raises(InputError, match="positive"):
-            two_step_zero_shot(K, G, Y, across, *weights)
-    with pytest.raises(InputError, match="positive"):
-        kron_zero_shot(K, G, Y, across, -1.0)
-    with pytest.raises(InputError, match="K has eigenvalues below -reg_rows"):
-        two_step_zero_shot(np.diag([1.0, 1.0, -2.0]), G, Y, across, 1.0, 1.0)

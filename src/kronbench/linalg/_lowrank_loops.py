@@ -72,9 +72,8 @@ def cholesky_step(G, t, weights, root, residual, floor, largest, n_dots, targets
     The residual diagonal loses G[t]**2. Points whose residual is not above their floor are
     exhausted: it becomes zero, and so does their entry of every later column. sums[block]
     receives G[:n_dots] @ G[t], targets @ G[t], the sum of G[t], its squared norm, and how far
-    below zero residuals would fall. Of an exhausted point the floor is left, and it only loses
-    the square of what remains of the kernel value over the ``largest`` diagonal entry: the
-    division by ``root`` would blow up rounding errors.
+    below zero residuals would fall; those of exhausted points without the division by ``root``,
+    which would blow up rounding errors.
     """
     n = len(residual)
     scale = 1.0 / root
@@ -172,8 +171,7 @@ def rotate_triangle(R, projections, means, dead, vectors, row, k, q, t, turns, n
     all of it into position k (Bach & Jordan 2005, appendix A). Each leaves one entry below the
     diagonal of R, which a reflection of two rows of R, hence of two columns of Q, removes.
     ``turns`` (t, 2) receives the cosines and sines for the columns of G; ``vectors`` are turned
-    as a row of G. A dead column of Q is zero, and so is its row of R: it belongs to a column of G
-    that, once centred, lies in the span of the ones before.
+    as a row of G. A dead column of Q and its row of R are zero.
     """
     last = row[q - k]
     for j in range(q - 1, k - 1, -1):
@@ -235,29 +233,23 @@ def _reflect(columns, first, last, low, high, turns):
             a[i] = moving
 
 
+@njit
+def _six(row):
+    return row[0], row[1], row[2], row[3], row[4], row[5]
+
+
 @njit(fastmath=_REASSOCIATE)
 def _combine(columns, first, last, low, high, weights, out, squares):
-    """Out += weights[j] * columns[j] for six combinations, and squares += columns[j]^2.
-
-    Four columns at once: the blocks of the sums are loaded once for them.
-    """
+    """Out += weights[j] * columns[j] for six combinations, and squares += columns[j]^2."""
     size = high - low
-    o0, o1, o2, o3, o4, o5 = out[0], out[1], out[2], out[3], out[4], out[5]
-    for j in range(first, last - 3, 4):
+    o0, o1, o2, o3, o4, o5 = _six(out)
+    for j in range(first, last - 3, 4):  # four at once: a third of the time
         a, b = columns[j, low:high], columns[j + 1, low:high]
         c, d = columns[j + 2, low:high], columns[j + 3, low:high]
-        aw = weights[j]
-        a0, a1, a2 = aw[0], aw[1], aw[2]
-        a3, a4, a5 = aw[3], aw[4], aw[5]
-        bw = weights[j + 1]
-        b0, b1, b2 = bw[0], bw[1], bw[2]
-        b3, b4, b5 = bw[3], bw[4], bw[5]
-        cw = weights[j + 2]
-        c0, c1, c2 = cw[0], cw[1], cw[2]
-        c3, c4, c5 = cw[3], cw[4], cw[5]
-        dw = weights[j + 3]
-        d0, d1, d2 = dw[0], dw[1], dw[2]
-        d3, d4, d5 = dw[3], dw[4], dw[5]
+        a0, a1, a2, a3, a4, a5 = _six(weights[j])
+        b0, b1, b2, b3, b4, b5 = _six(weights[j + 1])
+        c0, c1, c2, c3, c4, c5 = _six(weights[j + 2])
+        d0, d1, d2, d3, d4, d5 = _six(weights[j + 3])
         for i in range(size):
             w, x, y, z = a[i], b[i], c[i], d[i]
             o0[i] += a0 * w + b0 * x + c0 * y + d0 * z
@@ -289,18 +281,14 @@ def _squared_norm(matrix, vector):
 
 
 class Points(NamedTuple):
-    """What is known of each of the n points.
+    """What is known of each of the n points."""
 
-    ``residual`` is the diagonal of K - G G^T, and zero where it is not above ``floor``. ``costs``
-    (5, n) holds A, B and C of Eqs. 9-10, the residual diagonal D before the look-ahead when they
-    were last computed afresh, and the largest B since. A residual below ``hazy`` times the floor
-    but not zero rules a point out.
-    """
-
-    residual: np.ndarray
+    residual: np.ndarray  # the diagonal of K - G G^T, and zero where it is not above ``floor``
     floor: np.ndarray
+    # (5, n): A, B and C of Eqs. 9-10, the residual diagonal D before the look-ahead when they were
+    # last computed afresh, and the largest B since
     costs: np.ndarray
-    hazy: float
+    hazy: float  # a residual below so many times the floor, but not zero, rules a point out
 
 
 class Turn(NamedTuple):
@@ -365,18 +353,6 @@ def update_gains(G, t, turn, forms, points, weights):
             A[i] += v * (2.0 * sums[0, i] + v * new_a) - w * (2.0 * sums[3, i] + w * old_a)
             B[i] = b - e * e
             C[i] += v * (2.0 * sums[2, i] + v * new_c) - e * (2.0 * sums[5, i] + e * old_c)
-        if tail == 0:  # the first pass: all points at once
-            y = np.empty(size)
-            for j in range(depth):
-                y[:] = 0.0
-                _add(G, t, low, high, gram[j], y)
-                A += G[j, low:high] * y
-            for matrix, cost in ((triangle, B), (projected, C)):
-                for j in range(len(matrix)):
-                    y[:] = 0.0
-                    _add(G, t, low, high, matrix[j], y)
-                    cost += y * y
-            since[:], largest[:] = D, B
         best[block], best_index[block] = -1.0, -1
         for i in range(size):
             row, d = low + i, D[i]

@@ -23,19 +23,8 @@ def reciprocal_nodes(kappa: float, tol: float = _EPS) -> tuple[np.ndarray, np.nd
     telescopes whatever the nodes are; the relative error after N terms is the product of all
     g_l. |g_l| <= 1, so no sum here cancels. The nodes are Zolotarev's, best possible for the
     cross ratio 1 + kappa of the intervals x in [0, 1] and -1 / (kappa s) in [-inf, -1 / kappa]:
-    they are the shifts of the alternating direction implicit method (Wachspress).
-
-    Parameters
-    ----------
-    kappa : float
-        The condition number less one of I + kappa (x kron s).
-    tol : float
-        Bound of the relative error, over the whole square.
-
-    Returns
-    -------
-    x, s : (N,) arrays
-        N = O(log(1 + kappa) log(1 / tol)): 12 for kappa = 1, 98 for kappa = 1e10.
+    they are the shifts of the alternating direction implicit method (Wachspress). There are
+    O(log(1 + kappa) log(1 / tol)) of them: 12 for kappa = 1, 98 for kappa = 1e10.
     """
     kappa = max(kappa, 1e-8)  # more nodes than needed below this, and as exact
     # K and K' of modulus 1 / sqrt(1 + kappa): the decay of the Zolotarev number of this ratio
@@ -58,13 +47,7 @@ class HeldOutFactors:
     K_{-i} is a kernel matrix without its row and column i, k_i its column i. Vectors of length
     n - 1 have a zero inserted at i and are kept in coordinates of the eigenvectors of all of K,
     where a resolvent of K_{-i} is a diagonal matrix and a rank-one correction: O(n^2) a node for
-    all i together, and no eigenpairs but those of K.
-
-    Parameters
-    ----------
-    spectrum : Spectrum, full
-        Eigenpairs of K; the factors are those of K over its largest eigenvalue.
-    kappa : float
+    all i together. The spectrum of K is full; the factors are of K over its largest eigenvalue.
     """
 
     def __init__(self, spectrum: Spectrum, kappa: float):

@@ -1,11 +1,8 @@
 """Vector arithmetic on as many threads as a pass over the numbers is worth.
 
-Between two products with a kernel, Krylov methods only read and write vectors. At 10^7 numbers
-each pass costs as much as memory is slow, and numpy makes one for each operation on one thread,
-with a temporary. Inner products are summed in double precision and by chunks of fixed length, so
-that they do not depend on the number of threads; those of the BLAS also wake a thread for every
-10^4 numbers. Vectors for which no second thread pays are not given to parallel functions, a call
-of which takes 20 us. Arrays of two dimensions count as vectors of their entries.
+Inner products are summed in double precision and by chunks of fixed length, so that they do not
+depend on the number of threads. Vectors for which no second thread pays are not given to parallel
+functions, a call of which takes 20 us. Arrays of two dimensions count as vectors.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ def dot(u: np.ndarray, v: np.ndarray) -> float:
     if len(u) < PASS_WORTH_A_THREAD:
         return float(_dot(u, v))
     sums = np.empty(-(-len(u) // _CHUNK))
-    with _threads(u):
+    with at_most_threads(u.size / PASS_WORTH_A_THREAD):
         _dot_chunks(u, v, sums)
     return float(sums.sum())
 
@@ -44,24 +41,16 @@ def axpy(a: float, x: np.ndarray, y: np.ndarray) -> None:
 def axpby(a: float, x: np.ndarray, b: float, y: np.ndarray) -> None:
     """Y <- a x + b y for arrays of one shape, in place and in the precision of y."""
     a, b = y.dtype.type(a), y.dtype.type(b)
-    x, y = _flat(x), _flat_output(y)
+    x, y = _flat(x), y.reshape(-1, copy=False)  # refused where it would be a copy
     if len(y) < PASS_WORTH_A_THREAD:
         _axpby(a, x, b, y)
         return
-    with _threads(y):
+    with at_most_threads(y.size / PASS_WORTH_A_THREAD):
         _axpby_chunks(a, x, b, y)
-
-
-def _threads(block):
-    return at_most_threads(block.size / PASS_WORTH_A_THREAD)
 
 
 def _flat(block):
     return np.ascontiguousarray(block).reshape(-1)
-
-
-def _flat_output(block):
-    return block.reshape(-1, copy=False)  # refused where it would be a copy
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})

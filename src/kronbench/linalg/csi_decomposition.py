@@ -72,7 +72,7 @@ def csi(
         Positive semidefinite.
     targets : (n,) or (n, d) array
         Y: responses, or indicator columns of the classes. Where they vanish, after centring if
-        that is asked for, they say nothing: a warning is given and kappa taken as 0.
+        that is asked for, a warning is given and kappa taken as 0.
     max_rank : int or None
         Largest number of columns; n when None.
     kappa : float in [0, 1]
@@ -81,8 +81,7 @@ def csi(
         Number of Cholesky steps done in advance of the choice; with n or more all gains are
         exact, with 0 (and kappa < 1) this is incomplete Cholesky.
     tol : float
-        Stop before a column whose exact gain is below tol; the gains of all columns of a complete
-        decomposition sum to at most 1.
+        Stop before a column whose exact gain is below; those of all columns sum to at most 1.
     center : bool
         Fit an intercept along with G b (section 5.4).
 
@@ -94,8 +93,7 @@ def csi(
     Raises
     ------
     InputError
-        The kernel is not square, not finite, or not positive semidefinite; the targets do not fit
-        it; a parameter is out of range.
+        The kernel is not positive semidefinite; targets do not fit; a parameter is out of range.
     """
     columns, diagonal = open_kernel(kernel)
     n = len(diagonal)
@@ -131,14 +129,7 @@ def csi_all_ahead(
 
     Keeps the residual K - G G^T, whose columns are those that each pivot would add, and their
     part outside the span of G as n by n matrices, which each step changes by an outer product:
-    O(k n^2) time in place of O(k n^3), and 2 n^2 numbers of memory.
-
-    Parameters
-    ----------
-    kernel_matrix : (n, n) array
-        Symmetric, positive semidefinite.
-    targets, max_rank, kappa, center, tol
-        As for :func:`csi`; the targets do not all vanish.
+    O(k n^2) time in place of O(k n^3), and 2 n^2 numbers of memory. The targets do not all vanish.
     """
     _, diagonal = open_kernel(kernel_matrix)
     n = len(diagonal)
@@ -201,8 +192,8 @@ def _csi(columns, diagonal, targets, max_rank, lookahead, tol, weights, center):
 class _CholeskyQR(CholeskySteps):
     """Columns of G with R of Pi G = Q R beside them: the chosen ones, then those that look ahead.
 
-    Q, which would double memory and time, is not kept: where it is needed it is Pi G R^-1, by the
-    semi-normal equations, whose residual is taken into account where digits are lost.
+    Q is not kept: it is Pi G R^-1, by the semi-normal equations, whose residual is taken into
+    account where digits are lost.
     """
 
     def __init__(self, columns, diagonal, targets, capacity, weights, center):
@@ -213,7 +204,8 @@ class _CholeskyQR(CholeskySteps):
         self.means = np.zeros(rows)  # of the columns of G; zero without centring
         self.dead = np.zeros(rows, dtype=bool)  # zero columns of Q, see rotate_triangle
         self.projections = np.zeros((rows, d))  # Q^T Y
-        self.costs = np.zeros((5, self.n))  # see Points; the first pass sets them
+        self.costs = np.zeros((5, self.n))  # see Points
+        self.costs[3] = np.inf  # the first pass computes all of them
 
     def add(self, pivot):
         """One step of Cholesky and of QR with this pivot."""
@@ -280,9 +272,8 @@ class _CholeskyQR(CholeskySteps):
 
     def first_candidate(self):
         """The point with the largest estimated gain, None when none is left."""
-        return self._pass(
-            Turn(0, 0, 0, np.zeros((0, 2)), False, np.zeros((self.t, 6)), np.zeros(5))
-        )
+        nothing = np.zeros((0, 2)), False, np.zeros((self.t, 6)), np.zeros(5)
+        return self._pass(Turn(0, 0, 0, *nothing))
 
     def choose(self, pivot, k, added):
         """Exact gain of the pivot, whose kernel column the columns span, at position k.
@@ -361,8 +352,7 @@ CSI_STEPS = {
 def _as_targets(targets, n, center):
     """(d, n), centred; exactly zero where nothing but rounding is left."""
     targets = np.asarray(targets, dtype=np.float64)
-    if targets.ndim == 1:
-        targets = targets[:, None]
+    targets = targets[:, None] if targets.ndim == 1 else targets
     if targets.ndim != 2 or len(targets) != n:
         raise InputError(
             f"targets has shape {targets.shape}: give one row for each of the {n} points"

@@ -25,12 +25,8 @@ _EPS = np.finfo(np.float64).eps
 class Spectrum:
     """Eigenpairs of a positive semidefinite (n, n) matrix.
 
-    Attributes
-    ----------
-    values : (k,) array
-        Eigenvalues in increasing order; those that rounding cannot tell from zero are zero.
-    vectors : (n, k) C-ordered array
-        Orthonormal columns. Where k < n, the eigenvalues that are left out are zero.
+    The ``values`` (k,) increase; those that rounding cannot tell from zero are zero. ``vectors``
+    (n, k) are orthonormal columns, in C order. Eigenvalues that are left out are zero.
     """
 
     values: np.ndarray
@@ -59,13 +55,7 @@ class Spectrum:
 
 
 def kernel_spectrum(matrix: np.ndarray, name: str = "matrix") -> Spectrum:
-    """All eigenpairs of a symmetric positive semidefinite (n, n) matrix, in O(n^3).
-
-    Raises
-    ------
-    InputError
-        The matrix is not square, not symmetric, or has a negative eigenvalue beyond rounding.
-    """
+    """All eigenpairs of a symmetric positive semidefinite (n, n) matrix, in O(n^3)."""
     matrix = np.asarray(matrix, dtype=np.float64)
     check_symmetric(matrix, name)
     values, vectors = np.linalg.eigh(matrix)
@@ -83,13 +73,7 @@ def check_semidefinite(matrix: np.ndarray, name: str = "matrix") -> None:
     All eigenvalues of a small matrix are computed; of one with more than 600 rows the smallest and
     the largest Ritz value of 60 Lanczos steps, O(60 n^2). Ritz values lie between the extreme
     eigenvalues, so that no semidefinite matrix is refused; a negative eigenvalue of less than a
-    thousandth of the largest may pass unseen in a large one. What rounding makes is no reason to
-    refuse: 1e-6 of the largest eigenvalue in double precision, 1e-4 in single.
-
-    Raises
-    ------
-    InputError
-        The matrix is not square, not finite, not symmetric, or indefinite.
+    thousandth of the largest may pass unseen in a large one.
     """
     matrix = np.asarray(matrix)
     check_symmetric(matrix, name)
@@ -122,11 +106,10 @@ def _extreme_ritz_values(matrix):
 
 def check_symmetric(matrix: np.ndarray, name: str = "matrix") -> None:
     """Raise InputError unless the (n, n) matrix is square, finite and symmetric up to rounding."""
-    _check_square(matrix, name)
+    _check(matrix, name)
     rounding = 1e-5 if matrix.dtype == np.float32 else 1e-8
     for start in range(0, len(matrix), 256):
         rows = matrix[start : start + 256]
-        _check_finite(rows, name)
         off = np.abs(rows - matrix[:, start : start + 256].T).max()
         if off > rounding * max(np.abs(rows).max(), np.abs(matrix[:, start : start + 256]).max()):
             raise InputError(
@@ -134,12 +117,9 @@ def check_symmetric(matrix: np.ndarray, name: str = "matrix") -> None:
             )
 
 
-def _check_square(matrix, name):
+def _check(matrix, name):
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"{name} has shape {matrix.shape}: a kernel matrix must be square")
-
-
-def _check_finite(matrix, name):
     if not np.isfinite(matrix).all():
         raise InputError(f"{name} holds NaN or infinite values: give finite numbers")
 
@@ -154,24 +134,13 @@ def feature_spectrum(features: np.ndarray) -> Spectrum:
 
 
 def psd_part(similarity: np.ndarray) -> np.ndarray:
-    """The nearest positive semidefinite matrix: symmetrized, negative eigenvalues set to zero.
+    """The positive semidefinite (n, n) matrix nearest to a similarity in the Frobenius norm.
 
-    Parameters
-    ----------
-    similarity : (n, n) array
-
-    Returns
-    -------
-    (n, n) float64 array; nearest in the Frobenius norm.
-
-    Raises
-    ------
-    InputError
-        The matrix is not square or not finite.
+    It is symmetrized, and its negative eigenvalues are set to zero. InputError where it is not
+    square or not finite.
     """
     similarity = np.asarray(similarity, dtype=np.float64)
-    _check_square(similarity, "similarity")
-    _check_finite(similarity, "similarity")
+    _check(similarity, "similarity")
     values, vectors = eigh((similarity + similarity.T) / 2)
     return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
@@ -184,10 +153,9 @@ def _without_noise(values, n):
 def leading_vectors(
     product: Callable[[np.ndarray], np.ndarray], n: int, rank: int, dtype: np.dtype
 ) -> np.ndarray:
-    """(n, at most rank) orthonormal, near leading eigenvectors of a matrix by products of blocks.
+    """(n, at most rank) orthonormal, near leading eigenvectors, by three subspace iterations.
 
-    Roughly, in three passes of subspace iteration. By hand: Lanczos methods of libraries ask for
-    single columns, each of which costs our products as much as a panel of them.
+    Lanczos methods of libraries ask for single columns, each as dear as a panel of them here.
     """
     rank = min(rank, n)
     image = np.random.default_rng(0).standard_normal((n, min(rank + _MORE, n)))

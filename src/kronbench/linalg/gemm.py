@@ -1,9 +1,8 @@
 """Products of matrices by the BLAS, on as many threads as numba's loops have.
 
 The threads of a BLAS spin for milliseconds after each product, and take the processors from the
-loops over pairs that follow: where the two took turns, a quarter of the time and half of the
-processors' went into that. Here each thread of a pool, which sleeps meanwhile, calls the BLAS for
-a part of the result, and the BLAS uses no threads of its own.
+loops over pairs that follow. Here each thread of a pool, which sleeps meanwhile, calls the BLAS
+for a part of the result, and the BLAS uses no threads of its own.
 """
 
 from __future__ import annotations
@@ -53,24 +52,19 @@ class _OneThread:
 
 @functools.cache
 def _blas_libraries():
-    """How to get and to set the threads of each BLAS; to look for the libraries takes 2 ms.
+    """How to get and to set the threads of each BLAS.
 
     OpenBLAS is asked itself: threadpoolctl ignores what is not asked by the thread that set its
     threads first, and the last to leave is often another.
     """
+    names = [f"{a}openblas_set_num_threads{b}" for a in ("", "scipy_") for b in ("", "64_", "_64")]
     found = []
     for library in ThreadpoolController().select(user_api="blas").lib_controllers:
-        own = None
-        if library.internal_api == "openblas" and library.threading_layer != "openmp":
-            names = (f"{a}openblas_set_num_threads{b}" for a, b in _AFFIXES)
-            own = next((name for name in names if hasattr(library.dynlib, name)), None)
-        set_threads = getattr(library.dynlib, own) if own else library.set_num_threads
-        found.append((library.get_num_threads, set_threads))
+        own = [getattr(library.dynlib, name) for name in names if hasattr(library.dynlib, name)]
+        own = own if own and library.threading_layer != "openmp" else [library.set_num_threads]
+        found.append((library.get_num_threads, own[0]))
     return found
 
-
-# Of the names of OpenBLAS where it is built for numpy or scipy, or with long integers.
-_AFFIXES = tuple(itertools.product(("", "scipy_"), ("", "64_", "_64")))
 
 one_blas_thread = _OneThread()
 
@@ -78,12 +72,7 @@ one_blas_thread = _OneThread()
 def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """A @ b by the BLAS on as many threads as numba has and the product is worth; O(m k n).
 
-    Parameters
-    ----------
-    a : (m, k) float32 or float64 array
-    b : (k, n) float32 or float64 array
-    out : (m, n) array, optional
-        Of the wider dtype of the two.
+    Of float32 or float64 arrays (m, k) and (k, n); ``out`` (m, n) has the wider dtype of the two.
     """
     (m, k), n = a.shape, b.shape[1]
     dtype = np.result_type(a, b)
@@ -99,8 +88,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.
             rows, columns = part
             np.matmul(a[rows], b[:, columns], out=out[rows, columns])
 
-        for _ in _pool().map(form, itertools.product(*_parts(m, n, n_threads))):
-            pass  # an exception of a part is raised here
+        list(_pool().map(form, itertools.product(*_parts(m, n, n_threads))))
     return out
 
 

@@ -37,8 +37,8 @@ def gram(
         The other side; X itself when None.
     kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable(X, Y) -> (m, p) array
         "gaussian" is exp(-gamma ||x - y||^2). "tanimoto" is x'y / (x'x + y'y - x'y), of bits the
-        share of those set in both among those set in either, and 1 between two zero vectors. A
-        function gets features of float32 or float64.
+        share of those set in both among those set in either, and 1 between two zero vectors
+        (Ralaivola et al. 2005, Neural Networks 18). A function gets float32 or float64.
     gamma : float, optional
         Inverse squared width of the Gaussian, in the inverse squared unit of the features.
 
@@ -51,12 +51,6 @@ def gram(
     ------
     InputError
         Unknown kernel, no positive gamma for "gaussian", or shapes that do not fit.
-
-    Notes
-    -----
-    The Tanimoto kernel is positive semidefinite for any real features: x'x + y'y - x'y is
-    positive, and 1 over it is the integral of exp(-t x'x) exp(t x'y) exp(-t y'y) over t > 0
-    (Ralaivola et al. 2005, Neural Networks 18, for bits).
     """
     X = _as_matrix(X, "X")
     Y = None if Y is None else _as_matrix(Y, "Y")
@@ -72,10 +66,10 @@ def gram(
         raise InputError(
             f"X has {X.shape[1]} features and Y has {Y.shape[1]}: give the same features to both"
         )
-    if kernel == "linear":
-        return _linear(X, X if Y is None else Y)
-    if kernel == "tanimoto":
-        return _tanimoto(X, X if Y is None else Y)
+    if kernel in ("linear", "tanimoto"):
+        X, Y = (Z.astype(np.float64, copy=False) for Z in (X, X if Y is None else Y))
+        products = dense(X @ Y.T)
+        return products if kernel == "linear" else _tanimoto(X, Y, products)
     if gamma is None or not np.isfinite(gamma) or gamma <= 0:
         raise InputError(f"gamma is {gamma}: the gaussian kernel needs a positive number")
     return _gaussian(X, Y, float(gamma))
@@ -92,10 +86,7 @@ def squared_distances(
 
 
 def as_floats(matrix: np.ndarray | sparse.sparray) -> np.ndarray | sparse.sparray:
-    """Numbers of single or double precision as they are, all others in double precision.
-
-    Products of booleans and of small integers are not those of the numbers that they stand for.
-    """
+    """Numbers of single or double precision as they are, others in double: integers overflow."""
     if matrix.dtype in (np.float32, np.float64):
         return matrix
     return matrix.astype(np.float64)
@@ -122,14 +113,7 @@ def weighted_grams(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return out
 
 
-def _linear(X, Y):
-    product = X.astype(np.float64, copy=False) @ Y.astype(np.float64, copy=False).T
-    return dense(product)
-
-
-def _tanimoto(X, Y):
-    X, Y = (Z.astype(np.float64, copy=False) for Z in (X, Y))
-    common = dense(X @ Y.T)
+def _tanimoto(X, Y, common):
     either = _squares(X)[:, None] + _squares(Y) - common
     # zero for two zero vectors alone: it is at least half of x'x + y'y
     return np.divide(common, either, out=np.ones_like(common), where=either > 0)

@@ -65,7 +65,7 @@ class _MatrixColumns:
 def open_kernel(
     kernel: np.ndarray | KernelColumns,
 ) -> tuple[KernelColumns | _MatrixColumns, np.ndarray]:
-    """Something with ``column(i)``, and its diagonal (n,), checked; a matrix is wrapped."""
+    """Something with ``column(i)``, a wrapped matrix perhaps, and its diagonal (n,), checked."""
     if not hasattr(kernel, "column"):
         matrix = np.asarray(kernel)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

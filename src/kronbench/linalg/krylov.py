@@ -5,17 +5,14 @@ iterate: the callback gets the residual b - A x by recurrence, with which the ca
 without a product (scipy's gives x alone), and ``max_iter`` is kept (scipy's minres also ends on
 its own estimate of the condition number). The iterates are scipy's; the tests compare them.
 
-An iteration makes one product with A; qmr makes another with its transpose, except in the last
-and where A is symmetric.
-Scalars are Python floats, so that vectors of single precision stay so. A right-hand side whose
-squares would leave the range of numbers is scaled by a power of two, which changes no digit.
+Scalars are Python floats, so that vectors of single precision stay so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
-from math import frexp, hypot
+from math import hypot
 from typing import NamedTuple
 
 import numpy as np
@@ -38,10 +35,9 @@ class Solution(NamedTuple):
     """Last iterate x (n,), its residual b - A x (n,), the iterations made, why they ended.
 
     ``stop`` is "tol", "max_iter", "callback", "breakdown" (the method cannot go on: A is singular
-    for it, or its recurrences divide by what rounding left of zero) or "rounding" (the recurrence
-    reached ``tol``, the residual itself did not; or the two have parted, and x is an earlier
-    iterate, whose residual is as it should be). The residual is that of a product with A, which
-    costs one more, unless the caller wanted no check.
+    for it, or its recurrences divide by what rounding left of zero) or "rounding" (the residual
+    itself did not reach ``tol``; or it has parted from that of the recurrence, and x is an earlier
+    iterate). The residual is that of one more product with A, unless ``verify=False``.
     """
 
     x: np.ndarray
@@ -51,21 +47,13 @@ class Solution(NamedTuple):
 
 
 def _solver(solve):
-    """Check and scale the system for ``solve``, and the solution it claims."""
+    """Check the system for ``solve``, and the solution it claims."""
 
     @wraps(solve)
     def checked(A, b, *, callback=None, verify=True, **options):
         A, b = as_system(A, b)
-        scale, observe = _safe_scale(b), callback
-        if scale != 1:
-            b = b / scale
-            observe = callback and (lambda x, residual: callback(scale * x, scale * residual))
-        found = solve(A, b, callback=observe, **options)
-        if verify and not options.get("overwrite_b"):
-            found = _confirmed(solve, A, b, found, options)
-        if scale != 1:
-            found = found._replace(x=scale * found.x, residual=scale * found.residual)
-        return found
+        found = solve(A, b, callback=callback, **options)
+        return _confirmed(solve, A, b, found, options) if verify else found
 
     return checked
 
@@ -117,14 +105,13 @@ def minres(
     callback : callable(x, residual) -> bool, optional
         Called after each iteration with arrays that the next one overwrites; True stops.
 
+    verify : bool
+        Whether one more product checks the residual.
+
     Raises
     ------
     InputError
         A is not square, b does not fit it or is not finite.
-
-    Notes
-    -----
-    One more product checks the residual; ``verify=False`` leaves it out.
     """
     x, residual = np.zeros_like(b), b.copy()
     w, w_old = np.zeros_like(b), np.zeros_like(b)
@@ -156,20 +143,14 @@ class ConjugateGradients:
     """Preconditioned conjugate gradients for A x = b, a step at a time (Hestenes & Stiefel 1952).
 
     The caller makes the products, applies the preconditioner M, measures in its inner product <,>
-    and stops, so that it sees each iterate and can wait for a product in between. A step is
+    and stops. A step is
 
         d = steps.direction(z, square)               with z = M r and square = <r, z>
         steps.move(d, Ad, curvature)                 with curvature = <d, A d>
 
     A vector is a tuple of arrays: itself and images of it, say B x beside x, which follow the
-    recurrences of the vector, so that no product is made for them.
-
-    Parameters
-    ----------
-    x : tuple of arrays
-        Where to begin; overwritten by the iterates.
-    r : tuple of arrays
-        The residual b - A x there; overwritten by those of the iterates.
+    recurrences of the vector, so that no product is made for them. The iterates overwrite x and
+    the residual r = b - A x.
     """
 
     def __init__(self, x: tuple[np.ndarray, ...], r: tuple[np.ndarray, ...]):
@@ -250,22 +231,15 @@ def qmr(
     tol: float = _TOL,
     max_iter: int = 100,
     callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
-    overwrite_b: bool = False,
     symmetric: bool = False,
-    both: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None,
 ) -> Solution:
     """Quasi-minimal residual method for A x = b, A square (Freund & Nachtigal 1991).
 
     The coupled two-term recurrences without look-ahead; stops at a breakdown of the two-sided
-    Lanczos process. Needs ``A.rmatvec``. Parameters, errors: as for :func:`minres`; with
-    ``overwrite_b`` the residual takes the memory of b and is not verified. Seven more vectors of
-    its length are held, and two while A makes a product.
-
-    Both changes below leave every iterate as it is, to the last bit. ``symmetric`` says that A
-    is: the left vectors are then the right ones, and there is no product with the transpose.
-    ``both(p, q)`` is A p and A' q together, where that takes less time than one after the other.
+    Lanczos process. Needs ``A.rmatvec``, but where A is ``symmetric``: the left vectors are then
+    the right ones, to the last bit. Parameters, errors: as for :func:`minres`.
     """
-    residual = b if overwrite_b else b.copy()
+    residual = b.copy()
     x, v, p, d, s = np.zeros_like(b), b.copy(), *(np.zeros_like(b) for _ in range(3))
     w, q = (v, p) if symmetric else (b.copy(), np.zeros_like(b))
     tiny = 10 * np.finfo(b.dtype).eps
@@ -287,8 +261,7 @@ def qmr(
         axpby(1.0, v, -xi * delta / epsilon, p)
         if not symmetric:
             axpby(1.0, w, -rho * delta / epsilon, q)
-        last = n_iter + 1 == max_iter
-        Ap, adjoint = both(p, q) if both and not last else (A.matvec(p), None)
+        Ap = A.matvec(p)
         epsilon = dot(q, Ap)
         # no more than the rounding of the product: what follows would divide by noise
         if not abs(epsilon) > tiny * norm(q) * norm(Ap):
@@ -315,13 +288,11 @@ def qmr(
         if norm(residual) <= target:
             stop = "tol"
             break
-        if last:
-            break
         if symmetric:
             xi = rho
-            continue
-        axpby(1.0, A.rmatvec(q) if adjoint is None else adjoint, -beta, w)
-        xi = norm(w)
+        elif n_iter < max_iter:
+            axpby(1.0, A.rmatvec(q), -beta, w)
+            xi = norm(w)
     return Solution(x, residual, n_iter, stop)
 
 
@@ -364,13 +335,8 @@ class Rotations:
         self.cosine_old, self.sine_old = 1.0, 0.0
         self.beta = 0.0
 
-    def rotate(
-        self, alpha: float, beta: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Step tau along the new direction d_k, and rho, delta, epsilon of its recurrence.
-
-        It is rho d_k = v_k - delta d_{k-1} - epsilon d_{k-2}.
-        """
+    def rotate(self, alpha: float, beta: float) -> tuple[np.ndarray, ...]:
+        """Tau, rho, delta, epsilon: rho d_k = v_k - delta d_{k-1} - epsilon d_{k-2}, step tau."""
         epsilon, delta_bar = self.sine_old * self.beta, self.cosine_old * self.beta
         delta = self.cosine * delta_bar + self.sine * (alpha + self.shift)
         gamma = self.cosine * (alpha + self.shift) - self.sine * delta_bar
@@ -387,19 +353,6 @@ class Rotations:
         return tau, rho, delta + 0 * tau, epsilon + 0 * tau
 
 
-def _safe_scale(b):
-    """A power of two by which to divide b so that its squares neither vanish nor overflow."""
-    largest = _largest(b)
-    info = np.finfo(b.dtype)
-    if largest == 0 or float(info.tiny) ** 0.25 < largest < float(info.max) ** 0.25:
-        return 1.0
-    return 2.0 ** (frexp(largest)[1] - 1)
-
-
-def _largest(b):
-    return float(max(b.max(), -b.min())) if len(b) else 0.0
-
-
 def as_system(
     A: LinearOperator | np.ndarray | sparse.sparray, b: np.ndarray
 ) -> tuple[LinearOperator, np.ndarray]:
@@ -410,6 +363,6 @@ def as_system(
         b = b.astype(np.float64)
     if b.ndim != 1 or A.shape != (len(b), len(b)):
         raise InputError(f"a system of shape {A.shape} with b {b.shape}: give (n, n) and (n,)")
-    if not np.isfinite(_largest(b)):
+    if not np.isfinite(b).all():
         raise InputError("b holds NaN or infinite values: give finite numbers")
     return A, b

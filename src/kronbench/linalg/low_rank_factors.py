@@ -19,9 +19,8 @@ _BLOCK = 64  # columns the range finder adds at a time
 def thin_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.ndarray] | None:
     """P (a, k) and Q (b, k) with P Q' ~ matrix to TOLERANCE, or None where k > max_rank.
 
-    Pivoted Cholesky in O(a k^2) for a positive semidefinite matrix; for others, prediction
-    matrices among them, a randomized range finder in O(a b k). Either is checked against every
-    entry of the matrix, in O(a b k). None too for a matrix of full rank.
+    Pivoted Cholesky in O(a k^2) for a positive semidefinite matrix; for others a randomized range
+    finder in O(a b k). Either is checked against every entry. None too for a matrix of full rank.
     """
     tolerance = TOLERANCE[matrix.dtype]
     factors = None
@@ -45,21 +44,13 @@ def _cholesky(matrix, max_rank, tolerance):
     # Afresh from the columns of the pivots: the factor is zero where it fell below tol
     factor = found.transform(matrix[:, found.pivots])
     ended = found.rank == max_rank
-    return (factor, factor) if ended or _symmetric(matrix) else None
-
-
-def _symmetric(matrix):
-    return all(
-        np.array_equal(matrix[first : first + _ROWS], matrix[:, first : first + _ROWS].T)
-        for first in range(0, len(matrix), _ROWS)
-    )
+    return (factor, factor) if ended or np.array_equal(matrix, matrix.T) else None
 
 
 def _full_rank(matrix, tolerance):
     """Whether a matrix much longer on one side has no factors thinner than its other side.
 
-    Factors to the tolerance leave a residual of at most so much in the Frobenius norm, and no
-    factors of lower rank leave less than the smallest singular value.
+    Factors of lower rank leave at least the smallest singular value in the Frobenius norm.
     """
     a, b = matrix.shape
     if max(a, b) < 4 * min(a, b):

@@ -12,10 +12,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from kronbench.errors import InputError
-from kronbench.linalg._lowrank_loops import (
-    BLOCK,
-    cholesky_step,
-)
+from kronbench.linalg._lowrank_loops import BLOCK, cholesky_step
 from kronbench.linalg.gemm import one_blas_thread
 from kronbench.linalg.kernel_columns import KernelColumns, check_column, open_kernel
 from kronbench.linalg.threads import at_most_threads
@@ -53,18 +50,10 @@ class LowRankFactor:
         return len(self.pivots)
 
     def transform(self, kernel_at_pivots: np.ndarray) -> np.ndarray:
-        """Rows of the factor for new points, in O(n_new k^2).
+        """Rows (n_new, k) of the factor for new points, in O(n_new k^2).
 
-        Parameters
-        ----------
-        kernel_at_pivots : (n_new, k) array
-            Kernel values of the new points with the pivots, in the order of ``pivots``.
-
-        Returns
-        -------
-        (n_new, k) float64 array
-            The rows Z with Z G(pivots)^T = ``kernel_at_pivots``; for a training point its own
-            row of ``factor``.
+        They are the rows Z with Z G(pivots)^T = ``kernel_at_pivots``, the (n_new, k) kernel values
+        of the new points with the pivots; for a training point its own row of ``factor``.
         """
         values = np.asarray(kernel_at_pivots, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != self.rank:
@@ -199,10 +188,7 @@ class CholeskySteps:
 
 @contextmanager
 def factor_threads(n: int) -> Iterator[None]:
-    """Numba threads as the n points are worth, and one for BLAS.
-
-    OpenBLAS threads spin after each call and take the cores from numba's: up to 30 times slower.
-    """
+    """Numba threads as the n points are worth, and one for BLAS, whose others would spin."""
     with at_most_threads(n // 4096), one_blas_thread:
         yield
 

@@ -21,25 +21,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh, solve, solve_triangular
 
-from kronbench.errors import InputError, check_positive
+from kronbench.errors import check_positive
 
 
 @dataclass(frozen=True)
 class PrefixSolution:
-    """LS-SVMs of rank 1, ..., k on the leading columns of one factor, for one weight.
+    """LS-SVMs of rank 1, ..., k on the leading columns of one factor, for one weight."""
 
-    Attributes
-    ----------
-    triangle : (k, k) array
-        T.
-    loadings : (k, d) array
-        z.
-    factor_mean : (k,) array
-    target_mean : (d,) array
-    """
-
-    triangle: np.ndarray
-    loadings: np.ndarray
+    triangle: np.ndarray  # T, (k, k)
+    loadings: np.ndarray  # z, (k, d)
     factor_mean: np.ndarray
     target_mean: np.ndarray
 
@@ -64,12 +54,7 @@ class PrefixSolution:
 class PrefixPath:
     """LS-SVMs on all prefixes of one low-rank factor, for any weight, after O(n k (k + d)).
 
-    Parameters
-    ----------
-    factor : (n, k) array
-        G, such as :attr:`kronbench.linalg.LowRankFactor.factor`.
-    targets : (n, d) array
-        Y.
+    ``factor`` (n, k) is G, ``targets`` (n, d) are Y.
     """
 
     def __init__(self, factor: ArrayLike, targets: ArrayLike):
@@ -114,30 +99,18 @@ class PrefixPath:
 class LSSVMPath:
     """LS-SVM on the full kernel for any regularization weight, from one eigendecomposition.
 
-    Setting up costs O(n^3), then each weight O(n d) for each response.
-
-    Parameters
-    ----------
-    kernel_matrix : (n, n) array
-        K, positive semidefinite.
-    targets : (n, d) array
-        Y.
+    Setting up costs O(n^3), then each weight O(n d) for each response. ``kernel_matrix`` (n, n) is
+    K, ``targets`` (n, d) are Y.
     """
 
-    def __init__(self, kernel_matrix: ArrayLike, targets: ArrayLike):
-        K, targets = np.asarray(kernel_matrix), np.asarray(targets, dtype=np.float64)
-        if K.ndim != 2 or K.shape[0] != K.shape[1] or targets.ndim != 2 or len(K) != len(targets):
-            raise InputError(
-                f"kernel_matrix has shape {K.shape} and targets has {targets.shape}: "
-                "give (n, n) and (n, d)"
-            )
+    def __init__(self, kernel_matrix: np.ndarray, targets: np.ndarray):
+        K, targets = kernel_matrix, np.asarray(targets, dtype=np.float64)
         self.targets, self.target_mean = targets, targets.mean(axis=0)
         self.kernel_mean = K.mean(axis=0)
         centred = K - self.kernel_mean - self.kernel_mean[:, None] + self.kernel_mean.mean()
         values, self._vectors = eigh(centred, overwrite_a=True, check_finite=False, driver="evd")
         self._values = np.maximum(values, 0.0)
         self._projections = self._vectors.T @ (targets - self.target_mean)
-        self._fitted = {}
 
     def responses(self, kernel_rows: np.ndarray, regs: ArrayLike) -> np.ndarray:
         """Responses (len(regs), n_new, d) at points with kernel values (n_new, n)."""
@@ -148,12 +121,6 @@ class LSSVMPath:
 
     def fitted(self, regs: ArrayLike) -> np.ndarray:
         """Responses (len(regs), n, d) at the training points, in one product for all weights."""
-        key = tuple(regs)
-        if key not in self._fitted:
-            self._fitted = {key: self._fit(regs)}
-        return self._fitted[key]
-
-    def _fit(self, regs):
         shrunk = self._shrinkage(regs).T[:, :, None] * self._projections
         n, d = self._projections.shape
         responses = self._vectors @ shrunk.transpose(1, 0, 2).reshape(n, -1)
@@ -174,13 +141,8 @@ class LSSVMPath:
 
         With the block H of the hat matrix (1 1^T / n for the intercept) that belongs to a fold,
         its held-out residuals are (I - H)^-1 times those of the machine of all points; O(n b^2)
-        for each fold of b points and weight. n reg stays that of all points.
-
-        Parameters
-        ----------
-        folds : sequence of (b,) integer arrays
-            Points; together each point once.
-        regs : sequence of float
+        for each fold of b points and weight. n reg stays that of all points. Together the folds
+        have each point once.
         """
         n = len(self._vectors)
         roots = np.sqrt(self._shrinkage(regs)).T

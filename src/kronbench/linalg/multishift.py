@@ -53,9 +53,8 @@ class ShiftedSolutions:
     def quadratic_forms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """X' A x, ||A x - b||^2 and a bound of ||b - (A + shift_j I) x|| of all iterates, (s, K).
 
-        From the (K + 1)^2 inner products of the basis: no vector of length n is formed for an
-        iterate. The basis need not have stayed orthogonal; A V = V T holds to rounding, and what
-        rounding may add to the residual, eps ||A|| ||x||, is in the bound.
+        From the (K + 1)^2 inner products of the basis, which need not have stayed orthogonal:
+        A V = V T holds to rounding, and what that adds to the residual is in the bound.
         """
         gram, found = self.basis @ self.basis.T, self.coefficients
         Ax = found @ self.tridiagonal.T
@@ -80,25 +79,12 @@ def multishift_minres(
     """MINRES for (A + shift_j I) x = b, all shifts from one Lanczos run.
 
     A + shift I has the Krylov space of A, so the K products with A serve every shift. Beyond them
-    a shift costs O(K^2), an iterate or its predictions a linear combination of stored vectors:
-    much cheaper than s short recurrences of length n. There is no reorthogonalization: MINRES
-    alone loses orthogonality in the same way, so that the iterates agree with separate runs, and
-    nothing here relies on it. Memory is (K + 1) n.
+    a shift costs O(K^2), an iterate a linear combination of stored vectors. There is no
+    reorthogonalization: MINRES alone loses orthogonality in the same way, so that the iterates
+    agree with separate runs. Memory is (K + 1) n.
 
-    Parameters
-    ----------
-    A : (n, n) LinearOperator, array or sparse matrix
-        Symmetric.
-    b : (n,) array
-    shifts : (s,) array
-    tol : float
-        Stops when the relative residual of every shift is at most tol.
-    max_iter : int
-
-    Raises
-    ------
-    InputError
-        A is not square, b does not fit it or is not finite.
+    It stops when the relative residual of every one of the ``shifts`` (s,) is at most ``tol``.
+    Other parameters and errors: as for :func:`kronbench.linalg.minres`.
     """
     A, b = as_system(A, b)
     shifts = np.atleast_1d(np.asarray(shifts, dtype=np.float64))

@@ -3,15 +3,12 @@
 A panel is a few columns of a matrix, packed without gaps and passed block by block, so that its
 rows are read from L1 or L2; what belongs to one row of the sparse matrix stays in registers.
 ``accumulate`` adds up weighted rows of a panel (a sparse matrix times a dense one), ``contract``
-takes inner products with them (a dense times a dense one where a sparse one has entries). Two
-vectors at once share each loaded row of the panel, for half as much again in operations a second.
+takes inner products with them (a dense times a dense one where a sparse one has entries).
 
 The innermost loops are plain numba. Where :mod:`kronbench.linalg.vector_instructions` is there
 and numba is one that it was tried with, its loops serve, unless ``KRONBENCH_PLAIN_NUMBA`` is 1.
-The sums are the same to rounding.
-The kernels stay in this one module because numba's cache looks at the age of their file alone.
-
-No result depends on the number of threads: every sum is formed in one thread in the same order.
+The sums are the same to rounding. No result depends on the number of threads: every sum is formed
+in one thread in the same order.
 """
 
 from __future__ import annotations
@@ -27,9 +24,8 @@ from numba import config, njit, prange
 from numba.extending import overload
 from numpy.typing import DTypeLike
 
-# The first numba that the vector instructions were not tried with: there plain loops serve, and
-# nothing of the file is imported. Where tests/linalg/test_panel_loops.py passes with a newer one,
-# raise it.
+# The first numba that the vector instructions were not tried with. Where
+# tests/linalg/test_panel_loops.py passes with a newer one, raise it.
 NUMBA_BEFORE = (0, 69)
 
 vector_instructions = None
@@ -93,10 +89,7 @@ def panels(n_tasks: int, n_rows: int, dtype: DTypeLike) -> np.ndarray:
 def even_tasks(bounds: np.ndarray) -> np.ndarray:
     """Bounds of consecutive rows with about equally many entries, one part for each thread.
 
-    Parameters
-    ----------
-    bounds : (d + 1,) integer array
-        Where the entries of each row begin.
+    ``bounds`` (d + 1,) tell where the entries of each row begin.
     """
     n_threads = numba.get_num_threads()
     parts = np.arange(1, n_threads) * bounds[-1] // n_threads
@@ -269,19 +262,9 @@ def accumulate(
 ):
     """out[j, v, k] += sum of values[h, v] * matrix[indices[h], columns[k]] over the pairs h of j.
 
-    Parameters
-    ----------
-    matrix : (b, a) array, or (a, b) with ``transposed``
-    starts : (d, n_blocks + 1)
-        Where the pairs of each major vertex begin in each block of minor vertices.
-    tasks : (n_tasks + 1,)
-        Bounds of the major vertices of each task.
-    out : (d, n_vectors, padded_columns(a))
-    panels : (n_tasks, b times the widest panel)
-        Scratch. Every task packs its own: threads that shared one would have to meet at each
-        panel, which costs whole time slices where other programs run too.
-    plain : None or True
-        The innermost loops: vector instructions or plain numba.
+    ``starts`` (d, n_blocks + 1) tell where the pairs of each major vertex begin in each block of
+    minor vertices, ``tasks`` which major vertices each task has. Every task packs its own panel:
+    threads that shared one would have to meet, which costs whole time slices.
     """
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
@@ -321,14 +304,7 @@ def accumulate(
 def contract(
     inner, matrix, transposed, columns, starts, indices, tasks, out, panels, narrow, plain
 ):
-    """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i.
-
-    Parameters
-    ----------
-    inner : (d, n_vectors, padded number of major vertices)
-    matrix : (c, d') array, or (d', c) with ``transposed``; len(columns) == d
-    starts, tasks, panels, plain : as for :func:`accumulate`
-    """
+    """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i."""
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width = inner.shape[1]
@@ -387,19 +363,7 @@ def block_starts(minor, bounds, block_rows, starts):
 def add_products(starts, columns, values, tasks, width, source, out, plain):
     """out[j, k] += sum of values[h] * source[columns[h], k] over the entries h of row j.
 
-    Parameters
-    ----------
-    starts : (d, n_blocks + 1)
-        Where the entries of each row begin in each block of columns.
-    columns : (nnz,) int32
-    values : (nnz, 1)
-    tasks : (n_tasks + 1,)
-        Bounds of the rows of each task.
-    width : int
-        ``narrow_width`` of the dtype.
-    source, out : flat arrays of rows of that width
-    plain : None or True
-        The innermost loops: vector instructions or plain numba.
+    ``source`` and ``out`` are flat arrays of rows of ``width``, the narrowest panel's.
     """
     for task in prange(len(tasks) - 1):
         for block in range(starts.shape[1] - 1):

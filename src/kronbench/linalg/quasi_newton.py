@@ -12,7 +12,7 @@ import numpy as np
 class Search:
     """The best point, its value and gradient, and the values in the order of evaluation.
 
-    ``inverse`` is what the steps told of the inverse Hessian there, None before the first.
+    ``inverse`` is what the steps told of the inverse Hessian there.
     """
 
     x: np.ndarray
@@ -35,25 +35,11 @@ def capped_bfgs(
 ) -> Search:
     """BFGS whose steps are at most ``cap`` in any coordinate, until it is within the noise.
 
-    Parameters
-    ----------
-    function : callable(x) -> (value, gradient)
-        A value that is not finite is a step too far; at the start it ends the search.
-    start : (m,) array
-    cap : float
-        For logarithms of hyperparameters 1: a factor e at a time.
-    noise : float
-        Stops where the predicted gain is at most this part of the value, or a step did not gain
-        more than it after a halving.
-    max_evaluations : int
-    inverse : (m, m) array, optional
-        An estimate of the inverse Hessian at the start, from a search of a function like this.
-    callback : callable(x, value, gradient), optional
-        Called after each evaluation.
-
-    Returns
-    -------
-    Search
+    It ends where the predicted gain is at most ``noise`` times the value, or a step did not gain
+    more than that after a halving; scipy's L-BFGS-B knows no noise and comes to other digits. A
+    value that is not finite is a step too far; at the start it ends the search. ``inverse`` is an
+    estimate of the inverse Hessian, from a search of a function like this; ``callback`` is called
+    after each evaluation.
     """
     x = np.array(start, float)
     value, gradient = function(x)

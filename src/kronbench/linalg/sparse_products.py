@@ -14,12 +14,10 @@ from kronbench.linalg.panel_loops import (
     even_tasks,
     narrow_width,
 )
-from kronbench.linalg.threads import PASS_WORTH_A_THREAD, WORTH_A_THREAD, at_most_threads
+from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
 
 # Rows of the other side that are passed at a time. At 9794 documents and 61,000 words this takes a
-# fifth less time on two threads than 3000, whose panel fits the L2 cache (on one thread a tenth
-# more), and a tenth less than in one go. A dense matrix of the frequent words for the BLAS gains
-# nothing: their rows are the long ones, which are fast here too.
+# fifth less time on two threads than 3000, and a tenth less than in one go.
 _BLOCK_ROWS = 20000
 
 
@@ -28,12 +26,8 @@ class SparseProducts:
 
     The first half runs by word, X'A, the second by document, X (X'A); both add up weighted rows
     of a block ("dimension flipping" of Seeger 2006, appendix D.2), for as many classes at a time
-    as the registers hold, so that what lies between the halves stays in cache. A word of one
-    document alone adds x^2 to the diagonal of X X' and takes part in neither half.
-
-    Parameters
-    ----------
-    X : (n, d) csr_array, float32 or float64
+    as the registers hold. A word of one document alone adds x^2 to the diagonal of X X' and takes
+    part in neither half.
     """
 
     def __init__(self, X: sparse.csr_array):
@@ -56,7 +50,6 @@ class SparseProducts:
             aligned_zeros((rows, width), block.dtype) for rows in (n, self._by_word.n_rows)
         )
         alone = self._alone.astype(block.dtype, copy=False)
-        many = n * width > PASS_WORTH_A_THREAD
         with at_most_threads(4 * self._by_word.nnz * n_columns / WORTH_A_THREAD):
             words, documents = (
                 order.entries(block.dtype) for order in (self._by_word, self._by_document)
@@ -64,18 +57,12 @@ class SparseProducts:
             for first in range(0, n_columns, width):
                 columns = slice(first, min(first + width, n_columns))
                 used = columns.stop - first
-                if many:
-                    _load(block, first, used, panel)
-                else:
-                    panel[:, :used], panel[:, used:] = block[:, columns], 0
+                panel[:, :used], panel[:, used:] = block[:, columns], 0
                 between[:] = 0
                 add_products(*words, width, panel.reshape(-1), between.reshape(-1), PLAIN)
                 _times(alone, panel)
                 add_products(*documents, width, between.reshape(-1), panel.reshape(-1), PLAIN)
-                if many:
-                    _store(panel, first, used, out)
-                else:
-                    out[:, columns] = panel[:, :used]
+                out[:, columns] = panel[:, :used]
         return out
 
 
@@ -97,20 +84,6 @@ class _Order:
         return self._starts, self._columns, values, even_tasks(self._bounds)
 
 
-# Rows are sliced before their entries are passed: with an offset in the index, of which numba does
-# not know that it is not negative, the loops take six times as long.
-
-
-@njit(parallel=True, cache=True)
-def _load(block, first, used, panel):
-    """Columns of a block into a panel, the rest of it zero."""
-    for i in prange(len(block)):
-        source, row = block[i, first : first + used], panel[i]
-        for c in range(used):
-            row[c] = source[c]
-        row[used:] = 0
-
-
 @njit(parallel=True, cache=True)
 def _times(factors, panel):
     """Each row of a panel times its factor; numpy is slow on rows that are this short."""
@@ -118,12 +91,3 @@ def _times(factors, panel):
         row, factor = panel[i], factors[i]
         for c in range(len(row)):
             row[c] *= factor
-
-
-@njit(parallel=True, cache=True)
-def _store(panel, first, used, out):
-    """The used columns of a panel into a block."""
-    for i in prange(len(out)):
-        source, row = panel[i], out[i, first : first + used]
-        for c in range(used):
-            row[c] = source[c]

@@ -15,9 +15,8 @@ import numba
 def _load_openmp():
     """Load numba's OpenMP with threads that sleep when they have nothing to do.
 
-    They would spin for milliseconds after each loop, which takes a third of a fit's processor time
-    and helps none. GNU's OpenMP reads how they wait when it is loaded, and never again: nothing
-    comes of this where the host has used it before, or says itself how they wait.
+    They would spin for milliseconds after each loop, a third of a fit's processor time. GNU's
+    OpenMP reads how they wait when it is loaded, and never again.
     """
     if _POLICY in os.environ:
         return
@@ -42,11 +41,8 @@ PASS_WORTH_A_THREAD = 2e5
 def processors(quota: str | os.PathLike = "/sys/fs/cgroup/cpu.max") -> int:
     """How many processors this process may keep busy: those it may run on, within its quota.
 
-    Parameters
-    ----------
-    quota : path
-        Where Linux says what a container may use (cgroup v2): microseconds and in how many, or
-        "max". numba does not look there, and starts a thread for each processor of the host.
+    ``quota`` is where Linux says what a container may use (cgroup v2). numba does not look there,
+    and starts a thread for each processor of the host.
     """
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     with contextlib.suppress(OSError, ValueError):  # another system, no quota
@@ -60,11 +56,7 @@ _MOST = processors()
 
 @contextmanager
 def at_most_threads(n: float) -> Iterator[None]:
-    """No more than n threads of numba in here, nor than processors, and at least one.
-
-    To wake a thread takes 50 us, and those beyond the processors wait for each other: sixteen on
-    two took 1.8 times as long.
-    """
+    """No more than n threads of numba in here, nor than processors, and at least one."""
     before = numba.get_num_threads()
     fewer = max(1, min(int(n), _MOST))
     if fewer >= before:  # each call to set them costs as much as a pass over 10^5 numbers

@@ -11,30 +11,22 @@ _TOGETHER = 16
 
 @njit(cache=True)
 def _take_rows(block, low, places, sums):
-    """sums[places[c], r] = block[low + r, c], four rows at once."""
+    """sums[places[c], r] = block[low + r, c]."""
     size = min(_TOGETHER, len(block) - low)
-    for r in range(0, size - 3, 4):
-        a, b, c, d = block[low + r], block[low + r + 1], block[low + r + 2], block[low + r + 3]
-        for i in range(len(places)):
-            four = sums[places[i], r : r + 4]
-            four[0], four[1], four[2], four[3] = a[i], b[i], c[i], d[i]
-    for r in range(size - size % 4, size):
-        for i in range(len(places)):
-            sums[places[i], r] = block[low + r, i]
+    for i in range(len(places)):
+        row = sums[places[i]]
+        for r in range(size):
+            row[r] = block[low + r, i]
 
 
 @njit(cache=True)
 def _give_rows(sums, places, low, out):
-    """out[low + r, c] = sums[places[c], r], four rows at once."""
+    """out[low + r, c] = sums[places[c], r]."""
     size = min(_TOGETHER, len(out) - low)
-    for r in range(0, size - 3, 4):
-        a, b, c, d = out[low + r], out[low + r + 1], out[low + r + 2], out[low + r + 3]
-        for i in range(len(places)):
-            four = sums[places[i], r : r + 4]
-            a[i], b[i], c[i], d[i] = four[0], four[1], four[2], four[3]
-    for r in range(size - size % 4, size):
-        for i in range(len(places)):
-            out[low + r, i] = sums[places[i], r]
+    for i in range(len(places)):
+        row = sums[places[i]]
+        for r in range(size):
+            out[low + r, i] = row[r]
 
 
 @njit(parallel=True, cache=True)

@@ -1,15 +1,10 @@
 """The innermost loops on panels in vector instructions: an optional part of ``panel_loops``.
 
 Written in LLVM's language, explicit 512-bit vectors even where LLVM prefers 256 bits, they run at
-24 GFlop/s on two cores, the rate of the same loops in C++, where plain numba reached 17, and 20
-with 512-bit vectors allowed (the sampled product at m = q = 1000, a quarter of the pairs, double
-precision; ratios in single precision are alike).
+24 GFlop/s on two cores, where plain numba reached 17 (the sampled product at m = q = 1000, a
+quarter of the pairs, double precision). With 256 bits plain numba has 0.45 of their speed.
 
-With 256 bits (AVX2, one thread) plain numba has 0.45 of their speed in double precision and 0.6 in
-single; 0.85 with panels eight times as wide, to which it would have to pad small matrices.
-
-Without this file, and with a numba that it was not tried with, the same loops in plain numba
-serve. numba's cache looks at the age of the file of a kernel alone: after a change here, change
+numba's cache looks at the age of the file of a kernel alone: after a change here, change
 ``panel_loops`` too.
 """
 
@@ -19,11 +14,13 @@ from collections.abc import Callable
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 # Products and sums may be fused; no more, so that infinities and NaN come through
 _FUSED = ("contract",)
 _INT64, _INT32 = ir.IntType(64), ir.IntType(32)
+_ONE = ir.Constant(_INT64, 1)
 
 
 class _Vectors:
@@ -35,11 +32,11 @@ class _Vectors:
         self.vector = ir.VectorType(element, self.lanes)
 
     def at(self, pointer, offset):
-        return self.builder.gep(pointer, [self._index(offset)])
+        return self.builder.gep(pointer, [self.index(offset)])
 
     def starts(self, pointer, offset, stride, count):
         """Pointers to the rows at offset, offset + stride, ..."""
-        strides = [self.builder.mul(stride, self._index(v)) for v in range(count)]
+        strides = [self.builder.mul(stride, self.index(v)) for v in range(count)]
         return [self.builder.gep(pointer, [self.builder.add(offset, v)]) for v in strides]
 
     def load(self, pointer, offset):
@@ -83,7 +80,7 @@ class _Vectors:
     def row_of(self, panel, indices, position, row_length):
         """Pointer to the row of the panel that belongs to a pair."""
         index = self.builder.load(self.builder.gep(indices, [position]))
-        offset = self.builder.mul(self.builder.sext(index, _INT64), self._index(row_length))
+        offset = self.builder.mul(self.builder.sext(index, _INT64), self.index(row_length))
         return self.builder.gep(panel, [offset])
 
     def _add_neighbours(self, x, y, half=False):
@@ -95,39 +92,8 @@ class _Vectors:
         )
         return self.builder.fadd(even, odd)
 
-    def _index(self, value):
+    def index(self, value):
         return ir.Constant(_INT64, value) if isinstance(value, int) else value
-
-
-def _loop(builder, start, stop, step, carried, body):
-    """Emit ``while start + step <= stop``; body(position, carried) -> carried of the next turn."""
-    step = ir.Constant(_INT64, step)
-    before = builder.block
-    inside = builder.append_basic_block("pairs")
-    after = builder.append_basic_block("pairs.end")
-    more = builder.icmp_signed("<=", builder.add(start, step), stop)
-    builder.cbranch(more, inside, after)
-    builder.position_at_end(inside)
-    position = builder.phi(_INT64)
-    phis = [builder.phi(value.type) for value in carried]
-    results = body(position, phis)
-    following = builder.add(position, step)
-    more = builder.icmp_signed("<=", builder.add(following, step), stop)
-    last = builder.block
-    builder.cbranch(more, inside, after)
-    for phi, first, again in zip(
-        [position, *phis], [start, *carried], [following, *results], strict=True
-    ):
-        phi.add_incoming(first, before)
-        phi.add_incoming(again, last)
-    builder.position_at_end(after)
-    finals = []
-    for first, again in zip([start, *carried], [following, *results], strict=True):
-        final = builder.phi(first.type)
-        final.add_incoming(first, before)
-        final.add_incoming(again, last)
-        finals.append(final)
-    return finals[0], finals[1:]
 
 
 def _pointers(context, builder, signature, args, positions):
@@ -153,28 +119,26 @@ def make_add_rows(registers: int, width: int, vector_bytes: int) -> Callable:
             )
             offset, stride, start, stop = args[1], args[2], args[6], args[7]
             starts = simd.starts(out, offset, stride, width)
-            slots = [(v, q) for v in range(width) for q in range(registers)]
-
-            def pair(position, totals):
-                row = simd.row_of(panel, indices, position, registers * simd.lanes)
-                x = [simd.load(row, q * simd.lanes) for q in range(registers)]
-                first = builder.mul(position, simd._index(width))
-                weights = [
-                    simd.fill(
-                        builder.load(builder.gep(values, [builder.add(first, simd._index(v))]))
+            with builder.if_then(builder.icmp_signed("<", start, stop)):
+                # On the stack as it is written, in registers as it is compiled
+                totals = {
+                    (v, q): cgutils.alloca_once_value(
+                        builder, simd.load(starts[v], q * simd.lanes)
                     )
                     for v in range(width)
-                ]
-                return [
-                    simd.multiply_add(total, weights[v], x[q])
-                    for total, (v, q) in zip(totals, slots, strict=True)
-                ]
-
-            with builder.if_then(builder.icmp_signed("<", start, stop)):
-                totals = [simd.load(starts[v], q * simd.lanes) for v, q in slots]
-                _, totals = _loop(builder, start, stop, 1, totals, pair)
-                for total, (v, q) in zip(totals, slots, strict=True):
-                    simd.store(total, simd.at(starts[v], q * simd.lanes))
+                    for q in range(registers)
+                }
+                with cgutils.for_range_slice(builder, start, stop, _ONE) as (position, _):
+                    row = simd.row_of(panel, indices, position, registers * simd.lanes)
+                    x = [simd.load(row, q * simd.lanes) for q in range(registers)]
+                    first = builder.mul(position, simd.index(width))
+                    places = [builder.add(first, simd.index(v)) for v in range(width)]
+                    weights = [simd.fill(builder.load(builder.gep(values, [at]))) for at in places]
+                    for (v, q), total in totals.items():
+                        more = simd.multiply_add(builder.load(total), weights[v], x[q])
+                        builder.store(more, total)
+                for (v, q), total in totals.items():
+                    simd.store(builder.load(total), simd.at(starts[v], q * simd.lanes))
             return context.get_dummy_value()
 
         return signature, generate
@@ -203,31 +167,29 @@ def make_inner_products(registers: int, width: int, vector_bytes: int) -> Callab
                 for first in simd.starts(rows, offset, stride, width)
             ]
 
-            def pairs(count):
-                def body(position, _):
-                    sources = [
-                        simd.row_of(panel, indices, builder.add(position, simd._index(i)), length)
-                        for i in range(count)
-                    ]
-                    totals = [None] * (count * width)
-                    for q in range(registers):
-                        for i, row in enumerate(sources):
-                            x = simd.load(row, q * simd.lanes)
-                            for v in range(width):
-                                at = i * width + v
-                                totals[at] = simd.multiply_add(totals[at], fixed[v][q], x)
-                    result = simd.fold(simd.sums(totals), count * width)
-                    target = builder.gep(out, [builder.mul(position, simd._index(width))])
-                    old = simd.load_as(result.type, target)
-                    simd.store(builder.fadd(old, result), target)
-                    return []
-
-                return body
+            def some_pairs(position, count):
+                places = [builder.add(position, simd.index(i)) for i in range(count)]
+                sources = [simd.row_of(panel, indices, at, length) for at in places]
+                totals = [None] * (count * width)
+                for q in range(registers):
+                    for i, row in enumerate(sources):
+                        x = simd.load(row, q * simd.lanes)
+                        for v in range(width):
+                            at = i * width + v
+                            totals[at] = simd.multiply_add(totals[at], fixed[v][q], x)
+                result = simd.fold(simd.sums(totals), count * width)
+                target = builder.gep(out, [builder.mul(position, simd.index(width))])
+                old = simd.load_as(result.type, target)
+                simd.store(builder.fadd(old, result), target)
 
             together = min(4, simd.lanes) // width  # their sums fill at most one vector
-            if together > 1:
-                start, _ = _loop(builder, start, stop, together, [], pairs(together))
-            _loop(builder, start, stop, 1, [], pairs(1))
+            step = simd.index(together)
+            left = builder.srem(builder.sub(stop, start), step)
+            middle = builder.sub(stop, left)
+            with cgutils.for_range_slice(builder, start, middle, step) as (position, _):
+                some_pairs(position, together)
+            with cgutils.for_range_slice(builder, middle, stop, _ONE) as (position, _):
+                some_pairs(position, 1)
             return context.get_dummy_value()
 
         return signature, generate

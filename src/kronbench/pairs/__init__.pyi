@@ -19,7 +19,3 @@ from .pairwise import (
     PairwiseOperator as PairwiseOperator,
 )
 from .vec_trick import SampledKroneckerOperator as SampledKroneckerOperator
-from .zero_shot import (
-    kron_zero_shot as kron_zero_shot,
-    two_step_zero_shot as two_step_zero_shot,
-)

@@ -34,21 +34,6 @@ class Sizes:
         total, _, first = min(branches)
         return 2 * total, first
 
-    def dense(self) -> int:
-        """Operations of the cheaper order of the two matrix products."""
-        return dense_flops(self.a, self.b, self.c, self.d)
-
-    def lowrank(self, side: int, rank: int, middle_rank: int | None = None) -> tuple[int, int]:
-        """Operations over the pairs and between them, with factors of the matrix of one side.
-
-        ``middle_rank`` is that of the other matrix; None where it is multiplied as it is.
-        """
-        rows, columns = (self.c, self.d) if side == 0 else (self.a, self.b)
-        over_pairs = 2 * rank * (self.e + self.f)
-        if middle_rank is None:
-            return over_pairs, 2 * rank * rows * columns
-        return over_pairs, 2 * rank * middle_rank * (rows + columns)
-
 
 def near(u: float, v: float) -> bool:
     """Whether the operations of two branches differ by less than it costs to permute pairs."""
@@ -62,12 +47,10 @@ def dense_flops(a: int, b: int, c: int, d: int) -> int:
 
 @dataclass(frozen=True)
 class Costs:
-    """What the steps of a product cost, in operations of a product of two matrices.
+    """Costs of products, in operations of a product of two matrices.
 
-    Attributes
-    ----------
-    pair_operation : an operation of the loops over pairs
-    factorization : an operation of incomplete Cholesky, counted as n k^2
+    ``pair_operation`` is that of an operation over pairs, ``factorization`` that of one of
+    incomplete Cholesky, counted as n k^2.
     """
 
     pair_operation: int
@@ -77,11 +60,15 @@ class Costs:
         return self.pair_operation * sizes.sparse()[0]
 
     def dense(self, sizes: Sizes) -> int:
-        return sizes.dense()
+        return dense_flops(sizes.a, sizes.b, sizes.c, sizes.d)
 
     def lowrank(self, sizes: Sizes, side: int, rank: int, middle_rank: int | None = None) -> int:
-        over_pairs, middle = sizes.lowrank(side, rank, middle_rank)
-        return self.pair_operation * over_pairs + middle
+        """With factors of the matrix of one side, and of the other where it has a rank too."""
+        rows, columns = (sizes.c, sizes.d) if side == 0 else (sizes.a, sizes.b)
+        over_pairs = self.pair_operation * 2 * rank * (sizes.e + sizes.f)
+        if middle_rank is None:
+            return over_pairs + 2 * rank * rows * columns
+        return over_pairs + 2 * rank * middle_rank * (rows + columns)
 
     def factors(self, shape: tuple[int, int], rank: int) -> int:
         """To find factors of a matrix and to check them."""
@@ -95,9 +82,6 @@ class Costs:
 OPERATIONS = Costs(pair_operation=1, factorization=0)
 
 # What processors were found to take, one thread: 42 (Zen 3) and 87 (Zen 5) times 10^9 operations a
-# second of the BLAS in double precision, 15 and 28 over the pairs, 4 and 8 of a factorization; in
-# single precision the ratios are 3.1 and 24. Of 85 problems of 5e7 operations or more (m to 1500,
-# q = m and m / 5, 1 to 100 % of the pairs, kernels of full, of a third and of numerically low
-# rank) the way chosen so took at most 1.3 times as long as the fastest in 83; in the others
-# factors would not have paid for themselves.
+# second of the BLAS in double precision, 15 and 28 over the pairs, 4 and 8 of a factorization. Of
+# 85 problems the way chosen so took at most 1.3 times as long as the fastest in 83.
 TYPICAL = Costs(pair_operation=3, factorization=11)

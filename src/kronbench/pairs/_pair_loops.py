@@ -5,15 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-# The panel is passed in blocks of rows. They should be few, so that a block stays in L1 or at
-# least in L2, but hold enough pairs of each major vertex that loading its sums is no burden.
-_FEWEST_ROWS, _MOST_ROWS, _PAIRS_OF_A_BLOCK = 32, 768, 32
-
-
-def rows_of_a_block(density: float) -> int:
-    """How many minor vertices to pass at a time where this part of all possible pairs is there."""
-    return int(min(max(_PAIRS_OF_A_BLOCK / density, _FEWEST_ROWS), _MOST_ROWS))
-
 
 @njit(parallel=True, fastmath={"contract"}, cache=True)
 def sums_over_pairs(row_matrix, col_matrix, rows, cols, in_rows, in_cols, x, out):
@@ -41,38 +32,6 @@ def sums_over_pairs(row_matrix, col_matrix, rows, cols, in_rows, in_cols, x, out
                 sum2 += a2[i] * b2[j] * weight
                 sum3 += a3[i] * b3[j] * weight
             out[h0, v], out[h1, v], out[h2, v], out[h3, v] = sum0, sum1, sum2, sum3
-
-
-@njit(parallel=True, fastmath={"contract"}, cache=True)
-def two_sums_over_pairs(row_matrix, col_matrix, rows, cols, in_rows, in_cols, x, out):
-    """``sums_over_pairs`` for two vectors, which share what is read and the products of kernels.
-
-    Each sum is formed as there, to the last bit.
-    """
-    last = len(rows) - 1
-    first, second = x[0], x[1]
-    for four in prange((last + 4) // 4):
-        h0 = 4 * four
-        h1, h2, h3 = min(h0 + 1, last), min(h0 + 2, last), min(h0 + 3, last)
-        a0, b0 = row_matrix[rows[h0]], col_matrix[cols[h0]]
-        a1, b1 = row_matrix[rows[h1]], col_matrix[cols[h1]]
-        a2, b2 = row_matrix[rows[h2]], col_matrix[cols[h2]]
-        a3, b3 = row_matrix[rows[h3]], col_matrix[cols[h3]]
-        sum0 = sum1 = sum2 = sum3 = first.dtype.type(0)
-        more0 = more1 = more2 = more3 = first.dtype.type(0)
-        for e in range(len(in_rows)):
-            i, j, weight, other = in_rows[e], in_cols[e], first[e], second[e]
-            k0, k1, k2, k3 = a0[i] * b0[j], a1[i] * b1[j], a2[i] * b2[j], a3[i] * b3[j]
-            sum0 += k0 * weight
-            sum1 += k1 * weight
-            sum2 += k2 * weight
-            sum3 += k3 * weight
-            more0 += k0 * other
-            more1 += k1 * other
-            more2 += k2 * other
-            more3 += k3 * other
-        out[h0, 0], out[h1, 0], out[h2, 0], out[h3, 0] = sum0, sum1, sum2, sum3
-        out[h0, 1], out[h1, 1], out[h2, 1], out[h3, 1] = more0, more1, more2, more3
 
 
 @njit(parallel=True, cache=True)

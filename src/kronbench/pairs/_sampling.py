@@ -8,21 +8,20 @@ from functools import cached_property
 import numpy as np
 
 from kronbench.linalg.panel_loops import block_starts
-from kronbench.pairs._pair_loops import rows_of_a_block, sort_pairs
+from kronbench.pairs._pair_loops import sort_pairs
+
+# A panel is passed in blocks of rows. They should be few, so that a block stays in L1 or at least
+# in L2, but hold enough pairs of each major vertex that loading its sums is no burden.
+_FEWEST_ROWS, _MOST_ROWS, _PAIRS_OF_A_BLOCK = 32, 768, 32
 
 
 @dataclass(frozen=True)
 class SortedPairs:
     """Pairs in the order of their major, then minor vertex.
 
-    Attributes
-    ----------
-    majors : (d,) vertices that have pairs, increasing
-    bounds : (d + 1,) where the pairs of each of them begin
-    order : (n,) int32, position of each sorted pair in the given order
-    minor : (n,) int32, the other vertex of each sorted pair
-    n_minor : number of minor vertices, used or not
-    in_order : whether the pairs were given sorted, so that nothing has to be permuted
+    ``majors`` (d,) are the vertices that have pairs, ``bounds`` (d + 1,) where those of each
+    begin; ``order`` (n,) is the position of each sorted pair in the given order, ``minor`` (n,)
+    its other vertex, of ``n_minor`` vertices. ``in_order`` tells that the pairs came sorted.
     """
 
     majors: np.ndarray
@@ -36,7 +35,8 @@ class SortedPairs:
     def block_rows(self) -> int:
         """Number of minor vertices of a block."""
         possible = len(self.majors) * self.n_minor
-        return rows_of_a_block(max(len(self.order), 1) / max(possible, 1))
+        density = max(len(self.order), 1) / max(possible, 1)
+        return int(min(max(_PAIRS_OF_A_BLOCK / density, _FEWEST_ROWS), _MOST_ROWS))
 
     @property
     def n_blocks(self) -> int:
@@ -71,13 +71,7 @@ _SPARSE = 64
 
 
 class Sampling:
-    """A sequence of (row vertex, column vertex) pairs.
-
-    Parameters
-    ----------
-    index : two (n,) int32 arrays, row and column vertex of each pair
-    shape : numbers of row and column vertices
-    """
+    """A sequence of pairs: (row, column) arrays of n vertices, of ``shape`` vertices."""
 
     def __init__(self, index: tuple[np.ndarray, np.ndarray], shape: tuple[int, int]):
         self.index, self.shape = index, shape
@@ -119,14 +113,9 @@ class Sampling:
             majors = np.flatnonzero(np.diff(bounds))
             bounds = np.concatenate([bounds[:1], bounds[1:][majors]])
             in_order = bool((order[1:] > order[:-1]).all())
-            self._sorted[side] = SortedPairs(
-                majors,
-                bounds,
-                order,
-                minor if in_order else minor[order],
-                self.shape[1 - side],
-                in_order,
-            )
+            minor = minor if in_order else minor[order]
+            found = SortedPairs(majors, bounds, order, minor, self.shape[1 - side], in_order)
+            self._sorted[side] = found
         return self._sorted[side]
 
     def take(self, index: np.ndarray) -> Sampling:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,32 +42,25 @@ class PairData:
 
     Notes
     -----
-    A one-dimensional collection of pairs: ``len(data)`` is their number n, ``data.shape`` is
-    ``(n,)``, and ``data[index]`` keeps the vertices and takes a subset of pairs, so that
-    scikit-learn's splitters and searches work. Features are shared between subsets, never copied.
+    A one-dimensional collection of n = ``len(data)`` pairs: ``data[index]`` takes a subset of
+    them and shares the features, so that scikit-learn's splitters and searches work.
     """
-
-    __slots__ = ("col_features", "col_ids", "cols", "row_features", "row_ids", "rows")
 
     def __init__(
         self, row_features: Features, col_features: Features, rows: ArrayLike, cols: ArrayLike
     ):
         self.row_ids = self.col_ids = None
-        self.row_features = _as_features(row_features, "row_features")
-        self.col_features = _as_features(col_features, "col_features")
-        self.rows = _as_index(rows, self.row_features.shape[0], "rows")
-        self.cols = _as_index(cols, self.col_features.shape[0], "cols")
-        if len(self.rows) != len(self.cols):
-            raise InputError(
-                f"rows has {len(self.rows)} entries and cols has {len(self.cols)}: "
-                "give one of each for every pair"
-            )
+        self.row_features = as_features(row_features, "row_features")
+        self.col_features = as_features(col_features, "col_features")
+        self.rows = _kept_index(rows, self.row_features.shape[0], "rows")
+        self.cols = _kept_index(cols, self.col_features.shape[0], "cols")
+        check_as_many(self.rows, self.cols, ("rows", "cols"))
 
     @classmethod
     def complete(cls, row_features: Features, col_features: Features) -> PairData:
         """All m*q pairs, row-major: ``y.reshape(data.n_rows, data.n_cols)`` is their matrix."""
-        row_features = _as_features(row_features, "row_features")
-        col_features = _as_features(col_features, "col_features")
+        row_features = as_features(row_features, "row_features")
+        col_features = as_features(col_features, "col_features")
         m, q = row_features.shape[0], col_features.shape[0]
         rows = np.repeat(np.arange(m), q)
         cols = np.tile(np.arange(q), m)
@@ -91,10 +85,9 @@ class PairData:
         rows, cols : DataFrame
             One row a vertex: its id in the index, or in the first column where the index is
             pandas' own 0, 1, 2 ...; all other columns are numbers. A square table whose columns
-            are named by the ids is a similarity: its columns come out in the order of the ids,
-            for ``row_kernel="precomputed"``. A single column ``fp_hex``, ``fp_bits`` or ``fp_on``
-            holds fingerprints, as hexadecimal digits, zeros and ones, or lists of the bits that
-            are set: a sparse matrix for ``row_kernel="tanimoto"``.
+            are named by the ids is a similarity, for ``row_kernel="precomputed"``. A single column
+            ``fp_hex``, ``fp_bits`` or ``fp_on`` holds fingerprints, as hexadecimal digits, zeros
+            and ones, or lists of the bits that are set: a sparse matrix for "tanimoto".
         row, col : str
             The columns of ``pairs`` with the ids of the row and of the column vertex.
         label : str, optional
@@ -109,8 +102,7 @@ class PairData:
         InputError
             A table is empty or lacks a column; an id is unknown, missing or there twice; a number
             is missing, infinite or text; a similarity is not symmetric; with ``label``, a pair is
-            there twice. The sentence names the id, and the file of a frame that
-            :mod:`kronbench.io` read.
+            there twice. The sentence names the id, and the file that was read.
         """
         from kronbench.pairs.frames import read_pairs, read_vertices
 
@@ -132,7 +124,7 @@ class PairData:
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n,)``, without which scikit-learn indexes pair by pair, as it does a list."""
+        """``(n,)``, without which scikit-learn indexes as it does a list."""
         return (len(self),)
 
     def __len__(self) -> int:
@@ -157,17 +149,12 @@ class PairData:
             index = np.atleast_1d(index)
             if index.ndim > 1:
                 raise InputError(
-                    f"the index has {index.ndim} dimensions: give positions or a mask of pairs, "
-                    "in one dimension"
+                    f"the index has {index.ndim} dimensions: give positions or a mask of pairs"
                 )
             if index.size == 0:
                 index = index.astype(np.intp)  # numpy makes an empty list a float array
-        subset = object.__new__(PairData)
-        subset.row_ids, subset.col_ids = self.row_ids, self.col_ids
-        subset.row_features = self.row_features
-        subset.col_features = self.col_features
-        subset.rows = self.rows[index]
-        subset.cols = self.cols[index]
+        subset = copy(self)
+        subset.rows, subset.cols = self.rows[index], self.cols[index]
         return subset
 
     def with_features(self, row_features: Features, col_features: Features) -> PairData:
@@ -179,23 +166,11 @@ class PairData:
     def __repr__(self) -> str:
         return f"PairData({len(self)} pairs over {self.n_rows} x {self.n_cols} vertices)"
 
-    def __getstate__(self):
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    def __setstate__(self, state):
-        for name, value in state.items():
-            setattr(self, name, value)
-
 
 def used_vertices(index: np.ndarray, size: int) -> tuple[np.ndarray | slice, np.ndarray]:
-    """The vertices that occur in an index, and each entry's position among them.
+    """The vertices (k,) in an index, all of them as ``slice(None)``, and its positions among them.
 
     By a mask and not by ``np.unique``, whose sort of ten million pairs takes as long as a descent.
-
-    Returns
-    -------
-    vertices : (k,) integer array, or ``slice(None)`` where all ``size`` of them occur
-    position : (n,) integer array
     """
     occurs = np.zeros(size, dtype=bool)
     occurs[index] = True
@@ -215,19 +190,19 @@ def same_features(
     return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
 
 
-def _as_features(features, name):
+def as_features(features: Features, name: str) -> np.ndarray | sparse.csr_array:
+    """An array or CSR matrix of finite numbers of at most 64 bits, one row for each vertex."""
     if sparse.issparse(features):
         if not isinstance(features, sparse.csr_array):  # the same object is the same vertices
             features = sparse.csr_array(features)
         values = features.data
     else:
-        features = np.asarray(features)
+        features = values = np.asarray(features)
         if features.ndim != 2:
             raise InputError(
                 f"{name} has {features.ndim} dimension(s): give a two-dimensional array, "
                 "one row for each vertex"
             )
-        values = features
     if values.dtype.kind not in "fiub":
         raise InputError(f"{name} has dtype {values.dtype}: give numbers")
     if values.dtype.itemsize > 8:  # as all models compute
@@ -239,7 +214,8 @@ def _as_features(features, name):
     return features
 
 
-def _as_index(index, size, name):
+def as_index(index: ArrayLike, size: int, name: str) -> np.ndarray:
+    """Positions (n,) of vertices, checked, in the integer type that they have."""
     index = np.asarray(index)
     if index.ndim != 1:
         raise InputError(f"{name} has {index.ndim} dimension(s): give a one-dimensional array")
@@ -252,6 +228,20 @@ def _as_index(index, size, name):
         raise InputError(
             f"{name} holds the index {low if low < 0 else high}, out of range for {size} vertices"
         )
+    return index
+
+
+def check_as_many(rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]) -> None:
+    """InputError unless there are as many row as column vertices."""
+    if len(rows) != len(cols):
+        raise InputError(
+            f"{names[0]} has {len(rows)} entries and {names[1]} has {len(cols)}: give one of each "
+            "for every pair"
+        )
+
+
+def _kept_index(index, size, name):
+    index = as_index(index, size, name)
     if index.dtype == np.int32:  # half the memory of very many pairs
         return index
     return index.astype(np.intp, copy=False)  # sums of smaller types overflow

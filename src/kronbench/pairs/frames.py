@@ -21,21 +21,10 @@ _SHOWN = 60  # characters of a cell in a message
 
 @dataclass(frozen=True)
 class VertexTable:
-    """The vertices of one side.
+    """The vertices of one side; ``name`` is the file, or what the frame is called.
 
-    Attributes
-    ----------
-    name : str
-        The file, or what the frame is called; for messages.
-    ids : tuple of str
-    columns : tuple of str
-        Names of the features; the ids where ``similarity``.
-    features : (v, d) array or sparse matrix
-    similarity : bool
-        Whether the table holds the similarities of its own vertices, in the order of ``ids``.
-    fingerprint : str
-        The column of text that the features come of, whose ``columns`` are then the numbers of
-        their bits; "" where they come of columns of numbers.
+    ``columns`` are names of features, or numbers of bits that come of the column ``fingerprint``.
+    Of a ``similarity`` they are the ids, and ``features`` are in the same order.
     """
 
     name: str
@@ -47,22 +36,18 @@ class VertexTable:
 
 
 def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
-    """The vertices of a frame, ids in its index or its first column.
-
-    Raises
-    ------
-    InputError
-        As :meth:`kronbench.PairData.from_frames`.
-    """
+    """The vertices of a frame, ids in its index or its first column."""
     _check_frame(frame, name)
     name = frame.attrs.get("file", name)
     if not frame.shape[0]:
         raise InputError(f"{name} has no rows: give one for each vertex")
     frame = frame.rename(columns=str)
-    if _has_default_index(frame):
+    index = frame.index
+    default = isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1)
+    if default and index.name is None:
         ids, frame = _ids(frame.iloc[:, 0], name), frame.iloc[:, 1:]
     else:
-        ids = _ids(frame.index, name)
+        ids = _ids(index, name)
     if not frame.shape[1]:
         raise InputError(f"{name} has ids and nothing else: give at least one column of numbers")
     if not ids.is_unique:
@@ -74,7 +59,11 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     _check_unique(columns, name)
     similarity = bool(columns.isin(ids).mean() > 0.5)
     if similarity and len(columns) == len(ids):
-        _check_known(ids, columns, f"{name} is a similarity without a column for", name)
+        if not ids.isin(columns).all():
+            raise InputError(
+                f"{name} is a similarity without a column for '{ids[~ids.isin(columns)][0]}': "
+                f"give one for each id of {name}"
+            )
         frame, columns = frame[list(ids)], ids
     features = _numbers(frame, ids, name)
     similarity = similarity and len(columns) == len(ids)
@@ -89,25 +78,9 @@ def read_pairs(
     names: Sequence[str],
     label: str | None = None,
 ) -> tuple[list[np.ndarray], np.ndarray | None]:
-    """Positions of the row and of the column vertex of each pair, and the labels.
+    """Positions of the row and of the column vertices of the pairs, and the labels or None.
 
-    Parameters
-    ----------
-    frame : DataFrame, one row a pair
-    tables : the row and the column vertices
-    names : the columns of ``frame`` with their ids
-    label : str, optional
-        The column of labels.
-
-    Returns
-    -------
-    positions : two (n,) integer arrays
-    y : (n,) array, or None without ``label``
-
-    Raises
-    ------
-    InputError
-        As :meth:`kronbench.PairData.from_frames`.
+    ``names`` are the columns of ``frame`` with the ids, ``label`` that of the labels.
     """
     _check_frame(frame, "pairs")
     name = frame.attrs.get("file", "pairs")
@@ -153,15 +126,6 @@ def _fingerprints(frame, column, ids, name):
     return VertexTable(name, tuple(ids), bits, features, False, column)
 
 
-def _has_default_index(frame):
-    index = frame.index
-    return (
-        isinstance(index, pd.RangeIndex)
-        and index.name is None
-        and (index.start, index.step) == (0, 1)
-    )
-
-
 def _ids(values, name, entry="row"):
     """Ids as an Index of text; whole numbers become their digits."""
     if pd.api.types.is_integer_dtype(values.dtype):
@@ -193,12 +157,6 @@ def _check_unique(columns, name):
         )
 
 
-def _check_known(wanted, known, sentence, name):
-    for entry in wanted:
-        if entry not in known:
-            raise InputError(f"{sentence} '{entry}': give one for each id of {name}")
-
-
 def _numbers(frame, ids, name):
     """The cells as a float array, or a sparse matrix where all columns are sparse."""
     if all(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes):
@@ -209,21 +167,17 @@ def _numbers(frame, ids, name):
         if bad.size:
             raise InputError(f"{name} has no number for '{ids[features.row[bad[0]]]}': give one")
         return features.tocsr()
-    arrays = [_column(frame[column], column, ids, name) for column in frame.columns]
+    arrays = []
+    for column, values in frame.items():
+        arrays.append(real_numbers(values))
+        bad = np.flatnonzero(~np.isfinite(arrays[-1]))
+        if bad.size:
+            raise InputError(
+                f"{name} has {_what(values.iloc[bad[0]])} for '{ids[bad[0]]}' in '{column}': give "
+                "a number, its decimals after a point"
+            )
     single = all(dtype == np.float32 for dtype in frame.dtypes)
     return np.column_stack(arrays).astype(np.float32 if single else np.float64, copy=False)
-
-
-def _column(values, column, ids, name):
-    array = real_numbers(values)
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
-        what = _what(values.iloc[bad[0]])
-        raise InputError(
-            f"{name} has {what} for '{ids[bad[0]]}' in '{column}': give a number, its decimals "
-            "after a point"
-        )
-    return array
 
 
 def real_numbers(values: pd.Series) -> np.ndarray:
@@ -231,15 +185,13 @@ def real_numbers(values: pd.Series) -> np.ndarray:
     if pd.api.types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":  # bool too
         return values.to_numpy(np.float64, na_value=np.nan)
     # as objects: pandas takes dates for the numbers of their units, and NaT for -2^63
-    cells = [_without_overflow(cell) for cell in values]
+    cells = [
+        np.inf if isinstance(cell, int) and cell.bit_length() > 1023 else cell for cell in values
+    ]
     numbers = np.asarray(pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce"))
     if numbers.dtype.kind == "c":
         numbers = np.where(numbers.imag == 0, numbers.real, np.nan)
     return numbers.astype(np.float64)
-
-
-def _without_overflow(cell):
-    return np.inf if isinstance(cell, int) and cell.bit_length() > 1023 else cell
 
 
 def _what(value):

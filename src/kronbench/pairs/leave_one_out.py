@@ -23,14 +23,9 @@ _CHUNK_BYTES = 1 << 25  # of each kind of factor that one product takes in
 def kron_leave_one_out(
     setting: str, rows: Spectrum, cols: Spectrum, Y: np.ndarray, regs: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """Yield the leave-one-out predictions (m, q) of Kronecker ridge regression for each of regs.
+    """Yield the predictions (m, q) of Kronecker ridge regression for each of regs.
 
-    Parameters
-    ----------
-    setting : {"A", "B", "C", "D"}
-    rows, cols : Spectrum, full
-    Y : (m, q) array
-    regs : iterable of positive floats
+    The spectra are full.
     """
     if setting == "C":
         for F in kron_leave_one_out("B", cols, rows, np.ascontiguousarray(Y.T), regs):
@@ -53,17 +48,10 @@ def two_step_leave_one_out(
 ) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
     """Yield ((i, j), F): the predictions F (m, q) for regs_rows[i] and regs_cols[j].
 
-    Corollaries 2 to 5 of Stock et al. 2016. The product with the side of more eigenpairs is made
-    once for each regularization value of that side, and shared by all values of the other side: a
-    point of the grid costs O(m q min(k, l)) for k and l eigenpairs.
-
-    Parameters
-    ----------
-    setting : {"A", "B", "C", "D"}
-    rows, cols : Spectrum
-        With all eigenpairs, or those of nonzero eigenvalues at least.
-    Y : (m, q) array
-    regs_rows, regs_cols : sequences of positive floats
+    Corollaries 2 to 5 of Stock et al. 2016, for spectra with all eigenpairs of nonzero eigenvalues
+    at least. The product with the side of more eigenpairs is made once for each regularization
+    value of that side, and shared by all values of the other side: a point of the grid costs
+    O(m q min(k, l)) for k and l eigenpairs.
     """
     if len(rows.values) < len(cols.values):
         mirrored = {"B": "C", "C": "B"}.get(setting, setting)
@@ -97,20 +85,12 @@ def held_out_pairs(
     reg_cols: float,
     mask: np.ndarray,
 ) -> np.ndarray:
-    """Two-step predictions of the pairs in ``mask`` from all other pairs, setting A.
+    """Two-step predictions of the pairs in ``mask`` (m, q) from all other pairs, setting A.
 
-    The minimizer of the empirical risk over the other pairs (Stock et al. 2016, Section 4.1, after
-    Theorem 2) is the one that predicts the labels it was given for the missing pairs M: with
-    H = H^g kron H^k they solve (I - H)_MM y_M = (H y_0)_M, where y_0 is zero on M. Leaving out one
-    pair this is Corollary 2. O(|M|^3) after the eigenpairs.
-
-    Parameters
-    ----------
-    mask : (m, q) boolean array
-
-    Returns
-    -------
-    (|M|,) array, in the row-major order of the mask.
+    They come in the row-major order of the mask. The minimizer of the empirical risk over the
+    other pairs (Stock et al. 2016, Section 4.1, after Theorem 2) is the one that predicts the
+    labels it was given for the missing pairs M: with H = H^g kron H^k they solve
+    (I - H)_MM y_M = (H y_0)_M, where y_0 is zero on M. O(|M|^3) after the eigenpairs.
     """
     i, j = np.nonzero(mask)
     row_smoother, col_smoother = Smoother(rows, reg_rows), Smoother(cols, reg_cols)
@@ -179,7 +159,7 @@ def _joint_weights(rows, cols, reg, scales):
 
 
 def _kron_both(rows, cols, _, coordinates, reg):
-    """Setting D without eigenpairs of submatrices, and without a loop over left-out vertices.
+    """Setting D without eigenpairs of submatrices.
 
     The prediction is the bilinear form of 1 / (x s + reg), as a function of the matrices K_{-i}
     and G_{-j}, between k_i and g_j. The separable expansion of ``reciprocal_nodes`` turns it into
@@ -187,8 +167,7 @@ def _kron_both(rows, cols, _, coordinates, reg):
     follow from the eigenpairs of K by rank-one corrections.
 
     O(N (m^2 q + m q^2)) with N = O(log(kappa) log(1/eps)) nodes, kappa = x_max s_max / reg, and
-    nothing else that depends on reg. The eigenpairs of all submatrices K_{-i} with the ordinary
-    shortcut for the tasks would cost O(m^4 + m^2 q^2), m the smaller side.
+    nothing else that depends on reg. The eigenpairs of all submatrices K_{-i} would cost O(m^4).
     """
     scale = rows.values[-1] * cols.values[-1]
     predicted = np.zeros(coordinates.shape)

@@ -21,21 +21,19 @@ def retrained_kron_leave_one_out(
 
     Stock et al. 2016, Section 6.1: in settings B and C one eigendecomposition of K (G) without
     row (column) i for each i, those of the other kernel made once; in setting D one of K without
-    row i, and one of G without j for each pair (i, j), so that one of each is in memory at a time.
-    O(m^4 + s m^2 q) for s regularization values in B, O(m q (q^3 + m q (m + q) + s m q)) in D.
-    ``CompleteKronRidge.loo_grid`` gives the same by shortcuts.
+    row i, and one of G without j for each pair (i, j). O(m^4 + s m^2 q) for s regularization
+    values in B, O(m q (q^3 + m q (m + q) + s m q)) in D. ``CompleteKronRidge.loo_grid`` gives the
+    same by shortcuts.
 
     Parameters
     ----------
     setting : {"B", "C", "D"}
-    K : (m, m) array
-        Positive semidefinite, like G.
-    G : (q, q) array
+    K, G : (m, m), (q, q) arrays
+        Positive semidefinite.
     Y : (m, q) array
     regs : (s,) array of positive numbers
     rows, cols : integer arrays, optional
-        Predict the labels of these rows and columns alone, a sample of what is to be left out; all
-        where not given. Nothing is decomposed for the others.
+        Predict the labels of these rows and columns alone; all where not given.
     reuse : bool
         Whether setting D keeps the eigenpairs of G without j, q^3 numbers, for all rows, and
         saves all but q of their decompositions.
@@ -65,11 +63,11 @@ def retrained_kron_leave_one_out(
     cols = np.arange(len(G)) if cols is None else np.asarray(cols, dtype=int)
     if setting == "C":
         K, G, Y, rows, cols = G, K, Y.T, cols, rows
-    predicted = np.empty((len(regs), len(rows), len(cols)))
     if setting == "D":
         left_out = _left_out_pairs(K, G, Y, regs, rows, cols, reuse)
     else:
         left_out = _left_out_rows(K, G, Y, regs, rows, cols)
+    predicted = np.empty((len(regs), len(rows), len(cols)))
     for at, F in enumerate(left_out):
         predicted[:, at] = F
     return predicted.transpose(0, 2, 1) if setting == "C" else predicted

@@ -5,11 +5,9 @@ Hessian of the table has the form H = W P = W^1/2 P W^1/2 with a nonnegative dia
 (``weights``) and a projection P (``project``): the identity for a loss that is a sum over pairs,
 centring for RankRLS, whose W is a multiple of the identity. A Newton method needs no more.
 
-The table's formulas hold as printed (2018; RankRLS is the last row of Table 1 in 2016). Its
-gradient of the logistic loss, -y / (1 + exp(y p)), and its second derivative,
-exp(y p) / (1 + exp(y p))^2, overflow for y p > 709; they are computed through the logistic
-function here. What it does not say: at the kink y p = 1 the hinge losses take the value of the
-smooth side y p > 1, and the gradient p - y of the squared hinge needs y in {-1, 1}.
+The printed gradient and second derivative of the logistic loss overflow for y p > 709; they are
+computed through the logistic function here. At the kink y p = 1 the hinge losses take the value of
+the smooth side y p > 1, and the gradient p - y of the squared hinge needs y in {-1, 1}.
 """
 
 from __future__ import annotations
@@ -44,10 +42,6 @@ class Loss:
     def project(self, v: np.ndarray) -> np.ndarray:
         """P v: the identity for a sum over pairs."""
         return v
-
-    def hessian_diagonal(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Diagonal of the (generalized) Hessian, (n,)."""
-        return self.weights(p, y).astype(p.dtype, copy=False)
 
     def hessian_product(self, p: np.ndarray, y: np.ndarray, v: np.ndarray) -> np.ndarray:
         """H v for v (n,), in O(n)."""
@@ -133,9 +127,6 @@ class RankRLS(Loss):
 
     def project(self, v: np.ndarray) -> np.ndarray:
         return v - v.mean()
-
-    def hessian_diagonal(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.full_like(p, len(p) - 1)
 
 
 LOSSES = {

@@ -3,9 +3,8 @@
 The weights of the pairs, zero where there is no pair, are a matrix over row and column vertices.
 Replaced by the product of its margins, the system X'W X + reg I becomes a Kronecker product plus a
 multiple of the identity, which two small eigendecompositions invert. It is exact where all pairs
-are there and weigh the same, and close where the pairs are a random part of them: what matters is
-the functions that the regularization lets through, and these see averages over many pairs. The
-factored curvature of Martens & Grosse (2015) does the same for the layers of a neural network.
+are there and weigh the same, and close where the pairs are a random part of them. The factored
+curvature of Martens & Grosse (2015) does the same for the layers of a neural network.
 """
 
 from __future__ import annotations
@@ -48,8 +47,7 @@ class MarginPreconditioner:
     def __call__(self, weights: np.ndarray, reg: float) -> Callable[[np.ndarray], np.ndarray]:
         """The preconditioner for these weights (n,): a function of (d*r,) vectors.
 
-        O(n + m d^2 + q r^2 + d^3 + r^3), O(n) where the margins are near those of the last call;
-        O(d r (d + r)) for each application.
+        O(n + m d^2 + q r^2 + d^3 + r^3), then O(d r (d + r)) for each application.
         """
         total = max(weights.sum(dtype=float), np.finfo(float).tiny)
         margins = [

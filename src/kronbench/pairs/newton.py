@@ -20,7 +20,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg.blas1 import axpy, dot, norm
 from kronbench.linalg.krylov import ConjugateGradients, minres, qmr
-from kronbench.pairs._newton_systems import ActiveSystem, WholeSystem
 from kronbench.pairs.losses import Loss
 
 # Conjugate gradients are written for each form, with the images of the vectors carried along.
@@ -34,9 +33,6 @@ _FLAT = 1e-10
 # Products of all pairs that it takes to go over to the active ones and back
 _TO_ACTIVE = 2
 
-# Coefficients up to which products are made two at a time, for which more vectors are held
-_TOGETHER = 1 << 20
-
 # Share of active pairs up to which "cg" holds no more memory with them than with all pairs
 _LEAN = 0.5
 
@@ -45,16 +41,8 @@ _LEAN = 0.5
 class Iterate:
     """What a callback sees after an iteration; the next one overwrites the arrays.
 
-    Attributes
-    ----------
-    n_iter : int
-        Iterations made.
-    coef : (n,) or (d*r,) array
-        Dual or primal coefficients.
-    scores : (n,) array
-        Predictions p for the training pairs.
-    objective : float
-        J = L(p, y) + reg/2 ||f||^2.
+    Dual (n,) or primal (d*r,) coefficients, the predictions p (n,) for the training pairs, and
+    J = L(p, y) + reg/2 ||f||^2.
     """
 
     n_iter: int
@@ -108,27 +96,19 @@ def newton_dual(
     max_iter, max_inner : int
         Newton steps, and Krylov iterations for each.
     solver : {"qmr", "minres", "cg"}
-        How (H Q + reg I) x = g + reg a, Eq. 9, is solved, k inner iterations each.
+        How (H Q + reg I) x = g + reg a, Eq. 9, is solved by k inner iterations.
 
-        - "qmr": as it stands, not symmetric; 2 k products a step, two at a time where the
-          operator has ``two_matvecs`` and there are at most a million pairs.
+        - "qmr": as it stands, not symmetric; 2 k products a step.
         - "minres": as the symmetric system (W^1/2 Q W^1/2 + reg I) u = b on the pairs of nonzero
-          curvature, for L2-SVM those with y p < 1; coefficients of the others become zero.
-          k + 2 products of the size of the active set.
+          curvature; coefficients of the others become zero. k + 2 products.
         - "cg": conjugate gradients in the inner product of Q, in which H Q + reg I is
-          self-adjoint; k + 1 products. Each inner iterate minimizes the quadratic model of J, so
-          that x is a direction of descent however early it stops, and equals the primal form's.
-          Plain conjugate gradients on the symmetric system minimize another functional and
-          diverge when stopped early.
+          self-adjoint; k + 1 products. x is a direction of descent however early it stops, and
+          equals the primal form's.
 
-        The products of "qmr" and "cg" are of the size of the active set too, with the same
-        iterates, where that saves more than the two products of all pairs that it takes ("cg":
-        and where no more than half of the pairs are active).
+        Products are of the size of the active set where that saves more than it costs.
     iterated : bool
-        Iterated Tikhonov regularization (Engl, Hanke & Neubauer 1996, section 5.1): what a step
-        minimizes has reg/2 ||x||^2, the norm of the step, in place of reg/2 ||f||^2, so that the
-        objective of the path is L alone, and the number of steps regularizes. The more of them,
-        the less the early ones hold back what data say clearly, which no single reg does.
+        Iterated Tikhonov regularization (Engl, Hanke & Neubauer 1996, section 5.1): a step has
+        reg/2 ||x||^2 in place of reg/2 ||f||^2; the number of steps regularizes.
     line_search : bool
         delta minimizes J along x, at O(n) an evaluation without further products, and the method
         ends where x is no direction of descent; else delta = 1.
@@ -161,7 +141,8 @@ def newton_primal(
 ) -> NewtonResult:
     """Algorithm 3: truncated Newton method for the primal coefficients w (d,).
 
-    Solves (X' H X + reg I) x = X' g + reg w, symmetric positive definite, in each step.
+    Each step solves (X' H X + reg I) x = X' g + reg w, symmetric positive definite, by k products
+    with X and as many with X', and one of each besides ("cg": one with X').
 
     Parameters
     ----------
@@ -171,11 +152,6 @@ def newton_primal(
         Returns a function of (d,) vectors near the inverse of X' H X + reg I; for "cg".
     loss, y, reg, solver, iterated, **options
         As for :func:`newton_dual`, and its errors.
-
-    Notes
-    -----
-    A step takes k products with X and as many with X', and one of each besides ("cg":
-    one with X').
     """
     return _minimize(_Primal(design, reg, solver, iterated, preconditioner), loss, y, **options)
 
@@ -273,19 +249,9 @@ class _Dual(_Form):
             axpy(reg, v, Av)
             return Av
 
-        def both(v, u):
-            Av, Au = system.grams(v, weights * system.project(u))
-            Av = system.project(Av)
-            Av *= weights
-            axpy(reg, v, Av)
-            axpy(reg, u, Au)
-            return Av, Au
-
         shape = (len(weights), len(weights))
         A = LinearOperator(shape, matvec=product, rmatvec=adjoint, dtype=rhs.dtype)
-        together = both if system.grams and len(weights) <= _TOGETHER else None
-        b = system.reduce(rhs)
-        return system.expand(qmr(A, b, overwrite_b=True, both=together, **options).x)
+        return system.expand(qmr(A, system.reduce(rhs), verify=False, **options).x)
 
     def _system(self, loss, weights, rhs, max_iter, most=1.0):
         """Where the inner iterations take place: on all pairs, or on the active ones."""
@@ -293,8 +259,8 @@ class _Dual(_Form):
         worth = share <= most and max_iter * (1 - share) > _TO_ACTIVE
         if worth and hasattr(self.operator, "restrict"):
             # A loss with pairs without curvature is a sum over pairs: nothing to project
-            return ActiveSystem(self.operator, weights, rhs)
-        return WholeSystem(self.operator, weights, loss.project)
+            return _ActiveSystem(self.operator, weights, rhs)
+        return _WholeSystem(self.operator, weights, loss.project)
 
     def _symmetric_step(self, loss, y, p, rhs, **options):
         # Rows of no curvature give x = rhs / reg; on the others, with x = W^1/2 u, divide by W^1/2
@@ -367,7 +333,7 @@ class _DualInGramProduct(_Dual):
             rr = self._square(r, Qr)
             if rr <= tol**2 * first:
                 break
-        if isinstance(system, WholeSystem):
+        if isinstance(system, _WholeSystem):
             return x, Qx
         x = system.expand(x)
         return x, self.operator.matvec(x)
@@ -391,6 +357,62 @@ class _DualInGramProduct(_Dual):
                 "the kernel of the pairs is not positive semidefinite: use solver='qmr' or "
                 "'minres', or make the kernel matrices positive semidefinite"
             )
+
+
+class _WholeSystem:
+    """Iterations on all pairs: the product with Q, the weights and the projection of H."""
+
+    def __init__(self, operator, weights, project):
+        self.gram, self.weights, self.project = operator.matvec, weights, project
+
+    def reduce(self, v):
+        return v
+
+    def expand(self, v):
+        return v
+
+
+class _ActiveSystem:
+    """The same iterations on the active pairs and one coordinate for all others.
+
+    On a pair without curvature H Q + reg I is reg I, so that each Krylov vector of a right-hand
+    side is a multiple of it on those pairs. With B, whose orthonormal columns are the active pairs
+    and the right-hand side on the others, (H Q + reg I) B = B A: right vectors of the iterations
+    are B v. Left vectors of QMR and images under Q occur in inner products with those alone, for
+    which B' w and B' Q B v are enough.
+    """
+
+    def __init__(self, operator, weights, rhs):
+        self._active = active = weights != 0
+        flat = np.where(active, 0, rhs)
+        size = norm(flat)
+        column = np.zeros_like(rhs)
+        if size > 0:
+            flat /= size
+            column = operator.matvec(flat)
+        self._flat, self._column, self._corner = flat, column[active], dot(flat, column)
+        self._inside = operator.restrict(active, active)
+        self.weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
+
+    def project(self, v):
+        return v
+
+    def gram(self, v):
+        """B' Q B v."""
+        inside, last = v[:-1], float(v[-1])
+        Qv = np.empty_like(v)
+        Qv[:-1] = self._inside.matvec(inside)
+        axpy(last, self._column, Qv[:-1])
+        Qv[-1] = dot(self._column, inside) + last * self._corner
+        return Qv
+
+    def reduce(self, v):
+        return np.append(v[self._active], v.dtype.type(dot(self._flat, v)))
+
+    def expand(self, v):
+        whole = float(v[-1]) * self._flat
+        whole[self._active] = v[:-1]
+        return whole
 
 
 class _Primal(_Form):

@@ -57,27 +57,16 @@ _SUMS = {
 # matrix, its vertex: the other vertices are the same.
 _MATCHES = {"cartesian": [("K", "r"), ("G", "c")]}
 
-PAIRWISE = (
-    "kronecker",
-    "linear",
-    "poly2d",
-    "cartesian",
-    *("symmetric", "antisymmetric", "mlpk", "ranking"),
-)
+_OF_ONE_SET = ("symmetric", "antisymmetric", "mlpk", "ranking")
+PAIRWISE = ("kronecker", "linear", "poly2d", "cartesian", *_OF_ONE_SET)
+OF_ONE_SET = frozenset(_OF_ONE_SET)
 # Multiplications of a matrix product in the time of one number gathered by its index: 90 at
 # Metz's size on one core with AVX2, fewer where matrices are small.
 _OPERATIONS_A_GATHER = 50
-OF_ONE_SET = frozenset(("symmetric", "antisymmetric", "mlpk", "ranking"))
 
 
 def check_pairwise(pairwise: str | Mapping[str, float]) -> dict[str, float]:
-    """Names of pairwise kernels with their weights in a sum; one name alone has weight 1.
-
-    Raises
-    ------
-    InputError
-        An unknown name, no name, or a weight that is not a positive number.
-    """
+    """Names of pairwise kernels with their weights in a sum; one name alone has weight 1."""
     weights = {pairwise: 1.0} if isinstance(pairwise, str) else pairwise
     if not isinstance(weights, Mapping) or not weights:
         raise InputError(
@@ -124,10 +113,8 @@ class PairwiseOperator(LinearOperator):
     Notes
     -----
     A product costs what the sampled Kronecker products of its terms cost: one for "kronecker",
-    "poly2d", "symmetric" (with twice as many coefficients) and "antisymmetric", two for "mlpk",
-    none for "linear" and "ranking", which take O(e + f + a b + c d). "cartesian" takes a sum over
-    pairs that share a vertex, at most O(min(a, b) e + min(c, d) f). Terms that compare the same
-    vertices by the same matrices are one product.
+    "poly2d", "symmetric" and "antisymmetric", two for "mlpk", none for "linear" and "ranking",
+    which take O(e + f + a b + c d). "cartesian" takes a sum over pairs that share a vertex.
     """
 
     def __init__(
@@ -148,14 +135,10 @@ class PairwiseOperator(LinearOperator):
         one_set = col_matrix is None
         for name in weights:
             if (name in OF_ONE_SET) != one_set:
-                raise InputError(
-                    f"pairwise {name!r} is a kernel of "
-                    + (
-                        "two vertex sets: give both matrices"
-                        if one_set
-                        else "one vertex set: give row_matrix alone"
-                    )
-                )
+                wanted = "one vertex set: give row_matrix alone"
+                if one_set:
+                    wanted = "two vertex sets: give both matrices"
+                raise InputError(f"pairwise {name!r} is a kernel of {wanted}")
         K = np.asarray(row_matrix)
         G = K if one_set else np.asarray(col_matrix)
         out = {"r": _positions(rows), "c": _positions(cols)}
@@ -178,20 +161,11 @@ class PairwiseOperator(LinearOperator):
         super().__init__(dtype, shape)
         self._parts = parts
 
-    def restrict(self, out: ArrayLike | None = None, in_: ArrayLike | None = None) -> Self:
-        """The operator on part of the pairs, sharing matrices and sorted pairs.
-
-        Parameters
-        ----------
-        out, in_ : boolean masks, optional
-            Output pairs and coefficients to keep; all when None.
-        """
-        f, e = self.shape
-        keep_out = np.ones(f, bool) if out is None else np.asarray(out, bool)
-        keep_in = np.ones(e, bool) if in_ is None else np.asarray(in_, bool)
+    def restrict(self, out: np.ndarray, in_: np.ndarray) -> Self:
+        """The operator on the pairs of two boolean masks, sharing matrices and sorted pairs."""
         operator = PairwiseOperator.__new__(PairwiseOperator)
-        parts = [part.restrict(keep_out, keep_in) for part in self._parts]
-        operator._set(self.dtype, parts, (int(keep_out.sum()), int(keep_in.sum())))
+        parts = [part.restrict(out, in_) for part in self._parts]
+        operator._set(self.dtype, parts, (int(out.sum()), int(in_.sum())))
         return operator
 
     def _matmat(self, X):

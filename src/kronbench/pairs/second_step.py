@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from kronbench.errors import InputError, check_positive
+from kronbench.errors import check_positive
 
 
 class SecondStep:
@@ -15,20 +15,8 @@ class SecondStep:
 
     Predictions F (n, C) of a first step for the training tasks become F (G + reg I)^-1 G' for any
     tasks (Stock et al. 2016, Eqs. 10 and 11), by the inverse of Psi'Psi + reg I, which is
-    factorized once. For the features of :func:`path_features`
-    nothing fills in, eliminated from the leaves up, and a row of F costs O(P).
-
-    Parameters
-    ----------
-    features : (C, P) array or sparse matrix
-        Psi, of the training tasks.
-    reg : float
-        lambda_t > 0.
-
-    Raises
-    ------
-    InputError
-        reg is not positive.
+    factorized once. With :func:`path_features` nothing fills in, eliminated from the leaves up,
+    and a row of F costs O(P). ``features`` (C, P) is Psi of the training tasks, ``reg`` lambda_t.
     """
 
     def __init__(self, features: ArrayLike | sparse.sparray, reg: float):
@@ -43,32 +31,15 @@ class SecondStep:
         )
 
     def weights(self, F: ArrayLike) -> np.ndarray:
-        """(F Psi) (Psi'Psi + reg I)^-1, (n, P), for F (n, C).
-
-        Its product with task features gives the predictions.
-        """
-        F = np.asarray(F)
-        if F.ndim != 2 or F.shape[1] != self.features.shape[0]:
-            raise InputError(
-                f"F has shape {F.shape}: give one column for each of the "
-                f"{self.features.shape[0]} training tasks"
-            )
+        """(F Psi) (Psi'Psi + reg I)^-1, (n, P), for F (n, C): its product with Psi' predicts."""
         return self._factors.solve((F @ self.features).T).T
 
     def squared_error(self, F: np.ndarray, columns: np.ndarray, y: np.ndarray) -> float:
         """Sum of (F H - Y)^2 over (n, C) for one-hot labels Y, without the (n, C) product F H.
 
         H = (G + reg I)^-1 G. With B = F Psi and X = B (Psi'Psi + reg I)^-1 the squared norm of F H
-        is <B, X> - reg <X, X>.
-
-        Parameters
-        ----------
-        F : (n, p) array
-            The columns of the first step that are not zero,
-        columns : (p,) integer array
-            and which tasks these are.
-        y : (n,) integer array
-            The task that is labelled 1 in each row.
+        is <B, X> - reg <X, X>. F (n, p) has the ``columns`` of the first step that are not zero;
+        ``y`` (n,) is the task that is labelled 1 in each row.
         """
         B = F @ self.features[columns]
         X = self._factors.solve(B.T).T
@@ -77,35 +48,14 @@ class SecondStep:
 
 
 def path_features(parents: np.ndarray, leaves: np.ndarray, width: float) -> sparse.csr_array:
-    """Features whose inner products are exp(-d / width) exactly, d edges between two leaves.
+    """Features (C, P) whose inner products are exp(-d / width), d edges between two leaves.
 
-    Parameters
-    ----------
-    parents : (P,) integer array
-        ``parents[0] == -1`` is the root; a node comes after its parent.
-    leaves : (C,) integer array
-    width : float
-
-    Returns
-    -------
-    (C, P) sparse array, as many entries in a row as its leaf has nodes on its path to the root.
-
-    Raises
-    ------
-    InputError
-        ``parents`` is no tree whose nodes come after their parents, or the width is not positive.
-
-    Notes
-    -----
     Stock et al. 2016, Section 6.3, with the width 10. rho^d with rho = exp(-1 / width) is the
     covariance of the process z_v = rho z_parent + noise of variance 1 - rho^2 that starts with
-    variance 1 at the root; a feature is the coefficient of one node's noise.
+    variance 1 at the root; a feature is the coefficient of one node's noise. ``parents[0]`` is -1
+    for the root, and nodes come after their parents.
     """
     parents, node = np.asarray(parents), np.asarray(leaves)
-    if len(parents) == 0 or parents[0] != -1 or (parents[1:] < 0).any():
-        raise InputError("parents has no root at its start, or another one: give -1 there alone")
-    if (parents >= np.arange(len(parents))).any():
-        raise InputError("parents is not ordered: give every node after its parent")
     decay = np.exp(-1.0 / check_positive(width, "width"))
     weight = np.ones(len(node))
     entries, row = [], np.arange(len(node))

@@ -17,13 +17,7 @@ from kronbench.errors import InputError
 
 
 def tikhonov(eigenvalues: np.ndarray, reg: float) -> np.ndarray:
-    """1 / (x + reg): ridge regression; the pseudo-inverse for reg = 0.
-
-    Parameters
-    ----------
-    eigenvalues : array of numbers >= 0
-    reg : float >= 0
-    """
+    """1 / (x + reg): ridge regression; the pseudo-inverse for reg = 0."""
     x = np.asarray(eigenvalues, dtype=np.float64)
     if reg > 0:
         return 1.0 / (x + reg)
@@ -31,13 +25,7 @@ def tikhonov(eigenvalues: np.ndarray, reg: float) -> np.ndarray:
 
 
 def cutoff(eigenvalues: np.ndarray, reg: float) -> np.ndarray:
-    """1 / x where x >= reg, else 0: principal components regression.
-
-    Parameters
-    ----------
-    eigenvalues : array of numbers >= 0
-    reg : float > 0
-    """
+    """1 / x where x >= reg, else 0: principal components regression."""
     x = np.asarray(eigenvalues, dtype=np.float64)
     return _reciprocal(x, (x >= reg) & (x > 0))
 
@@ -46,16 +34,13 @@ def cutoff(eigenvalues: np.ndarray, reg: float) -> np.ndarray:
 class IteratedTikhonov:
     """(1 - (reg / (x + reg))^iterations) / x: ridge regression, then ridge on what is left over.
 
-    Parameters
-    ----------
-    iterations : int >= 1
-        One is Tikhonov. It is also the qualification of the filter (Lo Gerfo et al. 2008).
+    One iteration is Tikhonov (Lo Gerfo et al. 2008).
     """
 
     iterations: int = 2
 
     def __call__(self, eigenvalues: np.ndarray, reg: float) -> np.ndarray:
-        """The filtered reciprocals of eigenvalues, of the same shape."""
+        """The filtered reciprocals, of the same shape."""
         first = 1.0 / (np.asarray(eigenvalues, dtype=np.float64) + reg)
         values = first
         for _ in range(self.iterations - 1):
@@ -64,14 +49,7 @@ class IteratedTikhonov:
 
 
 def landweber(eigenvalues: np.ndarray, reg: float) -> np.ndarray:
-    """(1 - (1 - x / x_max)^t) / x with t = ceil(x_max / reg): gradient descent, L2 boosting.
-
-    Parameters
-    ----------
-    eigenvalues : array of numbers >= 0
-        The step is the reciprocal of the largest one, x_max; t steps are made, from zero.
-    reg : float > 0
-    """
+    """(1 - (1 - x / x_max)^t) / x with t = ceil(x_max / reg): gradient descent, L2 boosting."""
     x = np.asarray(eigenvalues, dtype=np.float64)
     largest = x.max(initial=0.0)
     if largest == 0:
@@ -93,13 +71,7 @@ FILTERS = {
 def as_filter(
     filter: str | Callable, name: str = "filter"
 ) -> Callable[[np.ndarray, float], np.ndarray]:
-    """The callable that a name stands for; callables come back as they are.
-
-    Raises
-    ------
-    InputError
-        No filter of this name.
-    """
+    """The callable that a name stands for; callables come back as they are."""
     if callable(filter):
         return filter
     if filter not in FILTERS:

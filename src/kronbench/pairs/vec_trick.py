@@ -16,6 +16,7 @@ from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
 from kronbench.pairs._cost_model import OPERATIONS, TYPICAL, Sizes, near
 from kronbench.pairs._routes import DenseRoute, DoubleSum, Middle, PairRoute
 from kronbench.pairs._sampling import Sampling
+from kronbench.pairs.data import as_features, as_index, check_as_many
 
 METHODS = ("auto", "sparse", "dense", "lowrank")
 
@@ -45,8 +46,7 @@ class SampledKroneckerOperator(LinearOperator):
 
     Parameters
     ----------
-    row_matrix : (a, b) array or sparse matrix
-    col_matrix : (c, d) array or sparse matrix
+    row_matrix, col_matrix : (a, b), (c, d) arrays or sparse matrices
     rows, cols : (f,) integer arrays
         Row and column vertex of each output: rows of the two matrices. Arrays of int32 are kept,
         not copied: leave them as they are.
@@ -60,8 +60,8 @@ class SampledKroneckerOperator(LinearOperator):
         "lowrank": O(k (e + f)) with factors of rank k that reproduce every entry of a matrix to
         1e-11 of its largest (1e-6 in float32); where they would cost more than an exact method,
         the cheaper of those.
-        "auto": the cheapest by counted operations, those over pairs taken for three of the BLAS,
-        factorization included: the same on every machine.
+        "auto": the cheapest by counted operations, factorization included; an operation over the
+        pairs counts for three of the BLAS.
     dtype : {float32, float64}, optional
         Of the arithmetic and the outputs; float32 when None and both matrices are, else float64.
 
@@ -80,12 +80,10 @@ class SampledKroneckerOperator(LinearOperator):
 
     Notes
     -----
-    ``matvec``, ``rmatvec``, ``matmat``, ``rmatmat``, ``.T`` and ``@`` are those of
-    ``scipy.sparse.linalg.LinearOperator``. Pairs that occur several times are merged for the
+    A ``scipy.sparse.linalg.LinearOperator``. Pairs that occur several times are merged for the
     product (Airola & Pahikkala 2016, Remark 1): their coefficients are summed, and an output is
-    formed once and repeated. Results are bitwise the same for the same method and
-    number of threads: those of numba, which call the BLAS too. It is limited to one thread of its
-    own meanwhile, in the whole process.
+    formed once and repeated. Results are bitwise the same for the same method and number of
+    threads, which is that of numba.
     """
 
     def __init__(
@@ -103,16 +101,19 @@ class SampledKroneckerOperator(LinearOperator):
             raise InputError(f"method is {method!r}: give one of {', '.join(map(repr, METHODS))}")
         if (in_rows is None) != (in_cols is None):
             raise InputError("one of in_rows and in_cols is missing: give both or neither")
-        matrices = _as_matrix(row_matrix, "row_matrix"), _as_matrix(col_matrix, "col_matrix")
+        matrices = tuple(
+            dense(as_features(matrix, name))
+            for matrix, name in ((row_matrix, "row_matrix"), (col_matrix, "col_matrix"))
+        )
         dtype = _as_dtype(dtype, matrices)
         out_shape, in_shape = zip(*(matrix.shape for matrix in matrices), strict=True)
         out = _as_sampling(rows, cols, out_shape, ("rows", "cols"))
-        if in_rows is None and out_shape == in_shape:
-            in_ = out
-        elif in_rows is None:
-            in_ = _as_sampling(rows, cols, in_shape, ("rows", "cols"))
-        else:
+        if in_rows is not None:
             in_ = _as_sampling(in_rows, in_cols, in_shape, ("in_rows", "in_cols"))
+        elif out_shape == in_shape:
+            in_ = out
+        else:
+            in_ = _as_sampling(rows, cols, in_shape, ("rows", "cols"))
         matrices = tuple(_in_precision(matrix, dtype) for matrix in matrices)
         self._set(dtype, matrices, (None, None), out, in_, method)
         self._auto = method == "auto"
@@ -120,21 +121,19 @@ class SampledKroneckerOperator(LinearOperator):
             self._choose_method()
 
     def restrict(
-        self, out: ArrayLike | None = None, in_: ArrayLike | None = None
+        self, out: np.ndarray | None = None, in_: np.ndarray | None = None
     ) -> SampledKroneckerOperator:
         """The operator on part of the pairs, sharing matrices, factors and sorted pairs.
 
         Parameters
         ----------
-        out, in_ : boolean masks or integer arrays, optional
+        out, in_ : boolean masks, optional
             Output pairs and coefficients to keep; all when None. Give the same object for both to
-            keep the pairs the same on both sides. Masks and increasing indices need no sorting.
+            keep the pairs the same on both sides.
         """
         part_out = _take(self._out, out, "out")
-        if in_ is out and self._in is self._out:
-            part_in = part_out
-        else:
-            part_in = _take(self._in, in_, "in_")
+        shared = in_ is out and self._in is self._out
+        part_in = part_out if shared else _take(self._in, in_, "in_")
         part = self._sibling(self._matrices, self._factors, part_out, part_in)
         if self._auto and self.method != "lowrank":
             part.method, _ = _cheapest_exact(part._costs(), part._sizes)
@@ -263,23 +262,6 @@ class SampledKroneckerOperator(LinearOperator):
     def _matvec(self, x):
         return self._matmat(x.reshape(-1, 1))
 
-    def two_matvecs(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Products with two vectors (e,), bit for bit those of each, sooner where they share.
-
-        The sparse product reads each row of the first matrix once for both. ``matmat`` shares
-        the second one too, and sums in another order.
-        """
-        if self.method != "sparse":
-            return self.matvec(x), self.matvec(y)
-        X = np.column_stack([x, y]).astype(self.dtype, copy=False)
-        if self._in_place is not None:
-            X = _summed(X, self._in_place, len(self._in_pairs))
-        with at_most_threads(2 * self.flops / WORTH_A_THREAD):
-            products = self._route.two(X)
-        if self._out_place is not None:
-            products = tuple(product[self._out_place] for product in products)
-        return products
-
     def _rmatvec(self, x):
         return self._adjoint_operator._matvec(x)
 
@@ -331,17 +313,6 @@ def _largest_below(cost, limit, stop):
     return low
 
 
-def _as_matrix(matrix, name):
-    matrix = dense(matrix)
-    if matrix.ndim != 2:
-        raise InputError(f"{name} has {matrix.ndim} dimension(s): give a two-dimensional array")
-    if matrix.dtype.kind not in "fiub":
-        raise InputError(f"{name} has dtype {matrix.dtype}: give real numbers")
-    if matrix.dtype.kind == "f" and not np.isfinite(matrix).all():
-        raise InputError(f"{name} holds NaN or infinite values: give finite numbers")
-    return matrix
-
-
 def _as_dtype(dtype, matrices):
     if dtype is None:
         both_single = all(matrix.dtype == np.float32 for matrix in matrices)
@@ -373,53 +344,20 @@ def _in_precision(matrix, dtype):
 
 
 def _as_sampling(rows, cols, shape, names):
-    rows, cols = (
-        _as_index(index, size, name)
-        for index, size, name in zip((rows, cols), shape, names, strict=True)
-    )
-    if len(rows) != len(cols):
-        raise InputError(
-            f"{names[0]} has {len(rows)} entries and {names[1]} has {len(cols)}: give one of each "
-            "for every pair"
-        )
-    return Sampling((rows, cols), shape)
+    for index, size, name in zip((rows, cols), shape, names, strict=True):
+        if max(np.size(index), size) > _MOST:
+            raise InputError(f"{name} is too long: give at most {_MOST} pairs and vertices")
+    index = tuple(map(as_index, (rows, cols), shape, names))
+    check_as_many(*index, names)
+    return Sampling(tuple(part.astype(np.int32, copy=False) for part in index), shape)
 
 
-def _as_index(index, size, name):
-    index = np.asarray(index)
-    if index.ndim != 1:
-        raise InputError(f"{name} has {index.ndim} dimension(s): give a one-dimensional array")
-    if index.size == 0:
-        return index.astype(np.int32, copy=False)
-    if len(index) > _MOST:
-        raise InputError(f"{name} has {len(index)} entries: give at most {_MOST} pairs")
-    if index.dtype.kind not in "iu":
-        raise InputError(f"{name} has dtype {index.dtype}: give integers")
-    low, high = int(index.min()), int(index.max())
-    if low < 0 or high >= size:
-        raise InputError(
-            f"{name} holds the index {low if low < 0 else high}, out of range for the {size} "
-            "vertices of its matrix"
-        )
-    if high > _MOST:
-        raise InputError(f"{name} holds the index {high}: give at most {_MOST} vertices")
-    return index.astype(np.int32, copy=False)
-
-
-def _take(sampling, index, name):
-    if index is None:
+def _take(sampling, mask, name):
+    if mask is None:
         return sampling
-    index = np.asarray(index)
-    if index.dtype == bool:
-        if index.shape != (len(sampling),):
-            raise InputError(
-                f"{name} is a mask of shape {index.shape} for {len(sampling)} pairs: give one "
-                "entry a pair"
-            )
-        return sampling.take(index)
-    index = _as_index(index, len(sampling), name)
-    if (np.diff(index) > 0).all():
-        mask = np.zeros(len(sampling), bool)
-        mask[index] = True
-        return sampling.take(mask)
-    return sampling.take(index)
+    if mask.dtype != bool or mask.shape != (len(sampling),):
+        raise InputError(
+            f"{name} has dtype {mask.dtype} and shape {mask.shape} for {len(sampling)} pairs: "
+            "give a mask with an entry for each pair"
+        )
+    return sampling.take(mask)

@@ -35,11 +35,10 @@ def warm_up(parameters: Iterable[Mapping]) -> None:
             )
             operator.matvec(y)
             operator.matmat(np.column_stack([y, y]))
-            operator.two_matvecs(y, y)
         few = np.arange(320)  # as few pairs as vertices, and enough to be summed directly
         sums = rng.random((320, 320))
         operator = SampledKroneckerOperator(sums, sums, few, few, method="sparse", dtype=dtype)
-        operator.two_matvecs(operator.matvec(few), few)
+        operator.matvec(few)
     incomplete_cholesky(gram)
     csi(gram, features[:, :1], max_rank=4)
     concordance_index(y, rng.random(len(y)))

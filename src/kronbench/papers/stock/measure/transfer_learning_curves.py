@@ -16,8 +16,11 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
 from kronbench.linalg.eigen import Spectrum, kernel_spectrum
-from kronbench.pairs.leave_one_out import kron_leave_one_out, ridge_leave_one_out
-from kronbench.pairs.leave_one_out_together import two_step_leave_one_out_together
+from kronbench.pairs.leave_one_out import (
+    kron_leave_one_out,
+    ridge_leave_one_out,
+    two_step_leave_one_out,
+)
 from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
 from kronbench.runner.columns import Columns, Parameter
 from kronbench.runner.seeds import generator
@@ -240,13 +243,13 @@ class Transfer:
 
     def _selected(self, method, settings, rows, cols, Y):
         """By setting and criterion, the weights with the best leave-one-out predictions of Y."""
-        grid = self._grid
-        if method == "TS":
-            points = two_step_leave_one_out_together(settings, rows, cols, Y, grid, grid)
-            return self._best(points, Y, 2)
         found = {}
         for setting in settings:
-            points = kron_leave_one_out(setting, rows, cols, Y, grid)
+            if method == "TS":
+                points = two_step_leave_one_out(setting, rows, cols, Y, self._grid, self._grid)
+                found |= self._best(((at, {setting: F}) for at, F in points), Y, 2)
+                continue
+            points = kron_leave_one_out(setting, rows, cols, Y, self._grid)
             found |= self._best(_of_setting(setting, points), Y, 1)
         return found
 
