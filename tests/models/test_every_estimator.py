@@ -243,6 +243,8 @@ def test_a_fit_leaves_its_input_forgets_an_earlier_one_and_can_be_copied(example
 
 @every
 def test_sparse_features_are_dense_ones(example):
+    if isinstance(example[0], models.VertexScaler):
+        pytest.skip("does not centre them")
     of_sparse, of_dense = (outcome(example, form) for form in (sparse.csr_array, np.float64))
     np.testing.assert_allclose(of_sparse, of_dense, rtol=1e-6, atol=1e-6)
 

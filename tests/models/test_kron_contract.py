@@ -1,8 +1,4 @@
-"""scikit-learn's estimator contract, as far as it applies to pairs.
-
-``check_estimator`` as a whole fits on arrays; the checks below need no data, and the rest of
-what they ask is done here on PairData.
-"""
+"""scikit-learn's estimator contract, as far as it applies to pairs."""
 
 import warnings
 

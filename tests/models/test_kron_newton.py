@@ -5,7 +5,7 @@ from sklearn.svm import LinearSVC
 
 from kronbench import PairData
 from kronbench.errors import InputError
-from kronbench.models import KronNewton, KronRidge, KronSVM
+from kronbench.models import KronNewton, KronSVM
 from tests.models.kron_problems import (
     dense_gram,
     gaussian,
@@ -156,28 +156,11 @@ def test_zero_coefficients_drop_out_of_the_prediction(monkeypatch):
     np.testing.assert_array_equal(model.decision_function(new), np.zeros(7))
 
 
-def test_ridge_loss_is_kron_ridge():
-    X, y = random_pairs(8, 7, 40, seed=0), random_labels(40, seed=0)
-    newton = KronNewton(loss="ridge", solver="minres", max_iter=1, max_inner=7, tol=0,
-                        line_search=False, reg=0.1).fit(X, y)  # fmt: skip
-    ridge = KronRidge(max_iter=7, tol=0, reg=0.1).fit(X, y)
-    np.testing.assert_allclose(newton.dual_coef_, ridge.dual_coef_, atol=1e-10)
-    np.testing.assert_allclose(newton.objective_path_[-1], ridge.objective_path_[-1])
-
-
 def test_rankrls_does_not_see_the_level_of_the_labels():
     X, y = random_pairs(8, 7, 40, seed=0), random_labels(40, seed=0)
     model = KronNewton(loss="rankrls", reg=10.0)
     scores = model.fit(X, y).decision_function(X)
     np.testing.assert_allclose(model.fit(X, y + 5).decision_function(X), scores, atol=1e-8)
-
-
-def test_repeated_pairs_and_one_vertex():
-    X = PairData([[1.0]], [[2.0]], [0, 0, 0], [0, 0, 0])
-    for solver in SOLVERS:
-        model = KronSVM(reg=1.0, solver=solver).fit(X, [1, 1, -1])
-        # p minimizes (1 - p)^2 + (1 + p)^2 / 2 + p^2 / 8
-        np.testing.assert_allclose(model.decision_function(X), 1 / 3.25)
 
 
 def test_clear_errors():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from inspect import cleandoc
 from numbers import Integral, Real
 from textwrap import indent
 from typing import Any, ClassVar, dataclass_transform
@@ -34,90 +35,88 @@ PRECISION = [
     Options(np.dtype, {np.dtype(np.float32), np.dtype(np.float64)}),
 ]
 
-# What classes say alike of parameters and attributes; a line "{name}" of a docstring is replaced.
-_SHARED = {
-    "kernels": """\
-row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
+
+class _Shared:
+    """What classes say alike of parameters and attributes: "{name}" in a docstring stands for it.
+
+    {kernels}
+    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
 default "linear"
-    Positive semidefinite kernels of the row and the column vertices, as in
-    :func:`kronbench.linalg.gram`.
-row_gamma, col_gamma : float, optional
-    Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
-""",
-    "form": """\
-form : {"dual", "primal"}, default "dual"
-    Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
-    primal form has the features of linear kernels, made dense, and for others those of
-    pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
-    precision): for kernels of small numerical rank.
-reg : float, default 1.0
-    Regularization weight, the paper's lambda > 0.
-pairwise : str or mapping from str to float, default "kronecker"
-    Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
-    a sum (dual form): see :mod:`kronbench.pairs.pairwise`. Vertices are the same in training
-    and prediction where both have the very same features, as subsets of one PairData do.
-""",
-    "effects": """\
-row_effect, col_effect : float, default 0
-    Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
-    features say (dual form).
-""",
-    "product": """\
-product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
-    How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
-    "sparse" is the paper's Algorithm 1.
-dtype : {"float32", "float64"}, optional
-    Of features, products and coefficients. By default that of the features: single where both
-    sides have it, else double.
-""",
-    "newton": """\
-solver : {"qmr", "minres", "cg", "pcg"}, default "qmr"
-    Krylov method for the linear system of a step. "qmr" is the paper's choice. "cg" makes half
-    of its products and always finds a direction of descent; "minres" works on the active set
-    alone and drops the other coefficients. "pcg", for the primal form, is "cg" with a
-    :class:`kronbench.pairs.MarginPreconditioner`: a few iterations reach the optimum where
-    the pairs are a random part of all of them.
-iterated : bool, default False
-    Regularize the steps, not the coefficients: see :func:`kronbench.pairs.newton_dual`.
-""",
-    "fitted_pairs": """\
-X_fit_ : PairData
-    The pairs of the training set, by reference: a change of its arrays changes predictions of
-    the dual form.
-fitted_params_ : dict
-    The parameters of the fit. Predictions use them, whatever is set later.
-dual_coef_ : (n,) array, dual form
-    Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
-coef_ : (d*r,) array, primal form, or where few linear features are decomposed
-    ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
-feature_maps_ : two functions, where there is ``coef_``
-    From given features of row and of column vertices to those of the product.
-intercept_ : float
-    Added to each score; 0.0 without ``fit_intercept``.
-""",
-    "fitted_newton": """\
-n_iter_ : int
-    Newton steps made.
-objective_path_ : (n_iter_,) array
-    Regularized risk after each step; the risk alone where ``iterated``.
-stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
-    See :class:`kronbench.pairs.NewtonResult`.
-converged_ : bool
-    Whether ``tol`` was reached.
-""",
-    "pair_classes": """\
-classes_ : (2,) array
-    The larger label is positive.
-n_features_in_ : int
-    d + r.
-""",
-    "row_classes": """\
-classes_ : (C,) array
-n_features_in_ : int
-feature_names_in_ : (n_features_in_,) array
-    Where X has names of columns.
-""",
-}
+        Positive semidefinite kernels of the row and the column vertices, as in
+        :func:`kronbench.linalg.gram`.
+    row_gamma, col_gamma : float, optional
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    {form}
+    form : {"dual", "primal"}, default "dual"
+        Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
+        primal form has the features of linear kernels, made dense, and for others those of
+        pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
+        precision): for kernels of small numerical rank.
+    reg : float, default 1.0
+        Regularization weight, the paper's lambda > 0.
+    pairwise : str or mapping from str to float, default "kronecker"
+        Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
+        a sum (dual form): see :mod:`kronbench.pairs.pairwise`. Vertices are the same in training
+        and prediction where both have the very same features, as subsets of one PairData do.
+    {effects}
+    row_effect, col_effect : float, default 0
+        Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
+        features say (dual form).
+    {product}
+    product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
+        How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
+        "sparse" is the paper's Algorithm 1.
+    dtype : {"float32", "float64"}, optional
+        Of features, products and coefficients. By default that of the features: single where both
+        sides have it, else double.
+    {newton}
+    solver : {"qmr", "minres", "cg", "pcg"}, default "qmr"
+        Krylov method for the linear system of a step. "qmr" is the paper's choice. "cg" makes half
+        of its products and always finds a direction of descent; "minres" works on the active set
+        alone and drops the other coefficients. "pcg", for the primal form, is "cg" with a
+        :class:`kronbench.pairs.MarginPreconditioner`: a few iterations reach the optimum where
+        the pairs are a random part of all of them.
+    iterated : bool, default False
+        Regularize the steps, not the coefficients: see :func:`kronbench.pairs.newton_dual`.
+    {fitted_pairs}
+    X_fit_ : PairData
+        The pairs of the training set, by reference: a change of its arrays changes predictions of
+        the dual form.
+    fitted_params_ : dict
+        The parameters of the fit. Predictions use them, whatever is set later.
+    dual_coef_ : (n,) array, dual form
+        Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
+    coef_ : (d*r,) array, primal form, or where few linear features are decomposed
+        ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
+    feature_maps_ : two functions, where there is ``coef_``
+        From given features of row and of column vertices to those of the product.
+    intercept_ : float
+        Added to each score; 0.0 without ``fit_intercept``.
+    {fitted_newton}
+    n_iter_ : int
+        Newton steps made.
+    objective_path_ : (n_iter_,) array
+        Regularized risk after each step; the risk alone where ``iterated``.
+    stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
+        See :class:`kronbench.pairs.NewtonResult`.
+    converged_ : bool
+        Whether ``tol`` was reached.
+    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
+    {row_classes}
+    classes_ : (C,) array
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array
+        Where X has names of columns.
+    """
+
+
+# a docstring, so that no result hangs on its words
+_TEXTS = re.split(r"^\{(\w+)\}\n", cleandoc(_Shared.__doc__ or "") + "\n", flags=re.MULTILINE)[1:]
+_SHARED = dict(zip(_TEXTS[::2], _TEXTS[1::2], strict=True))
 
 
 def parameter(default: Any, *allowed: object, positional: bool = False) -> Any:

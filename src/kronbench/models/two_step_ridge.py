@@ -76,27 +76,23 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
     _sparse_labels = True
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
-        sides = self._sides(row_features, row_vertices, col_features, col_vertices)
+        given = {"row": (row_features, row_vertices), "col": (col_features, col_vertices)}
+        sides = []
+        for name, (features, vertices) in given.items():
+            filter = as_filter(getattr(self, f"{name}_filter"), f"{name}_filter")
+            reg = getattr(self, f"reg_{name}s")
+            reg = check_positive(reg, f"reg_{name}s", or_zero=filter is tikhonov)
+            kernel, gamma = getattr(self, f"{name}_kernel"), getattr(self, f"{name}_gamma")
+            side = VertexRidge(features, vertices, kernel, gamma, name, filter, reg)
+            if reg == 0:
+                warn_if_ill_conditioned(side.spectrum.values, f"the {name} kernel")
+            sides.append(side)
         self._rows, self._cols = sides
-        for side in sides:
-            if side.reg == 0:
-                warn_if_ill_conditioned(side.spectrum.values, f"the {side.name} kernel")
         self._labels = Y
         self._projected = self._cols.project(self._rows.project(Y).T).T
         self.shape_ = Y.shape
         self._coef = self._solve()
         return self
-
-    def _sides(self, row_features, row_vertices, col_features, col_vertices):
-        given = {"row": (row_features, row_vertices), "col": (col_features, col_vertices)}
-        sides = []
-        for side, (features, vertices) in given.items():
-            filter = as_filter(getattr(self, f"{side}_filter"), f"{side}_filter")
-            name = f"reg_{side}s"
-            reg = check_positive(getattr(self, name), name, or_zero=filter is tikhonov)
-            kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
-            sides.append(VertexRidge(features, vertices, kernel, gamma, side, filter, reg))
-        return sides
 
     def _solve(self):
         return self._cols.solve(self._rows.solve(self._projected).T).T

@@ -16,7 +16,6 @@ from kronbench.errors import InputError
 from kronbench.io import did_you_mean
 from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.runner.solvers import check_import_path, import_object
-from kronbench.runner.source_imports import parameters_of
 from kronbench.settings import number_or_text
 
 # scikit-learn and numba take two seconds of processor time, and a misspelt name needs neither:
@@ -419,11 +418,7 @@ def check_solver_name(name: str) -> None:
 
 
 def _parameters(solver):
-    """The names of a solver's parameters; those of the package are read, and not imported."""
-    if "." in solver:
-        return list(inspect.signature(find_solver(solver)).parameters)
-    check_solver_name(solver)
-    return parameters_of("kronbench.models", solver)
+    return list(inspect.signature(find_solver(solver)).parameters)
 
 
 def _check_sides(recipe, own):

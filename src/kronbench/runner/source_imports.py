@@ -94,19 +94,6 @@ def defining_module(module: str, name: str) -> str:
     return module
 
 
-def parameters_of(module: str, name: str) -> list[str]:
-    """The names of the parameters of a class of this package, by its own ``__init__``."""
-    file = file_of(defining_module(module, name))
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    (init,) = (
-        node
-        for node in found.body
-        if isinstance(node, ast.FunctionDef) and node.name == "__init__"
-    )
-    return [entry.arg for entry in (*init.args.args[1:], *init.args.kwonlyargs)]
-
-
 @functools.cache
 def imported_modules(name: str) -> frozenset[str]:
     """Modules of this package in which the names that a module imports are written."""
