@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from kronbench import datasets
-from kronbench.datasets import fetch
+from kronbench.datasets import fetch, transfer
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,7 @@ def alone(tmp_path, monkeypatch):
     for name in ("KRONBENCH_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(fetch, "_last_resorts", lambda entry: [])
+    monkeypatch.setattr(transfer, "_dead", {})
     return cache
 
 
@@ -119,14 +120,14 @@ def closed():
 
 @pytest.fixture
 def connections(monkeypatch):
-    """Every address that somebody connects to; nobody answers."""
+    """Every address that somebody begins to download; nobody answers."""
     asked = []
 
-    def connect(address, *arguments, **keywords):
-        asked.append(address)
-        raise ConnectionRefusedError("refused by the test")
+    def begin(url, *arguments):
+        asked.append(url)
+        raise transfer.NoAnswerError("refused by the test")
 
-    monkeypatch.setattr(socket, "create_connection", connect)
+    monkeypatch.setattr(transfer, "transfer", begin)
     return asked
 
 

@@ -51,21 +51,6 @@ def test_labels_follow_the_formula(m, q, fraction, flip, seed):
     assert (np.diff(flat) > 0).all()
 
 
-def test_features_are_uniform_on_0_100():
-    pairs, _ = checkerboard(4000, np.random.default_rng(3), q=1, fraction=1)
-    features = np.sort(pairs.row_features[:, 0])
-    assert features[0] > 0
-    assert features[-1] < 100
-    # Kolmogorov-Smirnov distance, 99.99 % point
-    assert np.abs(features / 100 - np.arange(4000) / 4000).max() < 2.23 / np.sqrt(4000)
-
-
-def test_indices_take_half_the_memory_of_the_default():
-    pairs, y = checkerboard(10, np.random.default_rng(0))
-    assert pairs.rows.dtype == pairs.cols.dtype == np.int32
-    assert y.dtype == pairs.row_features.dtype == np.float64
-
-
 def test_registered_checkerboard_has_the_size_of_table_5():
     data = datasets.load("Checker")
     assert data.source == "generated"
@@ -77,15 +62,6 @@ def test_registered_checkerboard_has_the_size_of_table_5():
     odd = [np.floor(side[:, 0]) % 2 for side in (pairs.row_features, pairs.col_features)]
     clean = np.where(odd[0][pairs.rows] == odd[1][pairs.cols], 1, -1)
     assert (clean != y).mean() == 0.2
-
-
-def test_fresh_draws_differ_and_seeds_repeat():
-    first = checkerboard(20, np.random.default_rng(5))
-    again = checkerboard(20, np.random.default_rng(5))
-    other = checkerboard(20, np.random.default_rng(6))
-    np.testing.assert_array_equal(first[0].row_features, again[0].row_features)
-    np.testing.assert_array_equal(first[1], again[1])
-    assert (first[0].row_features != other[0].row_features).all()
 
 
 @pytest.mark.parametrize(

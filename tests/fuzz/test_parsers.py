@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from scipy import sparse
 
 from kronbench import InputError
-from kronbench.datasets import drug_target_files, fetch, ipc, lshtc, registry, transfer, uci, wipo
+from kronbench.datasets import drug_target_files, fetch, ipc, lshtc, registry, uci, wipo
 from tests.helpers import in_memory
 
 FILES = int(os.environ.get("KRONBENCH_FUZZ", "0"))
@@ -193,24 +193,6 @@ def registered(content):
         fetch.obtain(entry, [folder], network=False)
 
 
-def memory(content):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "host")
-        path.write_bytes(content)
-        state = transfer._state(path)
-    assert state is None or (0 <= state[0] <= transfer.BUDGET and len(state) == 2)
-
-
-def member(content):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "file")
-        path.write_bytes(content)
-        address = fetch._Address("http://a/b.zip", "download", "b.zip", "b/a.txt")
-        fetch._unpack(address, path, registry.FileEntry("a.txt", bytes=30))
-        assert path.stat().st_size <= 60 + (1 << 16)
-        assert os.listdir(folder) == ["file"]
-
-
 def own_registry(content):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "own.yaml")
@@ -225,10 +207,6 @@ ENTRY = {
         "shape": {"X": [3, None]},
     }
 }
-WITH_MEMBER = io.BytesIO()
-with zipfile.ZipFile(WITH_MEMBER, "w", zipfile.ZIP_DEFLATED) as both:
-    both.writestr("Index", b"x" * 99)
-    both.writestr("b/a.txt", b"1 2 3\n" * 5)
 
 PARSERS = {
     **{f"table {layout}": ([content], table(layout)) for layout, content in TABLES.items()},
@@ -258,8 +236,6 @@ PARSERS = {
         wipo.parse_features, INDEX | FEATURES, "train_features", section="D", n_features=3
     ),
     "gzip": ([gzip.compress(b"1 2 3\n" * 5), gzip.compress(b"\0" * 10**6)], registered),
-    "member": ([WITH_MEMBER.getvalue()], member),
-    "memory": ([b"4000000000.5 3.500 timed out"], memory),
     "registry": ([yaml.safe_dump(ENTRY).encode(), json.dumps(ENTRY).encode()], own_registry),
 }
 

@@ -1,5 +1,7 @@
 """Fingerprints from files, through the commands: fitted, kept sparse, and predicted."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from scipy import sparse
 
 from kronbench.own_pairs import model_file
 from tests.own_pairs.problem import arguments, run, tables
-from tests.own_pairs.test_bad_input import refused
+from tests.own_pairs.test_bad_input import file_of, refused, rewritten
 
 
 @pytest.fixture
@@ -85,12 +87,18 @@ def test_new_compounds_come_with_their_own_bits(folder, capsys):
         refused(capsys, folder, sentence, *argv, "--rows", folder / "new.csv")
 
 
-def test_a_sparse_matrix_whose_arrays_do_not_fit_is_no_model(folder, capsys):
-    from tests.own_pairs.test_bad_input import array, rewritten
-
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+def test_a_sparse_matrix_whose_arrays_do_not_fit_is_no_model(folder, capsys, part):
     model = fit(folder, capsys, "fp_on")
-    content = model.read_bytes()
-    for part, values in (("indices", np.full(5, 3)), ("indptr", np.arange(3))):
-        model.write_bytes(rewritten(content, array(f"row_features_{part}", values)))
-        argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv"]
-        refused(capsys, folder, "no whole model", *argv)
+
+    def change(members):
+        name = file_of(members, "row_features")
+        matrix = sparse.load_npz(io.BytesIO(members[name]))
+        getattr(matrix, part)[-1] += 1000
+        out = io.BytesIO()
+        sparse.save_npz(out, matrix)
+        members[name] = out.getvalue()
+
+    model.write_bytes(rewritten(model.read_bytes(), change))
+    argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv"]
+    refused(capsys, folder, "no whole model", *argv)

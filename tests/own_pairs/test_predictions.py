@@ -1,6 +1,5 @@
 """Scores of predictions of a published test set."""
 
-import json
 import os
 import re
 import shlex
@@ -12,7 +11,6 @@ import pandas as pd
 import pytest
 
 from kronbench import InputError, PairData, datasets
-from kronbench.cli import main
 from kronbench.datasets.drug_target import affinities
 from kronbench.evaluation import AFFINITY_SCORES, affinity_scores
 from kronbench.models import KronRidgeCV
@@ -107,18 +105,6 @@ def test_other_spellings_and_what_does_not_match(tmp_path, table, davis, capsys)
     assert "\n1 unknown id in the column 'target' (1 pair): '\\x1b[31m'\n" in told
 
 
-def test_the_command(tmp_path, table, capsys):
-    frame, *_ = table
-    path = write(tmp_path, frame[:100])
-    arguments = ["score", str(path), "--data", "davis", "--folds", "deepdta-1"]
-    assert main(arguments) == 2
-    assert "lacks 4910 of the 5010 test pairs" in capsys.readouterr().err
-    assert main([*arguments, "--partial", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["pairs"] == 100
-    assert main([*arguments, "--partial"]) == 0
-    assert "mean of 2" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("change", "warned"),
     [
@@ -175,10 +161,6 @@ def test_bad_tables(tmp_path, table):
         score_file(write(tmp_path, frame), "davys2", "deepdta-1")
     with pytest.raises(InputError, match="cannot be read"):
         score_file(tmp_path / "none.csv", "davis", "deepdta-1")
-
-
-def test_there_is_a_best_of_ours_or_none():
-    assert best_of("nothing", "deepdta-1") is None
 
 
 def test_the_page_shows_what_comes_out(davis, tmp_path):

@@ -9,7 +9,7 @@ from kronbench.linalg import gram
 from kronbench.models import VertexScaler
 from kronbench.own_pairs import selection
 from kronbench.own_pairs.recipe import Recipe
-from kronbench.own_pairs.selection import INNER_FOLDS, n_fits, n_solves, select
+from kronbench.own_pairs.selection import INNER_FOLDS, select
 from kronbench.pairs.data import used_vertices
 from tests.models.kron_problems import random_pairs
 
@@ -85,12 +85,6 @@ def test_a_value_at_an_end_of_its_grid_has_a_next_one(monkeypatch):
     choice = select(Recipe("KronRidge", WIDE | {"row_gamma": 0.5}), X, noise, "D", 0)
     assert choice.chosen == pytest.approx({"reg": 0.01})
     assert choice.on_edge == pytest.approx({"reg": 0.1})
-
-
-def test_the_weights_of_one_solve_cost_as_much_as_one():
-    ridge, svm = (Recipe(name, WIDE) for name in ("KronRidge", "KronSVM"))
-    assert n_fits(ridge, "A") == 8 * n_solves(ridge, "A") == 8 * 4 * 3
-    assert n_fits(svm, "D") == n_solves(svm, "D") == 8 * 4 * 9
 
 
 def test_where_a_pair_is_missing_or_the_setting_is_another_folds_decide():

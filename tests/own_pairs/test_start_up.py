@@ -40,8 +40,6 @@ def started(folder, argv):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("start")
     tables(folder)
-    text = (folder / "pairs.csv").read_text()
-    (folder / "unknown.csv").write_text(text.replace("D01", "D99", 1))
     (folder / "damaged.kron").write_bytes(b"drug,target\n")
     return folder
 
@@ -52,30 +50,19 @@ PREDICT = ["damaged.kron", "--pairs", "pairs.csv", "-o"]
 
 
 @pytest.mark.parametrize(
-    ("argv", "needed"),
+    "argv",
     [
-        (["evaluate", "--pears"], set()),
-        (["evaluate", *TABLES, "--solver", "KronRigde"], set()),
-        (["evaluate", *TABLES, "--solver", "nowhere.Solver"], set()),
-        (["evaluate", *TABLES, "--solver", "kronbench.models.KronSMV"], set()),
-        (["evaluate", *TABLES, "--solver", "KronRidge", "--set", "rge=1"], set()),
-        (["evaluate", *OTHER, "none.csv", "--solver", "KronRidge"], set()),
-        (["evaluate", *OTHER, "unknown.csv", "--solver", "KronRidge"], {"pandas", "scipy.sparse"}),
-        (["fit", *TABLES, "--solver", "PairKNN", "-o", "m.kron"], set()),
-        (["fit", *TABLES, "--solver", "KronRidge", "-o", "nowhere/m.kron"], set()),
-        (["predict", *PREDICT, "p.csv"], set()),
-        (["predict", *PREDICT, "p.xlsx"], set()),
-        (["check", "my_slover.Additive"], set()),
-        (["figures", "ariola"], set()),
-        (["run-with", "my_slover.Additive", "airola", "table-66"], {"scipy.sparse"}),
-        (["data", "fetch", "daviss"], {"scipy.sparse"}),
-        (["score", "pairs.csv", "--data", "daviss", "--folds", "x"], {"scipy.sparse"}),
+        ["evaluate", *TABLES, "--solver", "KronRigde"],
+        ["evaluate", *TABLES, "--solver", "nowhere.Solver"],
+        ["evaluate", *OTHER, "none.csv", "--solver", "kronbench.models.KronSMV"],
+        ["fit", *TABLES, "--solver", "PairKNN", "-o", "m.kron"],
+        ["fit", *TABLES, "--solver", "KronRidge", "-o", "nowhere/m.kron"],
+        ["predict", *PREDICT, "p.csv"],
+        ["check", "my_slover.Additive"],
     ],
 )
-def test_bad_input_imports_no_more_than_its_sentence_needs(folder, argv, needed):
-    status, loaded = started(folder, argv)
-    assert status == 2
-    assert loaded <= needed
+def test_bad_input_imports_no_more_than_its_sentence_needs(folder, argv):
+    assert started(folder, argv) == (2, set())
 
 
 def test_a_command_that_works_imports_what_is_not_counted_above(folder):

@@ -45,7 +45,6 @@ __all__ = [
     "PublishedFold",
     "aliases",
     "describe",
-    "fold_names",
     "folds",
     "load",
     "modules_of",
@@ -92,18 +91,12 @@ _log = logging.getLogger(__name__)
 
 
 def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -> Dataset:
-    """One data set, checked against the registry.
+    """One data set, checked against the registry; ``name`` as there, in any case.
 
-    Parameters
-    ----------
-    name : str
-        As in the registry, without regard to case.
-    policy : {"auto", "real", "surrogate"}
-        "auto": files put in place by hand, the cache, mirrors, urls, then the surrogate with one
-        loud line; "real": without the surrogate, but an error that says what was tried and what
-        to do; "surrogate": never touches the network.
-    mirror : str or Path, optional
-        A folder or base url, tried after the one that ``KRONBENCH_MIRROR`` names.
+    With the policy "auto" files come from where they were put by hand, the cache, mirrors, urls,
+    then the surrogate with one loud line; "real" has no surrogate, but an error that says what was
+    tried and what to do; "surrogate" never touches the network. ``mirror`` is a folder or base
+    url, tried after the one that ``KRONBENCH_MIRROR`` names.
     """
     if policy not in POLICIES:
         raise InputError(f"policy is '{policy}'; give one of {', '.join(POLICIES)}")
@@ -140,15 +133,8 @@ def folds(
 ) -> PublishedFold:
     """A published split of a data set, such as ``folds("davis", "deepdta-1")``.
 
-    Parameters
-    ----------
-    name, fold : str
-        As in the registry; :func:`fold_names` lists the folds.
-    policy, mirror : as for :func:`load`
-        Where the files are not at hand, "auto" gives a split of the same setting with one loud
-        line, and "real" an error.
-    data : Dataset, optional
-        The data set, where it is loaded already.
+    Where the files are not at hand, the policy "auto" gives a split of the same setting with one
+    loud line, and "real" an error. ``data`` is the data set, where it is loaded already.
     """
     entry = registry.find(name)
     if fold not in entry.folds:
@@ -170,11 +156,6 @@ def folds(
                 "STAND-IN FOLD for %s, %s: its files are not at hand (%s)", entry.name, fold, error
             )
     return published_folds.stand_in(described, data, _rng(entry))
-
-
-def fold_names(name: str) -> list[str]:
-    """The published folds of a data set, in the order of the registry."""
-    return list(registry.find(name).folds)
 
 
 def aliases(name: str) -> dict[str, dict[str, str]]:
@@ -224,10 +205,7 @@ def modules_of(name: str) -> list[str]:
 
 
 def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
-    """The sha256 of the user's own files that are registered without one, by their keys.
-
-    Files that are not on this machine, or cannot be read, are left out.
-    """
+    """The sha256 of the user's own files on this machine that are registered without one."""
     entry, sums = registry.find(name), {}
     for key, file in entry.files.items():
         if entry.own and not file.sha256:
@@ -238,9 +216,9 @@ def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
 
 
 def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str | Path | None]:
-    """The paths of the tables of a data set of one's own, and the columns that its entry names.
+    """``pairs``, ``rows``, ``cols``: paths of the tables of a data set of one's own.
 
-    By ``pairs``, ``rows``, ``cols`` and ``row``, ``col``, ``label`` (None: by their order).
+    With them the columns ``row``, ``col``, ``label`` that its entry names (None: by their order).
     """
     entry = registry.find(name)
     if entry.loader != "pairs":
@@ -254,10 +232,7 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
 
 
 def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[tuple[bool, str]]:
-    """Check each file of a data set that lies on this machine; touches no network.
-
-    Whether it is sound, or not there, and a line about it.
-    """
+    """Of each file of a data set whether it is sound, or not on this machine, and a line on it."""
     entry = registry.find(name)
     of_folds = [file for fold in entry.folds.values() for file in fold.files.values()]
     for file in [*entry.files.values(), *of_folds]:
@@ -280,28 +255,22 @@ def _obtain(entry, file, mirrors, network=True):
 
 
 def _loader(entry):
+    """The `Loader` of an entry; ``measure.data:WINE`` is one of the folder of its own paper."""
     if ":" in entry.loader and entry.folder:
-        return _loader_of_paper(entry)
-    if entry.loader not in LOADERS:
+        module, _, name = entry.loader.partition(":")
+        try:
+            path = f"kronbench.papers.{entry.folder.name}.{module}"
+            loader = getattr(import_module(path), name)
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"{entry.name}: the loader '{entry.loader}': {error}") from None
+        if not isinstance(loader, Loader):
+            raise InputError(f"{entry.name}: '{entry.loader}' is no kronbench.datasets.Loader")
+    elif entry.loader in LOADERS:
+        loader = LOADERS[entry.loader]
+    else:
         raise InputError(
             f"{entry.name}: there is no loader '{entry.loader}'; known are: {', '.join(LOADERS)}"
         )
-    return _fits(entry, LOADERS[entry.loader])
-
-
-def _loader_of_paper(entry):
-    """The Loader that ``module:name`` names, ``measure.data:WINE``, in the folder of its paper."""
-    module, _, name = entry.loader.partition(":")
-    try:
-        found = getattr(import_module(f"kronbench.papers.{entry.folder.name}.{module}"), name)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"{entry.name}: the loader '{entry.loader}': {error}") from None
-    if not isinstance(found, Loader):
-        raise InputError(f"{entry.name}: '{entry.loader}' is no kronbench.datasets.Loader")
-    return _fits(entry, found)
-
-
-def _fits(entry, loader):
     if not entry.files and loader.generate is None:
         raise InputError(f"{entry.name}: the loader '{entry.loader}' needs files; register them")
     if entry.files and loader.parse is None:
@@ -371,7 +340,6 @@ def _times(dims):
 
 
 def _not_beside(entry, missing):
-    """Of an entry of one's own."""
     place = entry.folder / missing.entry.mirror
     return f"{entry.name} has no file {place}: put it there, or correct 'mirror' in the registry"
 
@@ -383,14 +351,10 @@ def _not_at_hand(entry, missing):
         advice = f"{entry.manual['instructions'].rstrip('.')} ({entry.manual['url']})"
     else:
         advice = f"open {file.urls[0]}" if file.urls else "get it"
-    place = f"put the file at {fetch.manual_folder() / file.mirror}"
-    if missing.cache_locked:
-        place = (
-            "name a folder that can be written in KRONBENCH_CACHE (the file goes to "
-            f"manual/{file.mirror} in it)"
-        )
+    place = fetch.manual_folder() / file.mirror
     return (
-        f"{entry.name} is not at hand: {missing}; {advice} and {place}, or name a mirror that has "
+        f"{entry.name} is not at hand: {missing}; {advice} and put the file at {place}, or name a "
+        "mirror that has "
         "it in KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' ("
         f"'python -m kronbench data describe {entry.name}' lists all files)"
     )

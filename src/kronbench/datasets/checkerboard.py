@@ -16,26 +16,11 @@ def checkerboard(
     fraction: float = 0.25,
     flip: float = 0.2,
 ) -> tuple[PairData, np.ndarray]:
-    """Labelled pairs of a noisy checkerboard, on vertices drawn afresh.
+    """Labelled pairs of a noisy checkerboard, on m and q (= m unless given) vertices drawn afresh.
 
-    Parameters
-    ----------
-    m, q : int
-        Numbers of row and column vertices (q = m unless given); each has one feature, uniform on
-        (0, 100).
-    rng : numpy.random.Generator
-    fraction : float
-        n = round(fraction m q) distinct pairs are labelled; 25 bytes each, and one byte for each
-        of the m q pairs.
-    flip : float
-        Share of the labels that is flipped: round(flip n) of them.
-
-    Returns
-    -------
-    pairs : PairData
-        In row-major order, indices int32.
-    y : (n,) float64 array
-        +1 where floor(d) and floor(t) are both odd or both even, else -1, then flipped.
+    A vertex has one feature, uniform on (0, 100). round(``fraction`` m q) distinct pairs, in
+    row-major order, are +1 where floor(d) and floor(t) are both odd or both even, else -1; then
+    the share ``flip`` of the labels is flipped. 25 bytes a pair, one for each of the m q.
     """
     q = m if q is None else q
     if m < 1 or q < 1:

@@ -1,16 +1,14 @@
-"""Stand-ins for collections of texts: documents drawn from a tree of topics.
+"""Stand-ins for collections of texts: documents mix a background of words and topics of a tree.
 
-Every node below the root has a topic, a set of words with weights of its own. A document mixes a
-background of all words with the topics on the path to its class, so that classes that are close in
-the tree share words.
+Every node below the root has a topic, a set of words with weights of its own, so that classes
+which are close in the tree share words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -24,8 +22,7 @@ _SHIFT = 2.7  # of the ranks of words in Zipf's law
 _TAIL = 2.43  # exponent of the density of class sizes above 10, measured on LSHTC1
 
 
-@dataclass(frozen=True)
-class CorpusLaw:
+class CorpusLaw(NamedTuple):
     """How words fall into documents.
 
     The background gives the word of rank r the probability p ~ (r + 2.7)^-``exponent``. A document
@@ -42,29 +39,17 @@ class CorpusLaw:
     supports: tuple[int, ...]
 
 
-_SECTION = CorpusLaw(
-    exponent=1.05,
-    log_length=5.3,
-    spread=0.6,
-    shares=(0.85, 0.04, 0.07, 0.04),
-    supports=(400, 200, 80),
-)
-_TITLES = replace(_SECTION, log_length=2.0, shares=(0.55, 0.10, 0.15, 0.20))
+_SECTION = CorpusLaw(1.05, 5.3, 0.6, (0.85, 0.04, 0.07, 0.04), (400, 200, 80))
+_TITLES = _SECTION._replace(log_length=2.0, shares=(0.55, 0.10, 0.15, 0.20))
 _LSHTC = CorpusLaw(
-    exponent=1.1,
-    log_length=5.15,
-    spread=0.75,
-    shares=(0.80, 0.03, 0.05, 0.05, 0.04, 0.03),
-    supports=(3000, 1500, 700, 300, 100),
+    1.1, 5.15, 0.75, (0.80, 0.03, 0.05, 0.05, 0.04, 0.03), (3000, 1500, 700, 300, 100)
 )
 
 
 class Topics:
     """The background of V words and a topic for each node of a tree, to draw documents from."""
 
-    def __init__(
-        self, rng: np.random.Generator, parents: np.ndarray, n_words: int, law: CorpusLaw
-    ):
+    def __init__(self, rng, parents, n_words, law):
         self.parents, self.n_words, self.law = parents, n_words, law
         background = (np.arange(1, n_words + 1) + _SHIFT) ** -law.exponent
         roots = np.sqrt(background)
@@ -134,11 +119,11 @@ def surrogate_section(
     n_features: int | None = None,
     **sizes: Any,
 ) -> dict[str, np.ndarray | sparse.csr_array]:
-    """Drawn words on the real documents' labels and tree, or on a random tree without the index.
+    """Drawn words on the real documents' labels and tree, or on those of ``surrogate_index``.
 
-    ``sizes`` are those of ``surrogate_index``; with ``n_features``, ``X`` has that many leading
-    singular directions of the words. The law was tuned roughly to the paper's flat accuracies: a
-    ridge classifier reaches 33 % in section D, where the paper has 40 %.
+    With ``n_features``, ``X`` has that many leading singular directions of the words. The law was
+    tuned roughly to the paper's flat accuracies: a ridge classifier reaches 33 % in section D,
+    where the paper has 40 %.
     """
     if files and {"train", "test"} <= files.keys():
         placed = wipo.parse_index(files, section=section)
@@ -172,11 +157,10 @@ def surrogate_lshtc(
     n_novel: int,
     scale: float = 1.0,
 ) -> dict[str, np.ndarray | sparse.csr_array]:
-    """A corpus of the published size, drawn in parts: seconds at ``scale`` 0.02, a minute at 1.
+    """A corpus of the published size; at the scale 1 it takes a minute.
 
     ``levels`` are the nodes at each depth below the root, the last of them the classes. Below the
-    same nodes hang ``n_novel`` classes of two documents each, which ``X`` leaves out. Documents,
-    classes and inner nodes shrink with ``scale``, words with ``scale**0.55``.
+    same nodes hang ``n_novel`` classes of two documents each, which ``X`` leaves out.
     """
     n_words = round(n_words * scale**0.55)
     n_documents, n_novel = round(n_documents * scale), round(n_novel * scale)

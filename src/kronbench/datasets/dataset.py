@@ -30,21 +30,13 @@ _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 class Loader:
     """How the data sets of one format are made; each gets the registry's ``options`` as keywords.
 
-    Parameters
-    ----------
-    kind : str
-        What comes out, a key of `KINDS`.
-    parse : ``callable(files, **options) -> dict of arrays``
-        ``files`` maps the registry's file keys to objects with ``.name`` (for messages) and
-        ``.open()``, a binary stream of the uncompressed bytes. Bad content raises ``InputError``.
-    surrogate : ``callable(rng, **options, **surrogate) -> dict of arrays``
-        Data of the published shape, drawn where the real files cannot be had. It gets those of
-        the registry's ``options`` that it names, and all of ``surrogate`` (sizes, densities).
-    generate : ``callable(rng, **options) -> dict of arrays``
-        The published formula, for data sets that have no files.
-    surrogate_files : tuple of str
-        Keys of files that the surrogate builds on as far as they can be had; it then gets them
-        as the keyword ``files``.
+    ``kind`` is what comes out, a key of `KINDS`. ``parse(files, **options)`` reads objects with a
+    ``name`` for messages and ``open()``, a binary stream of the uncompressed bytes, by the
+    registry's keys. ``surrogate(rng, **options, **surrogate)`` draws data of the published shape
+    where these cannot be had: it gets the options that it names, all of the registry's
+    ``surrogate``, and as ``files`` those of ``surrogate_files`` that are there.
+    ``generate(rng, **options)`` is the published formula of data sets that have no files. All give
+    arrays by name.
     """
 
     kind: str
@@ -56,9 +48,8 @@ class Loader:
 
 @dataclass(frozen=True)
 class FileRecord:
-    """One file that a data set was read from.
+    """A file that a data set was read from: mirror path, sum and size when uncompressed.
 
-    ``path`` is its mirror path, ``sha256`` and ``bytes`` are those of the uncompressed file, and
     ``origin`` is the address it was downloaded from, "mirror folder" or "put in place by hand".
     """
 

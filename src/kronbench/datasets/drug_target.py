@@ -27,25 +27,11 @@ MOLAR = {"nM": 1e-9}  # units of dissociation constants in mol/l
 def labelled_pairs(
     dataset: Dataset, rng: np.random.Generator | None = None, fraction: float | None = None
 ) -> tuple[PairData, np.ndarray]:
-    """The known pairs of a data set with their labels, as Airola & Pahikkala use them.
+    """The known pairs of a data set in row-major order, and labels +1 and -1, as Airola's papers.
 
-    Rows are drugs, whose features are the rows of the similarity matrices as published.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        A label matrix, a checkerboard, or one's own pairs.
-    rng : numpy.random.Generator, optional
-        Draws the pairs; needed where ``fraction`` is below 1.
-    fraction : float, optional
-        Share of all m q pairs to draw, n = round(fraction m q); 2018, table 5 has 0.25. Data that
-        are not complete (Ki, the checkerboards), and one's own pairs, keep all their known pairs.
-
-    Returns
-    -------
-    pairs : PairData
-        In row-major order.
-    y : (n,) float64 array of +1 and -1
+    Rows are drugs, whose features are the rows of the similarity matrices as published. ``rng``
+    draws round(``fraction`` m q) of all m q pairs; 2018, table 5 has 0.25. Data that are not
+    complete (Ki, the checkerboards), and one's own pairs, keep all their known pairs.
     """
     if dataset.kind in ("pairs", "labelled pairs"):
         features = dataset["row_features"], dataset["col_features"]
@@ -69,16 +55,10 @@ def labelled_pairs(
 def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Kernel matrices and labels as Stock et al. (2016) use them: targets are rows.
 
-    Returns
-    -------
-    K : (q, q) array
-        Targets: similarity symmetrized, negative eigenvalues set to zero. Davis et al.: the
-        normalized alignment score, from percent to 0..1.
-    G : (m, m) array
-        Drugs, the same.
-    Y : (q, m) array
-        Interactions as N/N+ and -N/N- (N pairs, N+ of them interactions; section 6.1);
-        affinities as pKd = -log10(Kd / 1 M). All must be known.
+    K (q, q) of targets and G (m, m) of drugs are similarities symmetrized, negative eigenvalues
+    set to zero; of Davis et al. the normalized alignment score of targets, from percent to 0..1.
+    Y (q, m) has interactions as N/N+ and -N/N- (N pairs, N+ of them interactions; section 6.1),
+    affinities as pKd = -log10(Kd / 1 M). All must be known.
     """
     values = dataset["values"].T
     if np.isnan(values).any():

@@ -18,9 +18,8 @@ _SIDES = ("drugs", "targets")
 def parse_interactions(files: Mapping[str, LocalFile]) -> dict[str, np.ndarray]:
     """Read a set of Yamanishi et al.: tab-separated tables with identifiers.
 
-    ``files`` has "interactions" (targets x drugs, 0/1), "drugs" and "targets" (similarities).
-
-    The identifiers of the files must agree.
+    ``files`` has "interactions" (targets x drugs, 0/1), "drugs" and "targets" (similarities), with
+    the same identifiers.
     """
     table, targets, drugs = _labelled_table(files["interactions"])
     _check_entries(files["interactions"], table, (table == 0) | (table == 1), "0 or 1", header=1)
@@ -45,18 +44,12 @@ def parse_affinities(
 ) -> dict[str, np.ndarray]:
     """Read affinities (Davis et al., Metz et al.): tables of numbers, drugs are rows.
 
-    Parameters
-    ----------
-    files : mapping
-        "affinities" (m, q), "drugs" (m, m), "targets" (q, q); where there are others
-        "drugs_<other>" (m, m) and "targets_<other>" (q, q), which become
-        ``drug_similarity_<other>`` and ``target_similarity_<other>``; and where ids are known
-        "row_ids" and "col_ids": a line each, or the keys of a JSON object.
-    at_least, at_most, above : float, optional
-        One of them, the threshold of label +1. Dissociation constants have ``at_most``, and must
-        be known and positive; else unknown values (``nan``) are allowed.
-    unit : str, optional
-        Of dissociation constants, for ``kernels``.
+    ``files`` has "affinities" (m, q), "drugs" (m, m), "targets" (q, q); where there are others
+    "drugs_<other>" and "targets_<other>", which become ``drug_similarity_<other>`` and
+    ``target_similarity_<other>``; and where ids are known "row_ids" and "col_ids": a line each, or
+    the keys of a JSON object. One of ``at_least``, ``at_most``, ``above`` is the threshold of
+    label +1. Dissociation constants have ``at_most``, and must be known and positive; else unknown
+    values (``nan``) are allowed. ``unit`` is that of dissociation constants, for ``kernels``.
     """
     if [at_least, at_most, above].count(None) != 2:
         raise InputError(

@@ -22,14 +22,11 @@ def surrogate_interactions(
 ) -> dict[str, np.ndarray]:
     """A stand-in for a set of Yamanishi et al., of exactly the published sizes.
 
-    Every vertex has an interaction; the similarities have the given off-diagonal medians.
-
-    Notes
-    -----
-    Similarities are Tanimoto coefficients of fingerprints with a Zipf law, inherited in families:
-    the spectrum has one large eigenvalue and a slow tail, as the published ones. The log-odds of
-    an interaction are a bilinear function, smooth in both similarities, plus a propensity of each
-    drug and target, which gives the degrees their heavy tail.
+    Every vertex has an interaction; the similarities have the given off-diagonal medians. They are
+    Tanimoto coefficients of fingerprints with a Zipf law, inherited in families: the spectrum has
+    one large eigenvalue and a slow tail, as the published ones. The log-odds of an interaction are
+    a bilinear function, smooth in both similarities, plus a propensity of each drug and target,
+    which gives the degrees their heavy tail.
     """
     S = _similarity(rng, drugs, drug_similarity, _DRUG_INHERITANCE)
     T = _similarity(rng, targets, target_similarity, _TARGET_INHERITANCE)
@@ -62,11 +59,10 @@ def surrogate_affinities(
 ) -> dict[str, np.ndarray]:
     """A stand-in for affinities, drawn as ``surrogate_interactions`` draws interactions.
 
-    Of ``drugs`` and ``targets`` just ``known`` pairs are known, by propensities with a heavy tail.
-    ``shares`` of them are below each of the ``potencies``, negative logarithms; linear between.
-    Similarities have the given off-diagonal medians and a diagonal of 1, with ``percent`` of 100.
-    Targets also have raw alignment scores where ``raw_similarity``, the median of their cosines,
-    and ``self_score`` are given, and the normalized ones are in percent then (Davis et al.).
+    ``known`` pairs are known, by propensities with a heavy tail, and ``shares`` of them are below
+    each of the ``potencies``, negative logarithms; linear between. The diagonal of a similarity is
+    1, with ``percent`` 100. With ``raw_similarity``, the median of their cosines, and
+    ``self_score`` targets also have raw alignment scores, and the normalized ones are in percent.
     """
     S = _similarity(rng, drugs, drug_similarity, _DRUG_INHERITANCE)
     seed = rng.integers(2**32)
@@ -103,7 +99,6 @@ def _similarity(rng, n, median, inheritance):
     A vertex takes a share of its fingerprint from its subfamily, which has most of its own from
     the family; family sizes follow a Zipf law.
     """
-    # Here: only a stand-in needs scipy.optimize, which takes a quarter of a second.
     from scipy.optimize import brentq
 
     n_bits = round(60 / median)

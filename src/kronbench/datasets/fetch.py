@@ -21,14 +21,13 @@ from typing import BinaryIO, NamedTuple
 from urllib.parse import quote, urlsplit
 from urllib.request import url2pathname
 
-from kronbench.datasets.archives import member_bytes, zip_archive
 from kronbench.datasets.dataset import FileRecord
-from kronbench.datasets.registry import FileEntry, Member
+from kronbench.datasets.registry import FileEntry
 from kronbench.errors import WITH_ADVICE, InputError
 from kronbench.files import sweep, temporary_prefix, write_text
 from kronbench.resources import cache_folder, shown
 
-ARCHIVE = 1 << 26  # bytes of an archive of which one member is wanted
+_UNKNOWN = 1 << 26  # bytes of a file whose size is not registered, to wait for
 
 _GITHUB = re.compile(r"https://raw\.githubusercontent\.com/([^/]+)/([^/]+)/([0-9a-f]{40})/(.+)")
 _JSDELIVR_LIMIT = 20_000_000  # bytes of a file
@@ -56,15 +55,11 @@ class LocalFile:
 
 
 class Unavailable(Exception):
-    """A registered file cannot be had; the text says where it was looked for, and what failed.
+    """A registered file cannot be had; the text says where it was looked for, and what failed."""
 
-    ``cache_locked`` says that the cache could not be written.
-    """
-
-    def __init__(self, entry: FileEntry, tried: Sequence[str], cache_locked: bool = False):
+    def __init__(self, entry: FileEntry, tried: Sequence[str]):
         super().__init__(f"{entry.mirror}: {', '.join(tried)}")
         self.entry = entry
-        self.cache_locked = cache_locked
 
 
 def manual_folder() -> Path:
@@ -150,7 +145,6 @@ class _Address(NamedTuple):
     url: str
     source: str
     name: str
-    member: str | None = None
 
 
 def _addresses(entry, bases):
@@ -161,28 +155,21 @@ def _addresses(entry, bases):
             # A query may be a key, and stays out of messages as a password does.
             name = shown(base._replace(path=path, query="", fragment="").geturl())
             yield _Address(base._replace(path=path, fragment="").geturl(), "mirror", name)
-    for url in entry.urls:
-        if isinstance(url, Member):
-            yield _Address(url.url, "download", str(url), url.member)
-        else:
-            yield _Address(url, "download", shown(url))
-    for url in _last_resorts(entry):
-        yield _Address(url, "download", url)
+    for url in (*entry.urls, *_last_resorts(entry)):
+        yield _Address(url, "download", shown(url))
 
 
 def _last_resorts(entry):
     """Copies of a file that is registered somewhere: of a commit on jsDelivr, by content."""
-    if not entry.urls:
-        return
     for url in entry.urls:
-        pinned = _GITHUB.fullmatch(str(url))
+        pinned = _GITHUB.fullmatch(url)
         if pinned and (entry.bytes or 0) <= _JSDELIVR_LIMIT:
             owner, repository, commit, path = pinned.groups()
             yield f"https://cdn.jsdelivr.net/gh/{owner}/{repository}@{commit}/{path}"
     contents = [f"sha256:{entry.sha256}"]
     if entry.git_blob:
         contents.append(f"sha1_git:{entry.git_blob}")
-    for content in contents:
+    for content in contents if entry.urls else []:
         yield f"https://archive.softwareheritage.org/api/1/content/{content}/raw/"
 
 
@@ -235,8 +222,7 @@ def _noted_origin(cached):
         source, origin = _note(cached).read_text(encoding="utf-8").split(maxsplit=1)
     except (OSError, ValueError):
         return "download", "cache"
-    # Earlier versions noted a mirror's password.
-    return (source, shown(origin)) if source in ("mirror", "download") else ("download", "cache")
+    return (source, origin) if source in ("mirror", "download") else ("download", "cache")
 
 
 def _note(cached):
@@ -271,8 +257,11 @@ def _download(entry, addresses, cached, tried, damaged):
             wrong = error
             _log.warning("%s (nothing of it was kept)", error)
         except OSError as error:
-            tried.append(f"the cache {cached.parent} cannot be written ({error.strerror})")
-            raise Unavailable(entry, tried, cache_locked=True) from None
+            tried.append(
+                f"the cache {cached.parent} cannot be written ({error.strerror}; KRONBENCH_CACHE "
+                "names another)"
+            )
+            break
     if wrong:
         raise wrong
     raise Unavailable(entry, tried)
@@ -282,30 +271,13 @@ def _fetch(address, scratch, entry):
     """Download one address, and say whether it came as gzip."""
     from kronbench.datasets.transfer import TooLargeError, transfer  # as in _download
 
-    limit = ARCHIVE if address.member else entry.limit
-    expected = entry.bytes if entry.bytes is not None else ARCHIVE
     _log.info("fetching %s", address.name)
     try:
-        transfer(address.url, scratch, limit, expected)
+        transfer(address.url, scratch, entry.limit, entry.bytes or _UNKNOWN)
     except TooLargeError:
-        if address.member:
-            raise InputError(f"{address.name}: the archive has over {limit} bytes") from None
         raise _too_large(entry, address.name) from None
-    if address.member:
-        _unpack(address, scratch, entry)
-        return False
     if not urlsplit(address.url).path.endswith(".gz") or entry.mirror.endswith(".gz"):
         return False
     # Some servers unpack on the way what their url calls .gz: ask the bytes.
     with scratch.open("rb") as stream:
         return stream.read(2) == b"\x1f\x8b"
-
-
-def _unpack(address, scratch, entry):
-    """Put one member in the place of its archive."""
-    with scratch.open("rb") as stream, zip_archive(stream, address.url) as archive:
-        found = [info for info in archive.infolist() if info.filename == address.member]
-        if len(found) != 1:
-            raise InputError(f"{address.name}: the archive has {len(found)} files of that name")
-        content = member_bytes(archive, found[0], entry.limit, address.name)
-    scratch.write_bytes(content)

@@ -32,18 +32,12 @@ def parse_lshtc(
 ) -> dict[str, np.ndarray | sparse.csr_array]:
     """Documents, classes and tree from the challenge's own files.
 
-    Parameters
-    ----------
-    files : mapping
-        ``train`` and ``novel``: lines ``label[, label ...] word:count ...`` with words from 1, in
-        any order; a document with several labels counts for the smallest. A first line that does
-        not begin with a number is a heading. ``novel`` holds the documents of classes that do
-        not occur in ``train``, and may be empty; they give ``X_novel`` and ``y_novel``.
-        ``hierarchy``: lines ``parent child``; of several parents the one nearest the root counts.
-    n_words : int
-        Size of the vocabulary, V.
-    scale : float
-        Below 1: this share of the documents, the same ones each time.
+    ``train`` and ``novel`` have lines ``label[, label ...] word:count ...`` with words from 1 to
+    ``n_words``, in any order; a document with several labels counts for the smallest. A first line
+    that does not begin with a number is a heading. ``novel`` holds the documents of classes that
+    do not occur in ``train``, and may be empty. ``hierarchy`` has lines ``parent child``; of
+    several parents the one nearest the root counts. A ``scale`` below 1 keeps this share of the
+    documents, the same ones each time.
     """
     X, labels = _read_documents(files["train"], n_words, scale)
     X_novel, novel = _read_documents(files["novel"], n_words, scale)

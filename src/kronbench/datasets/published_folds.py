@@ -24,22 +24,12 @@ _PARTS = 6  # of a stand-in, as DeepDTA's: five to train and one to test
 class PublishedFold:
     """Training and test pairs as published.
 
-    Attributes
-    ----------
-    setting : {"A", "B", "C", "D"}
-        What is new in a test pair: nothing, its row, its column, both.
-    rows, cols : (n,) integer arrays
-        The vertices of all known pairs, in row-major order.
-    parts : tuple of integer arrays
-        Positions of the training pairs among them, in the published parts and order: five for
-        DeepDTA, one for the others.
-    test : (t,) integer array
-        Positions of the test pairs, in the published order.
-    source : str
-        As of a data set; "surrogate" where a split of the same setting stands in for files that
-        are not at hand, "generated" where a splitter makes the split itself.
-    positive_above : float or None
-        An affinity above it is a positive, for areas under curves.
+    ``rows`` and ``cols`` (n,) are the vertices of all known pairs, in row-major order; ``parts``
+    and ``test`` are positions among them, in the published order: of the training pairs in five
+    parts for DeepDTA, in one for the others. ``setting`` says what is new in a test pair, A:
+    nothing, B: its row, C: its column, D: both. ``source`` is as of a data set; "surrogate" where
+    a split of the same setting stands in for files that are not at hand, "generated" where a
+    splitter makes the split itself. An affinity above ``positive_above`` is a positive.
     """
 
     dataset: str
@@ -96,12 +86,9 @@ class PublishedFold:
 class Leak:
     """What of a test set has a twin in training.
 
-    Attributes
-    ----------
-    rows, cols : boolean arrays over ``new_rows`` and ``new_cols`` of the fold
-        Whether a training vertex has the same row of similarities.
-    pairs : (t,) boolean array
-        Whether a training pair has twins, or the same vertex, on both sides.
+    ``rows`` and ``cols`` say of the new vertices of the fold whether a training vertex has the
+    same row of similarities, ``pairs`` (t,) whether a training pair has twins, or the same vertex,
+    on both sides.
     """
 
     rows: np.ndarray

@@ -22,17 +22,6 @@ _ANY_SIZE = 1 << 32  # bytes; for files whose size is not registered
 
 
 @dataclass(frozen=True)
-class Member:
-    """A file inside the zip archive at a url."""
-
-    url: str
-    member: str
-
-    def __str__(self) -> str:
-        return f"{self.url} (its member {self.member})"
-
-
-@dataclass(frozen=True)
 class FileEntry:
     """One registered file; ``sha256`` and ``bytes`` are of the uncompressed file, or None."""
 
@@ -40,7 +29,7 @@ class FileEntry:
     sha256: str | None = None
     git_blob: str | None = None
     bytes: int | None = None
-    urls: tuple[str | Member, ...] = ()
+    urls: tuple[str, ...] = ()
 
     @property
     def limit(self) -> int:
@@ -89,11 +78,7 @@ class Entry:
 
 
 def entries() -> dict[str, Entry]:
-    """All registered data sets by name, in the order of the registry, then the user's own.
-
-    An entry of one's own with the name of a shipped one, beside whose numbers its own would stand,
-    is an error.
-    """
+    """All registered data sets by name, in the order of the registry, then the user's own."""
     known = dict(_read(config_path("datasets.yaml")))
     files = [folder / "data.yaml" for folder in added_papers().values()]
     files = [file for file in files if file.is_file()]
@@ -146,25 +131,23 @@ def _lowered(names):
     return {name.lower(): name for name in names}
 
 
-def _file(record):
-    urls = (url if isinstance(url, str) else Member(**url) for url in record.get("urls", ()))
-    return FileEntry(**{**record, "urls": tuple(urls)})
-
-
-def _files(records):
-    return {key: _file(record) for key, record in records.items()}
-
-
-def _fold(name, fields):
-    return FoldEntry(name=name, **{**fields, "files": _files(fields.get("files", {}))})
+def _files(records, copies=()):
+    """The files of an entry; ``copies`` are the folders of those that list no urls."""
+    found = {}
+    for key, record in records.items():
+        name = record["mirror"].rpartition("/")[2]
+        urls = record.get("urls", [folder + name for folder in copies])
+        found[key] = FileEntry(**{**record, "urls": tuple(urls)})
+    return found
 
 
 def _entry(name, fields):
-    read = {
-        "files": _files,
-        "shape": lambda shape: {key: tuple(dims) for key, dims in shape.items()},
-        "notes": tuple,
-        "folds": lambda folds: {key: _fold(key, record) for key, record in folds.items()},
+    known = {key: value for key, value in fields.items() if key != "copies"}
+    known["files"] = _files(known.get("files", {}), fields.get("copies", ()))
+    known["shape"] = {key: tuple(dims) for key, dims in known.get("shape", {}).items()}
+    known["notes"] = tuple(known.get("notes", ()))
+    known["folds"] = {
+        key: FoldEntry(name=key, **{**record, "files": _files(record.get("files", {}))})
+        for key, record in known.get("folds", {}).items()
     }
-    known = {key: read[key](value) if key in read else value for key, value in fields.items()}
     return Entry(name=name, **known)

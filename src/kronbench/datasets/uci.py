@@ -2,8 +2,7 @@
 
 A `Layout` says how the records of one source are written; the options of a registry entry say
 which records and columns make the row of the paper. Nothing is scaled here: unit variance has
-to be taken on the training part, which only the experiment knows. A column may be constant in a
-training part (a rare category, a pixel that is nearly always off).
+to be taken on the training part, which only the experiment knows.
 """
 
 from __future__ import annotations
@@ -63,9 +62,7 @@ LAYOUTS = {
         arff=True,
         labels=(
             "negative",
-            "compensated_hypothyroid",
-            "primary_hypothyroid",
-            "secondary_hypothyroid",
+            *(f"{c}_hypothyroid" for c in ("compensated", "primary", "secondary")),
         ),
         missing=frozenset({"?", "nan"}),
         codes={"F": "0", "M": "1", "f": "0", "t": "1"},
@@ -128,28 +125,14 @@ def parse_table(
 ) -> dict[str, np.ndarray]:
     """Inputs and targets of the files' records, which follow each other in the order of ``files``.
 
-    Parameters
-    ----------
-    layout : str
-        A key of `LAYOUTS`.
-    n_points, n_features : int
-        Records and columns that must come out.
-    classes : list of lists of str, optional
-        The labels of class 0, of class 1 ...; records with any other label are left out. None
-        takes the labels of the layout one by one.
-    columns : list of int, optional
-        The fields that are inputs; None takes all but the target and ignored ones. Numbers come
-        first, then the indicators of one field after the other.
-    drop_constant : bool
-        Leave out columns with a single value over the records of the chosen classes.
-    largest_variance : bool
-        Keep the ``n_features`` columns of largest variance in the units of the file.
-    median_split : bool
-        Turn the response into two classes: at most its median (0), above it (1), over all records.
-    seed : int, optional
-        Draws ``n_points`` of more records without replacement, and keeps their order.
-    test : str, optional
-        The key of the file that is the test part, marked in ``is_test``.
+    ``classes`` are the labels of class 0, of class 1 ... (None: those of the layout one by one);
+    records with any other label are left out. ``columns`` are the fields that are inputs (None:
+    all but the target and ignored ones); numbers come first, then the indicators of one field
+    after the other. ``drop_constant`` leaves out columns with a single value over these records,
+    and ``largest_variance`` keeps the ``n_features`` columns of largest variance in the units of
+    the file. ``median_split`` makes two classes of the response: at most its median, above it.
+    ``seed`` draws ``n_points`` of more records without replacement, and keeps their order.
+    ``test`` is the key of the file that is the test part, marked in ``is_test``.
     """
     X, y, origin = _read_records(files, LAYOUTS[layout], classes, columns)
     if drop_constant:
@@ -231,8 +214,7 @@ def _records(file, layout):
         if layout.arff:
             records = list(_weka(file, stream))
         else:
-            # Tried: pandas' reader, faster for many records and slower for many fields, needs
-            # guards against what it cuts or takes minutes for.
+            # Tried: pandas' reader needs guards against what it cuts or takes minutes for.
             records = _delimited(stream.read().decode("latin-1"), layout)
     kind = "record" if layout.arff or layout.record_end != "\n" else "line"
     for number, fields in enumerate(records, start=1):

@@ -8,15 +8,14 @@ features made from the real texts.
 from __future__ import annotations
 
 import re
-import tokenize
 import warnings
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy import sparse
 
-from kronbench.datasets.archives import member_bytes, zip_archive
 from kronbench.datasets.fetch import LocalFile
 from kronbench.datasets.plain_text import excerpt, text_lines
 from kronbench.datasets.words import stems, unit_counts, unit_rows
@@ -26,10 +25,6 @@ _LEVELS = (1, 3, 4, 7)  # letters of a section, a class, a subclass and a main g
 _LISTED = re.compile(r"\./(([A-H])/(\d\d)/([A-Z])/(\d{3})/[^/\s]+\.XML)")
 _RECORD_LIMIT = 1 << 24  # bytes of one record
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][\w.-]*;")
-_ARRAY_FAULTS = (
-    *(ValueError, KeyError, EOFError, SyntaxError, RecursionError),
-    tokenize.TokenError,
-)
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -129,7 +124,7 @@ def _placed(documents, section):
 def _texts(file, documents):
     """Title and claims of each document, read one at a time."""
     has_words = False
-    with file.open() as stream, zip_archive(stream, file.name) as archive:
+    with file.open() as stream, _zip_archive(stream, file.name) as archive:
         places = _places(file, archive, {path for _, path, _ in documents})
         lacking = [path for _, path, _ in documents if path not in places]
         if lacking:
@@ -139,12 +134,41 @@ def _texts(file, documents):
             )
         for group, path, _ in documents:
             place = f"{file.name}, {path}"
-            content = member_bytes(archive, places[path], _RECORD_LIMIT, place)
-            text = _title_and_claims(content, group, place)
+            text = _title_and_claims(_record(archive, places[path], place), group, place)
             has_words = has_words or bool(stems(text))
             yield text
     if not has_words:
         raise InputError(f"{file.name}: no record has a word in title or claims")
+
+
+def _zip_archive(stream, name):
+    """The archive in a seekable stream; nothing of it is unpacked to a path."""
+    try:
+        return zipfile.ZipFile(stream)
+    except Exception as error:  # of zipfile, of memory
+        raise InputError(
+            f"{name} is not a zip archive, or not a whole one ({_said(error)})"
+        ) from None
+
+
+def _record(archive, member, place):
+    """The unpacked bytes of one member."""
+    # The size is the archive's own word; the reader stops there, and then compares checksums.
+    if member.file_size > _RECORD_LIMIT:
+        raise InputError(
+            f"{place} has {member.file_size} bytes, at most {_RECORD_LIMIT} are expected"
+        )
+    try:
+        return archive.read(member)
+    except Exception as error:  # of zipfile, of each way to pack
+        raise InputError(
+            f"{place} cannot be unpacked ({_said(error)}): get a whole archive, packed with "
+            "Deflate and without a password"
+        ) from None
+
+
+def _said(error):
+    return " ".join(str(error).split())[:100] or type(error).__name__
 
 
 def _places(file, archive, wanted):
@@ -197,7 +221,7 @@ def _read_array(file, shape):
             values = np.lib.format.read_array(stream, allow_pickle=False)
             if not np.isfinite(values).all():
                 raise ValueError("an entry is not finite")
-        except _ARRAY_FAULTS as error:
+        except Exception as error:  # of numpy, of Python's parser of headers
             raise InputError(
                 f"{file.name} is no array {shape} of finite numbers in numpy's format: "
                 f"{' '.join(str(error).split())}"

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh, solve, solve_triangular
 
-from kronbench.errors import check_positive
+from kronbench.errors import InputError, check_positive
 
 
 @dataclass(frozen=True)

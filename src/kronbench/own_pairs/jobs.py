@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
@@ -25,14 +24,16 @@ from kronbench.own_pairs.recipe import (
     make_recipe,
     read_assignments,
 )
-from kronbench.own_pairs.requirements import Work, announce, check_tables
+from kronbench.own_pairs.requirements import Work, check_memory, check_tables
 
 # What imports scikit-learn, numba or pandas is imported once what needs none of them is checked:
 # a misspelt name is told at once.
 
+Tables = Mapping[str, str | Path | None]  # arguments of read_own_pairs
+
 
 def evaluate_files(
-    tables: dict[str, str | Path | None],
+    tables: Tables,
     solver: str,
     assignments: Sequence[str] = (),
     *,
@@ -44,34 +45,15 @@ def evaluate_files(
     selects: bool = False,
     landmarks: tuple[int | None, int | None] = (None, None),
 ) -> dict:
-    """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`.
-
-    Parameters
-    ----------
-    tables : dict
-        Arguments of :func:`kronbench.own_pairs.tables.read_own_pairs`.
-    solver, assignments, scale, selects, landmarks
-        As in :func:`kronbench.own_pairs.recipe.make_recipe`.
-    settings : of "A", "B", "C", "D"
-    n_splits, n_repeats, seed : int
-        As in :class:`kronbench.evaluation.SettingKFold`.
-
-    Raises
-    ------
-    InputError
-        Something given is wrong; all but what single folds show is told before the first fit.
-    """
+    """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`."""
     own, recipe = _read(tables, solver, assignments, scale, selects, landmarks, seed)
-    from kronbench.own_pairs.evaluate import evaluate, plan
+    from kronbench.own_pairs.evaluate import evaluate
 
-    splits = plan(own, recipe, settings, n_splits, n_repeats, seed, selects)
-    _announce_fits(recipe, own, splits.n_fits, splits.n_solves)
-    with _progress(splits.n_fits, "evaluate") as step:
-        return evaluate(own, recipe, splits, seed, selects, step)
+    return evaluate(own, recipe, settings, n_splits, n_repeats, seed, selects)
 
 
 def fit_files(
-    tables: dict[str, str | Path | None],
+    tables: Tables,
     out: str | Path,
     solver: str,
     assignments: Sequence[str] = (),
@@ -84,42 +66,16 @@ def fit_files(
 ) -> str:
     """Fit to all pairs and write the model; sentences on what was chosen and written.
 
-    Parameters
-    ----------
-    out : path of the model file
-    setting : {"A", "B", "C", "D"}
-        How new the pairs to predict will be: that of the inner folds.
-    others
-        As in :func:`evaluate_files`.
+    ``setting`` is that of the inner folds: how new the pairs to predict will be.
     """
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
     check_solver_name(solver)
     model_file.check_keeps(solver)
     own, recipe = _read(tables, solver, assignments, scale, selects, landmarks, seed)
     recipe = replace(recipe, setting=setting)
-    data = recipe.compact(own.data)
-    from kronbench.own_pairs.selection import check_selects, n_fits, n_solves, select
-
-    lines = []
+    data, lines = recipe.compact(own.data), []
     if selects:
-        check_selects(recipe)
-    counts = [1 + (count(recipe, setting) if selects else 0) for count in (n_fits, n_solves)]
-    _announce_fits(recipe, own, *counts)
-    if selects:
-        with _progress(n_fits(recipe, setting), "select") as step:
-            choice = select(recipe, data, own.y, setting, seed, step)
-        recipe = choice.recipe
-        chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
-        metric = (
-            f"AUC {choice.score:.3f}"
-            if own.two_classes
-            else f"mean squared error {-choice.score:.4g}"
-        )
-        lines.append(f"chosen {choice.how}: {chosen} ({metric})")
-        lines += [
-            f"{name} lies at an end of its grid: --set {name}={beyond:.3g} tries the next value"
-            for name, beyond in choice.on_edge.items()
-        ]
+        recipe, lines = _selected(recipe, data, own, setting, seed)
     with _iterations(recipe) as callback:
         fitted = recipe.fit(data, own.y, callback)
     if recipe.is_worse_than_the_mean(fitted, data, own.y):
@@ -127,7 +83,13 @@ def fit_files(
             f"{recipe} predicts its own training pairs worse than their mean label does, so that "
             f"{out} is not written: {recipe.remedy()}"
         )
-    lines += _missed(recipe, fitted)
+    # what landmarks leave of a kernel
+    nystroem = fitted.before.landmarks
+    for rank, side, name in zip(recipe.landmarks, ("row", "col"), ("row", "column"), strict=True):
+        if rank is not None:
+            found = getattr(nystroem, f"{side}_landmarks_").shape[0]
+            missed = getattr(nystroem, f"{side}_trace_error_")
+            lines.append(f"{found} {name} landmarks miss {missed:.3f} of the kernel's trace")
     with _refused_writing():
         digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
@@ -143,12 +105,7 @@ def predict_files(
 ) -> str:
     """Write a prediction for each pair of a table, in its order; a sentence on what was written.
 
-    Parameters
-    ----------
-    model : path of a file that ``fit_files`` wrote
-    pairs, rows, cols : paths of tables
-        As in :func:`kronbench.own_pairs.tables.read_new_pairs`.
-    out : path of the predictions, .csv or .tsv
+    ``rows`` and ``cols`` are tables of vertices that the model in the file does not know.
     """
     separator = SEPARATORS.get(Path(out).suffix)
     if separator is None:
@@ -160,25 +117,13 @@ def predict_files(
 
     new = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
     scores = np.empty(len(new.ids))
-    for _, data in new.groups:
-        announce(known.recipe, Work.of(known.data, data))
     for part, data in new.groups:
+        check_memory(known.recipe, Work.of(known.data, data))
         scores[part] = known.fitted.scores(known.recipe.compact(data))
     frame = new.ids.assign(prediction=scores)
     with _refused_writing(), replacing(out) as temporary:
         frame.to_csv(temporary, sep=separator, index=False)
     return f"{out}: {len(frame)} predictions by {known.recipe}"
-
-
-def _missed(recipe, fitted):
-    """What landmarks leave of a kernel, as a sentence for each side that has some."""
-    nystroem, lines = fitted.before.landmarks, []
-    for rank, side, name in zip(recipe.landmarks, ("row", "col"), ("row", "column"), strict=True):
-        if rank is not None:
-            found = getattr(nystroem, f"{side}_landmarks_").shape[0]
-            missed = getattr(nystroem, f"{side}_trace_error_")
-            lines.append(f"{found} {name} landmarks miss {missed:.3f} of the kernel's trace")
-    return lines
 
 
 def _read(tables, solver, assignments, scale, selects, landmarks, seed):
@@ -198,18 +143,27 @@ def _read(tables, solver, assignments, scale, selects, landmarks, seed):
     recipe = make_recipe(solver, assignments, own, scale, selects, landmarks, seed)
     for line in recipe.taken(own):
         print(printable(line), file=sys.stderr)
+    check_memory(recipe, Work.of(own.data))
     return own, recipe
 
 
-def _announce_fits(recipe, own, n_fits, n_solves):
-    """Say what they take; a fit to all pairs stands for those to parts of them."""
+def _selected(recipe, data, own, setting, seed):
+    """The recipe with what inner folds chose, and sentences on the choice."""
+    from kronbench.own_pairs.selection import check_selects, n_fits, select
 
-    def fit():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fits themselves warn
-            recipe.with_all_widths().fit(recipe.compact(own.data), own.y)
-
-    announce(recipe, Work.of(own.data), n_fits, fit, n_solves)
+    check_selects(recipe)
+    with tqdm(total=n_fits(recipe, setting), desc="select", unit="fit") as bar:
+        choice = select(recipe, data, own.y, setting, seed, bar.update)
+    chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
+    metric = f"mean squared error {-choice.score:.4g}"
+    if own.two_classes:
+        metric = f"AUC {choice.score:.3f}"
+    lines = [f"chosen {choice.how}: {chosen} ({metric})"]
+    lines += [
+        f"{name} lies at an end of its grid: --set {name}={beyond:.3g} tries the next value"
+        for name, beyond in choice.on_edge.items()
+    ]
+    return choice.recipe, lines
 
 
 @contextmanager
@@ -232,10 +186,3 @@ def _iterations(recipe: Recipe) -> Iterator[Callable[[object], None] | None]:
     total = recipe.parameter("max_iter")
     with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
         yield lambda _: bar.update() and None
-
-
-@contextmanager
-def _progress(total: int, title: str) -> Iterator:
-    """A bar of fits on standard error; what it gives makes one step."""
-    with tqdm(total=total, desc=title, unit="fit") as bar:
-        yield bar.update

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,67 +17,30 @@ from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of
 
 _SHOWN = 5  # ids named in a message
+_SIDES = {"rows": "row_ids", "cols": "col_ids"}
 
 
-@dataclass(frozen=True)
-class Matched:
-    """Predictions of the test pairs that a table has.
+class _Matched(NamedTuple):
+    """Predictions of the test pairs that a table has."""
 
-    Attributes
-    ----------
-    positions : (k,) integer array
-        Places in the test set, in its order.
-    columns : dict of (k,) arrays
-        Predictions of each column, of each training of a model.
-    ids : list of str
-        The names of the two columns with ids.
-    unknown : dict
-        By side ("rows", "cols") the ids that the data set does not have, with their pairs.
-    by_alias : int
-        Pairs found by another spelling of an id.
-    elsewhere : int
-        Pairs of known vertices that are not of the test set.
-    """
-
-    positions: np.ndarray
-    columns: dict[str, np.ndarray]
-    ids: list[str]
-    unknown: dict[str, dict[str, int]]
-    by_alias: int
-    elsewhere: int
+    positions: np.ndarray  # places in the test set, in its order
+    columns: dict[str, np.ndarray]  # predictions, of each training of a model
+    ids: list[str]  # the names of the two columns with ids
+    unknown: dict[str, dict[str, int]]  # by side the ids that the data set lacks, with their pairs
+    by_alias: int  # pairs found by another spelling of an id
+    elsewhere: int  # pairs of known vertices that are not of the test set
 
 
 def score_file(
     path: str | Path, data: str, fold: str, *, partial: bool = False, policy: str = "real"
 ) -> dict:
-    """Scores of a table of predictions on the test set of a published fold.
+    """Scores of a table of predictions on the test set of a published fold, ready for JSON.
 
-    Parameters
-    ----------
-    path : str or Path
-        A table with the id of the row, the id of the column, and one column of predictions or
-        more, of repeated trainings.
-    data, fold : str
-        As in the registry.
-    partial : bool
-        Score the pairs that are there where others are missing.
-    policy : as for :func:`kronbench.datasets.load`
-
-    Returns
-    -------
-    dict
-        Ready for JSON, None for what is not known: the data, the fold, how many pairs matched,
-        and ``scores``, a list with ``metric``, ``meaning``, ``columns`` (of each), ``mean``,
-        ``deviation`` (between columns), ``margins`` (row and column effects, on the same pairs),
-        ``best`` (the accepted one of ours, of the whole test set); ``printed``, what articles
-        print for this fold, as in ``papers/field/printed/deepdta.csv``; and ``warning``, a
-        sentence where predictions seem to be in another unit than the labels.
-
-    Raises
-    ------
-    InputError
-        The data or the fold are unknown or not at hand; the table is damaged, has a pair twice, a
-        prediction that is no number, no pair of the test set, or (unless ``partial``) not all.
+    The table has the id of the row, the id of the column, and one column of predictions or more,
+    of repeated trainings. With ``partial`` test pairs may be missing. Each of the ``scores`` has
+    those of the ``columns``, their ``mean`` and ``deviation``, that of the ``margins`` (row and
+    column effects, on the same pairs), and the ``best`` accepted one of ours, of the whole test
+    set; ``printed`` is what articles print for this fold. What is not known is None.
     """
     loaded = datasets.load(data, policy=policy)
     split = datasets.folds(data, fold, policy=policy, data=loaded)
@@ -85,7 +48,7 @@ def score_file(
         raise InputError(
             f"{loaded.name} has no ids of its vertices: predictions cannot be matched"
         )
-    found = match(path, loaded, split, partial)
+    found = _match(path, loaded, split, partial)
     # here, for it imports scikit-learn and numba
     from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores
 
@@ -163,83 +126,79 @@ def _other_unit(columns, y):
     return None
 
 
-def match(
-    path: str | Path,
-    data: datasets.Dataset,
-    fold: datasets.PublishedFold,
-    partial: bool = False,
-) -> Matched:
-    """The predictions of a table in the order of the test set; errors as of `score_file`."""
+def _match(path, data, fold, partial):
+    """The predictions of a table in the order of the test set."""
+    import pandas as pd
+
     frame = read_table(path, ids=2)
     if frame.shape[1] < 3:
         raise InputError(f"{path} has ids and nothing else: give a column of predictions")
     numbers = _numbers(path, frame)
     aliases = datasets.aliases(data.name)
-    sides, unknown, other = [], {}, np.zeros(len(frame), bool)
-    for side, key, column in zip(
-        ("rows", "cols"), ("row_ids", "col_ids"), frame.columns[:2], strict=True
-    ):
-        place = {str(name): at for at, name in enumerate(data[key])}
-        spelled = {name: place[own] for name, own in aliases[side].items()}
-        ids = frame[column].astype(str)
-        at = ids.map(place)
-        other |= (at.isna() & ids.isin(spelled.keys())).to_numpy()
-        at = at.fillna(ids.map(spelled))
-        counts = ids[at.isna()].value_counts()
+    # the places of the ids in the data set, by its own spelling or another
+    places, unknown, by_alias = [], {}, np.zeros(len(frame), bool)
+    for (side, key), column in zip(_SIDES.items(), frame.columns[:2], strict=True):
+        ids, own = frame[column].astype(str), pd.Index(data[key].astype(str))
+        at, other = own.get_indexer(ids), own.get_indexer(ids.map(aliases[side]))
+        by_alias |= (at < 0) & (other >= 0)
+        at = np.where(at < 0, other, at)
+        counts = ids[at < 0].value_counts()
         unknown[side] = {str(name): int(count) for name, count in counts.items()}
-        sides.append(at.fillna(-1).to_numpy().astype(np.int64))
-    known = (sides[0] >= 0) & (sides[1] >= 0)
-    number = np.where(known, sides[0] * data["values"].shape[1] + sides[1], -1)
-    values, counts = np.unique(number[known], return_counts=True)
-    if (counts > 1).any():
-        at = np.flatnonzero(number == values[counts > 1][0])[1]
+        places.append(at)
+    n_rows, n_cols = data["values"].shape
+    lines = np.flatnonzero((places[0] >= 0) & (places[1] >= 0))
+    cells = places[0][lines] * n_cols + places[1][lines]
+    if (twice := pd.Series(cells).duplicated()).any():
+        at = lines[twice.idxmax()]
         raise InputError(
             f"{path} has the pair '{frame.iloc[at, 0]}', '{frame.iloc[at, 1]}' twice: give each "
             "pair once, and repeated trainings as columns"
         )
-    tested = fold.rows[fold.test] * data["values"].shape[1] + fold.cols[fold.test]
-    line = {value: at for at, value in enumerate(number) if value >= 0}
-    lines = np.array([line.get(value, -1) for value in tested])
-    positions = np.flatnonzero(lines >= 0)
-    strange = "; ".join(["", *_strange(frame.columns, unknown)])
-    if not len(positions):
-        raise InputError(
-            f"{path} has none of the {len(tested)} test pairs of {data.name}, "
-            f"{fold.name}{strange}: its first column is the id of the row, its second that of "
-            "the column"
-        )
-    missing = len(tested) - len(positions)
-    # the first line names columns; ids of the data set in it are a pair that was taken for names
-    if missing and all(
-        str(name) in {*map(str, data[key]), *aliases[side]}
-        for name, side, key in zip(
-            frame.columns[:2], ("rows", "cols"), ("row_ids", "col_ids"), strict=True
-        )
-    ):
-        raise InputError(
-            f"{path} begins with the pair '{frame.columns[0]}', '{frame.columns[1]}', where a "
-            "line with the names of the columns has to stand: put one above it"
-        )
-    if missing and not partial:
-        raise InputError(
-            f"{path} lacks {missing} of the {len(tested)} test pairs of {data.name}, "
-            f"{fold.name}{strange}: give them, or --partial to score the others"
-        )
-    chosen = lines[positions]
-    return Matched(
+    line_of = np.full(n_rows * n_cols, -1)
+    line_of[cells] = lines
+    found = line_of[fold.rows[fold.test] * n_cols + fold.cols[fold.test]]
+    positions = np.flatnonzero(found >= 0)
+    _check_complete(path, frame.columns[:2], data, fold, len(positions), unknown, partial)
+    chosen = found[positions]
+    return _Matched(
         positions,
         {name: column[chosen] for name, column in numbers.items()},
         [str(name) for name in frame.columns[:2]],
         unknown,
-        int(other[chosen].sum()),
-        int(known.sum() - len(positions)),
+        int(by_alias[chosen].sum()),
+        len(lines) - len(positions),
     )
+
+
+def _check_complete(path, columns, data, fold, n_found, unknown, partial):
+    """InputError where test pairs are missing that should not, with what may be the reason."""
+    n, strange = len(fold.test), "; ".join(["", *_strange(columns, unknown)])
+    if not n_found:
+        raise InputError(
+            f"{path} has none of the {n} test pairs of {data.name}, {fold.name}{strange}: its "
+            "first column is the id of the row, its second that of the column"
+        )
+    if n_found == n:
+        return
+    aliases = datasets.aliases(data.name)
+    if all(
+        str(name) in {*map(str, data[key]), *aliases[side]}
+        for name, (side, key) in zip(columns, _SIDES.items(), strict=True)
+    ):
+        raise InputError(
+            f"{path} begins with the pair '{columns[0]}', '{columns[1]}', where a line with the "
+            "names of the columns has to stand: put one above it"
+        )
+    if not partial:
+        raise InputError(
+            f"{path} lacks {n - n_found} of the {n} test pairs of {data.name}, "
+            f"{fold.name}{strange}: give them, or --partial to score the others"
+        )
 
 
 def as_text(result: dict) -> str:
     """The table of a result of :func:`score_file`."""
     names = list(result["scores"][0]["columns"])
-    several = len(names) > 1
     lines = [
         f"{result['pairs']} of {result['test_pairs']} test pairs of {result['data']}, "
         f"{result['fold']}: {result['title']}"
@@ -253,7 +212,7 @@ def as_text(result: dict) -> str:
         lines.append(f"left out, as not of the test set: {_count(result['elsewhere'], 'pair')}")
     if result["warning"]:
         lines.append(f"warning: {result['warning']}")
-    title = f"mean of {len(names)}" if several else repr(names[0])[1:-1][:18]
+    title = f"mean of {len(names)}" if len(names) > 1 else repr(names[0])[1:-1][:18]
     lines += ["", f"{'score':<20}{title:<19}{'margins':<11}{'our best':<11}what it is"]
     for entry in result["scores"]:
         shown = _digits(entry["mean"])
@@ -295,7 +254,7 @@ def _numbers(path, frame):
 def _strange(names, unknown):
     """For each side the ids that are not known, named and counted."""
     parts = []
-    for column, ids in zip(names, unknown.values(), strict=False):
+    for column, ids in zip(names, unknown.values(), strict=True):
         if ids:
             some = ", ".join(f"{name!r:.60}" for name in list(ids)[:_SHOWN])
             dots = " ..." if len(ids) > _SHOWN else ""

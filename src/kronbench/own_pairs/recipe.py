@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,8 +17,8 @@ from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.runner.solvers import check_import_path, import_object
 from kronbench.settings import number_or_text
 
-# scikit-learn and numba take two seconds of processor time, and a misspelt name needs neither:
-# they are imported by what uses them.
+# scikit-learn and numba take two seconds, and a misspelt solver needs neither: what uses them
+# imports them.
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
@@ -32,28 +31,17 @@ _SIDES = {"row": "rows", "col": "cols"}
 _NAMES = {"row": "row", "col": "column"}
 INNER_FOLDS = 3  # of the training pairs, to choose by
 _MOST_CHECKED = 100_000  # training pairs that a model is to predict better than their mean
-_TRIED = 20  # pairs of a fit that only shows whether parameters are in range
 
 
 @dataclass(frozen=True)
 class Recipe:
     """What is fitted to each training set.
 
-    Attributes
-    ----------
-    solver : str
-        Its name in ``kronbench.models``, or an import path.
-    parameters : dict
-        Those that are not the solver's own defaults. On a side with landmarks the kernel is that
-        of the landmarks, and the solver is linear in their features.
-    scaled : (bool, bool)
-        Whether the features of rows and of columns are standardized.
-    landmarks : (int or None, int or None)
-        Rank of the kernel of rows and of columns; None where the kernel is as it is.
-    seed : int
-        Of the landmarks, and of validation parts.
-    setting : {"A", "B", "C", "D"}, optional
-        How new the validation pairs are of a solver that has its own, and no ``cv`` that is set.
+    ``solver`` is a name in ``kronbench.models`` or an import path, ``parameters`` are those that
+    are not its defaults. ``scaled`` says which sides are standardized, ``landmarks`` to which rank
+    the kernel of a side is replaced, by features in which the solver is linear. ``seed`` is that
+    of landmarks and validation parts. ``setting`` is that of the validation pairs of a solver
+    which has its own.
     """
 
     solver: str
@@ -88,10 +76,6 @@ class Recipe:
         """The same with other values of some parameters."""
         return replace(self, parameters={**self.parameters, **parameters})
 
-    def with_all_widths(self) -> Recipe:
-        """The same with the width 1 where one is to be selected, for a fit that only is tried."""
-        return self.with_parameters(dict.fromkeys(self.open_widths(), 1.0))
-
     def open_widths(self) -> tuple[str, ...]:
         """The widths of Gaussian kernels that are not given."""
         return tuple(
@@ -107,14 +91,13 @@ class Recipe:
         if any(self.scaled):
             scaler = self.scaler().fit(X)
             X = scaler.transform(X)
-        return Before(scaler, self.nystroem().fit(X) if any(self.landmarks) else None)
+        return Before(scaler, self._nystroem().fit(X) if any(self.landmarks) else None)
 
     def scaler(self) -> VertexScaler:
         """A new one, of the sides that are scaled."""
         return models.VertexScaler(rows=self.scaled[0], cols=self.scaled[1])
 
-    def nystroem(self) -> VertexNystroem:
-        """A new one, of the sides with landmarks; in the precision of the solver."""
+    def _nystroem(self) -> VertexNystroem:
         given = {}
         for side in self._sides_with_landmarks():
             given[f"{side}_kernel"] = self.parameters[f"{side}_kernel"]
@@ -150,15 +133,17 @@ class Recipe:
         callback: Callable[[object], object] | None = None,
         before: Before | None = None,
     ) -> Fitted:
-        """Scale by the training vertices, fit; the labels of a regression are centred.
+        """Scale by the training vertices and fit; the labels of a regression are centred.
 
         By the solver's ``fit_intercept`` where it has one, else here: a mean far from zero would
-        be the whole work of a model without an intercept.
-        ``callback`` is called after each iteration, by a solver whose ``fit`` has that argument.
-        ``before`` is what :meth:`before` gave for the same pairs, of recipes that share it.
+        be the whole work of a model without an intercept. ``before`` is what :meth:`before` gave
+        for the same pairs, of recipes that share it.
         """
+        from sklearn.base import is_classifier
+
         estimator = self.estimator()
-        offset = self._offset(estimator, y)
+        alone = is_classifier(estimator) or _has_intercept(estimator)
+        offset = 0.0 if alone else float(np.mean(y))
         try:
             before = before or self.before(X)
             X = before.transform(X)
@@ -177,13 +162,6 @@ class Recipe:
         path = estimator.path(before.transform(X), y, regs, before.transform(X_test))
         return path.final_test_scores(estimator.tol)
 
-    def _offset(self, estimator, y):
-        """What is taken from the labels, for a solver that cannot do it."""
-        from sklearn.base import is_classifier
-
-        alone = is_classifier(estimator) or _has_intercept(estimator)
-        return 0.0 if alone else float(np.mean(y))
-
     def left_out_scores(
         self, X: PairData, y: np.ndarray, regs: Sequence[float]
     ) -> list[np.ndarray]:
@@ -201,15 +179,12 @@ class Recipe:
         return [side for side, n in zip(_SIDES, self.landmarks, strict=True) if n is not None]
 
     def is_worse_than_the_mean(self, fitted: Fitted, X: PairData, y: np.ndarray) -> bool:
-        """Whether a regression predicts its training pairs worse than their mean label does.
-
-        Of very many pairs, some spread evenly over them.
-        """
+        """Whether a regression predicts its training pairs worse than their mean label does."""
         from sklearn.base import is_classifier
 
         if is_classifier(fitted.estimator):
             return False
-        some = slice(None, None, -(-len(y) // _MOST_CHECKED))
+        some = slice(None, None, -(-len(y) // _MOST_CHECKED))  # spread evenly over very many
         error = np.mean((fitted.scores(self.compact(X[some])) - y[some]) ** 2)
         # also where it is no number
         return not error <= np.mean((y.mean() - y[some]) ** 2) * (1 + 1e-9)
@@ -230,16 +205,14 @@ class Recipe:
         low, high = own.labels[[0, -1]]
         kind = f"{low:g} or {high:g}" if own.two_classes else f"numbers from {low:g} to {high:g}"
         lines = [f"pairs: {len(own.data)}, label '{own.names[2]}': {kind}"]
-        for k, (side, table) in enumerate(zip(_SIDES, own.sides, strict=True)):
-            n = len(table.ids)
-            if table.similarity:
-                what = f"similarities of {n} vertices"
-            else:
+        for side, table, scaled in zip(_SIDES, own.sides, self.scaled, strict=True):
+            what = f"similarities of {len(table.ids)} vertices"
+            if not table.similarity:
                 kind = "bits" if table.fingerprint else "features"
-                what = f"{n} vertices of {len(table.columns)} {kind}"
+                what = f"{len(table.ids)} vertices of {len(table.columns)} {kind}"
             kernel = self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels")
             what += f", kernel {kernel}" if kernel else ""
-            what += ", scaled" if self.scaled[k] else ""
+            what += ", scaled" if scaled else ""
             lines.append(f"{_NAMES[side]}s: {table.name}, {what}")
         return lines
 
@@ -249,13 +222,13 @@ class Recipe:
             shown["fit_intercept"] = True  # not the default of the class
         given = ", ".join(f"{name}={_shown(value)}" for name, value in shown.items())
         sides = [side for side, on in zip(("rows", "columns"), self.scaled, strict=True) if on]
-        landmarks = [
+        scaled = f", {' and '.join(sides)} scaled" if sides else ""
+        landmarks = "".join(
             f", {n} {_NAMES[side]} landmarks"
             for side, n in zip(_SIDES, self.landmarks, strict=True)
             if n is not None
-        ]
-        scaled = f", {' and '.join(sides)} scaled" if sides else ""
-        return f"{self.solver}({given}){scaled}{''.join(landmarks)}"
+        )
+        return f"{self.solver}({given}){scaled}{landmarks}"
 
 
 @dataclass(frozen=True)
@@ -298,27 +271,9 @@ def make_recipe(
 ) -> Recipe:
     """The recipe that a command line asks for, checked against the pairs before long work.
 
-    Parameters
-    ----------
-    solver : str
-    assignments : "name=value" strings
-        A side whose table is a similarity gets ``precomputed``, and one of fingerprints
-        ``tanimoto``, where the solver has kernels.
-    own : OwnPairs
-    scale : bool
-        Standardize the features of each side that are neither.
-    selects : bool
-        Whether widths may be left open.
-    landmarks : (int or None, int or None)
-        Rank of the kernel of each side; the solver is then in its primal form.
-    seed : int
-        Of the landmarks.
-
-    Raises
-    ------
-    InputError
-        The solver or a parameter is unknown or out of range, or the labels are not its kind; or a
-        side has no features to take landmarks of, or fewer vertices in the pairs.
+    A side whose table is a similarity gets the kernel ``precomputed``, and one of fingerprints
+    ``tanimoto``; neither is scaled. ``selects`` says whether widths may be left open. With
+    ``landmarks`` the solver is in its primal form.
     """
     from sklearn.base import is_classifier
 
@@ -342,8 +297,6 @@ def make_recipe(
             f"the pairs have {len(own.labels)} different labels, and {solver} tells two apart: "
             "give KronRidge"
         )
-    if any(landmarks):
-        _try(recipe, own)
     return recipe
 
 
@@ -370,37 +323,30 @@ def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, objec
             raise InputError(f"{solver} has no parameter '{name}'{nearest}")
         if not equals:
             raise InputError(f"'{assignment}' sets nothing: give {name}=VALUE")
-        given[name] = _value(text)
+        word = text.lower()
+        given[name] = _WORDS[word] if word in _WORDS else number_or_text(text)
     return given
 
 
 def find_solver(name: str) -> type[BaseEstimator]:
-    """The class of a name in ``kronbench.models`` or of an import path.
+    """The class of a name in ``kronbench.models`` or of an import path."""
+    if "." not in name:
+        check_solver_name(name)
+        return getattr(models, name)
+    try:
+        check_import_path(name)  # of this package by its text
+        found = import_object(name)
+    except ModuleNotFoundError as error:
+        own = name.startswith(f"{error.name}.")
+        raise InputError(
+            f"{name}: {error.name} is not installed in this environment: install it"
+            + ", or give the folder of the module by --path" * own
+        ) from None
+    from sklearn.base import BaseEstimator
 
-    Raises
-    ------
-    InputError
-        There is none, it takes no pairs, or a package that it needs is not installed.
-    """
-    if "." in name:
-        try:
-            check_import_path(name)  # of this package by its text
-            found = import_object(name)
-        except ModuleNotFoundError as error:
-            own = name.startswith(f"{error.name}.")
-            raise InputError(
-                f"{name}: {error.name} is not installed in this environment: install it"
-                + ", or give the folder of the module by --path" * own
-            ) from None
-        from sklearn.base import BaseEstimator
-
-        if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
-            raise InputError(
-                f"{name} is no scikit-learn estimator: give the path of a class of one"
-            )
-        return found
-    check_solver_name(name)
-    return getattr(models, name)
+    if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
+        raise InputError(f"{name} is no scikit-learn estimator: give the path of a class of one")
+    return found
 
 
 def _has_intercept(estimator):
@@ -440,17 +386,6 @@ def _check_sides(recipe, own):
             )
 
 
-def _try(recipe, own):
-    """Fit to a few pairs with labels of no meaning: what only a fit refuses is told at once.
-
-    Landmarks of many vertices take their time before the solver sees a parameter.
-    """
-    some = recipe.compact(own.data[:_TRIED])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        recipe.with_all_widths().fit(some, np.where(np.arange(len(some)) % 2, 1.0, -1.0))
-
-
 def _kernel_of(table):
     if table.fingerprint:
         return "tanimoto"
@@ -473,12 +408,6 @@ def _check_kernel(given, name, table, scale, selects):
             f"{gamma}={given[gamma]}: the {kernel} kernel has no width; leave it out, or set "
             f"{name}=gaussian"
         )
-
-
-def _value(text):
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    return number_or_text(text)
 
 
 def _shown(value):

@@ -27,21 +27,11 @@ _MOST_VERTICES = 3000  # of a side whose eigenpairs are found to leave out singl
 
 @dataclass(frozen=True)
 class Choice:
-    """What inner folds chose.
+    """What was chosen, ``chosen`` alone and in a recipe, and ``how``, in words.
 
-    Attributes
-    ----------
-    recipe : Recipe
-        With the chosen values.
-    chosen : dict
-        They alone.
-    score : float
-        The area under the ROC curve, or minus the mean squared error: the mean over the inner
-        folds, or that of all pairs, each left out in turn.
-    on_edge : dict
-        Of chosen values at an end of their grid the next one beyond, which may be better.
-    how : str
-        By which predictions, in words.
+    ``score`` is the area under the ROC curve, or minus the mean squared error: the mean over the
+    inner folds, or that of all pairs, each left out in turn. ``on_edge`` has, of chosen values at
+    an end of their grid, the next one beyond, which may be better.
     """
 
     recipe: Recipe
@@ -56,12 +46,6 @@ def n_fits(recipe: Recipe, setting: str) -> int:
     n_regs = 1 if "reg" in recipe.parameters else len(_REGS)
     n_widths = len(_WIDTHS) if recipe.open_widths() else 1
     return n_regs * n_widths * SettingKFold(setting, INNER_FOLDS).get_n_splits()
-
-
-def n_solves(recipe: Recipe, setting: str) -> int:
-    """How many of them cost anything: the weights of one Krylov solve come together."""
-    together = len(_REGS) if "reg" not in recipe.parameters and _has_path(recipe) else 1
-    return n_fits(recipe, setting) // together
 
 
 def check_selects(recipe: Recipe) -> None:
@@ -80,7 +64,7 @@ def select(
     y: np.ndarray,
     setting: str,
     seed: int,
-    progress: Callable[[], object] = lambda: None,
+    progress: Callable[[int], object] = lambda n: None,
 ) -> Choice:
     """Choose ``reg``, and the widths of Gaussian kernels that are not set, in one setting.
 
@@ -89,36 +73,20 @@ def select(
     In setting A, where every pair of up to 3000 vertices a side is known once, ridge regression
     with the Kronecker kernel is scored on every pair as predicted by the optimum for all others
     (:meth:`CompleteKronRidge.loo`), with no folds.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        What it sets is kept.
-    X, y : the training pairs and their labels
-    setting : {"A", "B", "C", "D"}
-        The inner test pairs are as new as those to predict later.
-    seed : int
-        Of the inner folds.
-    progress : callable, optional
-        Called after each fit.
-
-    Raises
-    ------
-    InputError
-        There are too few pairs or vertices for inner folds, or none of them has two labels.
     """
     grids = _grids(recipe, X)
     regs = grids.pop(("reg",), None)
     score = roc_auc if len(np.unique(y)) == 2 else _minus_mse
     if regs is not None and _is_ridge_of_complete_data(recipe, X, setting):
         how = "by leaving out each pair in turn"
-        n_folds = SettingKFold(setting, INNER_FOLDS).get_n_splits()
-        scores_of = partial(_leaving_one_out, X=X, y=y, score=score, n_folds=n_folds)
+        scores_of = partial(_leaving_one_out, X=X, y=y, score=score, progress=progress)
     else:
         how = f"on inner folds of setting {setting}"
         folds = list(SettingKFold(setting, INNER_FOLDS, random_state=seed).split(X, y))
-        by = _from_one_path if regs is not None and _has_path(recipe) else _fit_by_fit
-        scores_of = partial(by, X=X, y=y, folds=folds, score=score)
+        from_path = regs is not None and recipe.solver == "KronRidge"
+        from_path = from_path and recipe.parameter("form") == "dual"
+        by = _from_one_path if from_path else _fit_by_fit
+        scores_of = partial(_over_folds, by, X=X, y=y, folds=folds, score=score, progress=progress)
     scores = {}
     for values in product(*map(range, map(len, grids.values()))):
         # parameters whose grid moves with another's share its position
@@ -127,55 +95,51 @@ def select(
             trials = [trial]
         else:
             trials = [trial.with_parameters({"reg": float(reg)}) for reg in regs[:, 0]]
-        for k, found in enumerate(scores_of(trials, progress=progress)):
+        for k, found in enumerate(scores_of(trials)):
             scores[k, *values] = found
     if not np.isfinite(list(scores.values())).any():
         raise InputError(f"no inner fold of setting {setting} has both labels: give more pairs")
     # of equals the smallest weight, and then the smallest widths
     best = max(sorted(scores), key=lambda values: np.nan_to_num(scores[values], nan=-np.inf))
-    if regs is None:
-        best_values = best[1:]
-    else:
+    best_values = best[1:]
+    if regs is not None:
         grids, best_values = {("reg",): regs, **grids}, best
-    chosen = _at(grids, best_values)
-    edges = {}
+    chosen, edges = _at(grids, best_values), {}
     for names, position in zip(grids, best_values, strict=True):
         grid, inner = grids[names], {0: 1, len(grids[names]) - 1: -2}
         if position in inner:  # one step beyond, as wide as the last one
-            edges |= dict(zip(names, grid[position] ** 2 / grid[inner[position]], strict=True))
-    edges = {name: float(beyond) for name, beyond in edges.items()}
+            beyond = grid[position] ** 2 / grid[inner[position]]
+            edges |= dict(zip(names, map(float, beyond), strict=True))
     return Choice(recipe.with_parameters(chosen), chosen, float(scores[best]), edges, how)
 
 
-def _fit_by_fit(trials, X, y, folds, score, progress):
-    """Mean score of each trial over the folds."""
+def _over_folds(by, trials, X, y, folds, score, progress):
+    """Mean score of each trial over the folds with both labels; NaN without any."""
     found = np.full((len(folds), len(trials)), np.nan)
-    for fold, (train, test) in enumerate(folds):
-        two = len(np.unique(y[train])) > 1
-        before = trials[0].before(X[train]) if two else None  # they differ in reg alone
-        for k, trial in enumerate(trials):
-            if two:
-                fitted = trial.fit(X[train], y[train], before=before)
-                found[fold, k] = score(y[test], fitted.scores(X[test]))
-            progress()
-    return _means(found)
-
-
-def _from_one_path(trials, X, y, folds, score, progress):
-    """The same for trials that differ in reg alone, each fold's from one Krylov solve."""
-    regs = [trial.parameters["reg"] for trial in trials]
-    found = np.full((len(folds), len(trials)), np.nan)
-    for fold, (train, test) in enumerate(folds):
+    for k, (train, test) in enumerate(folds):
         if len(np.unique(y[train])) > 1:
-            predictions = trials[0].path_scores(X[train], y[train], regs, X[test])
-            found[fold] = [score(y[test], values) for values in predictions]
-        for _ in trials:
-            progress()
-    return _means(found)
+            scores = by(trials, X[train], y[train], X[test])
+            found[k] = [score(y[test], values) for values in scores]
+        progress(len(trials))
+    finite = np.isfinite(found)
+    sums = np.where(finite, found, 0).sum(axis=0)
+    nothing = np.full(len(trials), np.nan)
+    return np.divide(sums, finite.sum(axis=0), out=nothing, where=finite.any(axis=0))
 
 
-def _leaving_one_out(trials, X, y, score, n_folds, progress):
-    """The same, where every pair is predicted from all others: by the shortcut for the optimum.
+def _fit_by_fit(trials, X, y, X_test):
+    """Scores of the test pairs by each of some trials that differ in reg alone."""
+    before = trials[0].before(X)
+    return [trial.fit(X, y, before=before).scores(X_test) for trial in trials]
+
+
+def _from_one_path(trials, X, y, X_test):
+    """The same from one Krylov solve."""
+    return trials[0].path_scores(X, y, [trial.parameters["reg"] for trial in trials], X_test)
+
+
+def _leaving_one_out(trials, X, y, score, progress):
+    """Scores where every pair is predicted from all others, by the shortcut for the optimum.
 
     Labels are centred by the mean of the others, so that the mean is left out with them. The
     predictions are linear in the labels: ``ones`` are those of a label 1 everywhere.
@@ -187,8 +151,7 @@ def _leaving_one_out(trials, X, y, score, n_folds, progress):
     of_labels, of_ones = (
         trials[0].left_out_scores(X, labels, regs) for labels in (y, np.ones(len(y)))
     )
-    for _ in range(len(trials) * n_folds):
-        progress()
+    progress(INNER_FOLDS * len(trials))  # as many as folds would have taken
     return [
         score(y, values + others * (1 - ones))
         for values, ones in zip(of_labels, of_ones, strict=True)
@@ -197,19 +160,6 @@ def _leaving_one_out(trials, X, y, score, n_folds, progress):
 
 def _minus_mse(y, scores):
     return -np.mean((scores - y) ** 2)
-
-
-def _means(found):
-    """Means of the columns over what is finite; NaN where nothing is."""
-    finite = np.isfinite(found)
-    sums = np.where(finite, found, 0).sum(axis=0)
-    return np.divide(
-        sums, finite.sum(axis=0), out=np.full(found.shape[1], np.nan), where=finite.any(axis=0)
-    )
-
-
-def _has_path(recipe):
-    return recipe.solver == "KronRidge" and recipe.parameter("form") == "dual"
 
 
 def _is_ridge_of_complete_data(recipe, X, setting):
@@ -237,33 +187,24 @@ def _grids(recipe, X):
     """Grids (k, p) by the tuple of the p parameters that move together."""
     if any(recipe.scaled):
         X = recipe.scaler().fit_transform(X)
-    grids, level = {}, 1.0
-    sides = {}
-    for side, given, index in (
-        ("row", X.row_features, X.rows),
-        ("col", X.col_features, X.cols),
-    ):
+    grids, level, sides = {}, 1.0, {}
+    for side, given, index in (("row", X.row_features, X.rows), ("col", X.col_features, X.cols)):
         kernel = recipe.parameter(f"{side}_kernel")
         if kernel == "tanimoto":  # its diagonal is 1, and fingerprints stay sparse
             continue
-        features = sides[side] = _used(given, index, kernel)
+        used, _ = used_vertices(index, given.shape[0])
+        features = dense(given)[used]
         if kernel == "precomputed":
-            level *= float(np.mean(np.diagonal(features)))
+            level *= float(np.mean(np.diagonal(features[:, used])))
         elif kernel == "linear":
             level *= float(np.mean(np.sum(features**2, axis=1)))
+        sides[f"{side}_gamma"] = features
     if "reg" not in recipe.parameters:
         grids["reg",] = _REGS[:, None] * (level or 1.0)
-    names = recipe.open_widths()
-    if names:
-        bases = [1 / _median_distance(sides[name.removesuffix("_gamma")]) for name in names]
+    if names := recipe.open_widths():
+        bases = [1 / _median_distance(sides[name]) for name in names]
         grids[names] = _WIDTHS[:, None] * np.array(bases)
     return grids
-
-
-def _used(features, index, kernel):
-    used, _ = used_vertices(index, features.shape[0])
-    features = dense(features)[used]
-    return features[:, used] if kernel == "precomputed" else features
 
 
 def _median_distance(features):

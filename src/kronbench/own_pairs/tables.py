@@ -17,17 +17,7 @@ from kronbench.pairs.frames import VertexTable, pair_ids, read_pairs, read_verti
 
 @dataclass(frozen=True)
 class OwnPairs:
-    """Labelled pairs from files.
-
-    Attributes
-    ----------
-    data : PairData
-    y : (n,) float array
-    sides : (VertexTable, VertexTable)
-        Of rows and columns.
-    names : (str, str, str)
-        Columns of the pairs: id of the row, id of the column, label.
-    """
+    """Labelled pairs from files; ``names`` are the columns of row ids, column ids and labels."""
 
     data: PairData
     y: np.ndarray
@@ -53,20 +43,9 @@ def read_own_pairs(
     col: str | None = None,
     label: str | None = None,
 ) -> OwnPairs:
-    """Labelled pairs and the features of their vertices.
+    """Labelled pairs and the features of their vertices, from tables of `kronbench.io.read_table`.
 
-    Parameters
-    ----------
-    pairs, rows, cols : paths of tables
-        See :func:`kronbench.io.read_table` and :meth:`kronbench.PairData.from_frames`.
-    row, col, label : str, optional
-        Columns of ``pairs``; by default the first, the second and the third.
-
-    Raises
-    ------
-    InputError
-        As those; or labels are text, or all the same; or it is not clear which column they are,
-        or whether a table is a similarity.
+    ``row``, ``col`` and ``label`` are columns of ``pairs``, by default the first three.
     """
     sides = read_vertices(read_table(rows), "rows"), read_vertices(read_table(cols), "cols")
     for side in sides:
@@ -95,15 +74,10 @@ def read_own_pairs(
 
 @dataclass(frozen=True)
 class NewPairs:
-    """Pairs to predict.
+    """Pairs to predict: their columns of ids, and groups of positions with the pairs there.
 
-    Attributes
-    ----------
-    ids : DataFrame
-        Their two columns of ids, in the order asked for.
-    groups : list of (positions, PairData)
-        A part of the pairs has both sides from the model or from a table of new vertices: a
-        model with vertex effects knows its own vertices by their array of features.
+    A group has each side from the model, or from a table of new vertices: a model with vertex
+    effects knows its own vertices by their array of features.
     """
 
     ids: pd.DataFrame
@@ -117,21 +91,11 @@ def read_new_pairs(
     rows: str | Path | None = None,
     cols: str | Path | None = None,
 ) -> NewPairs:
-    """Pairs to predict: their ids as asked for, and the pairs over a model's kind of features.
+    """Pairs to predict, over features as those of a model's vertices, which are ``sides``.
 
-    Parameters
-    ----------
-    pairs : path of a table with the columns ``names``; others are left alone
-    sides : the vertices of the model
-    names : columns with the ids of rows and of columns
-    rows, cols : paths of tables, optional
-        Vertices that the model does not know, or with other features than it knows: the same
-        columns, in any order; of a similarity, one for each vertex of the model.
-
-    Raises
-    ------
-    InputError
-        A table cannot be read, a column is missing or unknown, or an id is in neither table.
+    ``names`` are the columns of ids. ``rows`` and ``cols`` are tables of vertices that the model
+    does not know, or with other features than it knows: the same columns, in any order; of a
+    similarity, one for each vertex of the model.
     """
     frame = read_table(pairs, ids=list(names))
     found = []
@@ -144,10 +108,9 @@ def read_new_pairs(
             table = read_vertices(read_table(path), option)
             new, features = pd.Index(table.ids).get_indexer(ids), _as_in_model(table, side)
         if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
-            first = ids[unknown[0]]
+            where = f"{path}, nor in the model" if path else "the model"
             raise InputError(
-                f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in "
-                + (f"{path}, nor in the model" if path else "the model")
+                f"{pairs}, pair {unknown[0] + 1}: {name} '{ids[unknown[0]]}' is not in {where}"
                 + ("" if path else f": give its features with {option}")
             )
         found.append((new >= 0, np.where(new >= 0, new, known), (side.features, features)))
@@ -156,8 +119,8 @@ def read_new_pairs(
     for a, b in product((False, True), repeat=2):
         part = np.flatnonzero((new_row == a) & (new_col == b))
         if part.size:
-            features = row_features[a], col_features[b]
-            groups.append((part, PairData(*features, row[part], col[part])))
+            data = PairData(row_features[a], col_features[b], row[part], col[part])
+            groups.append((part, data))
     return NewPairs(frame[list(names)], groups)
 
 
