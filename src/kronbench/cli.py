@@ -102,6 +102,11 @@ def _add_own_pairs(add):
         "rows": "row vertices: id, then numbers, similarities to all ids, or fingerprints",
         "cols": "column vertices, in the same form",
     }
+    columns = {
+        "row": "row ids (default: the first)",
+        "col": "column ids (default: the second)",
+        "label": "labels (default: the third)",
+    }
     solver = f"one of {', '.join(PAIR_SOLVERS)}, or the import path of a class"
     scaled = "scale features to mean 0 and variance 1 over the training vertices"
     selected = "choose reg and kernel widths not given by --set, by inner folds or leave-one-out"
@@ -109,9 +114,8 @@ def _add_own_pairs(add):
         for name, text in files.items():
             arg(f"--{name}", metavar="FILE", help=f"table of {text}")
         arg("--data", metavar="NAME", help="data set of your registry, instead of three tables")
-        for name, place in (("row", "first"), ("col", "second"), ("label", "third")):
-            text = f"column of the pairs with the {name} (default: the {place})"
-            arg(f"--{name}", metavar="NAME", help=text)
+        for name, text in columns.items():
+            arg(f"--{name}", metavar="NAME", help=f"column of the pairs with {text}")
         arg("--solver", required=True, help=solver)
         arg("--set", **_SET)
         arg("--scale", action="store_true", help=scaled)

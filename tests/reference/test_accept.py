@@ -58,14 +58,33 @@ def test_a_packed_table_comes_back_byte_for_byte(rows):
     assert unpacked(packed(text)) == text
 
 
-@pytest.fixture
-def plan(tmp_path, monkeypatch):
-    """A plan of a figure of four parts and a table, with a claim, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
+def plan_in(patch, folder):
+    """A plan of a figure of four parts and a table, with a claim, in this folder."""
+    patch.chdir(folder)
+    say(patch, CLAIM | {"id": "learns"})
     plan = load_plan(merged("smoke"))
     items = plan.item("airola", "figure-3"), plan.item("airola", "table-6")
-    say(monkeypatch, CLAIM | {"id": "learns"})
     return dataclasses.replace(plan, items=items, papers={"airola": plan.papers["airola"]})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a run that was accepted."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        plan = plan_in(patch, folder)
+        assert "no accepted run of this scale to compare with" in measure(plan)
+        assert "add --yes" in accept(plan)
+        assert not plan.accepted.exists()
+        accept(plan, write=True)
+    return folder
+
+
+@pytest.fixture
+def plan(made, tmp_path, monkeypatch):
+    """The plan, with that run in the current folder."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return plan_in(monkeypatch, tmp_path)
 
 
 def measure(plan, auc=0.6):
@@ -89,10 +108,6 @@ def kept(folder):
 
 
 def test_a_moved_verdict_is_on_the_page_and_in_the_summary(plan):
-    assert "no accepted run of this scale to compare with" in measure(plan)
-    assert "add --yes" in accept(plan)
-    assert not plan.accepted.exists()
-    accept(plan, write=True)
     assert "moved" not in measure(plan, auc=0.55)
     summary = measure(plan, auc=0.4)
     assert "  moved: learns: holds -> contradicted\n" in summary
@@ -102,27 +117,23 @@ def test_a_moved_verdict_is_on_the_page_and_in_the_summary(plan):
     )
     assert line in (plan.report / "index.html").read_text().replace("&gt;", ">")
     assert line in accept(plan)
-    assert "1 of 1 verdicts move against results/reference/smoke, beside 0 on times" in accept(
-        plan
-    )
+    assert "1 of 1 verdicts move against results/reference/smoke, beside 0" in accept(plan)
 
 
 def test_another_verdict_on_times_is_told_and_is_no_move(plan, monkeypatch):
     entry = claim(kind="ratio", value="risk", between="reg", slow=2.0**-10, fast=2.0**-10, bound=1)
     entry = entry | {"id": "fast", "timing": True}
     say(monkeypatch, entry)
-    measure(plan)
+    write_report(plan)
     accept(plan, write=True)
     say(monkeypatch, entry | {"check": entry["check"] | {"bound": 2}})
-    summary = measure(plan)
+    summary = write_report(plan)
     assert "moved" not in summary
     assert "other verdicts on times, which are not compared: fast\n" in summary
     assert "0 of 1 verdicts move against results/reference/smoke, beside 1 on" in accept(plan)
 
 
 def test_the_accepted_run_compares_equal_and_makes_its_page_without_it(plan):
-    measure(plan)
-    accept(plan, write=True)
     run, accepted = read_run(plan.results), read_run(plan.accepted)
     assert compare(accepted, run) == []
     assert accepted.surroundings == run.surroundings
@@ -149,8 +160,6 @@ def test_the_accepted_run_compares_equal_and_makes_its_page_without_it(plan):
 
 
 def test_what_else_changed_is_told(plan):
-    measure(plan)
-    accept(plan, write=True)
     for item in plan.items:
         for part in item.parts:
             file = item.table(part).with_suffix(".json")
@@ -163,7 +172,6 @@ def test_what_else_changed_is_told(plan):
 
 @pytest.mark.parametrize("words", ["9 s, over the cap of 5 s", "it is not installed"])
 def test_rows_that_a_run_says_it_lacks_are_known_of_both(plan, words):
-    measure(plan)
     item = plan.items[0]
     write_results(item, curves(), skipped=[f"A ended: {words}"])
     render.render(item)
@@ -174,8 +182,6 @@ def test_rows_that_a_run_says_it_lacks_are_known_of_both(plan, words):
 
 
 def test_parts_of_other_settings_or_without_a_record_are_drawn_and_named(plan):
-    measure(plan)
-    accept(plan, write=True)
     first, second = plan.items
     changed = dataclasses.replace(first, parameters={**first.parameters, "iterations": 7})
     record = files_of(plan, second, second.parts[0])[1]
@@ -189,8 +195,6 @@ def test_parts_of_other_settings_or_without_a_record_are_drawn_and_named(plan):
 
 
 def test_a_lost_table_makes_its_item_missing_and_its_claims_untested(plan):
-    measure(plan)
-    accept(plan, write=True)
     files_of(plan, plan.items[0], "Ki")[0].unlink()
     summary = accepted_page.draw_accepted(plan)
     assert "missing: airola figure-3\n" in summary
@@ -199,8 +203,6 @@ def test_a_lost_table_makes_its_item_missing_and_its_claims_untested(plan):
 
 
 def test_a_part_counts_until_something_that_it_depends_on_changes(plan):
-    measure(plan)
-    accept(plan, write=True)
     assert restorable(plan) == [], "what was measured here stays"
     measured, before = kept(plan.results / "airola" / "tables"), kept(plan.accepted)
     shutil.rmtree(plan.results)
@@ -235,8 +237,6 @@ def test_a_part_counts_until_something_that_it_depends_on_changes(plan):
 
 
 def test_surrogates_do_not_take_the_place_of_real_data(plan):
-    measure(plan)
-    accept(plan, write=True)
     before = kept(plan.accepted)
     file = plan.items[0].table("Ki").with_suffix(".json")
     change(file, data=json.loads(file.read_text())["data"] | {"source": "surrogate"})
@@ -246,8 +246,6 @@ def test_surrogates_do_not_take_the_place_of_real_data(plan):
 
 
 def test_a_run_of_fewer_papers_is_not_accepted(plan):
-    measure(plan)
-    accept(plan, write=True)
     file = plan.accepted / "verdicts.csv"
     file.write_text(file.read_text().replace("learns,airola", "learns,stock"))
     with pytest.raises(InputError, match="this run has no stock"):
@@ -255,6 +253,7 @@ def test_a_run_of_fewer_papers_is_not_accepted(plan):
 
 
 def test_the_command_needs_a_finished_run(plan, capsys):
+    (plan.report / "claims.csv").unlink()
     assert main(["accept", "--config", str(plan.save())]) == 2
     assert "claims.csv is missing" in capsys.readouterr().err
 
@@ -282,31 +281,9 @@ DAMAGED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """The folder of a run that was accepted."""
-    folder = tmp_path_factory.mktemp("made")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        plan = load_plan(merged("smoke"))
-        items = plan.item("airola", "figure-3"), plan.item("airola", "table-6")
-        say(patch, CLAIM)
-        plan = dataclasses.replace(plan, items=items, papers={"airola": plan.papers["airola"]})
-        measure(plan)
-        accept(plan, write=True)
-    return folder
-
-
-@pytest.fixture
-def whole(made, plan, tmp_path):
-    """The plan, with that run in the folder."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    return plan
-
-
 @pytest.mark.parametrize(("what", "kind"), DAMAGED)
-def test_a_damaged_file_is_refused_by_name_and_nothing_is_lost(whole, what, kind):
-    before, (figure, table) = kept(whole.accepted), whole.items
+def test_a_damaged_file_is_refused_by_name_and_nothing_is_lost(plan, what, kind):
+    before, (figure, table) = kept(plan.accepted), plan.items
     path = {
         "sidecar": figure.table("Ki").with_suffix(".json"),
         "table": figure.table("Ki"),
@@ -317,46 +294,46 @@ def test_a_damaged_file_is_refused_by_name_and_nothing_is_lost(whole, what, kind
         path.unlink()
     else:
         path.write_bytes(DAMAGES[kind](path.read_bytes()))
-    calls = [lambda: accept(whole), lambda: accept(whole, write=True)]
+    calls = [lambda: accept(plan), lambda: accept(plan, write=True)]
     if kind != "lost":  # else the item is not finished
-        calls.append(lambda: write_report(whole))
+        calls.append(lambda: write_report(plan))
     for call in calls:
         with pytest.raises(InputError) as told:
             call()
         assert str(path) in str(told.value)
         assert "\n" not in str(told.value)
-    assert kept(whole.accepted) == before
+    assert kept(plan.accepted) == before
 
 
 @pytest.mark.parametrize("content", [b"", bytes(range(256)), b"no table\n", b'a,"b\n1'])
-def test_damaged_verdicts_are_named(whole, content):
-    for path in whole.report / "claims.csv", whole.accepted / "verdicts.csv":
+def test_damaged_verdicts_are_named(plan, content):
+    for path in plan.report / "claims.csv", plan.accepted / "verdicts.csv":
         right = path.read_bytes()
         path.write_bytes(content)
         with pytest.raises(InputError, match=re.escape(str(path))):
-            accept(whole, write=True)
+            accept(plan, write=True)
         path.write_bytes(right)
 
 
-def test_a_damaged_accepted_table_is_neither_restored_nor_compared(whole):
-    item = whole.items[0]
-    table, record = files_of(whole, item, "Ki")
+def test_a_damaged_accepted_table_is_neither_restored_nor_compared(plan):
+    item = plan.items[0]
+    table, record = files_of(plan, item, "Ki")
     right = table.read_bytes()
     for content in packed("a,b\n1,2\n"), right[:-9], b"", b"junk", lzma.compress(b"a,b\n1"):
         table.write_bytes(content)
-        for call in (lambda: restore(whole, item, "Ki"), lambda: numbers_in(whole.accepted)):
+        for call in (lambda: restore(plan, item, "Ki"), lambda: numbers_in(plan.accepted)):
             with pytest.raises(InputError, match=re.escape(str(table))):
                 call()
     table.write_bytes(right)
     record.write_text("{}")
     with pytest.raises(InputError, match=re.escape(str(record))):
-        restore(whole, item, "Ki")
+        restore(plan, item, "Ki")
 
 
 @pytest.mark.parametrize("n_renamed", [0, 1, 7])
-def test_accepting_that_is_broken_off_loses_no_table(whole, monkeypatch, n_renamed):
-    before = kept(whole.accepted)
-    measure(whole, auc=0.7)
+def test_accepting_that_is_broken_off_loses_no_table(plan, monkeypatch, n_renamed):
+    before = kept(plan.accepted)
+    measure(plan, auc=0.7)
     rename, renamed = os.replace, []
 
     def breaking_off(source, target):
@@ -369,12 +346,12 @@ def test_accepting_that_is_broken_off_loses_no_table(whole, monkeypatch, n_renam
     with monkeypatch.context() as patch:
         patch.setattr(files.os, "replace", breaking_off)
         with pytest.raises(KeyboardInterrupt):
-            accept(whole, write=True)
-    now = kept(whole.accepted)
+            accept(plan, write=True)
+    now = kept(plan.accepted)
     assert len(renamed) == n_renamed
-    assert os.listdir(whole.accepted.parent) == [whole.accepted.name]
-    accept(whole, write=True)
-    after = kept(whole.accepted)
+    assert os.listdir(plan.accepted.parent) == [plan.accepted.name]
+    accept(plan, write=True)
+    after = kept(plan.accepted)
     assert now.keys() == before.keys() == after.keys()
     assert after != before
     assert all(content in (before[file], after[file]) for file, content in now.items())
@@ -388,17 +365,17 @@ def test_committed_sidecars_have_the_sum_of_their_table():
         files.check_sum(table, unpacked(table.read_bytes()).encode(), record)
 
 
-def test_costs_are_the_largest_memory_and_the_processors_time_of_a_job_beside_others(whole):
-    costs = pd.read_csv(whole.accepted / "costs.csv")
-    assert len(costs) == len(measurements(whole))
+def test_costs_are_the_largest_memory_and_the_processors_time_of_a_job_beside_others(plan):
+    costs = pd.read_csv(plan.accepted / "costs.csv")
+    assert len(costs) == len(measurements(plan))
     row = costs.iloc[0]
     assert tuple(row) == ("airola", "figure-3", "Ki", 1, 1.2, 1)
-    item = whole.items[0]
+    item = plan.items[0]
     file = item.table("Ki").with_suffix(".json")
     environment = json.loads(file.read_text())["environment"]
     change(file, environment=environment | {"threads": 2})
-    accept(whole, write=True)
-    assert pd.read_csv(whole.accepted / "costs.csv")["seconds"][0] == 1.5
+    accept(plan, write=True)
+    assert pd.read_csv(plan.accepted / "costs.csv")["seconds"][0] == 1.5
 
 
 @pytest.mark.parametrize("scale", ["default", "smoke", "paper"])

@@ -116,16 +116,6 @@ def test_rows_that_the_key_does_not_tell_apart_have_no_counterpart(tmp_path):
     assert differences(a, b) == [("rows", "airola/t")] * 2
 
 
-def test_a_missing_name_is_a_name_and_whole_numbers_are_numbers(tmp_path):
-    whole = FRAME | {"row": [1, 1, 2, 2]}
-    mixed = FRAME | {"row": [1.0, 1.0, None, None]}
-    assert differences(*(folder(tmp_path / n, frame=mixed) for n in "ab")) == []
-    assert (
-        differences(tmp_path / "a", folder(tmp_path / "c", frame=whole))
-        == [("rows", "airola/t")] * 2
-    )
-
-
 def test_texts_are_compared(tmp_path):
     a, b = folder(tmp_path / "a"), folder(tmp_path / "b", frame=changed("note", [""] * 4))
     (found,) = compare(read_run(a), read_run(b))

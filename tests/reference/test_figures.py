@@ -42,13 +42,6 @@ def commands(monkeypatch):
                 "kronbench report --config results/smoke/config.yaml",
             ],
         ),
-        (
-            ["stock", "table-6.1"],
-            [
-                "snakemake results/default/stock/table-6.1.html --cores all",
-                "kronbench report --config results/default/config.yaml",
-            ],
-        ),
     ],
 )
 def test_it_prints_the_commands_that_it_runs(commands, arguments, lines, monkeypatch, capsys):
