@@ -94,26 +94,6 @@ def test_every_group_needs_both_sides(spread):
         checks.gain(frame, **PAIRED, bound=0, spread=spread, share=0.5)
 
 
-@pytest.mark.parametrize(
-    ("gains", "share", "expected"),
-    [
-        (([0.1] * 3, [-0.1] * 3), 0.5, HOLDS),
-        (([0.1] * 3, [-0.1] * 3), 0.51, CONTRADICTED),
-        (([0.1] * 3, [-0.1] * 3), 1.0, CONTRADICTED),
-        (([0.1] * 3, [0.5, -0.3]), 0.5, HOLDS),
-        (([0.1] * 3, [0.5, -0.3]), 1.0, UNDECIDED),
-        (([-0.1] * 3, [0.5, -0.3]), 0.5, UNDECIDED),
-        (([-0.1] * 3, [0.5, -0.3]), 1.0, CONTRADICTED),
-    ],
-)
-def test_a_share_of_the_groups(gains, share, expected):
-    frame = pd.concat(methods(values, dataset=str(i)) for i, values in enumerate(gains))
-    result = checks.gain(frame, **PAIRED, bound=0, share=share, spread=FOLDS)
-    assert result.verdict == expected
-    good = sum(min(values) > 0 for values in gains)
-    assert result.measured.startswith(f"{good} of 2 groups; " if share < 1 else "smallest")
-
-
 def test_close_is_about_both_signs():
     frame = pd.DataFrame(
         {
@@ -172,16 +152,6 @@ def test_leads_asks_for_all_in_every_group(row, name):
         checks.leads(MANY.drop(row), **LEADS)
 
 
-def test_leads_at_the_best_position_of_each():
-    rising, falling = curve([0.5, 0.8], reg=1.0), curve([0.79, 0.3], reg=2.0)
-    frame = pd.concat([rising, falling]).assign(dataset="Ki")
-    arguments = {"value": "risk", "among": "reg", "leader": 1.0, "by": ["dataset"]}
-    assert verdict(checks.leads, frame, **arguments, over="iteration") == HOLDS
-    # where each is best: 0.8 and 0.79
-    near = arguments | {"over": "iteration", "slack": -0.02}
-    assert verdict(checks.leads, frame, **near) == CONTRADICTED
-
-
 def test_led_asks_for_one_that_is_ahead():
     assert verdict(checks.beaten, MANY[:3], **LED) == HOLDS
     text = "smallest lead over it -0.02 (by SVM; dataset E)"
@@ -204,25 +174,3 @@ def test_level_is_the_range_of_the_means():
     assert found(checks.flat_along, one, **arguments, bound=0.1) == outside
     with pytest.raises(NotMeasured, match="fewer than two values of reg"):
         checks.flat_along(frame[frame["reg"] == 1], **arguments, bound=1)
-
-
-@given(
-    st.lists(st.integers(-64, 64).map(lambda k: k / 128), min_size=1, max_size=6),
-    st.integers(-16, 16).map(lambda k: k / 64),
-    st.integers(-8, 8),
-)
-def test_another_unit_of_values_and_bounds_changes_no_verdict(gains, bound, power):
-    unit = 2.0**power
-    frame = methods(gains, spoiled=0.25)
-    scaled = frame.assign(auc=unit * frame["auc"])
-    for check, arguments, key in (
-        (checks.gain, PAIRED, "bound"),
-        (checks.close, PAIRED, "tolerance"),
-        (checks.leads, LEADS | {"leader": "new"}, "slack"),
-        (checks.flat_along, {"value": "auc", "over": "method", "by": []}, "bound"),
-    ):
-        one, other = (
-            verdict(check, rows, **arguments, **{key: size}, spread=FOLDS)
-            for rows, size in ((frame, bound), (scaled, unit * bound))
-        )
-        assert one == other

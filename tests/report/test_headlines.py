@@ -3,11 +3,9 @@
 import dataclasses
 
 import matplotlib
-import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench.errors import InputError
 from kronbench.papers.performance.draw import headlines
 from kronbench.report import render
 from kronbench.report.style import STYLE
@@ -79,24 +77,6 @@ def test_printed_bounds_sums_expressions_and_exponents():
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts[0].startswith("> 13\N{THIN SPACE}000 and 37\N{THIN SPACE}000 times faster; ")
     assert texts[0].endswith(" BLAS times")
-
-
-def test_what_was_not_measured_is_missing_and_doubts_are_said():
-    without = NUMBERS[NUMBERS["way"] != "slow"].assign(busy=True, source="surrogate")
-    table, item = tabulate(FAST, FAST | {"where": "n == 7"}, numbers=without)
-    (row,) = table.to_dict("records")  # the second has nothing of ours
-    assert np.isnan(row["seconds, by the paper's method"])
-    assert (row["busy"], row["source"], row["dataset"]) == (True, "surrogate", "e")
-    with matplotlib.rc_context(STYLE):
-        panel = headlines.draw(table, item).axes[0]
-    assert panel.get_yticklabels()[0].get_text() == "fast (surrogate data, busy machine)"
-
-
-def test_an_entry_that_does_not_fit_its_tables_is_refused():
-    with pytest.raises(InputError, match="'fast' selects 2 rows of p/table where 1 are added up"):
-        tabulate({key: FAST[key] for key in FAST if key != "where"})
-    with pytest.raises(InputError, match="takes 'hours', which is neither a column of p/table"):
-        tabulate(FAST | {"value": "hours"})
 
 
 def test_it_is_rendered_from_the_numbers_of_others(tmp_path, monkeypatch):
