@@ -2,11 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from kronbench.intervals import half_width
-from kronbench.report.groups import by_repeat, differences, paired, stated, table
-from kronbench.report.outcomes import NotMeasured
+from kronbench.report.groups import by_repeat, paired, stated, table
 
 FOLDS = {"over": ["fold"]}
 TWO = pd.DataFrame(
@@ -24,16 +22,6 @@ def test_differences_are_between_equal_repeats_whatever_the_order_of_the_rows():
     assert gained.to_dict() == {0: 0.0625, 1: 0.125}
     # without spread the means are compared, and there is one number
     assert paired(TWO[:4], "auc", "method", "old", "new", None, None).tolist() == [0.09375]
-
-
-def test_a_group_without_a_side_is_not_measured():
-    def found(frame):
-        return list(differences(frame, "auc", "method", "old", "new", ["dataset"], None, FOLDS))
-
-    with pytest.raises(NotMeasured, match=r"^without old and new on the same repeats"):
-        found(TWO)
-    with pytest.raises(NotMeasured, match=r"^without new \(dataset E\)$"):
-        found(TWO[:5])
 
 
 def test_each_side_stands_where_its_own_mean_is_best():

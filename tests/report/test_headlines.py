@@ -3,7 +3,6 @@
 import dataclasses
 
 import matplotlib
-import numpy as np
 import pandas as pd
 import pytest
 

@@ -108,13 +108,6 @@ def test_a_method_that_comes_late_stands_where_it_follows():
     assert grid.labels == [("a", "z"), ("a", "x"), ("b", "z"), ("b", "y"), ("b", "x")]
 
 
-def test_a_count_beside_gaps_is_a_count():
-    table = pd.DataFrame({"n": [40_000.0, 0.5, None], "kind": list("aab"), "ours": 1.0})
-    panel = {"where": {"kind": "a"}, "rows": ["n"], "columns": [VALUE], "values": {"ours": {}}}
-    (grid,) = laid_out(panel, table)
-    assert grid.labels == [("40\u2009000",), ("0.5",)]
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -172,23 +172,6 @@ def test_a_table_is_set_as_in_the_paper_and_copied_as_its_files(page):
     assert found["folded"]
 
 
-def test_what_a_reader_has_to_act_on_is_open_and_the_rest_is_folded(page):
-    read = """<script>
-    const article = document.getElementById("airola-figure-3");
-    const lists = [...article.querySelectorAll(".claims")];
-    document.body.dataset.seen = JSON.stringify({
-      open: lists.filter((list) => list.checkVisibility()).map((list) => list.innerText),
-      folded: lists.filter((list) => !list.checkVisibility()).map((list) => list.children.length),
-      said: [...article.querySelectorAll("summary")].map((line) => line.innerText),
-    });
-    </script>"""
-    found = seen(page, after=read)
-    assert len(found["open"]) == 1
-    assert found["open"][0].startswith("contradicted")
-    assert found["folded"] == [2]
-    assert any(line.startswith("Holds: 2 claims") for line in found["said"])
-
-
 @pytest.mark.parametrize(("width", "wide"), [(400, True), (1900, False)])
 def test_a_table_has_the_width_of_the_window_or_says_that_it_goes_on(page, width, wide):
     read = """<script>

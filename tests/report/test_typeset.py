@@ -128,11 +128,6 @@ def test_every_formula_is_set_in_latex(text):
     assert re.findall("[A-Za-z0-9]", kept) == re.findall("[A-Za-z0-9]", wanted)
 
 
-def test_raised_and_lowered_letters_in_latex():
-    text = typeset.latex("", "Hᵏᵢᵢ 10⁻¹⁵ λ_d Φ ½", [], [])
-    assert r"H$^{k}$$_{ii}$ 10$^{-15}$ $\lambda$\_d $\Phi$ $\frac12$}" in text
-
-
 def test_html():
     """One page with every number, its marks, and the stamp of surrogate data."""
     text = typeset.html("paper table-1", "A < B", [GRID], ["E"])

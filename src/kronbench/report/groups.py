@@ -40,15 +40,7 @@ def table(
     return rows.groupby([*keys, position], dropna=False)[value].mean().unstack(position)
 
 
-def paired(
-    group: pd.DataFrame,
-    value: str,
-    between: str,
-    low: object,
-    high: object,
-    over: str | None,
-    spread: Mapping | None,
-) -> pd.Series | None:
+def paired(group, value, between, low, high, over, spread) -> pd.Series | None:
     """Differences high - low, one for each repeat that both have; None where none has.
 
     With ``over`` each side stands at the position along that column where its own mean is largest.
@@ -66,14 +58,7 @@ def paired(
 
 
 def differences(
-    frame: pd.DataFrame,
-    value: str,
-    between: str,
-    low: object,
-    high: object,
-    by: Sequence[str],
-    over: str | None,
-    spread: Mapping | None,
+    frame, value, between, low, high, by, over, spread
 ) -> Iterator[tuple[str, pd.Series, pd.Index]]:
     """Yield (name, paired differences high - low, rows) of every group, which has both sides."""
     for name, group in groups(frame, by):
