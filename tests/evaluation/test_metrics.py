@@ -14,6 +14,7 @@ from kronbench.evaluation import (
     taxo_decision,
     taxo_loss,
 )
+from tests.class_tree.test_tree import random_parents
 
 # root 0; inner 1, 2, 4; leaves 3 (below 1), 5, 6 (below 4, which is below 2), 7 (below the root)
 TREE = np.array([-1, 0, 0, 1, 2, 4, 4, 0])
@@ -33,20 +34,12 @@ def distances(tree, leaves):
     return np.array([[half_path(tree, a, b) for b in leaves] for a in leaves])
 
 
-def random_tree(rng, size):
-    """Parents of ``size`` nodes, numbered so that parents may come after their children."""
-    tree = np.append(-1, [rng.integers(0, node) for node in range(1, size)])
-    number = np.append(0, 1 + rng.permutation(size - 1))
-    shuffled = np.empty(size, dtype=int)
-    shuffled[number] = np.where(tree < 0, -1, number[tree])
-    return shuffled, np.setdiff1d(np.arange(size), shuffled)
-
-
 @settings(deadline=None)
 @given(seed=st.integers(0, 10_000), size=st.integers(2, 25))
 def test_tree_scores_and_decisions_against_the_definition(seed, size):
     rng = np.random.default_rng(seed)
-    tree, leaves = random_tree(rng, size)
+    tree = random_parents(rng, size)
+    leaves = np.setdiff1d(np.arange(size), tree)
     C = len(leaves)
     delta = distances(tree, leaves)
     y, predicted = rng.integers(0, C, (2, 10))

@@ -21,8 +21,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
     frame = frame.assign(predictions=frame["predictions"].str.partition(", ")[0])
     family = ["dataset", "source", "predictions", "family"]
     values = frame.groupby([*family, "score", "definition"], sort=False)["value"]
-    table = values.agg(["mean", "std"]).reset_index()
-    table = table.rename(columns={"mean": "value", "std": "±"})
+    # not ``agg``, whose sums differ in the last digit
+    moments = {"value": values.apply(pd.Series.mean), "±": values.apply(pd.Series.std)}
+    table = pd.DataFrame(moments).reset_index()
     families = table.groupby(family, sort=False)
     table = table.assign(apart=table["value"] - families["value"].transform("first"))
     return table.iloc[np.argsort(families.ngroup(), kind="stable")]  # each in one piece

@@ -52,8 +52,8 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     known = np.flatnonzero(data["labels"])
     rows, cols = np.divmod(known, data["labels"].shape[1])
     y = data["labels"].ravel()[known].astype(float)
-    options = {"Gaussian": {"kernel": "gaussian", "gamma": spec["gamma"]}}
-    options = options.get(spec["kernel"], {"kernel": "linear"})
+    gaussian = {"kernel": "gaussian", "gamma": spec["gamma"]}
+    options = gaussian if spec["kernel"] == "Gaussian" else {"kernel": "linear"}
     features = data["drug_similarity"], data["target_similarity"]
     X = PairData(*(gram(of_side, **options) for of_side in features), rows, cols)
     frames = []
@@ -61,7 +61,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     def curve(name, iterations, *problem):
         return _Curve(name.lower(), *problem, spec["reg"], iterations)
 
-    def add(name, state, columns):
+    def add(name, setting, state, columns):
         printed = _printed(data, spec["kernel"], name.partition(",")[0], setting)
         names = {"pairwise": name, "setting": setting, "random_state": state}
         frames.append(_rows(columns | printed).assign(kernel=spec["kernel"], **names))
@@ -80,13 +80,13 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
                 parts = shuffle_split(X[train], *_SPLITS[setting], state)
                 inner = curve(name, iterations, X, y, *(train[part] for part in parts))
                 columns["auc_inner"] = inner.test_auc()
-            add(name, state, columns)
+            add(name, setting, state, columns)
             if name == "Cartesian":
-                add(_RENUMBERED, state, {"auc": ours.renumbered_auc()})
+                add(_RENUMBERED, setting, state, {"auc": ours.renumbered_auc()})
         if spec["stated"] is not None:
             split = shuffle_split(X, *_SPLITS[setting], spec["stated"])
             stated = curve("Kronecker", spec["stated_iterations"], X, y, *split)
-            add("Kronecker", spec["stated"], {"auc": stated.test_auc()})
+            add("Kronecker", setting, spec["stated"], {"auc": stated.test_auc()})
     return pd.concat(frames, ignore_index=True)
 
 
