@@ -3,6 +3,7 @@
 import dataclasses
 
 import matplotlib
+import numpy as np
 import pandas as pd
 import pytest
 

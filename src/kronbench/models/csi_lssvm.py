@@ -76,10 +76,8 @@ default "gaussian"
         Decrease of the criterion by each pivot.
     path_ : PrefixPath
         The machines of all ranks and weights; see :mod:`kronbench.linalg.lssvm_paths`.
-    coef_ : (k, d) array
+    coef_, intercept_ : (k, d) and (d,) arrays
         Of the machine of rank k, on the columns of the factor.
-    intercept_ : (d,) array
-        Of the machine of rank k.
 
     Notes
     -----
@@ -133,29 +131,21 @@ default "gaussian"
         """
         self._check_parameters()
         regression = self.task == "regression"
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            multi_output=regression,
-            y_numeric=regression,
-        )
+        kinds = {"multi_output": regression, "y_numeric": regression}
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **kinds)
         targets = self._encode(y)
         factor = self._decompose(X, targets)
         self.path_ = PrefixPath(factor.factor, targets)
         self.coef_, self.intercept_ = self.path_.solve(self.reg).coef()
         self.pivots_, self.gains_ = factor.pivots, factor.gains
-        self.factor_ = LowRankFactor(
-            factor.factor[factor.pivots], np.arange(factor.rank), factor.gains
-        )
+        rows = factor.factor[factor.pivots]
+        self.factor_ = LowRankFactor(rows, np.arange(factor.rank), factor.gains)
         self._pivot_points = None if self._is_precomputed() else X[factor.pivots]
         return self
 
     def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Classes (n_new,), or responses (n_new,) or (n_new, d), at X."""
-        return self._decide(self._rows(X) @ self.coef_ + self.intercept_)
+        return self._decide(self._responses(X))
 
     def staged_predict(
         self, X: ArrayLike | sparse.sparray, reg: float | None = None
@@ -171,14 +161,11 @@ default "gaussian"
     @available_if(lambda self: self.task == "classification")
     def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Responses before the decision: (n_new,) for two classes, (n_new, C) for more."""
-        responses = self._rows(X) @ self.coef_ + self.intercept_
+        responses = self._responses(X)
         return responses[:, 0] if len(self.classes_) == 2 else responses
 
     def score(
-        self,
-        X: ArrayLike | sparse.sparray,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike | sparse.sparray, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Accuracy for classification, R^2 for regression."""
         metric = accuracy_score if self.task == "classification" else r2_score
@@ -207,13 +194,16 @@ default "gaussian"
             and self.lookahead is None
             and np.ptp(targets, axis=0).any()
         ):
-            K = X if self._is_precomputed() else gram(X, kernel=self.kernel, gamma=self.gamma)
+            K = X if self._is_precomputed() else self._gram(X)
             return csi_all_ahead(K, targets, self.max_rank, self.kappa, tol=self.tol)
         kernel = X if self._is_precomputed() else KernelColumns(X, self.kernel, self.gamma)
         if self.decomposition == "cholesky":
             return incomplete_cholesky(kernel, self.max_rank, self.tol)
         lookahead = X.shape[0] if self.lookahead is None else self.lookahead
         return csi(kernel, targets, self.max_rank, self.kappa, lookahead, self.tol)
+
+    def _gram(self, *points):
+        return gram(*points, kernel=self.kernel, gamma=self.gamma)
 
     def _encode(self, y):
         if self.task == "regression":
@@ -227,13 +217,15 @@ default "gaussian"
             return 2.0 * codes[:, None] - 1.0
         return np.eye(len(self.classes_))[codes]
 
+    def _responses(self, X):
+        return self._rows(X) @ self.coef_ + self.intercept_
+
     def _rows(self, X):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         if self._is_precomputed():
             return self.factor_.transform(X[:, self.pivots_])
-        values = gram(X, self._pivot_points, kernel=self.kernel, gamma=self.gamma)
-        return self.factor_.transform(values)
+        return self.factor_.transform(self._gram(X, self._pivot_points))
 
     def _decide(self, responses):
         if self.task == "regression":

@@ -5,12 +5,10 @@ import pytest
 from scipy import sparse
 
 from kronbench.datasets.dataset import Dataset
-from kronbench.datasets.lshtc import parse_lshtc
 from kronbench.models import IndependentRidge, TwoStepRidge
 from kronbench.papers.stock.measure import mini_batches
 from kronbench.papers.stock.measure.mini_batches import _Corpus, _selected
 from kronbench.runner.job import run_experiment
-from tests.helpers import in_memory
 from tests.small_corpus import small_lshtc
 
 SPEC = {
@@ -54,6 +52,8 @@ def test_batches_end_where_one_fit_to_all_documents_does(arrays, monkeypatch):
     last = frame[frame["documents"] == len(corpus.train)]
     assert last["documents"].iloc[0] == 400
     reg, reg_cols = last[last["model"] == "two-step"][["reg", "reg_cols"]].iloc[0]
+    ends = frame["reg"].isin([0.01, 100.0]).astype(int) + frame["reg_cols"].isin([0.001, 10.0])
+    assert (frame["on_edge"] == ends).all()
     features, _, Y = corpus.labelled(corpus.train)
     psi, novel = corpus.class_features, corpus.novel_features
     G = (psi @ psi.T).toarray()
@@ -93,35 +93,6 @@ def test_weights_are_those_of_the_least_leave_one_out_error(arrays):
         .loo_grid("B", SPEC["regs"], score=lambda F: np.sum((F - Y)[:15] ** 2))
     )
     assert regs["independent-task"] == SPEC["regs"][np.argmin(errors)]
-
-
-def test_an_end_of_the_grid_is_said(arrays):
-    frame = run_experiment("stock.mini_batches", SPEC, lshtc(arrays), "lshtc")
-    for row in frame.to_dict("records"):
-        ends = (row["reg"] in (0.01, 100.0)) + (row["reg_cols"] in (0.001, 10.0))
-        assert row["on_edge"] == ends
-
-
-def test_files_of_the_challenge_go_the_same_way(arrays):
-    def lines(X, labels):
-        for i, label in enumerate(labels):
-            part = X[[i]]
-            words = sorted(zip(part.indices + 1, part.data, strict=True))
-            yield f"{label} " + " ".join(f"{word}:{count:g}" for word, count in words)
-
-    parents = arrays["parents"]
-    n_inner = len(parents) - arrays["y_novel"].max() - 1
-    files = in_memory(
-        train="\n".join(lines(arrays["X"], n_inner + arrays["y"])),
-        novel="\n".join(lines(arrays["X_novel"], n_inner + arrays["y_novel"])),
-        hierarchy="\n".join(f"{parent} {node}" for node, parent in enumerate(parents) if node),
-    )
-    parsed = parse_lshtc(files, n_words=1500)
-    drawn = run_experiment("stock.mini_batches", SPEC, lshtc(arrays), "lshtc")
-    read = run_experiment("stock.mini_batches", SPEC, lshtc(parsed, "manual"), "lshtc")
-    assert set(read["source"]) == {"manual"}
-    np.testing.assert_allclose(read["macro_auc"], drawn["macro_auc"], atol=1e-3)
-    np.testing.assert_allclose(read["instance_auc"], drawn["instance_auc"], atol=1e-3)
 
 
 def test_features_know_no_document_that_comes_later(arrays):

@@ -17,30 +17,24 @@ _OTHER_ROWS = {
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Left, seconds of each step at the largest n; right, the whole against n.
-
-    Incomplete Cholesky stands beside CSI; the axes at the right are logarithmic, with exponents.
-    """
+    """Left, seconds of each step at the largest n; right, the whole against n."""
     figure, axes = new_figure(1, 2, width=7.2, height=2.7)
     timed = frame[~frame["step"].isin(_OTHER_ROWS)]
     largest = timed[timed["n"] == timed["n"].max()].set_index("step")
     steps = largest[~largest.index.isin(_WHOLES)]
     axes[0, 0].barh(steps.index, steps["seconds"], color="C0")
-    for step, color in {"total": "C0", "incomplete Cholesky": "C1"}.items():
-        label = {"total": "CSI, whole"}.get(step, f"{step}, whole")
-        axes[0, 0].barh(label, largest.loc[step, "seconds"], color=color)
+    for (step, name), color in zip(_WHOLES.items(), ("C0", "C1"), strict=True):
+        axes[0, 0].barh(f"{name}, whole", largest.loc[step, "seconds"], color=color)
     axes[0, 0].invert_yaxis()
     axes[0, 0].set_xlabel("seconds")
     axes[0, 0].set_title(f"n = {largest['n'].iloc[0]:,.0f}, rank {largest['rank'].iloc[0]:.0f}")
     for (step, name), marker in zip(_WHOLES.items(), "os", strict=True):
         whole = timed[timed["step"] == step].sort_values("n")
         power = exponent(whole["n"], whole["seconds"])
-        (line,) = axes[0, 1].loglog(
-            whole["n"], whole["seconds"], marker + "-", label=f"{name}, $n^{{{power:.2f}}}$"
-        )
-        axes[0, 1].vlines(
-            whole["n"], whole["seconds_low"], whole["seconds_high"], lw=0.8, color=line.get_color()
-        )
+        label = f"{name}, $n^{{{power:.2f}}}$"
+        (line,) = axes[0, 1].loglog(whole["n"], whole["seconds"], marker + "-", label=label)
+        low, high = whole["seconds_low"], whole["seconds_high"]
+        axes[0, 1].vlines(whole["n"], low, high, lw=0.8, color=line.get_color())
     remark = ", busy machine" if disturbed(timed) else ""
     axes[0, 1].set_title(f"the whole{remark}")
     axes[0, 1].xaxis.set_minor_formatter(NullFormatter())  # small ranges: labels would overlap

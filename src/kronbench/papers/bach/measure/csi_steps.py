@@ -1,7 +1,5 @@
 """Cholesky with side information: the time of its steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
@@ -119,9 +117,7 @@ def _by_rank(spec, rng):
     ]
 
 
-def redo_cholesky(
-    kernel: KernelColumns, pivots: np.ndarray, rank: int
-) -> Callable[[], CholeskySteps]:
+def redo_cholesky(kernel: KernelColumns, pivots: np.ndarray, rank: int) -> Callable:
     """What does the steps behind the first ``rank`` pivots again, with columns that are kept."""
     kept = {pivot: np.array(kernel.column(pivot)) for pivot in pivots}
     columns = SimpleNamespace(column=kept.__getitem__)

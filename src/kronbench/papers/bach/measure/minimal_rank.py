@@ -1,7 +1,5 @@
 """Smallest ranks of incomplete Cholesky and CSI that do, under all readings of the protocol."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import partial

@@ -20,7 +20,7 @@ COLUMNS = SHOWN | Columns(
     clock=("ms",),
     ratios_of_clock=("over the decompositions", "over the closed form"),
     counts=("points", "iterations"),
-    numbers=("deviation", "reached"),
+    numbers=("reached",),
     texts=("work",),
     values={
         "step": (
@@ -65,5 +65,5 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
         "ms",
         "over the decompositions",
     ]
-    shown += ["over the closed form", "points", "iterations", "reached", "deviation"]
+    shown += ["over the closed form", "points", "iterations", "reached"]
     return table[[*shown, "busy", "source"]]

@@ -62,22 +62,20 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: list[pd.DataFrame]) -> pd
     curves = dict(sorted(groups, key=lambda group: (group[0][0], order[group[0][1]])))
     performance = performance.set_index(["setting", "method"])
     rows = _characteristics(frame, datasets.set_index("property"))
-    rows += [
-        _performance(curves, *key, performance)
-        for key in curves
-        if key[1] not in (BY_SUBMATRICES, peer["name"])
-    ]
+    of_peer = []
     for (setting, method, dataset), curve in curves.items():
         if method == peer["name"]:
-            rows.append(_of_peer(curve, curves[setting, peer["of"], dataset]))
-    return pd.DataFrame(rows)
+            of_peer.append(_of_peer(curve, curves[setting, peer["of"], dataset]))
+        elif method != BY_SUBMATRICES:
+            rows.append(_performance(curves, setting, method, dataset, performance))
+    return pd.DataFrame(rows + of_peer)
 
 
 def _characteristics(frame, printed):
     rows = []
     for name, quantity in CHARACTERISTICS.items():
         for dataset, part in frame.groupby("dataset", sort=False):
-            ours, paper = part[name].iloc[0], printed.loc[name, dataset]
+            ours, paper = part[name].iloc[0], printed.loc[name].get(dataset, np.nan)
             numbers = {"ours": ours, "paper": paper, "difference": round(ours - paper, 4)}
             names = {"quantity": quantity, "dataset": dataset, "source": part["source"].iloc[0]}
             rows.append(names | numbers)
@@ -100,21 +98,23 @@ def _performance(curves, setting, method, dataset, printed):
     curve = curves[setting, method, dataset]
     row, best = _best("AUC", curve), curve["auc"].max()
     row |= dict.fromkeys(["seconds", "by submatrices, s", "deviation of it"], np.nan)
+    row |= dict.fromkeys(["best AUC, less ours", "seconds over ours"], np.nan)
     row |= {"paper took": None, "by submatrices is": None}
     row["middle reg cols"] = np.exp(np.log(_near_best(curve)["reg_cols"]).mean())
     row["best less worst"] = best - curve["auc"].min()
     seconds, scoring = _seconds(curves, setting, method, dataset)
     if (setting, method.rstrip("*")) in printed.index:
         paper = printed.loc[setting, method.rstrip("*")]
-        row["paper"] = paper[f"auc_{dataset}"]
+        row["paper"] = paper.get(f"auc_{dataset}", np.nan)  # of your own data nothing is printed
         row["difference"] = round(row["ours"] - row["paper"], 4)
         if not method.endswith("*"):
-            first, took = curve.iloc[0], paper[f"time_{dataset}"]
+            first, took = curve.iloc[0], paper.get(f"time_{dataset}")
             n_predictions = len(curve) * first["targets"] * first["drugs"]
             row |= {"seconds": seconds, "busy": disturbed(curve)}
             row["seconds of AUC over those of predictions"] = scoring / seconds
             row["ns of AUC a pair"] = 1e9 * scoring / n_predictions
-            row |= {"paper took": took, "times faster": seconds_of(took) / (seconds + scoring)}
+            row["paper took"] = took
+            row["times faster"] = (seconds_of(took) if took else np.nan) / (seconds + scoring)
     if method not in ("KK", "TS"):
         return row
     other = curves.get((setting, "KK" if method == "TS" else "TS", dataset))

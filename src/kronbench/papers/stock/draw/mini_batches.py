@@ -12,11 +12,7 @@ LOOKS = {"independent-task": {"color": "C0"}, "two-step": {"color": "C4"}}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """One line for each model (Stock et al. 2016, figure 8), columns for data set and setting.
-
-    Points are open where a chosen weight is an end of its grid, which the legend says with a
-    point of its own; the titles have the weights.
-    """
+    """One line for each model; points are open where a chosen weight is an end of its grid."""
     columns = list(frame.groupby(["dataset", "setting"], sort=False))
     figure, axes = new_figure(2, len(columns), width=2.5 * len(columns) + 1.6, height=2.1)
     for col, ((dataset, setting), part) in enumerate(columns):
@@ -46,9 +42,8 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
 
 
 def _weights(part):
-    chosen = part.groupby("model")[["reg", "reg_cols"]].first()
-    return ", ".join(
-        rf"$\lambda_d$ {row['reg']:g}"
-        + (rf", $\lambda_t$ {row['reg_cols']:g} ({model})" if row["reg_cols"] else f" ({model})")
-        for model, row in chosen.iterrows()
-    ).replace("), ", ")\n")
+    lines = []
+    for model, row in part.groupby("model")[["reg", "reg_cols"]].first().iterrows():
+        of_tasks = rf", $\lambda_t$ {row['reg_cols']:g}" if row["reg_cols"] else ""
+        lines.append(rf"$\lambda_d$ {row['reg']:g}{of_tasks} ({model})")
+    return "\n".join(lines)

@@ -1,5 +1,6 @@
 """AUC against the regularization value of Kronecker ridge regression, for each data set."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -9,11 +10,7 @@ from kronbench.runner.items import Item
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """One line for each setting; a dot at the best value, a diamond at the printed best AUC.
-
-    The paper does not print its best value: the diamond stands at ours (Stock et al. 2016, figure
-    4).
-    """
+    """One line for each setting; at our best value a dot, and a diamond at the printed AUC."""
     frame = frame[frame["method"] == "KK"]
     printed = read_printed(item).set_index(["setting", "method"])
     datasets = list(frame["dataset"].unique())
@@ -25,7 +22,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             (line,) = panel.plot(curve["reg"], curve["auc"], label=f"setting {setting}")
             best = curve.loc[curve["auc"].idxmax()]
             panel.plot(best["reg"], best["auc"], "o", ms=4, color=line.get_color())
-            theirs = printed.loc[(setting, "KK"), f"auc_{dataset}"]
+            theirs = printed.loc[setting, "KK"].get(f"auc_{dataset}", np.nan)
             panel.plot(best["reg"], theirs, "D", ms=7, mfc="none", color=line.get_color())
         panel.set_xscale("log")
         panel.set_title(dataset)

@@ -15,11 +15,7 @@ _OUTLINE = [withStroke(linewidth=2.8, foreground="black")]
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Contours of AUC, a cross at the best pair, a white line around what is within 0.005 of it.
-
-    Each panel has levels of its own. The value of targets (instances) goes across, that of drugs
-    (tasks) up; a line in the colour bar is the printed best AUC (Stock et al. 2016, figure 5).
-    """
+    """Contours of AUC, a cross at the best pair, a white line around what is as good."""
     printed = read_printed(item).set_index(["setting", "method"])
     frame = frame[frame["method"] == "TS"]
     datasets, settings = list(frame["dataset"].unique()), sorted(frame["setting"].unique())
@@ -38,7 +34,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             panel.contour(across, up, auc, levels=level, colors="white", linewidths=1)
             look = {"color": "white", "mew": 1.6, "clip_on": False, "path_effects": _OUTLINE}
             panel.plot(np.log10(best["reg"]), np.log10(best["reg_cols"]), "x", **look)
-            theirs = printed.loc[(setting, "TS"), f"auc_{dataset}"]
+            theirs = printed.loc[setting, "TS"].get(f"auc_{dataset}", np.nan)
             panel.set_title(
                 f"{dataset}, {setting}: best {best['auc']:.4f}\n(printed {theirs:.4f})", fontsize=8
             )

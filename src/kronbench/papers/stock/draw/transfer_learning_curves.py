@@ -41,11 +41,7 @@ BESIDE = "1 and 0"
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Means over repetitions with a band of one standard deviation (Stock et al. 2016, figure 7).
-
-    In the top row the auxiliary tasks have labels for all proteins: zero-shot learning is level.
-    Columns of ours with labels 1 and 0 stand at the right, with the axis of the data set.
-    """
+    """Means over repetitions with a band of one standard deviation; ours at the right."""
     columns = list(frame.groupby(["dataset", "labels", "criterion"], sort=False))
     columns.sort(key=lambda column: column[0][1] == BESIDE)
     size = {"width": 2.4 * len(columns) + 1.4, "height": 2.05}

@@ -9,11 +9,7 @@ from kronbench.runner.items import Item
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Kernels beside the labels they act on: step 1 fills a row, step 2 its last entry.
-
-    All kernels share one colour scale, and step 2 that of step 1; the scales stand in the corner
-    (Stock et al. 2016, figure 2).
-    """
+    """Kernels beside the labels they act on: step 1 fills a row, step 2 its last entry."""
     matrices = {
         name: part.pivot(index="row", columns="col", values="value").to_numpy()
         for name, part in frame.groupby("matrix")
@@ -56,9 +52,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         f"     = {predicted:.4f}\n"
         f"in one step: {direct:.4f}\n"
         f"true label: {matrices['label'].item():.1f}\n\n"
-        f"Labels are $N/N^+$ = {high:.1f} and\n$-N/N^-$ = {low:.2f}, with mean 0:\n"
-        "a prediction above 0 speaks for\nan interaction. Regularization\n"
-        "shrinks it; what the AUC judges is\nthe order of pairs, not the size.",
+        f"Labels are $N/N^+$ = {high:.1f} and\n$-N/N^-$ = {low:.2f}, with mean 0.",
         transform=axes[0, 0].transAxes,
         va="top",
         fontsize=7.5,

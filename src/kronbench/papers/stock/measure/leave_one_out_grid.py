@@ -1,7 +1,5 @@
 """Leave-one-out AUC over a grid of regularization weights, in the four prediction settings."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the leave-one-out shortcuts leave out, read off from their own predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -38,6 +36,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         ignored = np.abs(influence) < 1e-9 * np.abs(influence).max()
         same = (ignored == ignored[pair]).all(axis=1)
         role = np.where(ignored[pair], np.where(same, "test", "unused"), "train")
-        found = {"setting": setting, "row": row, "col": col, "role": role}
-        frames.append(pd.DataFrame(found | {"influence": influence[pair]}))
+        found = {"setting": setting, "row": row, "col": col}
+        found |= {"role": role, "influence": influence[pair]}
+        frames.append(pd.DataFrame(found))
     return pd.concat(frames, ignore_index=True)

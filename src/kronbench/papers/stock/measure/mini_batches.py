@@ -1,7 +1,5 @@
 """Learning curves of large-scale text classification from mini-batches of documents."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

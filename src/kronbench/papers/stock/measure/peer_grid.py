@@ -4,8 +4,6 @@ The functions are called in a process of :func:`kronbench.runner.processes.one_p
 begun with :func:`begin`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numba

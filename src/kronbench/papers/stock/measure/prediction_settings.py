@@ -1,7 +1,5 @@
 """Which unlabelled pairs belong to which prediction setting, for a real label matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

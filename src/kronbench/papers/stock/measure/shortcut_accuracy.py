@@ -1,7 +1,5 @@
 """Leave-one-out shortcuts against retraining without what they leave out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

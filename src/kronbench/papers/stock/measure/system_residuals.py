@@ -1,7 +1,5 @@
 """Four ways to learn from complete pairs, each in its own equation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which labels each approach to transfer learning is given, for a real split."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,12 +1,10 @@
 """Learning curves of transfer between tasks: what labels of other drugs are worth for one drug."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -88,7 +86,7 @@ class Split(NamedTuple):
     task_fold: np.ndarray
 
     @classmethod
-    def draw(cls, spec: Mapping, data: Dataset, shape: tuple[int, int], repetition: int) -> Split:
+    def draw(cls, spec: Mapping, data: Dataset, shape: tuple[int, int], repetition: int) -> Self:
         """The split of one repetition, from a seed of its own."""
         rng = generator(spec["seed"], "transfer", data.name, repetition)
         proteins = rng.permutation(shape[0])

@@ -1,7 +1,5 @@
 """Both steps of two-step ridge regression for one new target and one new drug."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
