@@ -312,6 +312,12 @@ def test_digits_of_names_are_no_measured_numbers(loaded, text):
     assert loaded(entry(because=BECAUSE | {"text": text}))
 
 
+def test_folds_are_corrected_as_the_protocol_of_the_paper_says(loaded):
+    own = GAIN | {"spread": {"over": ["fold"], "test_over_train": 0}}
+    found = loaded(entry(check=GAIN), entry(id="b", check=own))
+    assert [claim["check"]["spread"]["test_over_train"] for claim in found] == [0.25, 0]
+
+
 def test_keys_are_shared_by_a_file_and_folders_are_read_in_order(loaded):
     words = {key: entry()[key] for key in ("sentence", "check", "place")}
     shared = {"item": "figure-6", "strictness": "loose", "place": "section 9"}
@@ -325,29 +331,6 @@ def test_keys_are_shared_by_a_file_and_folders_are_read_in_order(loaded):
 
 
 IDENTITY = {"place": "Lemma 1", "sentence": "It is so.", "tolerance": 0}
-
-
-def test_an_identity_is_a_claim_where_a_file_names_it(loaded):
-    said = {"lemma-1": IDENTITY, "lemma-2": {**IDENTITY, "strictness": "loose"}}
-    found = loaded(
-        entry(id="first"),
-        {"item": "table-1", "identities": ["lemma-1", "lemma-2"]},
-        entry(id="last"),
-        identities=said,
-    )
-    assert [claim["id"] for claim in found] == [
-        "first",
-        "airola-lemma-1",
-        "airola-lemma-2",
-        "last",
-    ]
-    check = {"kind": "vanishes", "value": "deviation", "tolerance": 0, "where": "key == 'lemma-1'"}
-    assert found[1] == {
-        **{"paper": "airola", "id": "airola-lemma-1", "place": "Lemma 1", "item": "table-1"},
-        **{"sentence": "It is so.", "strictness": "strict", "check": check},
-        **{"kind": "identity", "whose": "paper"},
-    }
-    assert found[2]["strictness"] == "loose"
 
 
 @pytest.mark.parametrize(
