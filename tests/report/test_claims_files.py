@@ -206,6 +206,12 @@ def test_a_reason_that_shows_nothing_is_refused(loaded, reason, sentence):
     assert sentence in str(refused.value)
 
 
+def test_folds_are_corrected_as_the_protocol_of_the_paper_says(loaded):
+    own = GAIN | {"spread": {"over": ["fold"], "test_over_train": 0}}
+    found = loaded(entry(check=GAIN), entry(id="b", check=own))
+    assert [claim["check"]["spread"]["test_over_train"] for claim in found] == [0.25, 0]
+
+
 def test_keys_are_shared_by_a_file_and_folders_are_read_in_order(loaded):
     words = {key: entry()[key] for key in ("sentence", "check", "place")}
     shared = {"item": "figure-6", "strictness": "loose", "place": "section 9"}

@@ -30,25 +30,25 @@ def run(spec, data, rng):
     parameter of a method that takes the values of ``grids``; the other one's column is empty.
     """
     rows = []
-    for split in tqdm(splits(spec, data), desc=data.name, unit="fold"):
-        seed = int(generator(spec["seed"], data.name, split.fold).integers(2**31))
-        test, y_test = split.tests[split.fold]()
+    for pairs, y, tests in tqdm(splits(spec, data), desc=data.name, unit="fold"):
+        ((fold, test_set),) = tests.items()
+        seed = int(generator(spec["seed"], data.name, fold).integers(2**31))
+        test, y_test = test_set()
         for name, entry in spec["methods"].items():
             over = entry["over"]
-            for value, scores in _scores(entry, spec["grids"][over], split, test, seed):
+            for value, scores in _scores(entry, spec["grids"][over], (pairs, y), test, seed):
                 empty = dict.fromkeys(spec["grids"], np.nan)
-                place = {"method": name, "fold": split.fold, **empty, over: value}
+                place = {"method": name, "fold": fold, **empty, over: value}
                 rows.append(place | {"auc": roc_auc(y_test, scores)})
     return pd.DataFrame(rows)
 
 
-def _scores(entry, grid, split, test, seed):
+def _scores(entry, grid, train, test, seed):
     """Each value of the grid with the decision values on the test pairs."""
     model = make_solver(entry["solver"], **entry["parameters"])
     if hasattr(model, "decision_path"):  # one search for all numbers of neighbours
-        model.fit(split.train, split.y_train)
-        yield from zip(grid, model.decision_path(test, grid).T, strict=True)
+        yield from zip(grid, model.fit(*train).decision_path(test, grid).T, strict=True)
         return
     for value in grid:
         model.set_params(**{entry["over"]: value}, random_state=seed)
-        yield value, model.fit(split.train, split.y_train).decision_function(test)
+        yield value, model.fit(*train).decision_function(test)

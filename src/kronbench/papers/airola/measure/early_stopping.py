@@ -41,6 +41,7 @@ def run(spec, data, rng):
         # both losses, (1 - 0)^2 / 2 and max(0, 1 - 0)^2 / 2, begin with a half for each pair
         start = len(train) / 2
         for names, solver, parameters in _variants(spec):
+            parameters = parameters | {"max_iter": spec["iterations"]}
             dual = parameters.get("form", "dual") == "dual"
             path = dual and hasattr(make_solver(solver), "path")
             curves = _path_curves if path else _fitted_curves
@@ -52,14 +53,12 @@ def run(spec, data, rng):
 
 def _variants(spec):
     """Columns that name it, solver and parameters of each curve of a weight."""
-    iterations = {"max_iter": spec["iterations"]}
     if "methods" not in spec:
-        yield {}, spec["solver"], spec["solver_parameters"] | iterations
-        return
-    for method, entry in spec["methods"].items():
-        parameters = entry["solver_parameters"] | iterations
+        yield {}, spec["solver"], spec["solver_parameters"]
+    for method, entry in spec.get("methods", {}).items():
         for form in spec["forms"]:
-            yield {"method": method, "form": form}, entry["solver"], parameters | {"form": form}
+            names, parameters = {"method": method, "form": form}, entry["solver_parameters"]
+            yield names, entry["solver"], parameters | {"form": form}
 
 
 def _path_curves(solver, parameters, regs, train, y_train, test, y_test):

@@ -93,10 +93,4 @@ def _rankrls(p, y):
 
 
 # Table 2 as printed: value, gradient, Hessian matrix.
-PRINTED = {
-    "ridge": _ridge,
-    "l1svm": _l1svm,
-    "l2svm": _l2svm,
-    "logistic": _logistic,
-    "rankrls": _rankrls,
-}
+PRINTED = dict(ridge=_ridge, l1svm=_l1svm, l2svm=_l2svm, logistic=_logistic, rankrls=_rankrls)

@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 
 import numba
@@ -13,7 +12,6 @@ from tqdm import tqdm
 
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
-from kronbench.pairs import PairData
 from kronbench.papers.airola.measure.zero_shot import drawn_pairs, zero_shot_splits
 from kronbench.runner.clock import Stopwatch, TimeCap
 from kronbench.runner.columns import TIMING, Columns, Parameter
@@ -33,26 +31,20 @@ COLUMNS = TIMING | Columns(
     },
 )
 
+_OF_CLOCK = {*TIMING, *COLUMNS.clock}
 _SMALL_BOARD = 1_000_000  # pairs of the largest board that no method is kept from by its cap
 
 
 def run(spec, data, rng):
     """One row for each method and test set (Airola & Pahikkala, tables 6 and 7).
 
-    A method has ``solver``, ``parameters``, and optionally
-
-    - ``checkerboard``, further parameters there; ``only``, "checkerboards" or "folds";
-    - ``select``, a parameter with values in ``grids``, by the mean AUC over ``inner_folds``.
-      Candidates run side by side, but not on a checkerboard;
-    - ``twin``, the same predictor by a cheaper way: it gives the scores of this one on folds that
-      are not in ``timed_folds``, and on checkerboards where this one would pass its cap; such rows
-      name it in ``scored_by`` and have no times. On the other folds it gives the selected value,
-      and the selection of this one is timed on one inner fold, which counts for all;
-    - ``time_cap``, in place of the spec's: a method that two small checkerboards predict to pass
-      its cap is not run on a large one.
-
-    The selected value stands under the parameter's name; ``on_edge`` tells whether it is the first
-    or last of its grid. ``cross_validated`` is False on a checkerboard, which is trained on once.
+    A method may ``select`` a parameter from ``grids`` by the mean AUC over ``inner_folds``. Its
+    ``twin`` is the same predictor by a cheaper way: it gives the scores on folds that are not in
+    ``timed_folds``, and on checkerboards where this one would pass its cap; such rows name it in
+    ``scored_by`` and have no times. On timed folds it gives the selected value, and the selection
+    of this one is timed on one inner fold, which counts for all. A method that two small
+    checkerboards predict to pass its ``time_cap`` is not run on a large one. ``on_edge`` tells
+    whether the selected value is the first or last of its grid.
     """
     methods, skipped = {}, []
     is_board = data.kind == "pairs"
@@ -65,9 +57,10 @@ def run(spec, data, rng):
                 skipped.append(str(reason))
     slow = _slow(methods, len(data["rows"]), spec) if is_board else {}
     rows = []
-    for split in splits(spec, data):
-        seed = int(generator(spec["seed"], data.name, split.fold).integers(2**31))
-        timed = is_board or split.fold in spec.get("timed_folds", ())
+    for train, y, tests in splits(spec, data):
+        fold = min(tests)
+        seed = int(generator(spec["seed"], data.name, fold).integers(2**31))
+        timed = is_board or fold in spec.get("timed_folds", ())
         twins = {
             name: method.twin
             for name, method in methods.items()
@@ -76,13 +69,15 @@ def run(spec, data, rng):
         found = {}
         at_hand = [name for name in methods if name not in slow and name not in twins]
         at_hand.sort(key=lambda name: bool(methods[name].twin))  # its twin comes before it
-        for name in tqdm(at_hand, desc=f"{data.name}, fold {split.fold}", unit="method"):
+        for name in tqdm(at_hand, desc=f"{data.name}, fold {fold}", unit="method"):
             method = methods[name]
             known = None if is_board else found.get(method.twin)
-            found[name] = method.measure(split, seed, known and known[0][method.selected])
+            value = known and known[0][method.selected]
+            found[name] = method.measure(train, y, tests, seed, value)
         for name, twin in twins.items():
-            if twin in found:
-                found[name] = [_untimed(row, twin) for row in found[twin]]
+            for row in found.get(twin, ()):  # what is a clock's is left out
+                scores = {key: value for key, value in row.items() if key not in _OF_CLOCK}
+                found.setdefault(name, []).append(scores | {"scored_by": twin})
         rows += [{"method": name, **row} for name in methods for row in found.get(name, ())]
     frame = pd.DataFrame(rows).assign(cross_validated=not is_board)
     frame.attrs["skipped"] = [*skipped, *slow.values()]
@@ -95,22 +90,10 @@ def with_solver(spec, name, solver, given):
     return {"methods": {**spec["methods"], name: entry}}
 
 
-@dataclass(frozen=True)
-class Split:
-    """Training pairs and labels, and functions that give the test sets of a model by number."""
-
-    train: PairData
-    y_train: np.ndarray
-    tests: Mapping
-
-    @property
-    def fold(self):
-        """The number of the first test set."""
-        return next(iter(self.tests))
-
-
 def splits(spec, data):
-    """Yield the splits of a data set, which depend on the seed and the data set alone.
+    """Yield training pairs, their labels, and by number the functions that give the test sets.
+
+    They depend on the seed and the data set alone.
 
     Drug-target data have the ``folds`` of one zero-shot split. A checkerboard is trained on whole
     and tested on ``test_boards`` fresh ones of ``test_vertices`` x ``test_vertices`` vertices.
@@ -121,12 +104,12 @@ def splits(spec, data):
             number: partial(_board, spec, data.name, number)
             for number in range(spec["test_boards"])
         }
-        yield Split(pairs, y.astype(np.int8), tests)  # ten million float64 labels are 80 MB
+        yield pairs, y.astype(np.int8), tests  # ten million float64 labels are 80 MB
         return
     pairs, y, parts = zero_shot_splits(spec, data, generator(spec["seed"], "split", data.name))
     for fold in spec["folds"]:
         train, test = parts[fold]
-        yield Split(pairs[train], y[train], {fold: partial(_subset, pairs, y, test)})
+        yield pairs[train], y[train], {fold: partial(_subset, pairs, y, test)}
 
 
 def _subset(pairs, y, index):
@@ -140,13 +123,6 @@ def _board(spec, *name, m=None):
 
 def _place(is_board):
     return "checkerboards" if is_board else "folds"
-
-
-def _untimed(row, twin):
-    """The row of a method that has the scores of another; what is a clock's is left out."""
-    clock = set(TIMING) | set(COLUMNS.clock)
-    kept = {name: value for name, value in row.items() if name not in clock}
-    return kept | {"scored_by": twin}
 
 
 def _slow(methods, n, spec):
@@ -190,7 +166,7 @@ class _Method:
             model.set_params(random_state=seed)
         return model.set_params(**{self.selected: value}) if self.selected else model
 
-    def measure(self, split, seed, value=None):
+    def measure(self, pairs, y, tests, seed, value=None):
         """One row for each test set of a split; selection and fit are those of all.
 
         Where the selected ``value`` is known, the time to select is that of one inner fold, times
@@ -199,27 +175,27 @@ class _Method:
         with Stopwatch() as selection:
             known = value is not None
             if not known:
-                value = self.select(split.train, split.y_train, seed)
+                value = self.select(pairs, y, seed)
             elif len(self.grid) > 1:
-                self.inner_areas(split.train, split.y_train, seed, self._inner_folds[:1])
+                self.inner_areas(pairs, y, seed, self._inner_folds[:1])
         if known:
             selection.count_as(len(self._inner_folds))
         model = self.make(seed, value)
         with Stopwatch() as fit:
-            model.fit(split.train, split.y_train)
+            model.fit(pairs, y)
         chosen = dict.fromkeys(("reg", "n_neighbors", "on_edge", "scored_by"))
         if self.selected:
             at_end = len(self.grid) > 1 and value in (self.grid[0], self.grid[-1])
             chosen |= {self.selected: value, "on_edge": int(at_end)}
         rows = []
-        for fold, test_set in split.tests.items():
+        for fold, test_set in tests.items():
             test, y_test = test_set()
             with Stopwatch() as prediction:
                 scores = scores_of(model, test)
             watches = {"selection": selection, "fit": fit, "prediction": prediction}
             timing = selection.timing() + fit.timing() + prediction.timing()
             row = {"fold": fold, "auc": roc_auc(y_test, scores), "n_test": len(test)}
-            row |= timing.columns() | chosen | {"n": len(split.train)}
+            row |= timing.columns() | chosen | {"n": len(pairs)}
             rows.append(
                 row | {f"{name}_cpu": watch.cpu_seconds for name, watch in watches.items()}
             )

@@ -44,19 +44,14 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """One row for each model that was timed (Airola & Pahikkala, figures 6 and 7).
 
-    ``sizes`` increase: with data, numbers of training pairs, each a subset of the next; without,
-    of vertices of checkerboards, tested on one as large with new vertices. Of a solver,
-    ``slow_prediction`` has the regs whose own decision function is timed beside the vec trick, and
-    ``same_as`` names one with the same numbers: if they are not, it is left out with a reason.
+    ``sizes`` are numbers of training pairs or, without data, of vertices of checkerboards.
+    ``slow_prediction`` has the regs for which a solver's own decision function is timed beside the
+    vec trick; ``same_as`` names a solver with the same numbers: if they differ, a reason is given.
+    Solvers of one class have a process of their own, since the threads of several libraries in one
+    would wait for each other on the clock; at each size processes and solvers take turns.
 
-    The solvers of one class have a process of their own, since the threads of several libraries
-    in one would wait for each other on the clock. At each size the processes follow one another,
-    and the solvers of each take turns.
-
-    ``task`` is "training" or "prediction"; ``method`` is the solver, or "<solver> by vec trick".
     Points predicted to pass the time cap are not run: the last row before has the prediction in
-    ``next_seconds``. ``deviation`` is the largest difference of the decision values of both ways
-    to predict, relative to the largest.
+    ``next_seconds``. ``deviation`` is that of the decision values of both ways to predict.
     """
     # Here: on import it makes a lock, which is not for the copies of a process to remove.
     from tqdm import tqdm
@@ -85,7 +80,12 @@ def run(spec, data, rng):
                 for process in processes:
                     process.apply(_call, ("measure", fold, size, list(different)))
         results = [process.apply(_call, ("results",)) for process in processes]
-    frame = _frame(results)
+    frame = pd.DataFrame([row for rows, _ in results for row in rows])
+    # of each point the training first
+    order = {"by": ["fold", "size", "task"], "ascending": [True, True, False]}
+    frame = frame.sort_values(**order, kind="stable", ignore_index=True)
+    if "next_seconds" not in frame:
+        frame["next_seconds"] = np.nan
     ends = [sentence for _, ended in results for sentence in ended]
     frame.attrs["skipped"] = list(dict.fromkeys([*skipped, *different.values(), *ends]))
     if data is None:
@@ -119,14 +119,6 @@ def _different(scores, entries):
                     f"from those of {other} by {deviation:.1e} of the largest"
                 )
     return sentences
-
-
-def _frame(results):
-    """The rows of all processes, each point's training first."""
-    frame = pd.DataFrame([row for rows, _ in results for row in rows])
-    order = {"by": ["fold", "size", "task"], "ascending": [True, True, False]}
-    frame = frame.sort_values(**order, kind="stable", ignore_index=True)
-    return frame if "next_seconds" in frame else frame.assign(next_seconds=np.nan)
 
 
 # The solvers of this process, where it is one of those that ``run`` starts.

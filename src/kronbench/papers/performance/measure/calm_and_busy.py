@@ -37,19 +37,11 @@ def run(spec, data, rng):
     """One row for each of ``lines`` and its ``ways``, of which the first is the plain one.
 
     A line is a process of its own, in which all ways take turns twice: alone, and beside as many
-    ``programs`` that keep a processor busy as this job has threads. Its ``work``:
+    ``programs`` that keep a processor busy as this job has threads. Ways are methods of a product,
+    its threads (0: those of the job), further parameters of a fit, factorizations, or modules that
+    a program imports before it makes twenty products, from its start to its end, alone.
 
-    - "product": R (G kron K) R' v with random pairs and Gaussian kernels of one uniform feature on
-      (0, 100); ways are names of its methods;
-    - "threads": the same by ``method``; ways have numbers of threads, 0 for those of the job;
-    - "fit": of ``solver`` on a checkerboard; ways have further parameters;
-    - "factor": of ``rank`` columns of a Gaussian kernel; "incomplete Cholesky" and "CSI";
-    - "import": a program, alone, from start to end, that makes twenty products; ways are the
-      modules that it imports first.
-
-    ``times_faster`` is over the first way; what was measured beside the programs begins with
-    "beside", and ``slow_down`` is those seconds over the calm ones. ``deviation`` is that of a
-    product from the first way's.
+    ``times_faster`` is over the first way, ``slow_down`` that of the programs.
     """
     # Here: on import it makes a lock, which is not for the copies of a process to remove.
     from tqdm import tqdm

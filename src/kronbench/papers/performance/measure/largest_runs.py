@@ -47,19 +47,12 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """Rows of three kinds, told apart by ``task``, each with its ``solver``.
 
-    "KronSVM": a fit for each of ``solvers`` and its ``sizes`` (m = q), and the prediction of
-    ``test_pairs`` pairs between new vertices. ``products`` is ``seconds`` in units of one product
-    with the training matrix (of the primal form, with X and X' together). ``objective`` is the
-    regularized risk in the end, none of a solver that regularizes by its steps.
-
-    "factor": incomplete Cholesky and CSI of one rank in turn, for each of ``factor_sizes``, with
-    kernel columns on demand (Bach & Jordan 2005, section 5.3). ``columns`` counts those that G has
-    room for, ``ratio`` is over the seconds of incomplete Cholesky, and ``peak_bytes`` is what of
-    the peak was not there before, for each of the n ``columns`` numbers of G, which take 8.
-
-    "fingerprints": ridge regression on ``rank`` landmarks of the compounds' Tanimoto kernel, and
-    the prediction of as many pairs of new compounds, of whose variance ``r2`` is predicted;
-    ``trace_error`` is what the landmarks miss of the kernel's trace.
+    "KronSVM": a fit for each of ``solvers`` and its ``sizes`` (m = q), and the prediction of pairs
+    between new vertices; ``products`` is ``seconds`` in units of a product with Q. "factor":
+    incomplete Cholesky and CSI of one rank in turn, with kernel columns on demand (Bach & Jordan
+    2005, section 5.3); ``peak_bytes`` is what of the peak was not there before, for each number of
+    G. "fingerprints": ridge regression on landmarks of the compounds' Tanimoto kernel, and the
+    prediction of as many pairs of new compounds; ``trace_error`` is what the landmarks miss.
     """
     rows = []
     for name, entry in spec["solvers"].items():
@@ -92,29 +85,18 @@ def _measure(name, entry, m, spec):
         scores = model.decision_function(test)
     operator = model.prediction_operator(pairs)
     v = np.where(y > 0, 1.0, -1.0).astype(dtype)
-    multiply = _gram_product(operator) if model.form == "primal" else operator.matvec
+    # With Q = X X', which the dual form has in one.
+    primal = model.form == "primal"
+    multiply = (lambda v: operator.matvec(operator.rmatvec(v))) if primal else operator.matvec
     multiply(v)
     _, product = measure(lambda: multiply(v))
-    return {
-        "task": "KronSVM",
-        "solver": name,
-        "m": m,
-        "n": len(pairs),
-        **timing.columns(),
-        "busy": timing.busy or product.busy,
-        "product_seconds": product.seconds,
-        "products": timing.seconds / product.seconds,
-        "predict_pairs": len(test),
-        "predict_seconds": prediction.seconds,
-        "auc": roc_auc(y_test, scores),
-        "objective": np.nan if model.iterated else model.objective_path_[-1],
-        "peak_mib": peak,
-    }
-
-
-def _gram_product(design):
-    """Of the pairs' kernel matrix X X' = Q, which the dual form has in one."""
-    return lambda v: design.matvec(design.rmatvec(v))
+    row = {"task": "KronSVM", "solver": name, "m": m, "n": len(pairs), "peak_mib": peak}
+    row |= timing.columns() | {"busy": timing.busy or product.busy}
+    row |= {"product_seconds": product.seconds, "products": timing.seconds / product.seconds}
+    row |= {"predict_pairs": len(test), "predict_seconds": prediction.seconds}
+    # steps of iterated regularization have no one objective
+    objective = np.nan if model.iterated else model.objective_path_[-1]
+    return row | {"auc": roc_auc(y_test, scores), "objective": objective}
 
 
 def _board(dtype, m, rng, **options):
@@ -176,21 +158,11 @@ def _measure_fingerprints(size, spec):
     _, timing = measure(lambda: model.fit(pairs, y))
     with Stopwatch() as prediction:
         predicted = model.predict(test)
-    return {
-        "task": "fingerprints",
-        "solver": "KronRidge on landmarks",
-        "m": m,
-        "q": q,
-        "n": n,
-        **timing.columns(),
-        "busy": timing.busy or prediction.timing().busy,
-        "rank": model[0].row_landmarks_.shape[0],
-        "trace_error": model[0].row_trace_error_,
-        "predict_pairs": n,
-        "predict_seconds": prediction.seconds,
-        "r2": r2_score(y_test, predicted),
-        "peak_mib": peak_mib(),
-    }
+    row = {"task": "fingerprints", "solver": "KronRidge on landmarks", "m": m, "q": q, "n": n}
+    row |= timing.columns() | {"busy": timing.busy or prediction.timing().busy}
+    row |= {"rank": model[0].row_landmarks_.shape[0], "trace_error": model[0].row_trace_error_}
+    row |= {"predict_pairs": n, "predict_seconds": prediction.seconds}
+    return row | {"r2": r2_score(y_test, predicted), "peak_mib": peak_mib()}
 
 
 def _on_landmarks(entry, rank):

@@ -1,6 +1,6 @@
 """Seconds, rate and memory of the sampled Kronecker product, a process for each method."""
 
-import importlib.metadata
+from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
@@ -38,15 +38,10 @@ def run(spec, data, rng):
     """One row for each of ``methods``, its sizes (m = q), ``dtypes`` and ``threads``.
 
     A product R (G kron K) R' v with n = ``fraction`` m^2 random pairs and Gaussian kernels of one
-    uniform feature. "matrix product" is the BLAS on two square matrices of order m; "RLScore", the
-    product of the papers' authors, is left out with a reason where it is not installed. A process
-    for each point, because threads of BLAS and numba that wait for each other would be measured.
-
-    ``gflops`` counts the operations of the sparse method for every route but "matrix product";
-    ``setup_seconds`` ends with the first product; ``chosen`` is what "auto" took, or the version
-    of RLScore; ``deviation`` is the largest of some outputs from sums over all coefficients,
-    relative to the largest; ``blas_share`` is the rate relative to a matrix product of ``order``
-    in turn with it; ``speed_up`` is over the sparse method.
+    uniform feature, or of two square matrices by BLAS. A process for each point, because threads
+    of BLAS and numba that wait for each other would be measured. ``gflops`` counts the operations
+    of the sparse method for every other; ``deviation`` is that of some outputs from sums over all
+    coefficients; ``blas_share`` is over a matrix product of ``order``, in turn with it.
     """
     # Here: on import it makes a lock, which is not for the copies of a process to remove.
     from tqdm import tqdm
@@ -67,18 +62,14 @@ def run(spec, data, rng):
                 with one_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
                     row = pool.apply(_measure, (point, spec["fraction"], spec["order"]))
                 rows.append(point | row)
-    frame = _compared(pd.DataFrame(rows))
-    frame.attrs["skipped"] = skipped
-    return frame
-
-
-def _compared(frame):
-    """The frame with every time relative to the sparse method's; busy where either was."""
+    frame = pd.DataFrame(rows)
+    # Every time beside that of the sparse method; busy where either was.
     keys = ["m", "dtype", "threads"]
-    sparse_rows = frame[frame["method"] == "sparse"].set_index(keys)[["seconds", "busy"]]
-    own = sparse_rows.reindex(pd.MultiIndex.from_frame(frame[keys]))
-    frame["speed_up"] = own["seconds"].to_numpy() / frame["seconds"]
-    frame["busy"] |= own["busy"].fillna(False).astype(bool).to_numpy()
+    plain = frame[frame["method"] == "sparse"].set_index(keys)[["seconds", "busy"]]
+    plain = plain.reindex(pd.MultiIndex.from_frame(frame[keys]))
+    frame["speed_up"] = plain["seconds"].to_numpy() / frame["seconds"]
+    frame["busy"] |= plain["busy"].fillna(False).astype(bool).to_numpy()
+    frame.attrs["skipped"] = skipped
     return frame
 
 
@@ -114,8 +105,9 @@ def _measure(point, fraction, order):
             if method == "scipy":
                 product, chosen = _scipy_product(G, K, rows, cols), ""
             elif method == "RLScore":
-                product = _reference_product(vec_trick, G, K, rows, cols)
-                chosen = importlib.metadata.version("rlscore")
+                # in C order, with pairs in 32 bits on either side
+                pairs = [rows.astype(np.int32), cols.astype(np.int32)] * 2
+                product, chosen = (lambda v: vec_trick(v, G, K, *pairs)), version("rlscore")
             else:
                 operator = SampledKroneckerOperator(G, K, rows, cols, method=kind)
                 product, chosen = operator.matvec, operator.method
@@ -159,9 +151,3 @@ def _scipy_product(G, K, rows, cols):
         return u
 
     return product
-
-
-def _reference_product(vec_trick, G, K, rows, cols):
-    """Algorithm 1 of its authors: both matrices in C order, pairs in 32 bits on either side."""
-    pairs = rows.astype(np.int32), cols.astype(np.int32)
-    return lambda v: vec_trick(v, G, K, *pairs, *pairs)
