@@ -47,18 +47,6 @@ def check_output(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> 
 
     That is: what is no plain file, a write-protected one, one that is read as well, and a folder
     where nothing can be written. A link stands for the file that it leads to.
-
-    Parameters
-    ----------
-    path : path
-        The file to write; it need not exist, its folder must.
-    inputs : iterable of path or None
-        The files that are read, None for one that is not given.
-
-    Raises
-    ------
-    InputError
-        What is wrong with the path.
     """
     try:
         check_replaceable(path)
@@ -96,13 +84,6 @@ def replacing(path: str | Path) -> Iterator[Path]:
     An interrupted or failed block leaves what stood there before, and nothing else; what a killed
     one left goes when the same file is written again. The mode of the file that is replaced is
     kept; of a link, the file that it leads to is replaced.
-
-    Raises
-    ------
-    InputError
-        As for ``check_replaceable``.
-    OSError
-        ``path`` cannot be written; the error names it.
     """
     with replacing_all([path]) as (temporary,):
         yield temporary
@@ -115,13 +96,6 @@ def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
     New files never stand beside old ones: all old ones are gone before the first new one appears,
     and the file that is asked for first appears last. So a process that is killed in between
     leaves a set without its first file, which is due again.
-
-    Raises
-    ------
-    InputError
-        As for ``check_replaceable``.
-    OSError
-        One of the files cannot be written; the error names it.
     """
     paths, temporaries, modes = [Path(path) for path in paths], {}, []
     places = [Path(os.path.realpath(path)) for path in paths]
@@ -195,19 +169,7 @@ def editing(folder: Path) -> Iterator[Path]:
 
 
 def read_json(path: str | Path, **kinds: type) -> dict:
-    """The mapping in a JSON file.
-
-    Parameters
-    ----------
-    path : path
-    kinds : type
-        Keys that it has, and the types of their values.
-
-    Raises
-    ------
-    InputError
-        The file is missing or damaged, in one sentence that names it.
-    """
+    """The mapping in a JSON file."""
     try:
         content = json.loads(Path(path).read_bytes())
     except OSError as error:
@@ -237,13 +199,7 @@ def check_sum(file: Path, content: bytes, record: Path) -> None:
 
 
 def checked(file: Path) -> bytes:
-    """The content of a file that has its sha256 in the ``.json`` file of the same name.
-
-    Raises
-    ------
-    InputError
-        One of the two is missing or damaged, or the file was changed since it was written.
-    """
+    """The content of a file that has its sha256 in the ``.json`` file of the same name."""
     try:
         content = file.read_bytes()
     except OSError as error:

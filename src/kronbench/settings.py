@@ -19,13 +19,7 @@ _NUMBER = re.compile(
 
 
 def read_yaml(path: str | Path) -> Any:
-    """The content of a YAML file, in which no key may be given twice.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is not valid YAML.
-    """
+    """The content of a YAML file, in which no key may be given twice."""
     try:
         return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_OnceLoader)
     except OSError as error:
@@ -36,11 +30,6 @@ def read_yaml(path: str | Path) -> Any:
 
 def validate(content: object, schema: str, what: str | Path) -> None:
     """Check against ``<schema>.schema.yaml``; an unknown key is named, with those that are known.
-
-    Raises
-    ------
-    InputError
-        The first fault: ``what``, the place in it, and what is wrong.
     """
     validator = jsonschema.Draft202012Validator(read_yaml(schema_path(schema)))
     errors = validator.iter_errors(content)

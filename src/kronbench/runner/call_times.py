@@ -25,11 +25,6 @@ def watched_calls(
 
     The seconds of a method that calls another watched one are the other's alone, so that those of
     all methods add up to no more than the block takes. In one thread: that of the block.
-
-    Yields
-    ------
-    dict
-        ``Calls`` by the keys of ``methods``. Three tenths of a microsecond a call are added.
     """
     calls = {key: Calls() for key in methods}
     inner = []  # of each watched call that runs: the seconds of the watched calls inside it

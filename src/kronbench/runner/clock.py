@@ -148,11 +148,6 @@ def in_turn(
     Each is called at least ``least`` times, and until its calls took ``enough`` seconds together
     or were ``most``; but not again once they took ``patience`` seconds. What is loaded or compiled
     on first use is the caller's to warm up before.
-
-    Returns
-    -------
-    dict
-        For each name the result of the last call, and the ``Timing`` of all.
     """
     watches = {name: [] for name in functions}
     results = {}

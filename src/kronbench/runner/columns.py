@@ -141,12 +141,6 @@ class Columns:
             The module with the declaration, for the message.
         parameters, datasets
             Those of the item, for the values that they list.
-
-        Raises
-        ------
-        InputError
-            A column that is not declared, a key that does not tell rows apart, a count that is no
-            whole number, or a value that the declaration does not have.
         """
         for column in frame:
             if column not in self:
@@ -214,13 +208,7 @@ def recorded(record: Mapping[str, list[str]]) -> Columns:
 
 @functools.cache
 def declared(module: str) -> Columns | None:
-    """The ``COLUMNS`` of a module of this package, which is not imported; None if it has none.
-
-    Raises
-    ------
-    InputError
-        It is no expression of the names of this module.
-    """
+    """The ``COLUMNS`` of a module of this package, which is not imported; None if it has none."""
     file = file_of(module)
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "COLUMNS":
@@ -236,13 +224,7 @@ def declared(module: str) -> Columns | None:
 
 
 def columns_measured(item: Item) -> Columns:
-    """The columns of the result tables of an item, those of the runner among them.
-
-    Raises
-    ------
-    InputError
-        Its experiment declares none.
-    """
+    """The columns of the result tables of an item, those of the runner among them."""
     columns = declared(item.experiment_module)
     if columns is None:
         raise InputError(f"{item.experiment_module} has no COLUMNS: say what its columns are")

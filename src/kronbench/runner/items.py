@@ -226,14 +226,7 @@ class Plan:
 
 
 def load_plan(config: Mapping | str | Path) -> Plan:
-    """The plan of a merged configuration (a mapping, or the file that holds it).
-
-    Raises
-    ------
-    InputError
-        An unknown key, paper, item or parameter, a solver path that leads nowhere inside the
-        package, or a mirror with a password: named, before any work.
-    """
+    """The plan of a merged configuration (a mapping, or the file that holds it)."""
     if isinstance(config, str | Path):
         file, config = config, read_yaml(config)
         if not isinstance(config, Mapping):
@@ -289,11 +282,6 @@ def check_scale(plan: Plan) -> None:
 
     Its results would be taken for those of the scale. Where the data come from is free: each
     table says it.
-
-    Raises
-    ------
-    InputError
-        The first setting that differs, and what to do.
     """
     for shipped in load_scales():
         if shipped.scale != plan.scale:

@@ -24,13 +24,7 @@ from kronbench.runner.seeds import generator
 
 
 def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
-    """Measure one part of an item with the given threads; write its table and its sidecar.
-
-    Raises
-    ------
-    InputError
-        The item measures nothing itself, or has no such part.
-    """
+    """Measure one part of an item with the given threads; write its table and its sidecar."""
     if item.numbers_of:
         others = ", ".join(f"{other.paper} {other.name}" for other in item.numbers_of)
         raise InputError(
@@ -97,11 +91,6 @@ def run_experiment(
 
     Adds the columns ``dataset`` (as the paper spells it), ``source``, ``seed`` and ``peak_mib``
     (largest resident set of the process so far, MiB).
-
-    Raises
-    ------
-    InputError
-        The table is not as the experiment declares it in its ``COLUMNS``.
     """
     paper, _, name = experiment.partition(".")
     module = importlib.import_module(f"kronbench.papers.{paper}.measure.{name}")

@@ -16,20 +16,7 @@ PAPER_NAME = "[a-z][a-z0-9-]*"
 
 
 def use_outside(user: Mapping[str, str]) -> None:
-    """Make the folder and the registry of a configuration's ``user`` known to this process.
-
-    Parameters
-    ----------
-    user : mapping
-        ``path``, a folder before the import path; ``registry``, a file of data sets that takes
-        the place of ``KRONBENCH_REGISTRY``; ``papers``, the folders of papers; each may be left
-        out.
-
-    Raises
-    ------
-    InputError
-        There is no such folder, or it is no paper's.
-    """
+    """Make the folder and the registry of a configuration's ``user`` known to this process."""
     for folder in map(Path, user.get("papers", ())):
         _check_paper(folder)
         add_paper(folder)

@@ -38,15 +38,6 @@ def one_process(
 
     It is a copy of a process that has imported ``module`` and called nothing, so that no thread of
     numba or of a BLAS is there: to start and import takes a second and a half, a copy none.
-
-    Parameters
-    ----------
-    module : str
-        Import path of the module that the work is from.
-    environment : dict of str, optional
-        Variables that are read on import: with any, the process is no copy and imports anew.
-    initializer, initargs
-        Called in the process before anything else.
     """
     context = multiprocessing.get_context("spawn" if environment else "forkserver")
     if not environment:

@@ -135,15 +135,7 @@ def page_digest(plan: Plan) -> str:
 
 
 def code_of(*modules: str, but: Iterable[str] = ()) -> dict[str, str]:
-    """The sha256 of the code of what modules import, directly or not, themselves included.
-
-    Parameters
-    ----------
-    modules : str
-        Import paths.
-    but : iterable of str
-        Modules that are left out, with what only they import.
-    """
+    """The sha256 of the code of what modules import, directly or not, themselves included."""
     seen, waiting, found = set(but), list(modules), {}
     while waiting:
         name = waiting.pop()

@@ -24,15 +24,7 @@ class SolverMissing(Exception):
 
 
 def make_solver(path: str, **parameters: Any) -> Any:
-    """The estimator at an import path such as ``kronbench.models.KronSVM``, with parameters.
-
-    Raises
-    ------
-    SolverMissing
-        The package that holds it is not installed: skip it, and report the reason.
-    InputError
-        The path leads nowhere, or the estimator does not know a parameter.
-    """
+    """The estimator at an import path such as ``kronbench.models.KronSVM``, with parameters."""
     solver = import_solver(path)
     try:
         return solver(**parameters)
@@ -60,16 +52,7 @@ def check_import_path(path: str) -> None:
 
 
 def import_object(path: str) -> Any:
-    """The object at an import path such as ``kronbench.models.KronSVM``.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        The package that should hold it, or one that it needs, is not installed.
-    InputError
-        The path leads nowhere in a package that is there, the nearest name is told; a name is
-        that of an installed package, misspelt; or the module fails when it is imported.
-    """
+    """The object at an import path such as ``kronbench.models.KronSVM``."""
     module_name, _, name = path.rpartition(".")
     package, *parts = module_name.split(".")
     if not package:

@@ -18,11 +18,6 @@ def warm_up(parameters: Iterable[Mapping]) -> None:
 
     numba keeps the code in its cache. A solver knows itself what it needs: the class method
     ``warm_up`` is called where it has one.
-
-    Parameters
-    ----------
-    parameters : iterable of mappings
-        Parameters of the items whose solvers are warmed up; what is not installed is left out.
     """
     rng = np.random.default_rng(0)
     pairs, y = small_pairs()
