@@ -23,30 +23,19 @@ _HOST = "host of a virtual machine"
 
 @dataclass(frozen=True)
 class Timing:
-    """What a clock saw of some work.
+    """What a clock saw of some work."""
 
-    Attributes
-    ----------
-    seconds, seconds_low, seconds_high : float
-        Median, smallest and largest wall seconds of the repeats.
-    repeats : int
-    cpu_seconds : float
-        Median processor seconds, all threads of the process together.
-    waiting : float
-        Share of the time for which the thread that waited longest was ready to run and did not,
-        because other programs had the processors: 0 on a calm machine, and where the system does
-        report it. The longest wait counts, since one late thread delays all that wait for it.
-    threads : int
-        Threads that the work was allowed.
-    """
-
+    # wall seconds of the repeats: median, smallest, largest
     seconds: float
     seconds_low: float
     seconds_high: float
     repeats: int
-    cpu_seconds: float
+    cpu_seconds: float  # median, of all threads of the process together
+    # Share of the time for which the thread that waited longest was ready to run while other
+    # programs had the processors. One late thread delays all others, so the longest wait counts.
+    # It is 0 on a calm machine, or where the system does not report it.
     waiting: float
-    threads: int
+    threads: int  # that the work was allowed
 
     @property
     def busy(self) -> bool:
@@ -86,11 +75,8 @@ class Timing:
 class Stopwatch:
     """Context manager that adds up its blocks: work that is measured in pieces, once.
 
-    Attributes
-    ----------
-    seconds, cpu_seconds, waited_seconds : float
-        Wall seconds, processor seconds (those of programs that were started and ended there with
-        them), and seconds for which a thread of this process waited, of all blocks so far.
+    ``cpu_seconds`` includes programs that were started and ended in a block; ``waited_seconds`` is
+    the time for which a thread of this process waited for a processor.
     """
 
     def __init__(self):
@@ -110,7 +96,7 @@ class Stopwatch:
         )
 
     def count_as(self, number: int) -> None:
-        """Count what was measured so far so many times, where the rest of the work is alike."""
+        """Scale the totals by ``number``, for work whose remaining repeats cost the same."""
         self.seconds *= number
         self.cpu_seconds *= number
         self.waited_seconds *= number
@@ -120,19 +106,9 @@ class Stopwatch:
         return _timing([self])
 
 
-def measure(
-    function: Callable,
-    *,
-    least: int = 3,
-    enough: float = 0.5,
-    most: int = 9,
-    patience: float = 4.0,
-) -> tuple[object, Timing]:
-    """Call a function again and again; see :func:`in_turn`."""
-    ((result, timing),) = in_turn(
-        {"": function}, least=least, enough=enough, most=most, patience=patience
-    ).values()
-    return result, timing
+def measure(function: Callable, **options: float) -> tuple[object, Timing]:
+    """Call a function again and again, with the options of :func:`in_turn`."""
+    return in_turn({"": function}, **options)[""]
 
 
 def in_turn(
@@ -146,8 +122,8 @@ def in_turn(
     """Call functions one after the other, round by round, so that slow times meet all of them.
 
     Each is called at least ``least`` times, and until its calls took ``enough`` seconds together
-    or were ``most``; but not again once they took ``patience`` seconds. What is loaded or compiled
-    on first use is the caller's to warm up before.
+    or were ``most``; but not again once they took ``patience`` seconds. Callers must warm up
+    functions that load or compile on first use. Gives the last result and the ``Timing`` of each.
     """
     watches = {name: [] for name in functions}
     results = {}
