@@ -29,7 +29,7 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def validate(content: object, schema: str, what: str | Path) -> None:
-    """Check against ``<schema>.schema.yaml``, in one sentence with the place of the first fault."""
+    """Check against ``<schema>.schema.yaml``, in one sentence with the place of a fault."""
     validator = jsonschema.Draft202012Validator(read_yaml(schema_path(schema)))
     errors = validator.iter_errors(content)
     error = min(errors, key=lambda error: list(map(str, error.absolute_path)), default=None)
