@@ -90,9 +90,13 @@ def public_functions(body):
                 yield node
 
 
+# The rooms that a user imports.
+LIBRARY = ("linalg", "pairs", "class_tree", "models", "evaluation", "datasets", "own_pairs")
+
+
 def test_every_public_function_says_the_types_of_what_it_takes_and_gives():
     seen, untyped = 0, []
-    for file in sorted(PACKAGE.rglob("*.py")):
+    for file in sorted(file for room in LIBRARY for file in (PACKAGE / room).rglob("*.py")):
         for function in public_functions(ast.parse(file.read_text(encoding="utf-8")).body):
             given = function.args
             arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
@@ -105,7 +109,7 @@ def test_every_public_function_says_the_types_of_what_it_takes_and_gives():
                 place = f"{file.relative_to(PACKAGE)}:{function.lineno}"
                 untyped.append(f"{place} {function.name}: {', '.join(missing)}")
             seen += 1
-    assert seen > 500
+    assert seen > 300
     assert not untyped, "\n".join(untyped)
 
 

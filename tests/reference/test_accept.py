@@ -392,15 +392,13 @@ def test_a_job_asks_for_more_than_it_took_and_twice_as_much_again(scale):
 
 def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(tmp_path):
     rows = [
-        ("a", "airola", "evidence", "paper", "holds"),
-        ("b", "airola", "evidence", "paper", "contradicted"),
-        ("c", "airola", "identity", "paper", "holds"),
-        ("d", "airola", "identity", "ours", "contradicted"),
-        ("e", "airola", "evidence", "ours", "holds"),
-        ("f", "performance", "evidence", "ours", "undecided"),
-        ("g", "field", "evidence", "field", "contradicted"),
+        ("a", "airola", "paper", "holds"),
+        ("b", "airola", "paper", "contradicted"),
+        ("e", "airola", "ours", "holds"),
+        ("f", "performance", "ours", "undecided"),
+        ("g", "field", "field", "contradicted"),
     ]
-    verdicts = pd.DataFrame(rows, columns=["id", "paper", "kind", "whose", "verdict"])
+    verdicts = pd.DataFrame(rows, columns=["id", "paper", "whose", "verdict"])
     verdicts = verdicts.assign(item="figure-1", timing=False, cause="", measured="1")
     verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
     machine = {"cpu": "a cpu", "cores": 2, "last": "2026-11-21T20:00:00"}
@@ -410,9 +408,9 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(tmp_path):
     for _ in range(2):
         update_readme(readme, tmp_path)
     text = readme.read_text()
-    heads = "| paper | holds | undecided | contradicted | not tested | identities | our own |"
+    heads = "| paper | holds | undecided | contradicted | not tested | our own |"
     assert text.startswith(f"before\n{BEGIN}\n{heads}\n")
-    assert "| `airola` | 1 | 0 | 1 | 0 | 1 of 2 | 1 of 1 |" in text
-    assert "| `performance` | 0 | 0 | 0 | 0 | 0 | 0 of 1 |" in text
-    assert "| `field` | 0 | 0 | 1 | 0 | 0 | 0 |" in text
+    assert "| `airola` | 1 | 0 | 1 | 0 | 1 of 1 |" in text
+    assert "| `performance` | 0 | 0 | 0 | 0 | 0 of 1 |" in text
+    assert "| `field` | 0 | 0 | 1 | 0 | 0 |" in text
     assert text.endswith(f"2026-11-21, a cpu, 2 cores.\n{END}\nafter\n")

@@ -116,7 +116,7 @@ def change(path, value):
         (
             ("papers", "airola", "figure-1"),
             {"n_row_folds": 4},
-            "unknown key 'n_row_folds'; this item can be told: datasets, fold, fraction",
+            "unknown key 'n_row_folds'; this item can be told: datasets, fraction, inner_folds, ",
         ),
         (
             ("papers", "airola", "figure-3"),

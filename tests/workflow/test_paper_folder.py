@@ -125,7 +125,6 @@ def change(name, old, new):
             "neither draw.* nor tabulate",
         ),
         (change("claims/claims.yaml", "kind: gain", "kind: gains"), "gains"),
-        (change("claims/claims.yaml", "value: accuracy", "value: acc"), "acc"),
         (change("paper.yaml", "[wine-178]", "[wine-187]"), "there is no data set 'wine-187'"),
         (change("data.yaml", "data:WINE", "data:VINE"), "'measure.data:VINE': .* 'VINE'"),
         (

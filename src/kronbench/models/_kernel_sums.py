@@ -177,12 +177,12 @@ def validation_loss(
     K = combined(fold.rows, row_weights)
     G = combined(fold.cols, col_weights)
     train, test = fold.train, fold.test
-    gram = SampledKroneckerOperator(K, G, train.rows, train.cols)
+    operator = SampledKroneckerOperator(K, G, train.rows, train.cols)
     cross = SampledKroneckerOperator(K, G, test.rows, test.cols, train.rows, train.cols)
     options = {"shift": reg, "tol": tol, "max_iter": max_iter, "verify": False}
-    a = minres(gram, fold.y_train, **options).x
+    a = minres(operator, fold.y_train, **options).x
     r = cross.matvec(a) - fold.y_test
-    b = minres(gram, cross.rmatvec(r), **options).x
+    b = minres(operator, cross.rmatvec(r), **options).x
     A = _matrix(train, a)
     C = _matrix(test, r) - _matrix(train, b)
     scale = 2 / len(r)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from kronbench.linalg import (
     KernelColumns,
@@ -43,28 +42,9 @@ class VertexFeatures:
             vertices = features[used]
             columns = KernelColumns(vertices, kernel, gamma)
         factor = incomplete_cholesky(columns, tol=TOLERANCE[self._dtype] / 2)
-        self._keep(vertices[factor.pivots], factor.factor[factor.pivots])
-
-    def _keep(self, pivots, triangle):
-        rank = len(triangle)
-        self._pivots = pivots
+        self._pivots, rank = vertices[factor.pivots], len(factor.pivots)
+        triangle = factor.factor[factor.pivots]
         self._factor = LowRankFactor(triangle, np.arange(rank), np.zeros(rank))
-
-    def arrays(self) -> dict[str, np.ndarray | sparse.csr_array]:
-        """All that is not in the kernel and in the shape of the training features, by name."""
-        if self._is("linear"):
-            return {}
-        return {"pivots": self._pivots, "triangle": self._factor.factor}
-
-    @classmethod
-    def restored(cls, side, kernel, gamma, dtype, shape, arrays) -> VertexFeatures:
-        """The map whose :meth:`arrays` these are, of training features of a shape."""
-        found = cls.__new__(cls)
-        found._side, found._kernel, found._gamma = side, kernel, gamma
-        found._shape, found._dtype = shape, np.dtype(dtype)
-        if arrays:
-            found._keep(**arrays)
-        return found
 
     def __call__(self, features):
         """Features (p, k) of p vertices, given as those of the training set are; O(p k^2)."""

@@ -393,7 +393,7 @@ def _per_node(value, n_nodes, name):
     return np.broadcast_to(value, n_nodes)
 
 
-def forget_fit(estimator: BaseEstimator) -> None:
+def forget_fit(model: BaseEstimator) -> None:
     """Take away what an earlier fit left: the attributes whose names end in an underscore."""
-    for name in [name for name in vars(estimator) if name.endswith("_")]:
-        delattr(estimator, name)
+    for name in [name for name in vars(model) if name.endswith("_")]:
+        delattr(model, name)

@@ -157,14 +157,6 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         y = check_targets(X, y)
         return self._finish(X, y, *self._chosen(X, y, params))
 
-    def _restore(self, X, y, params, dual_coef):
-        """As fitted to X and y with the choice ``params``, from the coefficients found then."""
-        self._set_sums(X, np.asarray(y, dtype=np.float64), *self._chosen(X, y, params))
-        self.best_estimator_.X_fit_ = X.with_features(*self.kernels_)
-        self.best_estimator_.intercept_ = 0.0
-        self.dual_coef_ = self.best_estimator_.dual_coef_ = dual_coef
-        return self
-
     def _chosen(self, X, y, params):
         """The weights of all kernels and effects, and reg, of an earlier choice."""
         weights = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Self
 
@@ -31,16 +32,15 @@ class PairNeighborsClassifier(PairClassifier):
     ``_path(X, n_neighbors)`` has the decision values (n, L) for L increasing numbers.
     """
 
-    def decision_path(self, X: PairData, n_neighbors: ArrayLike) -> np.ndarray:
+    def decision_path(self, X: PairData, n_neighbors: Sequence[int]) -> np.ndarray:
         """Decision values (n, L) for L numbers of neighbours, from one search.
 
         Column l is the ``decision_function`` of a model with ``n_neighbors[l]``.
         """
         X = self._checked_pairs(X)
-        wanted = np.atleast_1d(n_neighbors)
-        for number in wanted:
+        for number in n_neighbors:
             self._check_neighbors(number)
-        increasing, position = np.unique(wanted, return_inverse=True)
+        increasing, position = np.unique(n_neighbors, return_inverse=True)
         return self._path(X, increasing)[:, position]
 
     def _decision_function(self, X):

@@ -71,12 +71,12 @@ class PairLibSVM(PairClassifier):
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on n pairs with labels y (n,) of two values; between quadratic and cubic in n."""
         signs = self._start_fit(X, y)
-        parameter = self._parameter()
+        settings = self._settings()
         if self.precompute:
-            parameter.kernel_type = kernel_names.PRECOMPUTED
-            model = svm_train(_KernelProblem(signs, X, self.gamma), parameter)
+            settings.kernel_type = kernel_names.PRECOMPUTED
+            model = svm_train(_KernelProblem(signs, X, self.gamma), settings)
         else:
-            model = svm_train(_Problem(signs, X), parameter)
+            model = svm_train(_Problem(signs, X), settings)
         # LibSVM counts a class as positive by the order of the labels that it met
         orientation = model.get_labels()[0]
         count = (model.l,)
@@ -107,13 +107,13 @@ class PairLibSVM(PairClassifier):
             values[h] = value.value
         return values
 
-    def _parameter(self):
-        parameter = svm_parameter("-q")
-        parameter.C = 1.0 / self.reg
-        parameter.gamma = self.gamma
-        parameter.eps = self.tol
-        parameter.cache_size = self.cache_mib
-        return parameter
+    def _settings(self):
+        settings = svm_parameter("-q")
+        settings.C = 1.0 / self.reg
+        settings.gamma = self.gamma
+        settings.eps = self.tol
+        settings.cache_size = self.cache_mib
+        return settings
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -157,7 +157,7 @@ class _Model(svm_model):
     def __init__(self, fitted):
         super().__init__()
         self._space, starts = _nodes(fitted.support_pairs_)
-        self.param = fitted._parameter()
+        self.param = fitted._settings()
         self.nr_class = 2
         self.l = len(fitted.dual_coef_)
         self.SV = _pointers(self._space, starts)

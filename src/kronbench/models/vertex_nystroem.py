@@ -110,29 +110,6 @@ class VertexNystroem(VertexTransformer):
         left = diagonal - np.einsum("ij,ij->i", images, images)
         return landmarks, float(max(left.max(), 0.0)), float(max(left.sum(), 0) / diagonal.sum())
 
-    def _arrays(self):
-        """All that a transform needs beside the parameters, by name."""
-        return {
-            f"{side}_{name}": getattr(getattr(self, f"_{side}_map"), name)
-            for side in ("row", "col")
-            if self._changes(side)
-            for name in ("landmarks", "triangle")
-        }
-
-    def _restore(self, arrays):
-        """As fitted, from :meth:`_arrays`; what landmarks miss is not known any more."""
-        self._done = {}
-        for side in ("row", "col"):
-            landmarks = arrays.get(f"{side}_landmarks")
-            setattr(self, f"{side}_landmarks_", landmarks)
-            if self._changes(side):
-                kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
-                triangle = arrays[f"{side}_triangle"]
-                if triangle.shape != 2 * (landmarks.shape[0],):
-                    raise ValueError(f"{side}_triangle has shape {triangle.shape}")
-                setattr(self, f"_{side}_map", _Map(landmarks, kernel, gamma, triangle))
-        return self
-
     def _changes(self, side):
         return getattr(self, f"{side}_kernel") is not None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import copy as shallow_copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -153,7 +153,7 @@ class PairData:
                 )
             if index.size == 0:
                 index = index.astype(np.intp)  # numpy makes an empty list a float array
-        subset = copy(self)
+        subset = shallow_copy(self)
         subset.rows, subset.cols = self.rows[index], self.cols[index]
         return subset
 

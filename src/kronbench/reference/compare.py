@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from kronbench.errors import InputError
 from kronbench.reference.accepted import numbers_in, records_of, short_items, surroundings
@@ -149,10 +150,11 @@ def _numbers(name: str, a: Run, b: Run) -> Iterator[Difference]:
             first = _place(frame.index.difference(both)[0])
             text = f"{lost} of {len(frame)} rows of {side} have no counterpart ({first})"
             yield Difference("clock" if short else "rows", name, text, lost / len(frame))
-    for column in (*columns.counts, *columns.numbers, *columns.texts):
-        if column in left and column in right:
+    for column in columns.compared(left):
+        if column in right:
             pair = left.loc[both, column], right.loc[both, column]
-            yield from _moved(f"{name}, {column}", *pair, column in columns.texts)
+            is_text = not all(map(is_numeric_dtype, pair))
+            yield from _moved(f"{name}, {column}", *pair, is_text)
 
 
 def _columns(name, a, b) -> Columns:

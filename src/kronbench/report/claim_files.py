@@ -20,8 +20,6 @@ from kronbench.runner.items import Plan
 from kronbench.settings import read_yaml, validate
 
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
-# Arguments of a check that name one column.
-_COLUMNS = ("value", "interval", "repeats", "over", "between", "among", "at_largest")
 # Checks of seconds in which the unit cancels.
 _RELATIVE_CHECKS = {"ratio", "scales"}
 
@@ -53,9 +51,8 @@ def load_statements(plan: Plan) -> Statements:
                 getattr(statements, part).extend({"paper": paper, **entry} for entry in entries)
             for entry in content.get("headlines", []):
                 place = f"{file}: headline '{entry['sentence']}'"
-                named = [*entry["of"], entry["theirs"], entry["ours"], entry["times"]]
-                columns = _columns(place, {"paper": paper, **entry}, plan)
-                _check_columns(place, columns, named, entry["where"])
+                _columns(place, {"paper": paper, **entry}, plan)
+                _check_query(place, entry["where"])
             for entry in content.get("claims", []):
                 entry = {"paper": paper, "whose": PAPER, **content.get("shared", {}), **entry}
                 for claim in _each(entry, f"{file}: claim '{entry['id']}'"):
@@ -127,8 +124,8 @@ def _check(place, claim, plan, seen):
         claim.pop("strictness", None)  # which its file shares
     if "because" in claim:
         entry, place = shown_by(claim), f"{place}, its reason,"
-        columns = _columns(place, entry, plan)
-        _check_columns(place, columns, [entry["value"]], entry["where"])
+        _columns(place, entry, plan)
+        _check_query(place, entry["where"])
 
 
 def _check_check(place, claim, columns):
@@ -145,10 +142,8 @@ def _check_check(place, claim, columns):
         inspect.signature(CHECKS[kind]).bind(None, **arguments)
     except TypeError as error:
         raise InputError(f"{place} gives the check '{kind}' other arguments: {error}") from None
-    spread = arguments.get("spread", {}).get("over", [])
-    named = [arguments[key] for key in _COLUMNS if key in arguments]
-    _check_columns(place, columns, [*named, *arguments.get("by", ()), *spread], where)
-    for column in spread:
+    _check_query(place, where)
+    for column in arguments.get("spread", {}).get("over", []):
         if column not in columns.repeats:
             raise InputError(
                 f"{place} takes the spread over '{column}', which tells no repeats apart; "
@@ -169,32 +164,24 @@ def shown_by(claim: Mapping) -> dict:
 
 
 def _columns(place, entry, plan):
-    """The columns that the rows of an entry can have."""
-    columns, names = Columns(), (entry["item"], *entry.get("also", ()))
-    for name in names:
+    """What is declared of the columns of the items that an entry reads."""
+    columns = Columns()
+    for name in (entry["item"], *entry.get("also", ())):
         if name not in plan.papers[entry["paper"]]["items"]:
             raise InputError(f"{place} reads {entry['paper']} {name}, which is not an item")
         item = plan.item(entry["paper"], name)
         measured = entry.get("reads") == "measurements"
         columns |= columns_measured(item) if measured else columns_shown(item)
-    return columns | Columns(key=("item",)) if len(names) > 1 else columns
+    return columns
 
 
-def _check_columns(place, columns, named, where=None):
-    """Refuse columns that no row of an entry can have, and a query that cannot be read."""
-    if where:
-        try:
-            named = [*named, *(column for column, _ in compared_in(where))]
-        except SyntaxError as error:
-            raise InputError(
-                f"{place} has a 'where' that cannot be read: {where} ({error.msg})"
-            ) from None
-    for column in named:
-        if column not in columns:
-            raise InputError(
-                f"{place} names the column '{column}', which its rows do not have; they have: "
-                + ", ".join(columns)
-            )
+def _check_query(place, where):
+    try:
+        list(compared_in(where or "True"))
+    except SyntaxError as error:
+        raise InputError(
+            f"{place} has a 'where' that cannot be read: {where} ({error.msg})"
+        ) from None
 
 
 def compared_in(where: str) -> Iterator[tuple[str, list]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from kronbench.errors import InputError
 from kronbench.reference.verdicts import CONTRADICTED, OURS, UNTESTED
 from kronbench.report.checks import CHECKS
 from kronbench.report.claim_files import compared_in, shown_by
@@ -141,6 +142,10 @@ def judge(
         return Outcome(UNTESTED, str(reason))
 
 
+# Arguments of a check that name one column.
+_NAMES_A_COLUMN = ("interval", "repeats", "over", "between", "among", "at_largest")
+
+
 def _checked(claim, frame, scale, other_data):
     if "untestable" in claim:
         raise NotMeasured(claim["untestable"])
@@ -157,8 +162,10 @@ def _checked(claim, frame, scale, other_data):
         rows = rows[rows["source"] != "own"]
     if rows.empty:
         raise NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
-    if value not in rows:
-        raise NotMeasured(f"the table has no column '{value}'")
+    named = [arguments[key] for key in _NAMES_A_COLUMN if key in arguments]
+    for column in (value, *named, *arguments.get("by", ())):
+        if column not in rows:
+            raise NotMeasured(f"the table has no column '{column}'")
     surrogates = sorted(rows.loc[rows["source"] == "surrogate", "dataset"].unique())
     if surrogates:
         raise NotMeasured(_SURROGATE + ", ".join(surrogates))
@@ -201,11 +208,14 @@ def headlines(entries: list[dict], plan: Plan) -> list[dict]:
             continue
         item = plan.item(entry["paper"], entry["item"])
         measured = entry["theirs"] in columns_shown(item).clock  # theirs, on this machine
-        rows = (
-            read_numbers(item)
-            .query(entry["where"])
-            .dropna(subset=[entry["theirs"], entry["ours"]])
-        )
+        numbers = read_numbers(item)
+        for column in (*entry["of"], entry["theirs"], entry["ours"], entry["times"]):
+            if column not in numbers:
+                raise InputError(
+                    f"{entry['paper']}: headline '{entry['sentence']}' names the column "
+                    f"'{column}', which {item.name} does not have"
+                )
+        rows = numbers.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
         if len(rows):
             rows = [_headline_row(entry, row, measured) for row in rows.to_dict("records")]
             found.append({**entry, "rows": rows})

@@ -56,7 +56,7 @@ def render(item: Item) -> None:
                 f"{place}: its table has no column {' and no '.join(sorted(missing))}: keep those "
                 "of the rows, which say what is a surrogate's"
             )
-        columns.check(numbers, place, item.parameters, item.parts)
+        columns.check(numbers, place)
     surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
     shown = set(", ".join(numbers["dataset"].astype(str)).split(", "))
     others = [

@@ -10,10 +10,9 @@ the names of this module, so that it can be read without importing numba and the
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -23,88 +22,35 @@ from kronbench.runner.source_imports import file_of
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """The values of a column that the parameters of an item list.
-
-    Attributes
-    ----------
-    path : tuple of str
-        Where they stand: the keys of a mapping, the entries of a list, or one value; ``"*"`` goes
-        on into each entry of either.
-    suffix : str
-        What the experiment adds to each of them, which makes it a text; None leaves it as it is.
-    """
-
-    path: tuple[str, ...]
-    suffix: str | None = None
-
-    def values(self, parameters: Mapping) -> Iterator:
-        """The values of one scale; none where a parameter of the path is missing."""
-        places = [parameters]
-        for key in self.path:
-            if key == "*":
-                places = [entry for place in places for entry in _entries(place)]
-            else:
-                places = [place[key] for place in places if key in place]
-        for place in places:
-            # the names of a mapping
-            for value in place if isinstance(place, Mapping | list) else [place]:
-                yield value if self.suffix is None else f"{value}{self.suffix}"
-
-
-@dataclass(frozen=True)
 class Columns:
-    """The columns that a table may have, by what they are; it need not have all of them.
+    """The columns of a table that are more than numbers and texts to compare, by what they are.
 
-    ``a | b`` has the columns of both; what ``b`` says of a column counts.
-
-    Attributes
-    ----------
-    key : tuple of str
-        They tell the rows apart: no two rows have the same values in all of them.
-    repeats : tuple of str
-        Those of the key that tell repeats of one measurement apart: folds, splits, draws.
-    clock : tuple of str
-        Read from a clock, or in proportion to it: seconds, rates. Said of a machine, never judged.
-    ratios_of_clock : tuple of str
-        Ratios and exponents of seconds of one run: judged, but not compared between runs.
-    counts : tuple of str
-        Whole numbers.
-    numbers : tuple of str
-        All other numbers that the mathematics, the data and the seed determine, and printed ones.
-    texts : tuple of str
-        What is said of a row without telling it apart; flags too.
-    conditions : tuple of str
-        Under which a row was measured: memory, threads, other programs, where the data came from.
-        Not compared between runs.
-    values : mapping of str to tuple
-        All values that a column has at any scale: fixed ones, and each a ``Parameter`` of the
-        item. A column that is not named may have others.
+    A table need not have all of them. All that is not named here is determined by the mathematics,
+    the data and the seed, and is compared between runs. ``a | b`` has the columns of both; what
+    ``b`` says of a column counts.
     """
 
+    # They tell the rows apart: no two rows have the same values in all of them.
     key: tuple[str, ...] = ()
+    # Those of the key that tell repeats of one measurement apart: folds, splits, draws.
     repeats: tuple[str, ...] = ()
+    # Read from a clock, or in proportion to it: seconds, rates. Claims never judge them.
     clock: tuple[str, ...] = ()
+    # Ratios and exponents of seconds of one run: judged, but not compared between runs.
     ratios_of_clock: tuple[str, ...] = ()
-    counts: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
+    # How a row was measured: memory, threads, other programs, where the data came from. Not
+    # compared between runs.
     conditions: tuple[str, ...] = ()
-    values: Mapping[str, tuple] = field(default_factory=dict)
 
     def __or__(self, other: Columns) -> Columns:
         parts = {}
         for kind in _KINDS:
             mine = (name for name in getattr(self, kind) if name not in other)
             parts[kind] = (*mine, *getattr(other, kind))
-        repeats = (*self.repeats, *other.repeats)
-        return Columns(**parts, repeats=repeats, values={**self.values, **other.values})
+        return Columns(**parts, repeats=(*self.repeats, *other.repeats))
 
     def __contains__(self, column: str) -> bool:
         return any(column in getattr(self, kind) for kind in _KINDS)
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for kind in _KINDS for name in getattr(self, kind))
 
     @property
     def timed(self) -> tuple[str, ...]:
@@ -115,36 +61,12 @@ class Columns:
         """The columns of the key that a table has; one that it lacks is the same in all rows."""
         return [name for name in self.key if name in frame]
 
-    def known_values(self, parameters: Mapping, datasets: Iterable[str]) -> dict[str, set]:
-        """The values that columns may have, by column, for the parameters of one item."""
-        rules = dict(self.values)
-        datasets = tuple(datasets)
-        if datasets and "dataset" in self:  # an item of other items' numbers lists none
-            rules["dataset"] = (*datasets, *rules.get("dataset", ()))
-        known = {}
-        for column, entries in rules.items():
-            known[column] = set()
-            for entry in entries:
-                is_rule = isinstance(entry, Parameter)
-                known[column].update(entry.values(parameters) if is_rule else [entry])
-        return known
+    def compared(self, frame: pd.DataFrame) -> list[str]:
+        """The columns of a table whose values two runs have in common."""
+        return [name for name in frame if name not in self]
 
-    def check(
-        self, frame: pd.DataFrame, place: str, parameters: Mapping, datasets: Iterable[str]
-    ) -> None:
-        """Refuse a table that is not as declared.
-
-        Parameters
-        ----------
-        frame : DataFrame
-        place : str
-            The module with the declaration, for the message.
-        parameters, datasets
-            Those of the item, for the values that they list.
-        """
-        for column in frame:
-            if column not in self:
-                raise InputError(f"{place}: COLUMNS does not declare the column '{column}'")
+    def check(self, frame: pd.DataFrame, place: str) -> None:
+        """Refuse a table whose rows the key does not tell apart; ``place`` declares the key."""
         key = self.key_of(frame)
         again = frame.duplicated(key, keep=False) if key else frame.index >= 1
         if again.any():
@@ -153,37 +75,22 @@ class Columns:
                 f"{place}: the key of COLUMNS does not tell {again.sum()} rows apart ({row}); "
                 "give it a column that differs"
             )
-        for column in self.counts:
-            if column in frame:
-                counted = frame[column].dropna().astype(float)
-                if (counted != counted.round()).any():
-                    raise InputError(f"{place}: the count '{column}' is no whole number")
-        for column, known in self.known_values(parameters, datasets).items():
-            if column in frame:
-                strange = set(frame[column].dropna()) - known
-                if strange:
-                    raise InputError(
-                        f"{place}: COLUMNS does not declare the value "
-                        f"{_listed(strange)} of '{column}'"
-                    )
 
     def record(self, frame: pd.DataFrame) -> dict[str, list[str]]:
         """What a sidecar keeps: the names of the columns that a table has, by what they are."""
-        kinds = {kind: getattr(self, kind) for kind in ("repeats", *_KINDS)}
-        found = {kind: [name for name in names if name in frame] for kind, names in kinds.items()}
+        found = {
+            kind: [name for name in getattr(self, kind) if name in frame]
+            for kind in ("repeats", *_KINDS)
+        }
         return {kind: names for kind, names in found.items() if names}
 
 
-_KINDS = [
-    entry.name for entry in dataclasses.fields(Columns) if entry.name not in ("repeats", "values")
-]
+_KINDS = ("key", "clock", "ratios_of_clock", "conditions")
 
 # What the runner adds to each row.
 RUNNER = Columns(
     key=("dataset",),
-    counts=("seed",),
     conditions=("source", "peak_mib"),
-    values={"source": ("download", "mirror", "manual", "own", "surrogate", "generated")},
 )
 
 # What ``Timing.columns`` says of timed work.
@@ -194,16 +101,12 @@ TIMING = Columns(
 
 # What every drawing says of its rows: of which data, where these came from, whether the machine
 # was busy.
-SHOWN = Columns(
-    key=("dataset",),
-    conditions=("source", "busy"),
-    values={"source": RUNNER.values["source"]},
-)
+SHOWN = Columns(key=("dataset",), conditions=("source", "busy"))
 
 
 def recorded(record: Mapping[str, list[str]]) -> Columns:
     """The declaration that a sidecar or an accepted run keeps."""
-    return Columns(**{kind: tuple(names) for kind, names in record.items()})
+    return Columns(**{kind: tuple(record.get(kind, ())) for kind in ("repeats", *_KINDS)})
 
 
 @functools.cache
@@ -213,7 +116,7 @@ def declared(module: str) -> Columns | None:
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "COLUMNS":
             expression = compile(ast.Expression(node.value), str(file), "eval")
-            names = {"Columns": Columns, "Parameter": Parameter, "SHOWN": SHOWN, "TIMING": TIMING}
+            names = {"Columns": Columns, "SHOWN": SHOWN, "TIMING": TIMING}
             try:
                 return eval(expression, {"__builtins__": {}}, names)
             except (NameError, TypeError) as error:
@@ -234,13 +137,3 @@ def columns_measured(item: Item) -> Columns:
 def columns_shown(item: Item) -> Columns:
     """The columns of the numbers that an item shows: those of its drawing, else as measured."""
     return declared(item.drawing_module) or columns_measured(item)
-
-
-def _listed(values):
-    return ", ".join(sorted(map(repr, values)))
-
-
-def _entries(place):
-    if isinstance(place, Mapping):
-        return place.values()
-    return place if isinstance(place, list) else [place]

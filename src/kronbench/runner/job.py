@@ -104,5 +104,5 @@ def run_experiment(
     if "peak_mib" not in frame:
         frame["peak_mib"] = round(peak_mib(), 1)
     frame.attrs = attrs
-    (RUNNER | module.COLUMNS).check(frame, f"experiment {experiment}", spec, [dataset])
+    (RUNNER | module.COLUMNS).check(frame, f"experiment {experiment}")
     return frame

@@ -42,7 +42,7 @@ def test_section_3_2_norm_and_kernel_matrix():
 def test_section_3_2_gradients_and_hessians_of_the_objective(design):
     loss, norm = LOSSES["logistic"], Q if design is Q else np.eye(X.shape[1])
     x, v = 0.01 * RNG.standard_normal((2, design.shape[1]))
-    H = np.diag(loss.hessian_diagonal(design @ x, Y))
+    H = np.column_stack([loss.hessian_product(design @ x, Y, unit) for unit in np.eye(len(Y))])
 
     def objective(x):
         return loss.value(design @ x, Y) + REG / 2 * x @ norm @ x

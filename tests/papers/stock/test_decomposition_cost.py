@@ -7,8 +7,8 @@ from kronbench.datasets.drug_target import kernels
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 from kronbench.papers.stock.draw.decomposition_cost import tabulate
-from kronbench.papers.stock.measure import PRECOMPUTED
 from kronbench.papers.stock.measure.decomposition_cost import at_another_weight
+from kronbench.papers.stock.measure.kernels import PRECOMPUTED
 from kronbench.runner.items import load_plan
 from kronbench.runner.job import run_experiment
 from tests.helpers import merged

@@ -1,11 +1,9 @@
 """Accuracy of each method beside the printed one."""
 
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
     key=("method",),
-    numbers=("accuracy", "paper accuracy"),
-    values={"method": (Parameter(("methods",)),)},
 )
 
 

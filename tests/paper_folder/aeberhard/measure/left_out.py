@@ -10,11 +10,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("method",), numbers=("accuracy",), values={"method": (Parameter(("methods",)),)}
-)
+COLUMNS = Columns(key=("method",))
 
 METHODS = {
     "LDA": LinearDiscriminantAnalysis(),

@@ -6,12 +6,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(
     key=("neighbours",),
-    numbers=("accuracy",),
-    values={"neighbours": (Parameter(("neighbours",)),)},
 )
 
 

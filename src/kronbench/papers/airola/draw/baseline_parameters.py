@@ -2,14 +2,10 @@
 
 from kronbench.intervals import half_width
 from kronbench.papers.airola.draw.rows import printed_number, rows_by, weight
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
     key=("method", "n_neighbors", "reg"),
-    counts=("test sets",),
-    numbers=("ours", "paper", "±"),
-    texts=("λ",),
-    values={"method": (Parameter(("methods",)),)},
 )
 
 

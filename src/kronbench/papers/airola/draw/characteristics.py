@@ -8,9 +8,6 @@ COUNTS = ("edges", "positive", "negative", "start_vertices", "end_vertices")
 
 COLUMNS = SHOWN | Columns(
     key=("count",),
-    counts=("ours", "paper", "difference"),
-    texts=("note",),
-    values={"count": ("edges", "positive", "negative", "start vertices", "end vertices")},
 )
 
 

@@ -22,18 +22,6 @@ COLUMNS = SHOWN | Columns(
     key=("setting", "method"),
     clock=("ms",),
     ratios_of_clock=("of seconds", "speed-up"),
-    counts=("n from", "n to", "at n"),
-    numbers=(
-        *("operations / O(), least", "most", "exponent of O()", "of operations"),
-        "deviation",
-    ),
-    texts=("O()", "way"),
-    values={
-        "dataset": ("random",),
-        "setting": ("independent", "dependent", "complete"),
-        "method": ("baseline", "proposed"),
-        "way": ("stored matrix", "Algorithm 1", "double sum"),
-    },
 )
 
 

@@ -2,14 +2,10 @@
 
 from kronbench.intervals import half_width
 from kronbench.papers.airola.draw.rows import rows_by, weight
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
     key=("size", "method", "reg"),
-    counts=("test sets",),
-    numbers=("AUC", "±", "over weights", "± over weights"),
-    texts=("λ",),
-    values={"method": (Parameter(("solvers",)),)},
 )
 
 

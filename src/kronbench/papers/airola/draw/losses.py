@@ -23,15 +23,6 @@ FORMULAS = {
 
 COLUMNS = SHOWN | Columns(
     key=("loss",),
-    numbers=(
-        *("gradient against differences", "Hessian against differences"),
-        "against the formulas",
-    ),
-    texts=("L", "gradient", "Hessian diagonal", "elsewhere"),
-    values={
-        "dataset": ("random points",),
-        "loss": ("Ridge", "L1-SVM", "L2-SVM", "Logistic", "RankRLS"),
-    },
 )
 
 

@@ -2,14 +2,10 @@
 
 from kronbench.intervals import half_width
 from kronbench.papers.airola.draw.rows import printed_number, rows_by
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
     key=("method",),
-    counts=("test sets", "on edge"),
-    numbers=("ours", "paper", "difference", "spread", "±"),
-    texts=("chosen", "scored by"),
-    values={"method": (Parameter(("methods",)),)},
 )
 
 

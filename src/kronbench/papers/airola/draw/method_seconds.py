@@ -2,7 +2,7 @@
 
 from kronbench.papers.airola.draw.rows import printed_number, rows_by
 from kronbench.report.estimates import disturbed
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
     key=("method",),
@@ -11,9 +11,6 @@ COLUMNS = SHOWN | Columns(
         *("selection seconds", "fit seconds", "prediction seconds"),
     ),
     ratios_of_clock=("paper / our seconds",),
-    counts=("n", "timed"),
-    numbers=("paper seconds",),
-    values={"method": (Parameter(("methods",)),)},
 )
 
 

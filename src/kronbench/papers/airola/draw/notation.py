@@ -3,15 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns
+from kronbench.runner.columns import SHOWN
 
-COLUMNS = SHOWN | Columns(
-    counts=(
-        *("n: labelled edges", "m: start vertices", "q: end vertices"),
-        *("d: start features", "r: end features"),
-    ),
-    numbers=("n / max(m, q)", "n / (m q)"),
-)
+COLUMNS = SHOWN
 
 
 def tabulate(frame, item, printed):

@@ -2,14 +2,10 @@
 
 from kronbench.intervals import half_width
 from kronbench.papers.airola.draw.rows import printed_number, rows_by, weight
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
     key=("method", "form", "reg", "iteration"),
-    counts=("draws", "on edge"),
-    numbers=("ours", "paper", "difference", "±", "deviation", "lowest", "highest"),
-    texts=("λ",),
-    values={"method": (Parameter(("methods",)),), "reg": (Parameter(("regs",)),)},
 )
 
 

@@ -6,20 +6,13 @@ from tqdm import tqdm
 
 from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.method_comparison import splits
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import make_solver
 
 COLUMNS = Columns(
     key=("method", "fold", "n_neighbors", "reg"),
     repeats=("fold",),
-    numbers=("auc",),
-    values={
-        "method": (Parameter(("methods",)),),
-        "fold": (Parameter(("folds",)),),
-        "n_neighbors": (Parameter(("grids", "n_neighbors")),),
-        "reg": (Parameter(("grids", "reg")),),
-    },
 )
 
 

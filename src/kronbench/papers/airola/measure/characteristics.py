@@ -6,12 +6,7 @@ import pandas as pd
 from kronbench.papers.airola.measure.zero_shot import drawn_pairs
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    counts=(
-        *("edges", "positive", "negative"),
-        *("start_vertices", "end_vertices", "vertices_with_edges"),
-    ),
-)
+COLUMNS = Columns()
 
 
 def run(spec, data, rng):

@@ -6,22 +6,12 @@ from tqdm import tqdm
 
 from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.zero_shot import zero_shot_splits
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.solvers import make_solver
 
 COLUMNS = Columns(
     key=("method", "form", "fold", "reg", "iteration"),
     repeats=("fold",),
-    counts=("n",),
-    numbers=("risk", "risk_left", "auc"),
-    texts=("stretch",),
-    values={
-        "method": (Parameter(("methods",)),),
-        "form": (Parameter(("forms",)),),
-        "fold": (Parameter(("folds",)),),
-        "stretch": ("first ten", "later"),
-        "reg": (Parameter(("regs",)),),
-    },
 )
 
 

@@ -9,20 +9,12 @@ from tqdm import tqdm
 from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.libsvm_kernel import LibSVMKernel
 from kronbench.papers.airola.measure.zero_shot import Folds
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.solvers import make_solver
 
 COLUMNS = Columns(
     key=("fold", "size", "method", "reg"),
     repeats=("fold",),
-    counts=("n",),
-    numbers=("auc", "over_weights"),
-    values={
-        "fold": (Parameter(("folds",)),),
-        "size": (Parameter(("sizes", "*")),),
-        "method": (Parameter(("solvers",)),),
-        "reg": (Parameter(("regs",)),),
-    },
 )
 
 

@@ -5,13 +5,10 @@ import pandas as pd
 
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.linalg import gram
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(
     key=("side", "gamma"),
-    counts=("vertices",),
-    numbers=("mean", "low", "high"),
-    values={"side": ("start", "end"), "gamma": (Parameter(("gammas",)),)},
 )
 
 

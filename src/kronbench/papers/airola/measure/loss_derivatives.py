@@ -14,9 +14,6 @@ _STEP = 1e-4
 COLUMNS = Columns(
     key=("loss", "draw"),
     repeats=("draw",),
-    counts=("n",),
-    numbers=("gradient_deviation", "hessian_deviation", "printed_deviation"),
-    values={"loss": ("ridge", "l1svm", "l2svm", "logistic", "rankrls")},
 )
 
 

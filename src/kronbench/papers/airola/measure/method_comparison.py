@@ -14,7 +14,7 @@ from kronbench.datasets.checkerboard import checkerboard
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.papers.airola.measure.zero_shot import drawn_pairs, zero_shot_splits
 from kronbench.runner.clock import Stopwatch, TimeCap
-from kronbench.runner.columns import TIMING, Columns, Parameter
+from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import SolverMissing, import_solver, make_solver, scores_of
 
@@ -22,16 +22,9 @@ COLUMNS = TIMING | Columns(
     key=("method", "fold"),
     repeats=("fold",),
     clock=("selection_cpu", "fit_cpu", "prediction_cpu"),
-    counts=("n", "n_test", "n_neighbors", "on_edge"),
-    numbers=("auc", "reg"),
-    texts=("cross_validated", "scored_by"),
-    values={
-        "method": (Parameter(("methods",)),),
-        "on_edge": (0, 1),
-    },
 )
 
-_OF_CLOCK = {*TIMING, *COLUMNS.clock}
+_OF_CLOCK = {*TIMING.clock, *TIMING.conditions, *COLUMNS.clock}
 _SMALL_BOARD = 1_000_000  # pairs of the largest board that no method is kept from by its cap
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 from kronbench.papers.airola.measure.zero_shot import zero_shot_splits
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(counts=("n", "m", "q", "d", "r", "n_test", "shared_start", "shared_end"))
+COLUMNS = Columns()
 
 
 def run(spec, data, rng):

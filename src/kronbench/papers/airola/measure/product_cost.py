@@ -16,14 +16,6 @@ _BLOCK = 2**22
 COLUMNS = TIMING | Columns(
     key=("setting", "n", "m", "q", "method"),
     clock=("setup_seconds",),
-    counts=("operations", "cost"),
-    numbers=("deviation",),
-    texts=("way",),
-    values={
-        "setting": ("independent", "dependent", "complete"),
-        "method": ("baseline", "proposed"),
-        "way": ("stored matrix", "Algorithm 1", "double sum"),
-    },
 )
 
 

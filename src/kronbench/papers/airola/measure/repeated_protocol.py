@@ -4,21 +4,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.papers.airola.measure import early_stopping, method_comparison
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
 COLUMNS = Columns(
     key=("method", "form", "draw", "reg", "iteration"),
     repeats=("draw",),
-    counts=("on_edge",),
-    numbers=("auc",),
-    texts=("stretch",),
-    values={
-        "method": (Parameter(("methods",)),),
-        "form": (Parameter(("forms",)),),
-        "stretch": ("first ten", "later"),
-        "reg": (Parameter(("regs",)),),
-    },
 )
 
 # For each protocol what measures it, and the columns of its rows other than folds.

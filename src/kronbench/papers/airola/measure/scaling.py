@@ -13,7 +13,7 @@ from kronbench.errors import InputError
 from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.zero_shot import Folds
 from kronbench.runner.clock import TimeCap, in_turn, peak_mib
-from kronbench.runner.columns import TIMING, Columns, Parameter
+from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.processes import one_process
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import SolverMissing, import_solver, make_solver, scores_of
@@ -28,16 +28,6 @@ COLUMNS = TIMING | Columns(
     key=("fold", "size", "method", "reg", "task"),
     repeats=("fold",),
     clock=("next_seconds",),
-    counts=("n", "n_test"),
-    numbers=("auc", "deviation"),
-    values={
-        "dataset": ("checkerboard",),
-        "fold": (0, Parameter(("folds",))),
-        "size": (Parameter(("sizes",)),),
-        "method": (Parameter(("solvers",)), Parameter(("solvers",), " by vec trick")),
-        "reg": (Parameter(("regs", "*")),),
-        "task": ("training", "prediction"),
-    },
 )
 
 

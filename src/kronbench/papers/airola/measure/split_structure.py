@@ -9,9 +9,6 @@ from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(
     key=("row", "col"),
-    counts=("row_fold", "col_fold", "fold", "label"),
-    texts=("role",),
-    values={"role": ("train", "test", "unused")},
 )
 
 

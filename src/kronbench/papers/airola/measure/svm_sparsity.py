@@ -7,7 +7,7 @@ from kronbench.models import KronSVM
 from kronbench.papers.airola.measure.zero_shot import zero_shot_splits
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(counts=("n",), numbers=("zeros",))
+COLUMNS = Columns()
 
 
 def run(spec, data, rng):

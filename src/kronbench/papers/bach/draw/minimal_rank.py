@@ -3,22 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns
+from kronbench.runner.columns import SHOWN
 from kronbench.runner.items import Item
 
-COLUMNS = SHOWN | Columns(
-    counts=(
-        *("features", "classes", "points", "paper features", "paper classes", "paper points"),
-        *("splits", "on edge", "Cholesky", "CSI", "paper Cholesky", "paper CSI"),
-        *("Cholesky, lowest", "Cholesky, highest", "CSI, lowest", "CSI, highest"),
-        *("CSI, all ahead", "same"),
-    ),
-    numbers=(
-        *("full error", "deviation", "gamma p", "reg"),
-        *("ratio", "paper ratio", "times printed"),
-    ),
-    texts=("at least", "agreement"),
-)
+COLUMNS = SHOWN
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:

@@ -14,25 +14,6 @@ _READING = ["selection", "bound", "stop"]
 
 COLUMNS = SHOWN | Columns(
     key=("selection", "bound", "stop"),
-    counts=(
-        *("ranks", "within two", "not reached", "splits", "on edge", "level"),
-        *("Cholesky", "CSI", "paper Cholesky", "paper CSI"),
-    ),
-    numbers=(
-        *("squares", "squares, Cholesky", "squares, CSI", "more than nearest", "± of more"),
-        *("full error", "gamma p", "reg"),
-    ),
-    texts=("line",),
-    values={
-        "dataset": ("all",),
-        "line": ("reading", "data set"),
-        "selection": (
-            *("training error, widest first", "training error, heaviest first"),
-            *("leave-one-out", "five-fold"),
-        ),
-        "bound": ("deviation", "deviation of the mean"),
-        "stop": ("none", "gain 1e-4"),
-    },
 )
 
 

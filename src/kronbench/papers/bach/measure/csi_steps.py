@@ -22,17 +22,6 @@ _REDO = "one iteration: redo Cholesky steps"
 COLUMNS = TIMING | Columns(
     # the columns that are asked for tell the ranks of "total, by rank" apart
     key=("step", "n", "columns"),
-    counts=("rank",),
-    values={
-        "step": (
-            *("kernel columns", "1, 3b: Cholesky steps", "1, 3b: QR steps"),
-            "3c, 3d: permutation of R, exact gain",
-            "3a, 3c: permutation of G, gains of all",
-            "one iteration: permute, exact gain, gains of all",
-            "one iteration: redo Cholesky steps",
-            *("total", "incomplete Cholesky", "total, by rank"),
-        )
-    },
 )
 
 

@@ -23,12 +23,6 @@ _STOPS = ("none", "gain 1e-4")
 COLUMNS = Columns(
     key=("selection", "split", "decomposition", "bound", "stop"),
     repeats=("split",),
-    counts=(
-        *("n_features", "n_classes", "n_points", "n_splits", "selected on"),
-        *("rank", "rank_low", "rank_high", "tried", "on_edge"),
-    ),
-    numbers=("error", "gamma", "gamma p", "reg"),
-    texts=("agreement",),
 )
 
 

@@ -2,26 +2,11 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("whose", "setting", "method"),
-    counts=("on edge",),
-    numbers=(
-        *("CI", "CI ±", "CI, all parts", "MSE", "MSE ±", "MSE, all parts"),
-        *("rm2", "AUPR", "interaction", "printed CI", "printed MSE", "printed rm2"),
-    ),
-    texts=("selection",),
-    values={
-        "whose": ("ours", "printed"),
-        "setting": ("setting 1", "setting 2", "setting 3"),
-        "method": (
-            Parameter(("methods",)),
-            *("KronRLS", "SimBoost", "DeepDTA, on both similarity matrices", "DeepDTA"),
-            *("GraphDTA, GIN", "MGraphDTA"),
-        ),
-    },
 )
 
 

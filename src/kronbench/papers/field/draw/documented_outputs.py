@@ -3,25 +3,11 @@
 import pandas as pd
 
 from kronbench.intervals import interval_factor
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("part", "file", "reading", "line"),
-    counts=("lines", "lines that differ", "beyond ties", "come out"),
-    numbers=(
-        *("ours", "printed", "difference", "ties", "mean of orders", "deviation of orders"),
-        *("largest difference", "band", "share within"),
-        *("best", "best at", "printed best", "printed best at"),
-        "smallest last step",
-    ),
-    texts=("what", "score", "at"),
-    values={
-        "part": ("file", "line"),
-        "file": (Parameter(("scripts",)),),
-        "reading": ("as described", "as programmed"),
-        "score": ("test", "left out"),
-    },
 )
 
 _DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding of a difference

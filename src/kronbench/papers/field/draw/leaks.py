@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
 COUNTS = {
@@ -16,13 +16,6 @@ SCORES = {"ci": "CI", "mse": "MSE", "interaction": "interaction"}
 
 COLUMNS = SHOWN | Columns(
     key=("setting", "method", "pairs"),
-    counts=("n", "training pairs", "new vertices", "with a twin", "with a near one"),
-    numbers=("CI", "MSE", "interaction"),
-    values={
-        "setting": ("setting 1", "setting 2", "setting 3"),
-        "method": (Parameter(("by_leak",)),),
-        "pairs": ("all", "twin", "near", "other"),
-    },
 )
 
 

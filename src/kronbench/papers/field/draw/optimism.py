@@ -2,20 +2,11 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("pairwise", "setting"),
-    counts=("best at", "chosen at", "on edge"),
-    numbers=(
-        *("largest", "printed largest", "last", "printed last", "honest"),
-        *("largest less honest", "largest less last", "first ten apart", "other seed apart"),
-    ),
-    values={
-        "pairwise": (Parameter(("inner",)),),
-        "setting": ("setting 1", "setting 2", "setting 3", "setting 4"),
-    },
 )
 
 

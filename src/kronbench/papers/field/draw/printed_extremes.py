@@ -7,16 +7,6 @@ from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("kernel", "pairwise", "setting"),
-    counts=("printed at", "ours at"),
-    numbers=(
-        *("maximum", "printed maximum", "last", "printed last"),
-        *("first ten apart", "most apart", "band", "apart over band"),
-    ),
-    values={
-        "kernel": ("Gaussian", "Linear"),
-        "pairwise": ("Kronecker", "Linear", "Poly2D", "Cartesian", "Cartesian, renumbered"),
-        "setting": ("setting 1", "setting 2", "setting 3", "setting 4"),
-    },
 )
 
 

@@ -8,8 +8,6 @@ from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("predictions", "score"),
-    numbers=("value", "±", "apart"),
-    texts=("family", "definition"),
 )
 
 

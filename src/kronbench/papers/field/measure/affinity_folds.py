@@ -15,7 +15,7 @@ from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM, TwoSte
 from kronbench.pairs import PairData
 from kronbench.papers.field.measure.fold_leaks import Leaks
 from kronbench.papers.field.measure.inputs import published, unit_kernel
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.field_best import best_of, candidates
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import scores_of
@@ -23,18 +23,6 @@ from kronbench.runner.solvers import scores_of
 COLUMNS = Columns(
     key=("setting", "method", "trained_on", "pairs"),
     repeats=("trained_on",),
-    counts=("n", "n_train", "on_edge", "new_vertices", "with_twin", "with_near"),
-    numbers=(
-        *("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction"),
-        *("reg", "gamma", "reg_rows", "reg_cols", "row_effect", "col_effect", "validation_mse"),
-    ),
-    texts=("drug_kernel", "target_kernel"),
-    values={
-        "setting": ("setting 1", "setting 2", "setting 3"),
-        "method": (Parameter(("methods",)),),
-        "trained_on": ("all parts", *(f"without part {k}" for k in (1, 2, 3, 4, 5))),
-        "pairs": ("all", "twin", "near", "other"),
-    },
 )
 
 _SCORES = ("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction")

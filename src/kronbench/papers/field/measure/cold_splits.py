@@ -18,10 +18,6 @@ from kronbench.runner.columns import Columns
 COLUMNS = Columns(
     key=("setting", "split"),
     repeats=("split",),
-    counts=("n", "n_train", "on_edge"),
-    numbers=("ci", "mse", "floor_ci", "floor_mse", "reg", "rank_ci", "rank_mse"),
-    texts=("kind",),
-    values={"setting": ("A", "B", "C", "D"), "kind": ("published", "random")},
 )
 
 

@@ -15,18 +15,17 @@ from kronbench.evaluation import concordance_index
 from kronbench.linalg import cg, gram, minres
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("file", "reading", "line"),
-    counts=("iteration",),
-    numbers=("exponent", "second_exponent", "value", "ties", "order_mean", "order_deviation"),
-    texts=("score", "at"),
-    values={
-        "file": (Parameter(("scripts",)),),
-        "reading": ("as described", "as programmed"),
-        "score": ("test", "left out"),
-    },
+COLUMNS = Columns(key=("file", "reading", "line"))
+_NUMBERS = (
+    "iteration",
+    "exponent",
+    "second_exponent",
+    "value",
+    "ties",
+    "order_mean",
+    "order_deviation",
 )
 
 _TIE = 1e-9  # of the median size of a prediction: what rounding leaves between equal ones
@@ -57,7 +56,9 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     if not frames:
         raise InputError(f"no script of {data.name} is to be run: give some in only")
     # every column, whichever scripts are run
-    return pd.concat(frames, ignore_index=True).reindex(columns=list(COLUMNS))
+    return pd.concat(frames, ignore_index=True).reindex(
+        columns=[*COLUMNS.key, *_NUMBERS, "score", "at"]
+    )
 
 
 def _line(labels, predictions, score, reading="as described", **at):

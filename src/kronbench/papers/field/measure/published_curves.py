@@ -12,17 +12,10 @@ from kronbench.datasets.printed_results import DOMAIN_KERNELS, PAIRWISE_KERNELS,
 from kronbench.evaluation import roc_auc, shuffle_split
 from kronbench.linalg import gram, multishift_minres
 from kronbench.pairs import PairData, PairwiseOperator
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(
     key=("kernel", "pairwise", "setting", "random_state", "iteration"),
-    numbers=("auc", "auc_reversed", "auc_inner", "printed", "difference", "band"),
-    values={
-        "kernel": (Parameter(("kernel",)),),
-        "pairwise": (Parameter(("iterations",)), "Cartesian, renumbered"),
-        "setting": ("setting 1", "setting 2", "setting 3", "setting 4"),
-        "random_state": (Parameter(("random_state",)), Parameter(("stated",))),
-    },
 )
 
 # Their setting 2 has new targets, which are our columns.

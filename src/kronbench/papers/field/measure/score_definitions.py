@@ -20,9 +20,6 @@ from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(
     key=("predictions", "score"),
-    counts=("n",),
-    numbers=("value",),
-    texts=("family", "definition"),
 )
 
 _REVERSED = "ci_later_reversed"

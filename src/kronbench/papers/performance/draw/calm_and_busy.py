@@ -1,6 +1,6 @@
 """Ways to the same end, alone on the machine and beside other programs."""
 
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
     key=("line", "way"),
@@ -9,15 +9,10 @@ COLUMNS = SHOWN | Columns(
         *("beside seconds", "beside half range", "beside cpu seconds"),
     ),
     ratios_of_clock=("times faster", "beside times faster", "slow-down"),
-    texts=("work",),
     # A rounding error: the BLAS of this machine orders its sums.
     conditions=("threads", "programs", "deviation"),
-    values={
-        "line": (Parameter(("lines",)),),
-        "work": (Parameter(("lines", "*", "work")),),
-        "way": (Parameter(("lines", "*", "ways")),),
-    },
 )
+_MEASURED = ("work",)
 
 
 def tabulate(frame, item, printed):
@@ -27,4 +22,4 @@ def tabulate(frame, item, printed):
         beside_half_range=(frame["beside_high"] - frame["beside_low"]) / 2,
     ).rename(columns={"slow_down": "slow-down"})
     frame = frame.rename(columns=lambda name: name.replace("_", " "))
-    return frame[[name for name in frame if name in COLUMNS]]
+    return frame[[name for name in frame if name in COLUMNS or name in _MEASURED]]

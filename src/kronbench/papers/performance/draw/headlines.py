@@ -31,10 +31,7 @@ COLUMNS = SHOWN | Columns(
         *("exponent of seconds, by the paper's method", "exponent of seconds, by our best"),
         "seconds over these",
     ),
-    numbers=("seconds, printed", "MiB, printed", "exponent of seconds, printed"),
-    texts=("quantity", "our best differs", "printed is a bound", "of"),
     conditions=("MiB, by the paper's method", "MiB, by our best"),
-    values={"quantity": ("seconds", "MiB", "exponent of seconds")},
 )
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 
 _CHECKERBOARDS = {1000: "Checker", 6400: "Checker+"}
 _NAMES = {
@@ -23,20 +23,11 @@ COLUMNS = SHOWN | Columns(
     key=("task", "solver", "pairs", "points"),
     clock=("seconds", "low", "high", "cpu seconds", "test seconds"),
     ratios_of_clock=("products", "times faster", "ratio of seconds"),
-    counts=("columns", "compounds", "targets", "landmarks", "test pairs"),
-    numbers=("paper seconds", "printed seconds", "objective", "auc", "r2", "trace error"),
     conditions=("peak MiB", "peak bytes"),
-    values={
-        "task": ("KronSVM", "factor", "fingerprints"),
-        "solver": (
-            Parameter(("solvers",)),
-            "incomplete Cholesky",
-            "CSI",
-            "KronRidge on landmarks",
-            "3DProtDTA, five models of Davis, one P100 GPU",
-            "3DProtDTA, five models of KIBA, one P100 GPU",
-        ),
-    },
+)
+_MEASURED = (
+    *("columns", "compounds", "targets", "landmarks", "test pairs"),
+    *("paper seconds", "printed seconds", "objective", "auc", "r2", "trace error"),
 )
 
 
@@ -62,4 +53,4 @@ def tabulate(frame, item, printed):
         table = pd.concat(
             [table, beside.rename(columns={"seconds": "printed seconds"})], ignore_index=True
         )
-    return table[[name for name in table if name in COLUMNS]]
+    return table[[name for name in table if name in COLUMNS or name in _MEASURED]]

@@ -13,7 +13,7 @@ from kronbench.datasets.checkerboard import checkerboard
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
 from kronbench.pairs import SampledKroneckerOperator
 from kronbench.runner.clock import in_turn
-from kronbench.runner.columns import TIMING, Columns, Parameter
+from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.processes import busy_programs, one_process
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import make_solver
@@ -22,14 +22,8 @@ COLUMNS = TIMING | Columns(
     key=("line", "way"),
     clock=("beside_seconds", "beside_low", "beside_high", "beside_cpu_seconds"),
     ratios_of_clock=("times_faster", "beside_times_faster", "slow_down"),
-    texts=("work",),
     # A rounding error: the BLAS of this machine orders its sums.
     conditions=("programs", "deviation"),
-    values={
-        "line": (Parameter(("lines",)),),
-        "work": (Parameter(("lines", "*", "work")),),
-        "way": (Parameter(("lines", "*", "ways")),),
-    },
 )
 
 

@@ -16,7 +16,7 @@ from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
 from kronbench.models import KronRidge, VertexNystroem
 from kronbench.pairs import PairData
 from kronbench.runner.clock import Stopwatch, in_turn, measure, peak_mib
-from kronbench.runner.columns import TIMING, Columns, Parameter
+from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.processes import one_process
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import make_solver
@@ -29,18 +29,7 @@ COLUMNS = TIMING | Columns(
     key=("task", "solver", "n"),
     clock=("product_seconds", "predict_seconds"),
     ratios_of_clock=("products", "ratio"),
-    counts=("m", "q", "rank", "columns", "predict_pairs"),
-    numbers=("auc", "objective", "r2", "trace_error"),
     conditions=("peak_bytes",),
-    values={
-        "task": ("KronSVM", "factor", "fingerprints"),
-        "solver": (
-            Parameter(("solvers",)),
-            "incomplete Cholesky",
-            "CSI",
-            "KronRidge on landmarks",
-        ),
-    },
 )
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from kronbench.linalg import gram
 from kronbench.pairs import SampledKroneckerOperator
 from kronbench.runner.clock import Stopwatch, in_turn, measure, peak_mib
-from kronbench.runner.columns import TIMING, Columns, Parameter
+from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.processes import one_process
 from kronbench.runner.solvers import SolverMissing, import_solver
 
@@ -22,15 +22,7 @@ COLUMNS = TIMING | Columns(
     key=("method", "m", "dtype", "threads"),
     clock=("setup_seconds", "gflops"),
     ratios_of_clock=("blas_share", "speed_up"),
-    counts=("n",),
-    numbers=("deviation",),
     conditions=("chosen",),
-    values={
-        "method": (Parameter(("methods",)),),
-        "m": (Parameter(("methods", "*")),),
-        "dtype": (Parameter(("dtypes",)),),
-        "threads": (Parameter(("threads",)),),
-    },
 )
 
 

@@ -12,12 +12,6 @@ from kronbench.runner.seeds import generator
 COLUMNS = TIMING | Columns(
     key=("model", "way"),
     ratios_of_clock=("ratio",),
-    counts=("n",),
-    numbers=("auc",),
-    values={
-        "model": ("ridge", "L2-SVM"),
-        "way": ("one weight", "all weights", "all weights, every iterate", "QMR", "CG"),
-    },
 )
 
 

@@ -7,7 +7,7 @@ from kronbench.runner.items import Item
 
 COUNTED = {"training": "n", "classes": "C", "nodes": "P", "children": "F2, H2"}
 
-COLUMNS = SHOWN | Columns(key=("section", "count"), counts=("ours", "paper"))
+COLUMNS = SHOWN | Columns(key=("section", "count"))
 
 
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:

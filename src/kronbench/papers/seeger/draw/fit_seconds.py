@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kronbench.papers.seeger.draw.text_scores import section_of, texts_of
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
 QUANTITIES = {"final fit": "final", "cv fold": "cvfold", "learning": None}
@@ -11,13 +11,6 @@ QUANTITIES = {"final fit": "final", "cv fold": "cvfold", "learning": None}
 COLUMNS = SHOWN | Columns(
     key=("quantity", "method"),
     clock=("seconds", "seconds_low", "seconds_high"),
-    numbers=("paper's seconds",),
-    texts=("texts", "section"),
-    values={
-        "quantity": ("final fit", "cv fold", "learning"),
-        "method": (Parameter(("methods", "*")),),
-        "section": ("A", "B", "C", "D", "E", "F", "G", "H"),
-    },
 )
 
 

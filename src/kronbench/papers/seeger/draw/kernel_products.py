@@ -2,23 +2,13 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("comparison", "way"),
     clock=("ms", "GB / s"),
     ratios_of_clock=("seconds over the first", "seconds ratio over P/C"),
-    counts=("classes",),
-    numbers=("P / C",),
-    values={
-        "comparison": ("classes", "tree", "folds", "stored"),
-        "way": (
-            Parameter(("classes",), " classes"),
-            *("flat", "tree", "contiguous", "looked up", "copied", "zero-padded"),
-            *("stored", "from distances"),
-        ),
-    },
 )
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
 NUMBERS = {
@@ -18,11 +18,6 @@ NUMBERS = {
 
 COLUMNS = SHOWN | Columns(
     key=("extension", "variant", "rank", "training"),
-    numbers=(
-        *("test error", "- log likelihood, test", "Psi / n", "deviation from exact"),
-        *("acc", "pacc", "taxo", "EM iterations"),
-    ),
-    values={"rank": (Parameter(("ranks",)),)},
 )
 
 

@@ -19,17 +19,6 @@ SCORES = {
 
 COLUMNS = SHOWN | Columns(
     key=("score",),
-    counts=("splits", "on edge"),
-    numbers=(
-        *("F1", "H1", "F2", "H2", "printed F1", "printed H1", "printed F2", "printed H2"),
-        *("H1 - F1", "±", "printed H1 - F1", "sigma^2"),
-        *("v of F1", "smallest v of H1", "largest v of H1"),
-    ),
-    texts=("texts", "section"),
-    values={
-        "score": ("acc", "prec", "taxo", "taxo[0-1]", "pacc", "pacc[0-1]"),
-        "texts": ("patents, other features (LSA)", "patents, words", "IPC titles"),
-    },
 )
 
 

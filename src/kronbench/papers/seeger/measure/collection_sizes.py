@@ -12,8 +12,6 @@ from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(
     key=("section",),
-    counts=("documents", "training", "classes", "nodes", "children", "levels"),
-    values={"section": ("all", "A", "B", "C", "D", "E", "F", "G", "H")},
 )
 
 

@@ -11,7 +11,7 @@ from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.runner.clock import Stopwatch, measure, peak_mib
-from kronbench.runner.columns import TIMING, Columns, Parameter
+from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
 
 _SOLVERS = {"": "cg", "preconditioned": "pcg", "printed": "printed"}
@@ -19,17 +19,6 @@ _SOLVERS = {"": "cg", "preconditioned": "pcg", "printed": "printed"}
 COLUMNS = TIMING | Columns(
     key=("method", "quantity", "evaluation"),
     clock=("seconds_per_product",),
-    counts=(
-        *("training", "classes", "nodes"),
-        *("newton_steps", "evaluations", "n_variances"),
-    ),
-    numbers=("gap", "products"),
-    texts=("stage",),
-    values={
-        "method": (Parameter(("methods", "*")),),
-        "quantity": ("final fit", "learning", "evaluation", "cv fold"),
-        "stage": ("first", "between", "last"),
-    },
 )
 
 

@@ -14,7 +14,7 @@ from kronbench.datasets import Dataset
 from kronbench.linalg.gram_matrix import squared_distances
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
 from kronbench.runner.clock import in_turn
-from kronbench.runner.columns import TIMING, Columns, Parameter
+from kronbench.runner.columns import TIMING, Columns
 
 # The shortest products take a tenth of a millisecond: nine of them say little.
 _MOST_REPEATS = 99
@@ -22,16 +22,6 @@ _MOST_REPEATS = 99
 COLUMNS = TIMING | Columns(
     key=("comparison", "way"),
     clock=("gbytes_per_second",),
-    counts=("classes",),
-    numbers=("bound",),
-    values={
-        "comparison": ("classes", "tree", "folds", "stored"),
-        "way": (
-            Parameter(("classes",), ""),
-            *("flat", "tree", "contiguous", "looked up", "copied", "zero-padded"),
-            *("stored", "from distances"),
-        ),
-    },
 )
 
 

@@ -14,22 +14,12 @@ from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, fit_uncertain
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
 COLUMNS = Columns(
     key=("repetition", "extension", "variant", "rank", "training"),
     repeats=("repetition",),
-    counts=("iterations",),
-    numbers=("deviation", "error", "nll", "psi", "acc", "prec", "taxo", "pacc"),
-    values={
-        "extension": ("low rank", "coupling", "uncertain"),
-        "variant": (
-            *("corrected", "not corrected", "none", "learned"),
-            *("left out", "EM", "all known"),
-        ),
-        "rank": (Parameter(("ranks",)),),
-    },
 )
 
 

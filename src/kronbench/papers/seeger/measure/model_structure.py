@@ -12,7 +12,7 @@ from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
-COLUMNS = Columns(key=("part", "row", "column"), numbers=("value",), texts=("shape",))
+COLUMNS = Columns(key=("part", "row", "column"))
 
 
 def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:

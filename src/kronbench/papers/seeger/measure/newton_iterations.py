@@ -10,19 +10,11 @@ from kronbench.class_tree import Tree
 from kronbench.datasets import Dataset
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
 COLUMNS = Columns(
     key=("model", "variance", "iteration", "newton_step"),
-    counts=("products", "inner_steps"),
-    numbers=("value", "gap", "excess"),
-    texts=("reached",),
-    values={
-        "model": ("flat", "tree"),
-        "variance": (Parameter(("variances",)),),
-        "iteration": ("printed", "ours", "ours, tree preconditioner"),
-    },
 )
 
 

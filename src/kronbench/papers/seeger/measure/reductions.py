@@ -40,16 +40,6 @@ _PRIMITIVES = {
 COLUMNS = TIMING | Columns(
     key=("kind", "name"),
     ratios_of_clock=("share of seconds",),
-    counts=("training", "classes", "nodes"),
-    numbers=("calls",),
-    values={
-        "kind": ("level", "time"),
-        "name": (
-            *("hyperparameters", "Psi and its gradient", "fits of a fold", "Newton systems"),
-            *("products with the Hessian", "kernel products", "tree products", "likelihood"),
-            "the rest",
-        ),
-    },
 )
 
 

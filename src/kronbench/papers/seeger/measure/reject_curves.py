@@ -12,23 +12,14 @@ from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
 from kronbench.runner.clock import Stopwatch
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
 COLUMNS = Columns(
     key=("scaling", "partition", "method", "predicted"),
     repeats=("partition",),
     clock=("learning_seconds",),
-    counts=("hyperparameters", "evaluations"),
-    numbers=(
-        *("rejected", "error", "advantage", "nll", "psi", "psi_over_nll", "products"),
-        *("smallest_variance", "largest_variance", "smallest_gamma", "largest_gamma"),
-    ),
     conditions=("learning_waiting",),
-    values={
-        "scaling": ("range", "variance", "none"),
-        "method": (Parameter(("methods",)),),
-    },
 )
 
 

@@ -19,7 +19,7 @@ from kronbench.models import (
     TopDownClassifier,
 )
 from kronbench.papers.seeger.measure.printed_learning import learn_as_printed
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
 # scikit-learn's solver ends before the mode in its default of 100 steps, and with its default
@@ -32,20 +32,6 @@ _BY_DATA_SET = ("splits", "further_splits", "most_documents", "solver")
 COLUMNS = Columns(
     key=("split", "method", "variances"),
     repeats=("split",),
-    counts=(
-        *("n_variances", "evaluations", "on_edge"),
-        *("classes", "nodes", "training", "documents"),
-    ),
-    numbers=(
-        *("smallest_variance", "largest_variance", "bias_variance", "weight"),
-        *("psi", "psi_start", "nll", "psi_over_nll", "products", "variance_factor"),
-        *("acc", "prec", "taxo", "taxo01", "pacc", "pacc01", "taxo_gain", "pacc_gain"),
-        "deviation",
-    ),
-    values={
-        "method": (Parameter(("methods",)), "LogisticRegression", "top-down"),
-        "variances": ("learned", "in few steps", "one"),
-    },
 )
 
 

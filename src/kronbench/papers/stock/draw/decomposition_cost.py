@@ -19,15 +19,6 @@ COLUMNS = SHOWN | Columns(
     key=("step", "method", "setting", "reg"),
     clock=("ms",),
     ratios_of_clock=("over the decompositions", "over the closed form"),
-    counts=("points", "iterations"),
-    numbers=("reached",),
-    texts=("work",),
-    values={
-        "step": (
-            *("decompositions", "another weight", "one point", "grid"),
-            *("closed form", "iterative"),
-        ),
-    },
 )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.report.estimates import disturbed
-from kronbench.runner.columns import SHOWN, Columns, Parameter
+from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
 CHARACTERISTICS = {
@@ -27,23 +27,7 @@ COLUMNS = SHOWN | Columns(
         *("speed-up over KK by submatrices", "the same, AUC included", "speed-up over KK"),
         "seconds over ours",
     ),
-    counts=("on edge",),
-    numbers=(
-        *("ours", "paper", "difference", "at reg", "at reg cols"),
-        *("middle reg cols", "best less worst"),
-        *("the same over the gap of the methods", "loss at weights of A"),
-        *("deviation of it", "best AUC, less ours"),
-    ),
-    texts=("paper took",),
     conditions=("by submatrices is",),
-    values={
-        "quantity": (
-            *("targets", "drugs", "interactions, %"),
-            *("median degree of targets", "median degree of drugs", "AUC", "AUC by RLScore"),
-        ),
-        "setting": ("A", "B", "C", "D"),
-        "method": (Parameter(("methods", "*", "name")), "TS*", Parameter(("peer", "name"))),
-    },
 )
 
 

@@ -16,8 +16,6 @@ PRINTED = {
 
 COLUMNS = SHOWN | Columns(
     key=("method",),
-    numbers=("residual", "deviation of predictions"),
-    texts=("prediction function", "system"),
 )
 
 

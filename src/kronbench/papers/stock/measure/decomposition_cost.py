@@ -12,7 +12,7 @@ from kronbench.linalg.eigen import Spectrum, kernel_spectrum
 from kronbench.models import CompleteKronRidge, KronRidge
 from kronbench.pairs import PairData
 from kronbench.pairs.leave_one_out import two_step_leave_one_out
-from kronbench.papers.stock.measure import PRECOMPUTED
+from kronbench.papers.stock.measure.kernels import PRECOMPUTED
 from kronbench.runner.clock import in_turn
 from kronbench.runner.columns import TIMING, Columns
 
@@ -20,8 +20,6 @@ _PATIENCE = 1.0  # seconds after which a piece of work is long enough to be time
 
 COLUMNS = TIMING | Columns(
     key=("step", "method", "setting", "reg"),
-    counts=("points", "iterations"),
-    numbers=("reached",),
 )
 
 

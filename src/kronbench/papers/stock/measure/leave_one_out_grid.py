@@ -14,7 +14,8 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
-from kronbench.papers.stock.measure import PRECOMPUTED, peer_grid
+from kronbench.papers.stock.measure import peer_grid
+from kronbench.papers.stock.measure.kernels import PRECOMPUTED
 from kronbench.runner.clock import Stopwatch, in_turn, measure
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.processes import one_process
@@ -29,11 +30,6 @@ _PATIENCE = 1.5  # seconds after which a grid is long enough to be timed once
 COLUMNS = TIMING | Columns(
     key=("setting", "method", "reg", "reg_cols"),
     clock=("scoring_seconds",),
-    counts=("targets", "drugs"),
-    numbers=(
-        *("auc", "deviation", "interactions_percent"),
-        *("median_degree_targets", "median_degree_drugs"),
-    ),
     conditions=("extrapolated_from",),
 )
 

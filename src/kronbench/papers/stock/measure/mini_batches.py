@@ -19,9 +19,6 @@ _SMOOTHED_DOCUMENTS = 500
 COLUMNS = Columns(
     key=("documents", "setting", "model"),
     clock=("update_seconds",),
-    counts=("on_edge",),
-    numbers=("instance_auc", "macro_auc", "reg", "reg_cols"),
-    values={"setting": ("B", "D"), "model": ("independent-task", "two-step")},
 )
 
 

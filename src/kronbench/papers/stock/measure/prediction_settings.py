@@ -9,7 +9,7 @@ from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(key=("row", "col"), texts=("role", "interacts"))
+COLUMNS = Columns(key=("row", "col"))
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:

@@ -10,9 +10,7 @@ from kronbench.datasets.drug_target import kernels
 from kronbench.papers.stock.measure.transfer_learning_curves import Split
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("approach", "tasks", "position"), counts=("n_tasks", "protein"), texts=("role",)
-)
+COLUMNS = Columns(key=("approach", "tasks", "position"))
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from kronbench.pairs.leave_one_out import (
     two_step_leave_one_out,
 )
 from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
-from kronbench.runner.columns import Columns, Parameter
+from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
 _AUC, _SQUARED_ERROR = "AUC", "squared error"
@@ -28,20 +28,6 @@ _AUC, _SQUARED_ERROR = "AUC", "squared error"
 COLUMNS = Columns(
     key=("repetition", "labels", "size", "approach", "method", "selection", "criterion"),
     repeats=("repetition",),
-    counts=("on_edge",),
-    numbers=("score", "reg", "reg_cols", "share_on_edge"),
-    texts=("measure",),
-    values={
-        "labels": ("real", "rescaled", "1 and 0"),
-        "size": (Parameter(("sizes", "*")), Parameter(("binary_sizes", "*"))),
-        "approach": (
-            *("independent-task", "multi-task"),
-            *("zero-shot", "full zero-shot", "almost zero-shot"),
-        ),
-        "method": ("IT", "KK", "TS"),
-        "selection": ("A", "B", "D"),
-        "criterion": ("AUC", "squared error"),
-    },
 )
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import IndependentRidge, TwoStepRidge
-from kronbench.papers.stock.measure import PRECOMPUTED
+from kronbench.papers.stock.measure.kernels import PRECOMPUTED
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(key=("matrix", "row", "col"), numbers=("value",))
+COLUMNS = Columns(key=("matrix", "row", "col"))
 
 
 def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
