@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,9 +31,12 @@ from kronbench.models._parameters import (
     POSITIVE,
     WIDTH,
     CheckedParameters,
+    estimator,
+    parameter,
 )
 
 
+@estimator
 class CSILSSVM(CheckedParameters, BaseEstimator):
     """LS-SVM with intercept on a predictive low-rank factor (Bach & Jordan 2005).
 
@@ -86,40 +89,15 @@ default "gaussian"
     the k pivots only and O(k^2) for each point.
     """
 
-    _parameter_constraints: ClassVar = {
-        "task": [StrOptions({"classification", "regression"})],
-        "kernel": KERNEL,
-        "gamma": WIDTH,
-        "reg": [POSITIVE],
-        "decomposition": [StrOptions({"csi", "cholesky"})],
-        "max_rank": [COUNT, None],
-        "kappa": [Interval(Real, 0, 1, closed="both")],
-        "lookahead": [COUNT_FROM_0, None],
-        "tol": [AT_LEAST_0],
-    }
-
-    def __init__(
-        self,
-        *,
-        task: str = "classification",
-        kernel: str | Callable = "gaussian",
-        gamma: float = 1.0,
-        reg: float = 1e-3,
-        decomposition: str = "csi",
-        max_rank: int | None = None,
-        kappa: float = 0.99,
-        lookahead: int | None = 40,
-        tol: float = 1e-4,
-    ):
-        self.task = task
-        self.kernel = kernel
-        self.gamma = gamma
-        self.reg = reg
-        self.decomposition = decomposition
-        self.max_rank = max_rank
-        self.kappa = kappa
-        self.lookahead = lookahead
-        self.tol = tol
+    task: str = parameter("classification", StrOptions({"classification", "regression"}))
+    kernel: str | Callable = parameter("gaussian", *KERNEL)
+    gamma: float = parameter(1.0, *WIDTH)
+    reg: float = parameter(1e-3, POSITIVE)
+    decomposition: str = parameter("csi", StrOptions({"csi", "cholesky"}))
+    max_rank: int | None = parameter(None, COUNT, None)
+    kappa: float = parameter(0.99, Interval(Real, 0, 1, closed="both"))
+    lookahead: int | None = parameter(40, COUNT_FROM_0, None)
+    tol: float = parameter(1e-4, AT_LEAST_0)
 
     def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
         """Choose the pivots and solve for the coefficients.

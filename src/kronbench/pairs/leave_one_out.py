@@ -77,56 +77,6 @@ def ridge_leave_one_out(rows: Spectrum, Y: np.ndarray, regs: np.ndarray) -> Iter
         yield Smoother(rows, reg).held_out(labels)
 
 
-def held_out_pairs(
-    rows: Spectrum,
-    cols: Spectrum,
-    Y: np.ndarray,
-    reg_rows: float,
-    reg_cols: float,
-    mask: np.ndarray,
-) -> np.ndarray:
-    """Two-step predictions of the pairs in ``mask`` (m, q) from all other pairs, setting A.
-
-    They come in the row-major order of the mask. The minimizer of the empirical risk over the
-    other pairs (Stock et al. 2016, Section 4.1, after Theorem 2) is the one that predicts the
-    labels it was given for the missing pairs M: with H = H^g kron H^k they solve
-    (I - H)_MM y_M = (H y_0)_M, where y_0 is zero on M. O(|M|^3) after the eigenpairs.
-    """
-    i, j = np.nonzero(mask)
-    row_smoother, col_smoother = Smoother(rows, reg_rows), Smoother(cols, reg_cols)
-    zeroed = np.where(mask, 0.0, Y)
-    half = row_smoother.hat(Expanded(rows, zeroed))
-    right = col_smoother.hat(Expanded(cols, np.ascontiguousarray(half.T)))[j, i]
-    used_rows, a = np.unique(i, return_inverse=True)
-    used_cols, b = np.unique(j, return_inverse=True)
-    E, F = row_smoother.rest_block(used_rows)[a], col_smoother.rest_block(used_cols)[b]
-    same_row, same_col = a[:, None] == a, b[:, None] == b
-    E, F = E[:, a], F[:, b]
-    return np.linalg.solve(E * same_col + F * same_row - E * F, right)
-
-
-def held_out_by_column(
-    rows: Spectrum,
-    cols: Spectrum,
-    Y: np.ndarray,
-    reg_rows: float,
-    reg_cols: float,
-    index: np.ndarray,
-) -> np.ndarray:
-    """``held_out_pairs`` for the rows ``index`` of each column alone, (l, q).
-
-    In column j the block of I - H is E + f_j I - f_j E, with E that of the rows' complement and
-    f_j the diagonal of the columns': one eigendecomposition of E serves all columns.
-    """
-    row_smoother, col_smoother = Smoother(rows, reg_rows), Smoother(cols, reg_cols)
-    labels = Expanded(rows, Y)
-    smoothed = Expanded(cols, np.ascontiguousarray(row_smoother.hat(labels)[index].T))
-    rest = row_smoother.rest(labels)[index] + col_smoother.rest(smoothed).T
-    e, vectors = np.linalg.eigh(row_smoother.rest_block(index))
-    e, f = e[:, None], col_smoother.rest_diagonal
-    return Y[index] - vectors @ ((vectors.T @ rest) / (e + f - e * f))
-
-
 def _kron_pair(rows, cols, Y, coordinates, reg):
     weights, by_rest = _joint_weights(rows, cols, reg, cols.values[-1:])
     filtered = rows.vectors @ (weights * coordinates) @ cols.vectors.T
@@ -206,12 +156,11 @@ class Smoother:
     def __init__(self, spectrum, reg):
         total = spectrum.values + reg
         self._vectors = spectrum.vectors
-        self._full = spectrum.full
         self._hat_weights = spectrum.values / total
         self._rest_weights = reg / total
         self.hat_diagonal = spectrum.squared @ self._hat_weights
         self.rest_diagonal = spectrum.null_leverage + spectrum.squared @ self._rest_weights
-        largest_rest = self._rest_weights.max() if self._full else 1.0
+        largest_rest = self._rest_weights.max() if spectrum.full else 1.0
         self.by_rest = largest_rest < self._hat_weights.max()
 
     def hat(self, labels: Expanded) -> np.ndarray:
@@ -222,15 +171,6 @@ class Smoother:
         """(I - H) Y."""
         inside = self._vectors @ (self._rest_weights[:, None] * labels.coordinates)
         return inside if labels.outside is None else inside + labels.outside
-
-    def rest_block(self, index: np.ndarray) -> np.ndarray:
-        """Block (index, index) of I - H."""
-        vectors = self._vectors[index]
-        if self._full:
-            return (vectors * self._rest_weights) @ vectors.T
-        block = -(vectors * self._hat_weights) @ vectors.T
-        np.fill_diagonal(block, self.rest_diagonal[index])
-        return block
 
     def held_out(self, labels: Expanded) -> np.ndarray:
         """Each row of H Y as if that row of Y had not been seen (Theorem 7)."""

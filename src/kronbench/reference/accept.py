@@ -72,9 +72,10 @@ def accept(plan: Plan, write: bool = False) -> str:
 
 def _contents(plan, verdicts):
     """The files of the accepted run, by their path in its folder."""
-    contents, records, costs = {}, {}, []
+    contents, records, costs, texts = {}, {}, [], {}
     for item, part in measurements(plan):
         sidecar, text = read_sidecar(item, part), checked(item.table(part)).decode()
+        texts[item.table(part)] = text
         _refuse_surrogate(plan, item, part, sidecar)
         sidecar.pop(ACCEPTED, None)
         table, record = _places(plan, item, part)
@@ -84,7 +85,7 @@ def _contents(plan, verdicts):
         name, text = f"{item.paper}/{item.name}", checked(item.output("csv")).decode()
         record = read_json(item.output("json"), columns=dict, skipped=list)
         records[name] = {key: record[key] for key in ("columns", "skipped")}
-        if item.parts and text == joined(checked(item.table(p)).decode() for p in item.parts):
+        if item.parts and text == joined(texts[item.table(part)] for part in item.parts):
             # What is the same as its tables is not kept twice.
             records[name]["tables"] = [_places(plan, item, part)[0] for part in item.parts]
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,11 @@ class Run:
     numbers: dict[str, pd.DataFrame]
     records: dict[str, dict]  # by the names of numbers: their columns, and what was skipped
     surroundings: dict = field(default_factory=dict)
+
+    @cached_property
+    def short(self) -> frozenset[str]:
+        """The items that lack rows, as the run itself says."""
+        return short_items(self.records)
 
     @property
     def is_whole(self) -> bool:
@@ -112,8 +118,7 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
 
 
 def _verdicts(a, b):
-    short = short_items(a.records) | short_items(b.records)
-    for move in moves(a.verdicts, b.verdicts, short):
+    for move in moves(a.verdicts, b.verdicts, a.short | b.short):
         text = f"{move.before or 'no such claim'} -> {move.now or 'no such claim'}"
         if move.now:
             text += f" ({move.measured_now})"
@@ -144,7 +149,7 @@ def _numbers(name: str, a: Run, b: Run) -> Iterator[Difference]:
     single = [frame.index[~frame.index.duplicated(keep=False)] for frame in (left, right)]
     both = single[0].intersection(single[1])
     # A time cap ends the rows sooner on a slower machine, and not all have each solver.
-    short = name in short_items(a.records) | short_items(b.records)
+    short = name in a.short | b.short
     for side, frame in (("A", left), ("B", right)):
         if lost := len(frame) - len(both):
             first = _place(frame.index.difference(both)[0])

@@ -15,7 +15,7 @@ HOLDS, UNDECIDED, CONTRADICTED, UNTESTED = VERDICTS = (
 )
 
 # A paper says it, or we do, or others of the field print it, whom no item of a paper shows.
-PAPER, OURS, FIELD = WHOSE = ("paper", "ours", "field")
+PAPER, OURS, FIELD = ("paper", "ours", "field")
 
 # Why a claim is not tested whose items are not there.
 NOT_RUN = "not run yet"
