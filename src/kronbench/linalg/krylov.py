@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
+from inspect import Parameter, signature
 from math import hypot
 from typing import NamedTuple
 
@@ -55,6 +56,10 @@ def _solver(solve):
         found = solve(A, b, callback=callback, **options)
         return _confirmed(solve, A, b, found, options) if verify else found
 
+    # the signature that help and documentation show
+    shown = signature(solve)
+    verify = Parameter("verify", Parameter.KEYWORD_ONLY, default=True, annotation=bool)
+    checked.__signature__ = shown.replace(parameters=[*shown.parameters.values(), verify])
     return checked
 
 
@@ -104,8 +109,7 @@ def minres(
     max_iter : int
     callback : callable(x, residual) -> bool, optional
         Called after each iteration with arrays that the next one overwrites; True stops.
-
-    verify : bool
+    verify : bool, default True
         Whether one more product checks the residual.
 
     Raises
