@@ -87,12 +87,13 @@ class CrossValidation:
         else:
             results = [run(fold, covariance) for fold in steps]
         modes, adjoints, values, adjoint_steps = zip(*results, strict=True)
+        # The built-in sum of floats rounds otherwise from Python 3.12 on
+        plain = float(np.sum(values))
         # To second order the fits change Psi by s'K~ r, with r what they left of the residual
-        plain = sum(values)
-        correction = sum(
-            dot(adjoint, mode.residual_image)
-            for mode, adjoint in zip(modes, adjoints, strict=True)
-        )
+        by_fold = [
+            dot(adjoint, mode.residual_image) for mode, adjoint in zip(modes, adjoints, strict=True)
+        ]
+        correction = float(np.sum(by_fold))
         certified = self.solver.certified
         if not (certified and abs(correction) <= _LARGEST_CORRECTION * plain):
             correction = 0.0
