@@ -90,10 +90,8 @@ class CrossValidation:
         # The built-in sum of floats rounds otherwise from Python 3.12 on
         plain = float(np.sum(values))
         # To second order the fits change Psi by s'K~ r, with r what they left of the residual
-        by_fold = [
-            dot(adjoint, mode.residual_image) for mode, adjoint in zip(modes, adjoints, strict=True)
-        ]
-        correction = float(np.sum(by_fold))
+        images = [mode.residual_image for mode in modes]
+        correction = float(np.sum([dot(*pair) for pair in zip(adjoints, images, strict=True)]))
         certified = self.solver.certified
         if not (certified and abs(correction) <= _LARGEST_CORRECTION * plain):
             correction = 0.0
