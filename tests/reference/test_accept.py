@@ -258,26 +258,21 @@ def test_the_command_needs_a_finished_run(plan, capsys):
     assert "claims.csv is missing" in capsys.readouterr().err
 
 
-def cut(content):
-    return content[: len(content) // 2]
-
-
 DAMAGES = {
     "lost": None,
     "empty": lambda content: b"",
-    "cut": cut,
+    "cut": lambda content: content[: len(content) // 2],
     "binary": lambda content: bytes(range(256)),
     "edited": lambda content: content.replace(b"0.6", b"0.9"),
     "list": lambda content: b"[]",
     "deep": lambda content: b"[" * 100_000,
     "of a type": lambda content: content.replace(b'"seconds": ', b'"seconds": "x", "of": '),
 }
-BOTH = ("lost", "empty", "cut", "binary")
 DAMAGED = [
-    *(("sidecar", kind) for kind in (*BOTH, "list", "deep", "of a type")),
-    *(("table", kind) for kind in (*BOTH, "edited")),
-    *(("record", kind) for kind in (*BOTH, "list")),
-    *(("numbers", kind) for kind in (*BOTH, "edited")),
+    *(("sidecar", kind) for kind in ("lost", "cut", "list", "deep", "of a type")),
+    *(("table", kind) for kind in ("lost", "empty", "edited")),
+    *(("record", kind) for kind in ("lost", "binary")),
+    *(("numbers", kind) for kind in ("lost", "edited")),
 ]
 
 

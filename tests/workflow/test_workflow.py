@@ -219,9 +219,7 @@ def test_real_data_wanted_and_not_to_be_had(checkout, tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ("sede=1", "unknown key 'sede'"),
         ("papers={airola: {figure-3: {fold: [0]}}}", "unknown key 'fold'"),
-        ("papers={airola: {figure-3: {solver: kronbench.models.Kron}}}", "unknown solver path"),
         ("papers={airola: {table-5: {datasets: [Kii]}}}", "table-5: there is no data set 'Kii'"),
     ],
 )
