@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kronbench.resources import config_path
-from kronbench.settings import read_yaml
+from kronbench.yaml_files import read_yaml
 
 PAGE = Path(__file__).parent / "data-sets.md"
 

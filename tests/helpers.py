@@ -11,7 +11,7 @@ import types
 from pathlib import Path
 
 from kronbench.resources import config_path
-from kronbench.settings import read_yaml
+from kronbench.yaml_files import read_yaml
 
 
 def merged(scale=None):

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from kronbench.errors import InputError
-from kronbench.files import check_output, refusal, replacing, replacing_all, write_text
+from kronbench.files import check_output, os_error_advice, replacing, replacing_all, write_text
 
 
 def test_failure_keeps_what_stood_there_and_leaves_nothing_else(tmp_path):
@@ -44,13 +44,13 @@ def test_a_full_disk_names_the_file_that_was_to_be_written(tmp_path):
     with pytest.raises(OSError) as refused, replacing(target):
         raise OSError(errno.ENOSPC, "No space left on device")
     said = "No space left on device; make room on its disk, then run the same command again"
-    assert refusal(refused.value) == f"{target}: {said}"
+    assert os_error_advice(refused.value) == f"{target}: {said}"
     assert os.listdir(tmp_path) == []
 
 
 def test_what_has_no_name_is_not_called_none():
     """As the semaphores of multiprocessing where /dev/shm cannot be written."""
-    said = refusal(PermissionError(errno.EACCES, "Permission denied"))
+    said = os_error_advice(PermissionError(errno.EACCES, "Permission denied"))
     assert said.startswith("shared memory (a semaphore in /dev/shm): Permission denied; ")
 
 
@@ -58,7 +58,7 @@ def test_an_error_about_another_file_stays_as_it_is(tmp_path):
     with pytest.raises(FileNotFoundError) as missing, replacing(tmp_path / "table.csv"):
         open(tmp_path / "input.csv")
     assert missing.value.filename == str(tmp_path / "input.csv")
-    assert refusal(missing.value) == ""
+    assert os_error_advice(missing.value) == ""
 
 
 KILLED = """
@@ -292,4 +292,4 @@ def test_the_longest_name_of_the_file_system_can_be_written(tmp_path, character)
     assert os.listdir(tmp_path) == [name]
     with pytest.raises(OSError, match="File name too long") as refused:
         write_text(tmp_path / f"{character}{name}", "whole")
-    assert "give a shorter name" in refusal(refused.value)
+    assert "give a shorter name" in os_error_advice(refused.value)

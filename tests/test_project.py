@@ -16,7 +16,7 @@ from kronbench.report.config_manual import SCHEMAS, manual
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
-GROUND = {"__version__", "errors", "files", "intervals", "io", "resources", "settings"}
+GROUND = {"__version__", "errors", "files", "intervals", "io", "resources", "yaml_files"}
 # What each room may import from inside the package, beside itself and the ground.
 FLOORS = {
     "linalg": set(),

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import kronbench
 from kronbench.errors import InputError, printable
-from kronbench.files import refusal
+from kronbench.files import os_error_advice
 from kronbench.own_pairs import PAIR_SOLVERS
-from kronbench.runner.end_with_workflow import follow_workflow
+from kronbench.runner.end_with_workflow import exit_with_parent
 
 # Arguments of several commands.
 _CONFIG_TEXT = "results/<scale>/config.yaml, which a run writes"
@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     # A process of our own, before it loads a BLAS: threads that spin for 26 ms after each call of
     # it would stand in the way of numba's, and rows would count as disturbed by others.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "12")  # 2^12 cycles, its default is 2^26
-    follow_workflow()
+    exit_with_parent()
     if os.getcwd() not in sys.path:  # where a solver of the user's may lie; as with python -m
         sys.path.append(os.getcwd())
     arguments = _parser().parse_args(argv)
@@ -53,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if not (sentence := refusal(error)):
+        if not (sentence := os_error_advice(error)):
             raise
         print(f"kronbench: error: {printable(sentence)}", file=sys.stderr)
         return 1

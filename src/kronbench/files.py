@@ -208,7 +208,7 @@ def checked(file: Path) -> bytes:
     return content
 
 
-def refusal(error: OSError) -> str:
+def os_error_advice(error: OSError) -> str:
     """Which file the system refuses, and what to do, in one sentence; else ""."""
     if error.errno not in _ADVICE:
         return ""

@@ -83,7 +83,7 @@ def schema_path(name: str) -> Path:
     return _find("schemas", _CHECKOUT / "workflow" / "schemas") / f"{name}.schema.yaml"
 
 
-def shown(url: str) -> str:
+def without_credentials(url: str) -> str:
     """An address for messages and notes, without user name and password."""
     return re.sub(r"(?<=://)[^/?#]*@", "", url)
 

@@ -13,7 +13,7 @@ import yaml
 
 from kronbench.cli import _parser
 from kronbench.runner.items import load_plan
-from kronbench.settings import validate
+from kronbench.yaml_files import validate
 from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.helpers import lay_over, merged
 

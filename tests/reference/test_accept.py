@@ -47,6 +47,7 @@ METHODS = pd.DataFrame(
 )
 
 
+@hypothesis.settings(max_examples=25)
 @hypothesis.given(
     st.lists(
         st.tuples(st.floats(), st.integers(-(2**53), 2**53), st.text("aé ,\"'\n;#", max_size=6)),

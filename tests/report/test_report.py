@@ -14,7 +14,7 @@ from kronbench.report import claim_files, render
 from kronbench.report.page import _CAUSES, write_report
 from kronbench.resources import schema_path
 from kronbench.runner.results import read_numbers
-from kronbench.settings import read_yaml
+from kronbench.yaml_files import read_yaml
 from tests.helpers import seal
 
 

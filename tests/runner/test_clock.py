@@ -8,7 +8,7 @@ import time
 import pytest
 
 from kronbench.runner import clock
-from kronbench.runner.clock import Stopwatch, TimeCap, Timing, in_turn, measure
+from kronbench.runner.clock import Stopwatch, TimeCap, Timing, measure, time_interleaved
 
 
 def test_a_law_is_followed_up_to_the_cap():
@@ -72,7 +72,7 @@ def lengths(monkeypatch):
 def test_medians_and_spread_until_there_is_enough(lengths):
     lengths += [0.3, 0.1, 0.2, 0.4, 9.0]
     calls = []
-    result, timing = measure(lambda: calls.append(0) or len(calls), least=3, enough=0.9)
+    result, timing = measure(lambda: calls.append(0) or len(calls), min_repeats=3, min_seconds=0.9)
     assert (result, timing.repeats) == (4, 4)
     assert timing.seconds == pytest.approx(0.25)
     assert timing.cpu_seconds == pytest.approx(0.5)
@@ -89,8 +89,8 @@ def test_short_points_are_repeated_and_long_ones_are_not(lengths):
 def test_solvers_take_turns(lengths):
     lengths += [0.1, 3.0, 0.1, 3.0, 0.1]
     order = []
-    found = in_turn(
-        {"fast": lambda: order.append("fast"), "slow": lambda: order.append("slow")}, enough=0
+    found = time_interleaved(
+        {"fast": lambda: order.append("fast"), "slow": lambda: order.append("slow")}, min_seconds=0
     )
     assert order == ["fast", "slow", "fast", "slow", "fast"]
     assert [timing.repeats for _, timing in found.values()] == [3, 2]
@@ -145,7 +145,7 @@ def test_a_row_says_that_another_program_had_the_processor():
     try:
         spins.wait()
         os.sched_setaffinity(0, {processor})
-        _, timing = measure(lambda: _spin(processor, 0.3), least=3)
+        _, timing = measure(lambda: _spin(processor, 0.3), min_repeats=3)
     finally:
         os.sched_setaffinity(0, own)
         other.kill()

@@ -7,14 +7,14 @@ import pytest
 
 # A workflow with a shell that waits for a job, as Snakemake has them.
 JOB = (
-    "import time; from kronbench.runner.end_with_workflow import follow_workflow; "
-    "follow_workflow(); "
+    "import time; from kronbench.runner.end_with_workflow import exit_with_parent; "
+    "exit_with_parent(); "
 )
 WORKFLOW = """
 import subprocess, sys, time
-from kronbench.runner.end_with_workflow import lead_jobs
+from kronbench.runner.end_with_workflow import mark_jobs
 if sys.argv[2] == "leads":
-    lead_jobs()
+    mark_jobs()
 subprocess.run(["bash", "-c", '"$0" -c "$1"; true', sys.executable, sys.argv[1]])
 time.sleep(60)  # a workflow goes on when one of its jobs has failed
 """
@@ -69,7 +69,7 @@ def test_a_job_whose_shell_dies_while_it_starts_does_not_begin(family):
 def test_a_workflow_that_is_gone_is_named():
     """As the variable of a terminal that a workflow had opened."""
     job = "import os; from kronbench.runner import end_with_workflow as e; "
-    job += f"os.environ[e._VARIABLE] = '{2**22 + 1} ' + e._names(); e.follow_workflow()"
+    job += f"os.environ[e._VARIABLE] = '{2**22 + 1} ' + e._names(); e.exit_with_parent()"
     done = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == (

@@ -11,7 +11,7 @@ from kronbench.runner import items
 from kronbench.runner.items import check_scale, load_plan
 from kronbench.runner.job import run_job
 from kronbench.runner.solvers import SolverMissing, make_solver
-from kronbench.settings import read_yaml
+from kronbench.yaml_files import read_yaml
 from tests.helpers import lay_over, merged
 
 

@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from kronbench.runner.processes import busy_programs, one_process
+from kronbench.runner.processes import busy_programs, fresh_process
 
 VARIABLE = "KRONBENCH_TEST_OF_PROCESSES"
 both_kinds = pytest.mark.parametrize("environment", [None, {VARIABLE: "1"}])
@@ -16,14 +16,16 @@ both_kinds = pytest.mark.parametrize("environment", [None, {VARIABLE: "1"}])
 
 @both_kinds
 def test_the_process_is_another_with_its_initializer(environment):
-    with one_process("math", environment=environment, initializer=os.nice, initargs=(1,)) as pool:
+    with fresh_process(
+        "math", environment=environment, initializer=os.nice, initargs=(1,)
+    ) as pool:
         assert pool.apply(os.getpid) != os.getpid()
         assert pool.apply(os.nice, (0,)) == os.nice(0) + 1
 
 
 def test_an_environment_is_that_of_the_process_alone(monkeypatch):
     monkeypatch.setenv(VARIABLE, "0")
-    with one_process("math", environment={VARIABLE: "1", VARIABLE + "_NEW": "2"}) as pool:
+    with fresh_process("math", environment={VARIABLE: "1", VARIABLE + "_NEW": "2"}) as pool:
         assert os.environ[VARIABLE] == "0"
         assert VARIABLE + "_NEW" not in os.environ
         assert pool.apply(os.getenv, (VARIABLE,)) == "1"
@@ -34,9 +36,9 @@ def test_an_environment_is_that_of_the_process_alone(monkeypatch):
 def test_it_ends_where_its_job_is_killed(environment):
     program = (
         "import time\n"
-        "from kronbench.runner.processes import one_process\n"
+        "from kronbench.runner.processes import fresh_process\n"
         "if __name__ == '__main__':\n"
-        f"    with one_process('math', environment={environment}) as pool:\n"
+        f"    with fresh_process('math', environment={environment}) as pool:\n"
         "        print('ready', pool.apply(int), flush=True)\n"
         "        pool.apply(time.sleep, (100,))\n"
     )
@@ -46,9 +48,9 @@ def test_it_ends_where_its_job_is_killed(environment):
 def test_nothing_is_left_of_the_threads_of_numba():
     program = (
         "import numba\n"
-        "from kronbench.runner.processes import one_process\n"
+        "from kronbench.runner.processes import fresh_process\n"
         "if __name__ == '__main__':\n"
-        "    with one_process('numba') as pool:\n"
+        "    with fresh_process('numba') as pool:\n"
         "        pool.apply(numba.set_num_threads, (1,))\n"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -114,7 +114,7 @@ def comment(text):
 
 PAGE = {"claims and page"}
 AIROLA = "src/kronbench/papers/airola/paper.yaml"
-# What is edited, file by file, and the jobs that are then due: together, what makes different ones.
+# What is edited, file by file, and the jobs that are then due; one dry run for several edits.
 EDITS = {
     "comments, arguments, what runs before the clock; words, claims, template, list of items": (
         {
@@ -158,9 +158,11 @@ EDITS = {
         },
         measured(lambda item: (item.paper, item.name) == ("airola", "figure-1"))
         | drawn(
-            lambda item: item.drawing == "method_auc"
-            or "table6-auc.csv" in (item.printed or ())
-            or (item.paper, item.name) == ("airola", "figure-2")
+            lambda item: (
+                item.drawing == "method_auc"
+                or "table6-auc.csv" in (item.printed or ())
+                or (item.paper, item.name) == ("airola", "figure-2")
+            )
         ),
     ),
 }

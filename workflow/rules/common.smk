@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kronbench.datasets import describe
 from kronbench.errors import InputError
-from kronbench.files import refusal
+from kronbench.files import os_error_advice
 from kronbench.reference.accepted import (
     cost,
     files_of,
@@ -17,7 +17,7 @@ from kronbench.reference.accepted import (
     restorable,
 )
 from kronbench.runner.items import check_scale, load_plan, measurements
-from kronbench.runner.end_with_workflow import lead_jobs
+from kronbench.runner.end_with_workflow import mark_jobs
 from kronbench.runner.provenance import (
     data_digest,
     drawing_digest,
@@ -62,7 +62,7 @@ def save_settings():
     try:
         PLAN.save()
     except OSError as error:
-        raise WorkflowError(refusal(error) or error) from None
+        raise WorkflowError(os_error_advice(error) or error) from None
 
 
 def check_claims():
@@ -80,7 +80,7 @@ def check_claims():
 if not workflow.modifier.is_main_snakefile():
     save_settings()
 
-lead_jobs()
+mark_jobs()
 # Jobs call the Python that runs Snakemake, in an active environment or not; one that Snakemake
 # makes for them (workflow/envs) comes before it.
 os.environ.update(

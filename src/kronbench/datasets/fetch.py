@@ -25,7 +25,7 @@ from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry
 from kronbench.errors import WITH_ADVICE, InputError
 from kronbench.files import sweep, temporary_prefix, write_text
-from kronbench.resources import cache_folder, shown
+from kronbench.resources import cache_folder, without_credentials
 
 _UNKNOWN = 1 << 26  # bytes of a file whose size is not registered, to wait for
 
@@ -153,10 +153,10 @@ def _addresses(entry, bases):
         for ending in ("", ".gz"):
             path = f"{base.path.rstrip('/')}/{quote(entry.mirror + ending)}"
             # A query may be a key, and stays out of messages as a password does.
-            name = shown(base._replace(path=path, query="", fragment="").geturl())
+            name = without_credentials(base._replace(path=path, query="", fragment="").geturl())
             yield _Address(base._replace(path=path, fragment="").geturl(), "mirror", name)
     for url in (*entry.urls, *_last_resorts(entry)):
-        yield _Address(url, "download", shown(url))
+        yield _Address(url, "download", without_credentials(url))
 
 
 def _last_resorts(entry):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kronbench.errors import InputError
 from kronbench.resources import added_papers, config_path
-from kronbench.settings import read_yaml, validate
+from kronbench.yaml_files import read_yaml, validate
 
 _ANY_SIZE = 1 << 32  # bytes; for files whose size is not registered
 

@@ -16,7 +16,7 @@ import requests
 import urllib3
 from urllib3.util import Retry
 
-from kronbench.resources import shown
+from kronbench.resources import without_credentials
 
 CONNECT = 3.0  # seconds a host has to accept a connection
 READ = 8.0  # seconds a connected host may stay silent
@@ -117,4 +117,4 @@ def _fault(error, host):
 
 
 def _host(url):
-    return urlsplit(shown(url)).netloc.lower()
+    return urlsplit(without_credentials(url)).netloc.lower()

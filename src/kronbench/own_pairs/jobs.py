@@ -13,7 +13,7 @@ import numpy as np
 from tqdm import tqdm
 
 from kronbench.errors import InputError, printable
-from kronbench.files import check_output, refusal, replacing
+from kronbench.files import check_output, os_error_advice, replacing
 from kronbench.io import SEPARATORS
 from kronbench.own_pairs import model_file
 from kronbench.own_pairs.model_file import Model
@@ -172,7 +172,7 @@ def _refused_writing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if not (sentence := refusal(error)):
+        if not (sentence := os_error_advice(error)):
             raise
         raise InputError(sentence) from None
 

@@ -15,7 +15,7 @@ from kronbench.errors import InputError
 from kronbench.io import did_you_mean
 from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.runner.solvers import check_import_path, import_object
-from kronbench.settings import number_or_text
+from kronbench.yaml_files import number_or_text
 
 # scikit-learn and numba take two seconds, and a misspelt solver needs neither: what uses them
 # imports them.

@@ -23,7 +23,7 @@ from kronbench.runner.columns import Columns
 from kronbench.runner.items import Item, Plan, load_plan
 from kronbench.runner.outside import commit_of, use_outside
 from kronbench.runner.source_imports import read_module
-from kronbench.settings import read_yaml, validate
+from kronbench.yaml_files import read_yaml, validate
 
 _LONGEST = 60  # characters of a name in that of its folder
 

@@ -17,7 +17,7 @@ from kronbench.report.checks import CHECKS
 from kronbench.resources import claim_files
 from kronbench.runner.columns import Columns, columns_measured, columns_shown
 from kronbench.runner.items import Plan
-from kronbench.settings import read_yaml, validate
+from kronbench.yaml_files import read_yaml, validate
 
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
 # Checks of seconds in which the unit cancels.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kronbench.resources import schema_path
-from kronbench.settings import read_yaml
+from kronbench.yaml_files import read_yaml
 
 SCHEMAS = ("config", "paper", "claims", "datasets", "outside", "field_best")
 

@@ -107,44 +107,41 @@ class Stopwatch:
 
 
 def measure(function: Callable, **options: float) -> tuple[object, Timing]:
-    """Call a function again and again, with the options of :func:`in_turn`."""
-    return in_turn({"": function}, **options)[""]
+    """Call a function again and again, with the options of :func:`time_interleaved`."""
+    return time_interleaved({"": function}, **options)[""]
 
 
-def in_turn(
+def time_interleaved(
     functions: Mapping[str, Callable],
     *,
-    least: int = 3,
-    enough: float = 0.5,
-    most: int = 9,
-    patience: float = 4.0,
+    min_repeats: int = 3,
+    min_seconds: float = 0.5,
+    max_repeats: int = 9,
+    max_seconds: float = 4.0,
 ) -> dict[str, tuple[object, Timing]]:
     """Call functions one after the other, round by round, so that slow times meet all of them.
 
-    Each is called at least ``least`` times, and until its calls took ``enough`` seconds together
-    or were ``most``; but not again once they took ``patience`` seconds. Callers must warm up
-    functions that load or compile on first use. Gives the last result and the ``Timing`` of each.
+    Each is called at least ``min_repeats`` times, and until its calls took ``min_seconds``
+    together or were ``max_repeats``; but not again once they took ``max_seconds``. Callers must
+    warm up functions that load or compile on first use. Gives the last result and the ``Timing``
+    of each.
     """
     watches = {name: [] for name in functions}
     results = {}
-    while True:
-        due = [name for name in functions if _due(watches[name], least, enough, most, patience)]
-        if not due:
-            return {name: (results[name], _timing(watches[name])) for name in functions}
+
+    def is_due(name):
+        spent, repeats = sum(watch.seconds for watch in watches[name]), len(watches[name])
+        if spent >= max_seconds or repeats >= max_repeats:
+            return not repeats
+        return repeats < min_repeats or spent < min_seconds
+
+    while due := [name for name in functions if is_due(name)]:
         for name in due:
             results.pop(name, None)  # two results at once may not fit
             with Stopwatch() as watch:
                 results[name] = functions[name]()
             watches[name].append(watch)
-
-
-def _due(watches, least, enough, most, patience):
-    spent = sum(watch.seconds for watch in watches)
-    if not watches:
-        return True
-    if spent >= patience or len(watches) >= most:
-        return False
-    return len(watches) < least or spent < enough
+    return {name: (results[name], _timing(watches[name])) for name in functions}
 
 
 def _timing(watches):

@@ -17,12 +17,12 @@ _PERIOD = 0.5  # seconds between two looks
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
-def lead_jobs() -> None:
-    """Make the processes that this one will start end with it, if they ``follow_workflow``."""
+def mark_jobs() -> None:
+    """Make the processes that this one will start end with it, if they ``exit_with_parent``."""
     os.environ[_VARIABLE] = f"{os.getpid()} {_names()}"
 
 
-def follow_workflow() -> None:
+def exit_with_parent() -> None:
     """End this process, wherever it is, once its workflow or the shell that waits for it is gone.
 
     Without this, what outlives a killed run writes beside the next one. Nothing happens in a

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import similarities
 from kronbench.resources import config_path
-from kronbench.settings import read_yaml, validate
+from kronbench.yaml_files import read_yaml, validate
 
 
 def best_of(data: str, fold: str) -> dict | None:

@@ -26,12 +26,12 @@ from kronbench.resources import (
     paper_path,
     printed_path,
     shipped_papers,
-    shown,
+    without_credentials,
 )
 from kronbench.runner.outside import use_outside
 from kronbench.runner.solvers import check_entries, check_import_path, import_paths
 from kronbench.runner.source_imports import read_module
-from kronbench.settings import number_or_text, read_yaml, validate
+from kronbench.yaml_files import number_or_text, read_yaml, validate
 
 RESULTS = Path("results")
 
@@ -290,9 +290,9 @@ def check_scale(plan: Plan) -> None:
         for place in {**its, **mine}:
             if mine.get(place, _UNSET) != its.get(place, _UNSET) and place not in _ORIGINS:
                 raise InputError(
-                    f"{place} is {_told(mine, place)}; in the project's own scale "
-                    f"'{plan.scale}' it is {_told(its, place)}: give one --configfile, and other "
-                    "settings a scale of their own (--config scale=NAME)"
+                    f"{place} is {_value_at(mine, place)}; in the project's own scale "
+                    f"'{plan.scale}' it is {_value_at(its, place)}: give one --configfile, "
+                    "and other settings a scale of their own (--config scale=NAME)"
                 )
 
 
@@ -322,7 +322,7 @@ def _flat(config, place=""):
             yield from _flat(value, f"{place}{key}.")
 
 
-def _told(settings, place):
+def _value_at(settings, place):
     return reprlib.repr(settings[place]) if place in settings else "not set"
 
 
@@ -462,7 +462,7 @@ def _check_folds(place, key, value, known, n_folds):
 
 def _check_mirror(mirror):
     # The configuration is kept beside the results, and goes with them into archives.
-    if shown(mirror) != mirror or ("://" in mirror and "?" in mirror):
+    if without_credentials(mirror) != mirror or ("://" in mirror and "?" in mirror):
         raise InputError(
             "mirror: an address with a user name, a password or a query would be kept with the "
             "results; give it in the variable KRONBENCH_MIRROR, which is not"

@@ -27,7 +27,7 @@ while True:
 
 
 @contextmanager
-def one_process(
+def fresh_process(
     module: str,
     *,
     environment: Mapping[str, str] | None = None,

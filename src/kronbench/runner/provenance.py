@@ -31,7 +31,7 @@ _CARRIERS = frozenset(
     f"kronbench.{name}"
     for name in (
         *("runner.items", "runner.provenance", "runner.source_imports"),
-        *("errors", "files", "resources", "settings"),
+        *("errors", "files", "resources", "yaml_files"),
     )
 )
 # Warm-up comes before the clock, and no untimed column may depend on them; they

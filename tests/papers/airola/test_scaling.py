@@ -13,7 +13,7 @@ from kronbench.papers.airola.measure import scaling
 from kronbench.papers.airola.measure.scaling import Folds, Solvers, _Checkerboards
 from kronbench.runner.clock import Timing
 from kronbench.runner.job import run_experiment
-from kronbench.runner.processes import one_process
+from kronbench.runner.processes import fresh_process
 from kronbench.runner.seeds import generator
 
 GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1.0, "col_gamma": 1.0}
@@ -89,7 +89,7 @@ def test_checkerboards_are_the_same_for_every_solver_and_tested_on_new_vertices(
 def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypatch):
     seconds = {200: 1.0, 400: 8.0}
 
-    def pretend(functions, patience):
+    def pretend(functions, max_seconds):
         results = {key: function() for key, function in functions.items()}
         sizes = {key: len(getattr(result, "X_fit_", ())) for key, result in results.items()}
         return {
@@ -97,7 +97,7 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
             for key, n in sizes.items()
         }
 
-    monkeypatch.setattr(scaling, "in_turn", pretend)
+    monkeypatch.setattr(scaling, "time_interleaved", pretend)
     spec = SPEC | {"sizes": [200, 400, 2000, 100_000], "folds": [0]}
     problems = Folds(spec, data, generator(7, "scaling", data.name))
     solvers = Solvers(spec, ["KronSVM"], problems)
@@ -153,9 +153,9 @@ def test_each_library_has_a_process_of_its_own(monkeypatch):
 
     def recorded(module, *, initializer, initargs):
         begun.append(initargs[1])
-        return one_process(module, initializer=initializer, initargs=initargs)
+        return fresh_process(module, initializer=initializer, initargs=initargs)
 
-    monkeypatch.setattr(scaling, "one_process", recorded)
+    monkeypatch.setattr(scaling, "fresh_process", recorded)
     ours = SPEC["solvers"] | {"KronSVM, ours": SPEC["solvers"]["KronSVM"]}
     spec = BOARDS | {"sizes": [20], "solvers": ours, "regs": {key: [0.5] for key in ours}}
     frame = run_experiment("airola.scaling", spec, None, "all")

@@ -12,9 +12,9 @@ from kronbench.datasets.checkerboard import checkerboard
 from kronbench.errors import InputError
 from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.zero_shot import Folds
-from kronbench.runner.clock import TimeCap, in_turn, peak_mib
+from kronbench.runner.clock import TimeCap, peak_mib, time_interleaved
 from kronbench.runner.columns import TIMING, Columns
-from kronbench.runner.processes import one_process
+from kronbench.runner.processes import fresh_process
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import SolverMissing, import_solver, make_solver, scores_of
 
@@ -59,7 +59,7 @@ def run(spec, data, rng):
         processes = []
         for names in classes.values():
             given = spec, names, problems, numba.get_num_threads()
-            process = one_process(__name__, initializer=_begin, initargs=given)
+            process = fresh_process(__name__, initializer=_begin, initargs=given)
             processes.append(block.enter_context(process))
         first = {}
         for process in processes:
@@ -174,7 +174,7 @@ class Solvers:
             return
         pairs, y = self._problems.train(size, fold)
         fits = {curve: partial(curve.fit, pairs, y) for curve in curves}
-        models = in_turn(fits, patience=_PATIENCE)
+        models = time_interleaved(fits, max_seconds=_PATIENCE)
         del pairs, y, fits  # the memory of large boards
         pairs, y = self._problems.test(fold)
         ways = {}
@@ -182,7 +182,9 @@ class Solvers:
             ways |= curve.ways_to_predict(model, pairs)
         place = {"fold": fold, "size": size, "n": n}
         rows, fast_scores = [], {}
-        for (curve, method), (scores, timing) in in_turn(ways, patience=_PATIENCE).items():
+        for (curve, method), (scores, timing) in time_interleaved(
+            ways, max_seconds=_PATIENCE
+        ).items():
             row = place | {"method": method, "reg": curve.reg, "task": "prediction"}
             row |= {"n_test": len(pairs), **timing.columns()}
             if curve not in fast_scores:

@@ -12,7 +12,7 @@ from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
 from kronbench.linalg.csi_decomposition import CSI_STEPS
 from kronbench.linalg.lowrank import CholeskySteps, factor_threads
 from kronbench.runner.call_times import watched_calls
-from kronbench.runner.clock import in_turn
+from kronbench.runner.clock import time_interleaved
 from kronbench.runner.columns import TIMING, Columns
 
 _PATIENCE = 2.0  # seconds after which a decomposition is long enough to be timed once
@@ -62,11 +62,11 @@ def _of_points(spec, rng, n):
         "incomplete Cholesky": partial(incomplete_cholesky, kernel, rank, 0.0),
         "steps": steps,
     }
-    runs = in_turn(ways, patience=_PATIENCE)
+    runs = time_interleaved(ways, max_seconds=_PATIENCE)
     (factor, total), (plain, cholesky), (_, of_steps) = runs.values()
     middle = rank // 2
     again = redo_cholesky(kernel, plain.pivots[: middle + lookahead], middle)
-    _, redone = in_turn({"redo": again})["redo"]
+    _, redone = time_interleaved({"redo": again})["redo"]
     # seconds of each step, and of one iteration, by the runs that were watched
     seconds = {step: [calls[step].seconds for calls in watched] for step in CSI_STEPS}
     turned = [seconds[step] for step in CSI_STEPS if step.startswith("3")]
@@ -102,7 +102,7 @@ def _by_rank(spec, rng):
     return [
         {"n": n, "rank": rank, "columns": rank + lookahead, "step": "total, by rank"}
         | timing.columns()
-        for rank, (_, timing) in in_turn(ways, patience=_PATIENCE).items()
+        for rank, (_, timing) in time_interleaved(ways, max_seconds=_PATIENCE).items()
     ]
 
 

@@ -12,9 +12,9 @@ import threadpoolctl
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.linalg import KernelColumns, csi, gram, incomplete_cholesky
 from kronbench.pairs import SampledKroneckerOperator
-from kronbench.runner.clock import in_turn
+from kronbench.runner.clock import time_interleaved
 from kronbench.runner.columns import TIMING, Columns
-from kronbench.runner.processes import busy_programs, one_process
+from kronbench.runner.processes import busy_programs, fresh_process
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import make_solver
 
@@ -46,7 +46,7 @@ def run(spec, data, rng):
         # More threads than processors are there only for a library that is told so on import.
         most = max(line["ways"].values()) if line["work"] == "threads" else 0
         environment = {"NUMBA_NUM_THREADS": str(most)} if most > threads else None
-        with one_process(__name__, environment=environment) as pool:
+        with fresh_process(__name__, environment=environment) as pool:
             rows += pool.apply(_measure, (name, line, spec["seed"], threads))
     return pd.DataFrame(rows)
 
@@ -60,10 +60,10 @@ def _measure(name, line, seed, threads):
         # Code is loaded, memory touched; a program of its own does both each time.
         if not imports:
             first = {way: call() for way, call in ways.items()}
-        calm = in_turn(ways)
+        calm = time_interleaved(ways)
         if not imports:
             with busy_programs(threads):
-                beside = in_turn(ways)
+                beside = time_interleaved(ways)
     plain = next(iter(ways))
     rows = []
     for way in ways:

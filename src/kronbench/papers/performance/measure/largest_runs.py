@@ -15,9 +15,9 @@ from kronbench.evaluation import roc_auc
 from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
 from kronbench.models import KronRidge, VertexNystroem
 from kronbench.pairs import PairData
-from kronbench.runner.clock import Stopwatch, in_turn, measure, peak_mib
+from kronbench.runner.clock import Stopwatch, measure, peak_mib, time_interleaved
 from kronbench.runner.columns import TIMING, Columns
-from kronbench.runner.processes import one_process
+from kronbench.runner.processes import fresh_process
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import make_solver
 
@@ -46,14 +46,14 @@ def run(spec, data, rng):
     rows = []
     for name, entry in spec["solvers"].items():
         for m in spec["sizes"].get(name, ()):
-            with one_process(__name__) as pool:
+            with fresh_process(__name__) as pool:
                 rows.append(pool.apply(_measure, (name, entry, m, spec)))
     threads = {"initializer": numba.set_num_threads, "initargs": (numba.get_num_threads(),)}
     for n in spec["factor_sizes"]:
-        with one_process(__name__, **threads) as pool:
+        with fresh_process(__name__, **threads) as pool:
             rows += pool.apply(_measure_factors, (n, spec["factors"], spec["seed"]))
     for size in spec["fingerprints"]["sizes"]:
-        with one_process(__name__, **threads) as pool:
+        with fresh_process(__name__, **threads) as pool:
             rows.append(pool.apply(_measure_fingerprints, (size, spec)))
     return pd.DataFrame(rows)
 
@@ -110,7 +110,7 @@ def _measure_factors(n, spec, seed):
         return reached
 
     calls = {name: partial(decomposed, name, decompose) for name, (decompose, _) in ways.items()}
-    found = in_turn(calls, patience=_PATIENCE)
+    found = time_interleaved(calls, max_seconds=_PATIENCE)
     plain = found["incomplete Cholesky"][1]
     rows = []
     for name, (reached, timing) in found.items():

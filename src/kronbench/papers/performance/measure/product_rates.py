@@ -8,9 +8,9 @@ from scipy import sparse
 
 from kronbench.linalg import gram
 from kronbench.pairs import SampledKroneckerOperator
-from kronbench.runner.clock import Stopwatch, in_turn, measure, peak_mib
+from kronbench.runner.clock import Stopwatch, measure, peak_mib, time_interleaved
 from kronbench.runner.columns import TIMING, Columns
-from kronbench.runner.processes import one_process
+from kronbench.runner.processes import fresh_process
 from kronbench.runner.solvers import SolverMissing, import_solver
 
 # The loops are chosen on import.
@@ -51,7 +51,7 @@ def run(spec, data, rng):
         for dtype, threads in curves:
             for m in sizes:
                 point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
-                with one_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
+                with fresh_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
                     row = pool.apply(_measure, (point, spec["fraction"], spec["order"]))
                 rows.append(point | row)
     frame = pd.DataFrame(rows)
@@ -78,7 +78,7 @@ def _measure(point, fraction, order):
         if method == "matrix product":
             A = rng.random((m, m)).astype(dtype)
             A @ A
-            _, timing = measure(lambda: A @ A, enough=0.4)
+            _, timing = measure(lambda: A @ A, min_seconds=0.4)
             row = {"n": m * m, **timing.columns(), "setup_seconds": 0.0, "chosen": ""}
             gflops = 2e-9 * m**3 / timing.seconds
             return row | {"gflops": gflops, "deviation": np.nan, "peak_mib": peak_mib()}
@@ -106,7 +106,9 @@ def _measure(point, fraction, order):
             product(v)
         A = rng.random((order, order)).astype(dtype)
         A @ A
-        found = in_turn({"product": lambda: product(v), "machine": lambda: A @ A}, enough=0.4)
+        found = time_interleaved(
+            {"product": lambda: product(v), "machine": lambda: A @ A}, min_seconds=0.4
+        )
     (u, timing), (_, machine) = found["product"], found["machine"]
     gflops = 4e-9 * m * len(rows) / timing.seconds
     return {

@@ -5,7 +5,7 @@ import pandas as pd
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.models import KronRidge, KronSVM
-from kronbench.runner.clock import in_turn
+from kronbench.runner.clock import time_interleaved
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
 
@@ -52,7 +52,7 @@ def run(spec, data, rng):
         ("L2-SVM", "CG"): fitted(KronSVM(reg=1.0, solver="cg", product="sparse")),
     }
     rows, first = [], {}
-    for (model, way), (scores, timing) in in_turn(ways).items():
+    for (model, way), (scores, timing) in time_interleaved(ways).items():
         plain = first.setdefault(model, timing)
         row = {"model": model, "way": way, "n": len(train), **timing.columns()}
         row |= {"ratio": timing.seconds / plain.seconds, "busy": plain.busy or timing.busy}

@@ -47,7 +47,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     folds = np.where(folds < n_timed, folds, -1)
     for method in tqdm(methods, desc=data.name, unit="method"):
         model, sharing = _model(spec, method, tree)
-        fitted, timing = measure(lambda model=model: model.fit(X, y), patience=2.0)
+        fitted, timing = measure(lambda model=model: model.fit(X, y), max_seconds=2.0)
         final = {
             "quantity": "final fit",
             **timing.columns(),

@@ -13,7 +13,7 @@ from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseF
 from kronbench.datasets import Dataset
 from kronbench.linalg.gram_matrix import squared_distances
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
-from kronbench.runner.clock import in_turn
+from kronbench.runner.clock import time_interleaved
 from kronbench.runner.columns import TIMING, Columns
 
 # The shortest products take a tenth of a millisecond: nine of them say little.
@@ -74,7 +74,7 @@ def _rows(comparison, ways, classes=None):
     if comparison in ("folds", "stored"):  # several ways to one product
         for way, product in zip(ways, products, strict=True):
             np.testing.assert_allclose(product, products[0], 1e-8, 1e-10, err_msg=way)
-    for way, (_, timing) in in_turn(ways, most=_MOST_REPEATS).items():
+    for way, (_, timing) in time_interleaved(ways, max_repeats=_MOST_REPEATS).items():
         yield {
             "comparison": comparison,
             "way": str(way),

@@ -13,7 +13,7 @@ from kronbench.models import CompleteKronRidge, KronRidge
 from kronbench.pairs import PairData
 from kronbench.pairs.leave_one_out import two_step_leave_one_out
 from kronbench.papers.stock.measure.kernels import PRECOMPUTED
-from kronbench.runner.clock import in_turn
+from kronbench.runner.clock import time_interleaved
 from kronbench.runner.columns import TIMING, Columns
 
 _PATIENCE = 1.0  # seconds after which a piece of work is long enough to be timed once
@@ -49,7 +49,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
         ways["iterative", "KK", "", reg] = partial(iterative.fit, pairs, y)
     KronRidge(max_iter=2, **minres).fit(pairs, y)  # loads compiled code
     found = []
-    for names, (result, timing) in in_turn(ways, patience=_PATIENCE).items():
+    for names, (result, timing) in time_interleaved(ways, max_seconds=_PATIENCE).items():
         named = zip(("step", "method", "setting", "reg"), names, strict=False)
         row = {key: name for key, name in named if name != ""}
         if names[0] == "grid":

@@ -16,9 +16,9 @@ from kronbench.evaluation import macro_auc, micro_auc
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
 from kronbench.papers.stock.measure import peer_grid
 from kronbench.papers.stock.measure.kernels import PRECOMPUTED
-from kronbench.runner.clock import Stopwatch, in_turn, measure
+from kronbench.runner.clock import Stopwatch, measure, time_interleaved
 from kronbench.runner.columns import TIMING, Columns
-from kronbench.runner.processes import one_process
+from kronbench.runner.processes import fresh_process
 from kronbench.runner.solvers import SolverMissing, import_solver, make_solver
 
 SETTINGS = ("A", "B", "C", "D")
@@ -68,7 +68,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             n_sampled = spec["submatrix_sample"] if too_long else None
             own_way = OwnWay(setting, problem, regs, n_sampled, rng)
             ways |= own_way.pieces
-        timed = in_turn(ways, patience=_PATIENCE)
+        timed = time_interleaved(ways, max_seconds=_PATIENCE)
         scored = {name: _scored(setting, problem, *way) for name, way in methods.items()}
         if own_way:
             scored[_BY_SUBMATRICES] = own_way.compared(methods["KK"][0], timed)
@@ -119,7 +119,7 @@ def _by_peer(peer, methods, problem):
     model, grids = methods[peer["of"]]
     begun = peer["solver"], problem, numba.get_num_threads()
     rows, skipped = [], []
-    with one_process(peer_grid.__name__, initializer=peer_grid.begin, initargs=begun) as process:
+    with fresh_process(peer_grid.__name__, initializer=peer_grid.begin, initargs=begun) as process:
         for setting in SETTINGS:
             seconds, gigabytes = process.apply(peer_grid.needs, (setting, grids))
             if seconds > peer["seconds"] or gigabytes > peer["gigabytes"]:
@@ -215,7 +215,7 @@ def _decomposing(setting, problem):
     counts = {"B": (m, 0), "C": (0, q), "D": (m, m * q)}[setting]
     for kernel, count in zip((K, G), counts, strict=True):
         if count:
-            _, timing = measure(partial(np.linalg.eigh, kernel[1:, 1:]), patience=1.0)
+            _, timing = measure(partial(np.linalg.eigh, kernel[1:, 1:]), max_seconds=1.0)
             seconds += count * timing.seconds
     return seconds
 

@@ -1,6 +1,6 @@
 """Leave-one-out predictions of another library over a grid: what its own process does.
 
-The functions are called in a process of :func:`kronbench.runner.processes.one_process` that has
+The functions are called in a process of :func:`kronbench.runner.processes.fresh_process` that has
 begun with :func:`begin`.
 """
 
@@ -46,7 +46,7 @@ def measure_grid(setting: str, grids: Sequence[np.ndarray]) -> Timing:
     def predictions():
         return dict(_here["solver"]().fit_matrix(*_here["problem"]).loo_grid(setting, *grids))
 
-    _here["predictions"], timing = measure(predictions, patience=_PATIENCE)
+    _here["predictions"], timing = measure(predictions, max_seconds=_PATIENCE)
     return timing
 
 

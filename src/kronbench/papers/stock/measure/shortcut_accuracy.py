@@ -14,7 +14,7 @@ from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
 from kronbench.pairs.spectral_filters import as_filter
 from kronbench.papers.stock.measure.kernels import PRECOMPUTED
-from kronbench.runner.clock import in_turn
+from kronbench.runner.clock import time_interleaved
 from kronbench.runner.columns import TIMING, Columns
 
 # 1 - d(H) is known to about the number of vertices times the rounding error.
@@ -49,7 +49,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
                 "reusing": reusing,
                 "retraining": partial(_all_retrained, retrain, kept),
             }
-            found = in_turn(ways, patience=_PATIENCE)
+            found = time_interleaved(ways, max_seconds=_PATIENCE)
             F, timing = found["shortcut"]
             timings = [each for _, each in found.values()]
             retraining_seconds = found["retraining"][1].seconds * len(places) / len(kept)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from kronbench.settings import number_or_text
+from kronbench.yaml_files import number_or_text
 
 
 @pytest.mark.parametrize(
