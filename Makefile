@@ -49,19 +49,20 @@ help:
 page: $(VENV)/ready
 	@$(BIN)/kronbench page --scale $(SCALE)
 
-# Runs of the workflow wait for their jobs, the other tests compute: side by side they take little
-# more than half the time. With ARGS (-k, a file) it is one run of pytest.
+# Two halves side by side: in the first are those that start programs and wait for them. With ARGS
+# (-k, a file) it is one run of pytest.
+BESIDE := tests/workflow tests/faults tests/docs tests/reference
 test: $(VENV)/ready
 ifdef ARGS
 	@$(IN_VENV) pytest $(ARGS)
 else
 	@$(IN_VENV); log=$$(mktemp); \
-	pytest tests/workflow > $$log 2>&1 & beside=$$!; \
+	pytest $(BESIDE) > $$log 2>&1 & beside=$$!; \
 	trap 'kill $$beside; rm -f $$log; exit 130' INT TERM; \
-	pytest --ignore=tests/workflow; others=$$?; \
-	wait $$beside; workflow=$$?; \
-	echo "Tests of the workflow:"; cat $$log; rm -f $$log; \
-	test $$others -eq 0 && test $$workflow -eq 0
+	pytest $(addprefix --ignore=,$(BESIDE)); others=$$?; \
+	wait $$beside; waiting=$$?; \
+	echo "Tests in $(BESIDE):"; cat $$log; rm -f $$log; \
+	test $$others -eq 0 && test $$waiting -eq 0
 endif
 
 lint: $(VENV)/ready

@@ -141,33 +141,6 @@ def write_text(path: str | Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-@contextlib.contextmanager
-def editing(folder: Path) -> Iterator[Path]:
-    """A copy of a folder, whose files take the places of the old ones when the block succeeds.
-
-    They are renamed one by one, and what the copy lacks is removed last: an interrupted or failed
-    block changes nothing, and a process that is killed afterwards loses nothing.
-    """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    sweep(folder.parent, folder.name)
-    with tempfile.TemporaryDirectory(
-        dir=folder.parent, prefix=temporary_prefix(folder.name)
-    ) as name:
-        copy = Path(name) / folder.name
-        if folder.exists():
-            shutil.copytree(folder, copy)
-        else:
-            copy.mkdir()
-        yield copy
-        new = [file.relative_to(copy) for file in sorted(copy.rglob("*")) if file.is_file()]
-        for file in new:
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(copy / file, folder / file)
-        for file in set(folder.rglob("*")) - {folder / file for file in new}:
-            if not file.is_dir():
-                file.unlink()
-
-
 def read_json(path: str | Path, **kinds: type) -> dict:
     """The mapping in a JSON file."""
     try:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 from pathlib import Path
 
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.files import checked, editing, read_json, write_text
+from kronbench.files import checked, read_json, replacing, write_text
 from kronbench.reference.accepted import (
     files_of,
     joined,
@@ -57,11 +56,13 @@ def accept(plan: Plan, write: bool = False) -> str:
     contents = _contents(plan, verdicts)
     if not write:
         return "\n".join([*lines, "nothing was written; add --yes to accept this run"])
-    with editing(target) as copy:
-        shutil.rmtree(copy)
-        for name, content in contents.items():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes(content)
+    stale = set(target.rglob("*")) - {target / name for name in contents}
+    for name, content in contents.items():
+        with replacing(target / name) as temporary:
+            temporary.write_bytes(content)
+    for file in stale:  # last, so that a command that is broken off loses no table
+        if not file.is_dir():
+            file.unlink()
     if plan.scale == README_SCALE:
         update_readme(Path("README.md"), target)
     size = sum(map(len, contents.values())) / 2**20

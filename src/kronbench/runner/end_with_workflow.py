@@ -19,7 +19,7 @@ _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 def mark_jobs() -> None:
     """Make the processes that this one will start end with it, if they ``exit_with_parent``."""
-    os.environ[_VARIABLE] = f"{os.getpid()} {_names()}"
+    os.environ[_VARIABLE] = str(os.getpid())
 
 
 def exit_with_parent() -> None:
@@ -28,8 +28,8 @@ def exit_with_parent() -> None:
     Without this, what outlives a killed run writes beside the next one. Nothing happens in a
     process that no workflow started.
     """
-    workflow, _, names = os.environ.get(_VARIABLE, "").partition(" ")
-    if not workflow or names != _names():  # a container may count its processes anew
+    workflow = os.environ.get(_VARIABLE)
+    if not workflow:
         return
     shell = os.getppid()
     _end_with_shell()
@@ -66,11 +66,3 @@ def _runs(process):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-def _names():
-    """Which processes the ids are of, where the system tells."""
-    try:
-        return os.readlink("/proc/self/ns/pid")
-    except OSError:
-        return ""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +23,6 @@ class Module:
     """
 
     code: str = ""
-
     names: set[str] = field(default_factory=set)
     handed_on: dict[str, tuple[str, str]] = field(default_factory=dict)
     imports: list[tuple[str, str | None]] = field(default_factory=list)
@@ -51,7 +49,7 @@ def read_module(name: str) -> Module | None:
     text = file.read_text(encoding="utf-8")
     tree = ast.parse(text)
     module = Module(_code(tree, text.splitlines()))
-    for node in _statements(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             module.imports.extend((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -119,11 +117,3 @@ def _code(tree, lines):
         for number, line in enumerate(lines, 1)
         if number not in left_out and (number in texts or line.strip().partition("#")[0])
     )
-
-
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements inside a node, at any depth; without their expressions, nine nodes in ten."""
-    for part in ("body", "orelse", "handlers", "finalbody", "cases"):
-        for statement in getattr(node, part, ()):
-            yield statement
-            yield from _statements(statement)
