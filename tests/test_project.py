@@ -46,6 +46,7 @@ def test_nothing_imports_upward(floor):
             modules = []
             if isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{file.name} imports by a relative path"
+                assert node.names[0].name != "*", f"{file.name} imports all names of a module"
                 # What kronbench itself offers is a room, or a name that stands on one.
                 names = [f"kronbench.{alias.name}" for alias in node.names]
                 modules = names if node.module == "kronbench" else [node.module]

@@ -171,15 +171,15 @@ def test_what_else_changed_is_told(plan):
     assert [d.place for d in found] == ["data ki", "cpu"]
 
 
-@pytest.mark.parametrize("words", ["9 s, over the cap of 5 s", "it is not installed"])
-def test_rows_that_a_run_says_it_lacks_are_known_of_both(plan, words):
+def test_rows_that_a_run_says_it_lacks_are_known_of_both(plan):
     item = plan.items[0]
-    write_results(item, curves(), skipped=[f"A ended: {words}"])
+    write_results(item, curves(), skipped=["A ended: 9 s, over the cap of 5 s"])
     render.render(item)
     write_report(plan)
     accept(plan, write=True)
     for run in read_run(plan.results), read_run(plan.accepted):
         assert short_items(run.records) == {"airola/figure-3"}
+    assert short_items({"a": {"skipped": ["B was skipped: b is not installed"]}}) == {"a"}
 
 
 def test_parts_of_other_settings_or_without_a_record_are_drawn_and_named(plan):
@@ -326,7 +326,7 @@ def test_a_damaged_accepted_table_is_neither_restored_nor_compared(plan):
         restore(plan, item, "Ki")
 
 
-@pytest.mark.parametrize("n_renamed", [0, 1, 7])
+@pytest.mark.parametrize("n_renamed", [0, 7])
 def test_accepting_that_is_broken_off_loses_no_table(plan, monkeypatch, n_renamed):
     before = kept(plan.accepted)
     measure(plan, auc=0.7)

