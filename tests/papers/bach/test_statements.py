@@ -6,6 +6,7 @@ Proposition 1, Eqs. 3 and 5 to 10 and section 5.4 are in ``tests/linalg``.
 import numpy as np
 
 from kronbench.linalg import csi, gram, incomplete_cholesky
+from kronbench.models import CSILSSVM
 
 
 def problem():
@@ -33,3 +34,20 @@ def test_the_residual_at_a_pivot_is_a_lower_bound_on_the_gain_of_its_column():
     gains = np.trace(K) * factor.gains
     np.testing.assert_allclose(gains, (factor.factor**2).sum(axis=0))
     assert (factor.factor[factor.pivots].diagonal() ** 2 <= gains * (1 + 1e-12)).all()
+
+
+def test_the_machine_solves_equations_11_and_12_and_responds_as_section_6_2_says():
+    K, Y = problem()
+    train, test, reg, n = slice(45), slice(45, 60), 1e-3, 45
+    options = {"max_rank": 15, "lookahead": 5, "tol": 0.0}
+    factor = csi(K[train, train], Y[train], **options)
+    G, pivots = factor.factor, factor.pivots
+    weights = G.T @ (G - G.mean(axis=0)) + n * reg * np.eye(15)
+    centred = Y[train] - Y[train].mean(axis=0)
+    alpha = G @ np.linalg.solve(G.T @ G, np.linalg.solve(weights, G.T @ centred))
+    np.testing.assert_allclose(G @ weights @ G.T @ alpha, G @ G.T @ centred, atol=1e-9)
+    intercept = (Y[train] - G @ G.T @ alpha).mean(axis=0)
+    rows = K[test, train][:, pivots] @ np.linalg.inv(G[pivots]).T
+    machine = CSILSSVM(task="regression", kernel="precomputed", reg=reg, **options)
+    found = machine.fit(K[train, train], Y[train]).predict(K[test, train])
+    np.testing.assert_allclose(found, rows @ G.T @ alpha + intercept, atol=1e-8)

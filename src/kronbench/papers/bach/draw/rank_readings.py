@@ -22,9 +22,10 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
 
     "squares" are sums of squared natural logarithms of our rank over the printed one. "more than
     nearest" is the sum beyond that of the nearest reading, with the half-width of its 95 %
-    interval over the data sets, and "level" says whether that reaches to zero.
+    interval over the data sets, and "level" says whether that reaches to zero. Where there are
+    several draws, the numbers of a data set are means over these.
     """
-    known = frame.dropna(subset=["bound"])
+    known, drawn = frame.dropna(subset=["bound"]), "draw" in frame
     has = known.groupby("dataset")["selection"].nunique()
     complete = has.index[has == has.max()]
     printed = printed.set_index("key")
@@ -32,19 +33,22 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     for reading in product(*(known[name].unique() for name in _READING)):
         named = dict(zip(_READING, reading, strict=True))
         for dataset, measured in frame.groupby("dataset", sort=False):
-            ranks, full = of_reading(measured, **named)
-            if not full.empty:
+            draws = [of_draw for _, of_draw in measured.groupby("draw")] if drawn else [measured]
+            read = [of_reading(of_draw, **named) for of_draw in draws]
+            if not read[0][1].empty:
                 source = {"dataset": dataset, "source": measured["source"].iloc[0]}
-                rows.append(named | source | _row(ranks, full, printed.loc[dataset]))
+                found = [_row(ranks, full, printed.loc[dataset]) for ranks, full in read]
+                means = pd.DataFrame(found).mean().to_dict() if drawn else found[0]
+                rows.append(named | source | {"line": "data set"} | means)
     single = pd.DataFrame(rows)
     summed = _of_all(single[single["dataset"].isin(complete)])
     table = pd.concat([summed, single], ignore_index=True)
-    whole = ["Cholesky", "CSI", "paper Cholesky", "paper CSI", "level"]
+    whole = ["paper Cholesky", "paper CSI", "level", *([] if drawn else ["Cholesky", "CSI"])]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
 def _row(ranks, full, paper):
-    row = {"line": "data set", "ranks": 2, "splits": len(full), "on edge": full["on_edge"].sum()}
+    row = {"ranks": 2, "splits": len(full), "on edge": full["on_edge"].sum()}
     row |= {"full error": full["error"].mean()}
     row |= {name: full[name].median() for name in ("gamma p", "reg")}
     factors = []

@@ -20,6 +20,9 @@ _STOP = 1e-4  # "the stopping criterion (the minimal gain at each iteration)"
 _BOUNDS = {"deviation": lambda splits: 1.0, "deviation of the mean": np.sqrt}
 _STOPS = ("none", "gain 1e-4")
 
+# The selection whose parameters have the least mean over all splits of the leave-one-out error.
+FOR_ALL = "leave-one-out, one for all"
+
 COLUMNS = Columns(
     key=("selection", "split", "decomposition", "bound", "stop"),
     repeats=("split",),
@@ -35,27 +38,42 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     extremes when one split is left out. The caption of section-6.3 tells the readings. Errors are
     shares of wrong classes, or squared errors relative to the variance of the response.
     """
+    return ranks_of_splits(spec, data, rng)
+
+
+def ranks_of_splits(
+    spec: Mapping, data: Dataset, rng: np.random.Generator, for_all: bool = False
+) -> pd.DataFrame:
+    """The rows of ``run``; with ``for_all`` also of one leave-one-out choice for all splits."""
     X, y = data["X"], data["y"]
     classification = y.dtype.kind in "iu"
     max_rank = spec["max_ranks"].get(data.name, spec["max_rank"])
     n_splits = min(spec["splits"], max(3, spec["points"] // len(X)))
     splitter = ShuffleSplit(n_splits, test_size=0.25, random_state=int(rng.integers(2**31)))
-    rows, paths = [], defaultdict(list)
-    for split, (train, test) in enumerate(tqdm(splitter.split(X), desc=data.name, unit="split")):
-        scale = X[train].std(axis=0)
-        scaled = X / np.where(scale > 0, scale, 1.0)
-        targets, decide = _coding(y, train, classification)
+    splits, choices, grids = list(splitter.split(X)), [], []
+    for train, _ in tqdm(splits, desc=data.name, unit="selection"):
+        scaled, targets, decide = _training(X, y, train, classification)
         part = np.sort(rng.permutation(train)[: spec["selection_points"]])
         folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31))).split(part)
         folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
         error_of_part = partial(_error, decide, y[part])
-        chosen = _select(scaled[part], targets[part], error_of_part, folds, spec)
+        errors = _selection_errors(scaled[part], targets[part], error_of_part, folds, spec)
+        choices.append(_chosen(errors, spec, X.shape[1]))
+        grids.append(errors["leave-one-out"])
+    if for_all:
+        (choice,) = _chosen({"leave-one-out": np.mean(grids, axis=0)}, spec, X.shape[1]).values()
+        for chosen in choices:
+            chosen[FOR_ALL] = choice
+    rows, paths = [], defaultdict(list)
+    for split, (train, test) in enumerate(tqdm(splits, desc=data.name, unit="split")):
+        scaled, targets, decide = _training(X, y, train, classification)
+        error_of = partial(_error, decide, y[test])
+        chosen = choices[split]
         for gamma in sorted({choice["gamma"] for choice in chosen.values()}):
             took = {name: choice for name, choice in chosen.items() if choice["gamma"] == gamma}
             ahead = len(X) <= spec["ahead_points"] and "leave-one-out" in took
             K = gram(scaled[train], kernel="gaussian", gamma=gamma)
             K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
-            error_of = partial(_error, decide, y[test])
             machines = _low_rank_machines(K, targets[train], max_rank, ahead, spec)
             measured = {
                 reg: _test_errors(K, K_test, targets[train], machines, reg, error_of)
@@ -63,10 +81,11 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
             }
             for selection, choice in took.items():
                 error, of_machines = measured[choice["reg"]]
+                selected_on = min(len(train), spec["selection_points"])
                 rows.append(
                     {"selection": selection, "split": split, "decomposition": "full"}
                     | {"error": error, **choice}
-                    | {"gamma p": gamma * X.shape[1], "selected on": len(part)}
+                    | {"gamma p": gamma * X.shape[1], "selected on": selected_on}
                 )
                 for name, errors in of_machines.items():
                     if name != "csi, all ahead" or selection == "leave-one-out":
@@ -89,11 +108,16 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     return frame.assign(**counts, agreement=data.agreement)
 
 
-def _select(X, targets, error_of, folds, spec):
-    """The parameters that each selection takes; without folds there is leave-one-out alone."""
-    gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
-    errors = defaultdict(list)
-    for gamma in gammas:
+def _training(X, y, train, classification):
+    """All points in the scale of a training part, their targets, and what decides."""
+    scale = X[train].std(axis=0)
+    return X / np.where(scale > 0, scale, 1.0), *_coding(y, train, classification)
+
+
+def _selection_errors(X, targets, error_of, folds, spec):
+    """By selection the errors (gammas, regs); without folds there is leave-one-out alone."""
+    regs, errors = np.sort(spec["regs"]), defaultdict(list)
+    for gamma in _gammas(spec, X.shape[1]):
         path = LSSVMPath(gram(X, kernel="gaussian", gamma=gamma), targets)
         responses = {"leave-one-out": path.leave_one_out(regs)}
         if folds:
@@ -101,9 +125,14 @@ def _select(X, targets, error_of, folds, spec):
             responses["training"] = path.fitted(regs)
         for way, of_regs in responses.items():
             errors[way].append([error_of(of_reg) for of_reg in of_regs])
-    errors = {way: np.array(grid) for way, grid in errors.items()}  # (gammas, regs)
+    return {way: np.array(grid) for way, grid in errors.items()}
+
+
+def _chosen(errors, spec, n_features):
+    """The parameters that each selection takes."""
+    gammas, regs = _gammas(spec, n_features), np.sort(spec["regs"])
     places = {way: _first(grid) for way, grid in errors.items() if way != "training"}
-    if folds:
+    if "training" in errors:
         places["training error, widest first"] = _first(errors["training"])
         weight, width = _first(errors["training"].T[::-1])  # regs from the largest on, gammas
         places["training error, heaviest first"] = (width, len(regs) - 1 - weight)
@@ -112,6 +141,10 @@ def _select(X, targets, error_of, folds, spec):
         on_edge = i in (0, len(gammas) - 1) or j in (0, len(regs) - 1)
         chosen[way] = {"gamma": gammas[i], "reg": regs[j], "on_edge": int(on_edge)}
     return chosen
+
+
+def _gammas(spec, n_features):
+    return np.sort(spec["gammas"]) / n_features
 
 
 def _first(errors):
