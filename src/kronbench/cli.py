@@ -328,9 +328,6 @@ def _check(arguments):
         parts = _check_paper(arguments.solver)
     else:
         _use_path(arguments.path)
-        from kronbench.own_pairs.recipe import find_solver
-
-        find_solver(arguments.solver)  # a path that leads nowhere, before scikit-learn is imported
         from kronbench.own_pairs.contract import check_solver
 
         parts = check_solver(arguments.solver)

@@ -84,20 +84,3 @@ def test_words_follow_the_laws():
     assert used.sum() <= 60
     assert left[used].sum() == pytest.approx(0.3, abs=0.06)
     np.testing.assert_allclose(left[~used], 0, atol=0.004)
-
-
-def test_documents_share_words_with_their_neighbours_in_the_tree():
-    """With four times the share on the upper topic, siblings are nearly parallel."""
-    rng = np.random.default_rng(1)
-    law = LAW._replace(shares=(0.5, 0.4, 0.1))
-    parents = np.array([-1, 0, 0, 1, 1, 1, 2, 2, 2])
-    counts = Topics(rng, parents, 5000, law).draw(rng, np.repeat(np.arange(3, 9), 500)).toarray()
-    frequency = counts.reshape(6, 500, -1).sum(axis=1)
-    frequency /= frequency.sum(axis=1, keepdims=True)
-    background = (np.arange(1, 5001) + 2.7) ** -1.0
-    topics = frequency - 0.5 * background / background.sum()
-    topics /= np.linalg.norm(topics, axis=1, keepdims=True)
-    siblings = parents[3:, None] == parents[3:]
-    likeness = topics @ topics.T
-    assert likeness[siblings].min() > 0.7
-    assert likeness[~siblings].max() < likeness[siblings].min()

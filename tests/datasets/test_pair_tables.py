@@ -90,6 +90,10 @@ def without_rows(write):
             "no column of labels",
         ),
         (
+            lambda folder, write: (folder / "my/pairs.csv").write_text("drug,target,a,b\n,,1,2\n"),
+            "the columns a, b beside the ids: say which one is the label",
+        ),
+        (
             lambda folder, write: (folder / "my/cols.csv").write_text("target,x\n99,1\n"),
             "is not in {folder}/my/cols.csv",
         ),

@@ -1,8 +1,5 @@
 """Files with numbers that others print, on small ones."""
 
-import io
-import types
-
 import numpy as np
 import pytest
 
@@ -14,14 +11,7 @@ from kronbench.datasets.printed_results import (
     parse_printed_curves,
     parse_printed_predictions,
 )
-
-
-def in_memory(**texts):
-    return {
-        key: types.SimpleNamespace(name=key, open=lambda text=text: io.BytesIO(text.encode()))
-        for key, text in texts.items()
-    }
-
+from tests.helpers import in_memory
 
 METZ = {"affinities": "7.6 7.7\nnan 5\n", "drugs": "1 0\n0 1\n", "targets": "1 0\n0 1\n"}
 

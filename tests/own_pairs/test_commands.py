@@ -17,7 +17,7 @@ from kronbench import PairData
 from kronbench.evaluation import SettingKFold, concordance_index, margin_scores, roc_auc
 from kronbench.intervals import half_width
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, VertexScaler
-from kronbench.own_pairs.recipe import make_recipe
+from kronbench.own_pairs.recipe import make_recipe, read_assignments
 from kronbench.own_pairs.selection import n_fits, select
 from kronbench.own_pairs.tables import read_own_pairs
 from tests.own_pairs.problem import arguments, run, tables
@@ -124,7 +124,8 @@ def test_predictions_of_a_file_are_those_of_the_model_in_the_order_asked_for(
 
     own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
     assignments = [entry.removeprefix("--set=") for entry in options if "=" in entry]
-    recipe = make_recipe(solver, assignments, own, bool(scale), False)
+    given = read_assignments(solver, assignments)
+    recipe = make_recipe(solver, given, own, bool(scale), False)
     np.testing.assert_allclose(found["prediction"], recipe.fit(X, y).scores(test), rtol=1e-9)
 
 
@@ -202,7 +203,7 @@ def test_selection_takes_the_best_of_its_grid_and_keeps_what_is_set(tmp_path, ca
     tables(tmp_path)
     own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
     kernels = ["row_kernel=gaussian", "col_kernel=gaussian", "row_gamma=0.3"]
-    recipe = make_recipe("KronRidge", kernels, own, True, True)
+    recipe = make_recipe("KronRidge", read_assignments("KronRidge", kernels), own, True, True)
     steps = []
     choice = select(recipe, own.data, own.y, "B", 0, steps.append)
     assert sum(steps) == n_fits(recipe, "B")

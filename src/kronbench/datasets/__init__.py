@@ -85,8 +85,6 @@ LOADERS: dict[str, Loader] = {
     "lshtc": Loader("documents", lshtc.parse_lshtc, corpus_surrogates.surrogate_lshtc),
 }
 
-POLICIES = ("auto", "real", "surrogate")
-
 _log = logging.getLogger(__name__)
 
 
@@ -98,8 +96,8 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
     tried and what to do; "surrogate" never touches the network. ``mirror`` is a folder or base
     url, tried after the one that ``KRONBENCH_MIRROR`` names.
     """
-    if policy not in POLICIES:
-        raise InputError(f"policy is '{policy}'; give one of {', '.join(POLICIES)}")
+    if policy not in ("auto", "real", "surrogate"):
+        raise InputError(f"policy is '{policy}'; give one of auto, real, surrogate")
     entry = registry.find(name)
     loader = _loader(entry)
     _check_options(entry, loader.parse or loader.generate, entry.options)
@@ -172,16 +170,8 @@ def names() -> list[str]:
 def describe(name: str) -> dict:
     """What the registry says about a data set, ready for YAML or JSON."""
     entry = registry.find(name)
-    parts = (
-        "title",
-        "shape",
-        "options",
-        "licence",
-        "citation",
-        "notes",
-        "agreement",
-        "other_data",
-    )
+    parts = ("title", "shape", "options", "licence", "citation", "notes")
+    parts += ("agreement", "other_data")
     known = {"name": entry.name, "kind": _loader(entry).kind}
     known |= {part: value for part in parts if (value := getattr(entry, part))}
     known["files"] = {
@@ -256,25 +246,24 @@ def _obtain(entry, file, mirrors, network=True):
 
 def _loader(entry):
     """The `Loader` of an entry; ``measure.data:WINE`` is one of the folder of its own paper."""
+    loader, named = LOADERS.get(entry.loader), f"{entry.name}: the loader '{entry.loader}'"
     if ":" in entry.loader and entry.folder:
         module, _, name = entry.loader.partition(":")
         try:
             path = f"kronbench.papers.{entry.folder.name}.{module}"
             loader = getattr(import_module(path), name)
         except (ImportError, AttributeError) as error:
-            raise InputError(f"{entry.name}: the loader '{entry.loader}': {error}") from None
+            raise InputError(f"{named}: {error}") from None
         if not isinstance(loader, Loader):
             raise InputError(f"{entry.name}: '{entry.loader}' is no kronbench.datasets.Loader")
-    elif entry.loader in LOADERS:
-        loader = LOADERS[entry.loader]
-    else:
+    if loader is None:
         raise InputError(
             f"{entry.name}: there is no loader '{entry.loader}'; known are: {', '.join(LOADERS)}"
         )
     if not entry.files and loader.generate is None:
-        raise InputError(f"{entry.name}: the loader '{entry.loader}' needs files; register them")
+        raise InputError(f"{named} needs files; register them")
     if entry.files and loader.parse is None:
-        raise InputError(f"{entry.name}: the loader '{entry.loader}' reads no files; remove them")
+        raise InputError(f"{named} reads no files; remove them")
     return loader
 
 
@@ -354,7 +343,6 @@ def _not_at_hand(entry, missing):
     place = fetch.manual_folder() / file.mirror
     return (
         f"{entry.name} is not at hand: {missing}; {advice} and put the file at {place}, or name a "
-        "mirror that has "
-        "it in KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' ("
-        f"'python -m kronbench data describe {entry.name}' lists all files)"
+        "mirror that has it in KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' "
+        f"('python -m kronbench data describe {entry.name}' lists all files)"
     )

@@ -54,12 +54,10 @@ class Topics:
         background = (np.arange(1, n_words + 1) + _SHIFT) ** -law.exponent
         roots = np.sqrt(background)
         root_law = np.cumsum(roots / roots.sum())
-        depth = depths(parents)
         words, laws = [np.arange(n_words)], [np.cumsum(background / background.sum())]
-        for node in range(1, len(parents)):
-            size = min(law.supports[depth[node] - 1], n_words // 4)
-            support = _distinct(rng, root_law, size)
-            weights = rng.gamma(0.3, size=size) * roots[support]
+        for depth in depths(parents)[1:]:
+            support = _distinct(rng, root_law, min(law.supports[depth - 1], n_words // 4))
+            weights = rng.gamma(0.3, size=len(support)) * roots[support]
             words.append(support)
             laws.append(np.cumsum(weights / weights.sum()))
         # Topic t is the stretch of the axis between t and t + 1: one search serves all topics.
@@ -69,13 +67,10 @@ class Topics:
 
     def draw(self, rng: np.random.Generator, nodes: np.ndarray) -> sparse.csr_array:
         """(n, V) float32 counts of words of documents of the leaves ``nodes`` (n,)."""
-        # In parts, so that memory beyond the result stays small.
-        starts = range(0, max(len(nodes), 1), _DOCUMENTS_AT_ONCE)
-        parts = [self._draw_part(rng, nodes[at : at + _DOCUMENTS_AT_ONCE]) for at in starts]
-        return sparse.vstack(parts, format="csr")
-
-    def _draw_part(self, rng, nodes):
-        law, n = self.law, len(nodes)
+        law, n, most = self.law, len(nodes), _DOCUMENTS_AT_ONCE
+        if n > most:  # in parts, so that memory beyond the result stays small
+            parts = [self.draw(rng, nodes[at : at + most]) for at in range(0, n, most)]
+            return sparse.vstack(parts, format="csr")
         # The topics that a document mixes: column 0 is the background, the last its class.
         paths = np.zeros((n, len(law.shares)), dtype=np.int64)
         for level in range(len(law.shares) - 1, 0, -1):
@@ -104,8 +99,7 @@ def surrogate_index(
 ) -> dict[str, np.ndarray]:
     """A random tree with ``levels[l]`` nodes at depth l + 1, and log-normal class sizes."""
     parents = random_tree(rng, [1, *levels])
-    # Of the given median and, by their sum, mean.
-    spread = np.sqrt(2 * np.log(n_documents / levels[-1] / median_size))
+    spread = np.sqrt(2 * np.log(n_documents / levels[-1] / median_size))  # by mean and median
     sizes = sizes_with_total(rng.lognormal(0.0, spread, levels[-1]), n_documents)
     y = rng.permutation(np.repeat(np.arange(levels[-1]), sizes))
     return {"y": y, "parents": parents, "is_test": rng.permutation(n_documents) < n_test}
@@ -121,9 +115,8 @@ def surrogate_section(
 ) -> dict[str, np.ndarray | sparse.csr_array]:
     """Drawn words on the real documents' labels and tree, or on those of ``surrogate_index``.
 
-    With ``n_features``, ``X`` has that many leading singular directions of the words. The law was
-    tuned roughly to the paper's flat accuracies: a ridge classifier reaches 33 % in section D,
-    where the paper has 40 %.
+    With ``n_features``, ``X`` has that many leading singular directions of the words. A ridge
+    classifier reaches 33 % in section D, where the paper has 40 %.
     """
     if files and {"train", "test"} <= files.keys():
         placed = wipo.parse_index(files, section=section)
@@ -157,16 +150,15 @@ def surrogate_lshtc(
     n_novel: int,
     scale: float = 1.0,
 ) -> dict[str, np.ndarray | sparse.csr_array]:
-    """A corpus of the published size; at the scale 1 it takes a minute.
+    """A corpus with ``levels`` of nodes below the root, the last the classes; a minute at scale 1.
 
-    ``levels`` are the nodes at each depth below the root, the last of them the classes. Below the
-    same nodes hang ``n_novel`` classes of two documents each, which ``X`` leaves out.
+    Below the same nodes hang ``n_novel`` classes of two documents each, which ``X`` leaves out.
     """
     n_words = round(n_words * scale**0.55)
     n_documents, n_novel = round(n_documents * scale), round(n_novel * scale)
-    levels = [max(2, round(size * scale)) for size in levels]
-    n_classes, n_inner = levels[-1], 1 + sum(levels[:-1])
-    homes = n_inner - levels[-2] + rng.integers(levels[-2], size=n_novel)
+    *upper, n_classes = levels = [max(2, round(size * scale)) for size in levels]
+    n_inner = 1 + sum(upper)
+    homes = n_inner - upper[-1] + rng.integers(upper[-1], size=n_novel)
     parents = np.concatenate([random_tree(rng, [1, *levels]), homes])
     topics = Topics(rng, parents, n_words, _LSHTC)
     # Log-normal class sizes; a twentieth of them follows a power law from one spread above.

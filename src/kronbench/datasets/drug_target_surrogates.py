@@ -22,19 +22,16 @@ def surrogate_interactions(
 ) -> dict[str, np.ndarray]:
     """A stand-in for a set of Yamanishi et al., of exactly the published sizes.
 
-    Every vertex has an interaction; the similarities have the given off-diagonal medians. They are
-    Tanimoto coefficients of fingerprints with a Zipf law, inherited in families: the spectrum has
-    one large eigenvalue and a slow tail, as the published ones. The log-odds of an interaction are
-    a bilinear function, smooth in both similarities, plus a propensity of each drug and target,
-    which gives the degrees their heavy tail.
+    Every vertex has an interaction; the similarities have the given off-diagonal medians. The
+    log-odds are a bilinear function, smooth in both similarities, plus a propensity of each drug
+    and target, which gives the degrees their heavy tail.
     """
     S = _similarity(rng, drugs, drug_similarity, _DRUG_INHERITANCE)
     T = _similarity(rng, targets, target_similarity, _TARGET_INHERITANCE)
     log_odds = 3.0 * _smooth(rng, S, T) + rng.gumbel(size=(drugs, targets))
     log_odds += rng.normal(size=(drugs, 1)) + rng.normal(size=targets)
-    values = np.zeros(drugs * targets)
-    values[_largest(log_odds, interactions)] = 1
-    values = values.reshape(drugs, targets)
+    values = np.zeros((drugs, targets))
+    values.flat[_largest(log_odds, interactions)] = 1
     return label_matrix(values, values == 1, S, T)
 
 
@@ -75,9 +72,8 @@ def surrogate_affinities(
     rank = np.empty(known)
     rank[np.argsort(score.ravel()[chosen])] = (np.arange(known) + 0.5) / known
     potency = np.interp(rank, shares, potencies)
-    values = np.full(drugs * targets, np.nan)
-    values[chosen] = potency if unit is None else 10.0**-potency / MOLAR[unit]
-    values = values.reshape(drugs, targets)
+    values = np.full((drugs, targets), np.nan)
+    values.flat[chosen] = potency if unit is None else 10.0**-potency / MOLAR[unit]
     positive = is_positive(values, at_least, at_most, above)
     if self_score is None:
         scale = 100 if percent else 1
@@ -88,8 +84,9 @@ def surrogate_affinities(
     arrays = label_matrix(values, positive, S, length[:, None] * cosine * length)
     arrays["target_similarity_normalized"] = 100 * T
     if ecfp4_similarity is not None:
-        ecfp4 = _similarity(rng, drugs, ecfp4_similarity, _DRUG_INHERITANCE)
-        arrays["drug_similarity_ecfp4"] = ecfp4
+        arrays["drug_similarity_ecfp4"] = _similarity(
+            rng, drugs, ecfp4_similarity, _DRUG_INHERITANCE
+        )
     return arrays
 
 
@@ -97,7 +94,8 @@ def _similarity(rng, n, median, inheritance):
     """Tanimoto coefficients of random fingerprints with the given off-diagonal median.
 
     A vertex takes a share of its fingerprint from its subfamily, which has most of its own from
-    the family; family sizes follow a Zipf law.
+    the family; family sizes follow a Zipf law. The spectrum has one large eigenvalue and a slow
+    tail, as the published ones.
     """
     from scipy.optimize import brentq
 

@@ -231,8 +231,7 @@ def _note(cached):
 
 def _download(entry, addresses, cached, tried, damaged):
     """The first good copy among the addresses, moved into the cache in place of damaged ones."""
-    # Most files are at hand, and requests takes an eighth of a second.
-    from kronbench.datasets.transfer import NoAnswerError
+    from kronbench.datasets import transfer  # most files are at hand; requests takes 0.12 s
 
     wrong = None
     sweep(cached.parent, "download")
@@ -251,7 +250,7 @@ def _download(entry, addresses, cached, tried, damaged):
             for other in damaged.keys() - {path}:
                 other.unlink(missing_ok=True)
             return LocalFile(path, packed, address.source, record)
-        except NoAnswerError as error:
+        except transfer.NoAnswerError as error:
             tried.append(f"{urlsplit(address.name).netloc}: {error}")
         except InputError as error:
             wrong = error
@@ -262,19 +261,17 @@ def _download(entry, addresses, cached, tried, damaged):
                 "names another)"
             )
             break
-    if wrong:
-        raise wrong
-    raise Unavailable(entry, tried)
+    raise wrong or Unavailable(entry, tried)
 
 
 def _fetch(address, scratch, entry):
     """Download one address, and say whether it came as gzip."""
-    from kronbench.datasets.transfer import TooLargeError, transfer  # as in _download
+    from kronbench.datasets import transfer  # as in _download
 
     _log.info("fetching %s", address.name)
     try:
-        transfer(address.url, scratch, entry.limit, entry.bytes or _UNKNOWN)
-    except TooLargeError:
+        transfer.transfer(address.url, scratch, entry.limit, entry.bytes or _UNKNOWN)
+    except transfer.TooLargeError:
         raise _too_large(entry, address.name) from None
     if not urlsplit(address.url).path.endswith(".gz") or entry.mirror.endswith(".gz"):
         return False

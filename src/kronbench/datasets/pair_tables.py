@@ -3,14 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from kronbench.datasets.fetch import LocalFile
 from kronbench.errors import InputError
+from kronbench.io import check_columns, read_table
+
+if TYPE_CHECKING:
+    from kronbench.pairs.frames import VertexTable
 
 FILES = ("pairs", "rows", "cols")
+
+
+class LabelledTables(NamedTuple):
+    """Row and column vertices, the positions of the pairs among them, and their labels (n,).
+
+    ``names`` are the columns of row ids, column ids and labels.
+    """
+
+    sides: tuple[VertexTable, VertexTable]
+    positions: list[np.ndarray]
+    y: np.ndarray
+    names: tuple[str, str, str]
+
+
+def read_tables(
+    pairs: str | Path,
+    rows: str | Path,
+    cols: str | Path,
+    row: str | None = None,
+    col: str | None = None,
+    label: str | None = None,
+) -> LabelledTables:
+    """Labelled pairs and the features of their vertices, from tables of `kronbench.io.read_table`.
+
+    ``row``, ``col`` and ``label`` are columns of ``pairs``, by default the first two and the one
+    that is left.
+    """
+    from kronbench.pairs.frames import read_pairs, read_vertices  # which imports pandas
+
+    sides = read_vertices(read_table(rows), "rows"), read_vertices(read_table(cols), "cols")
+    for side in sides:
+        _ask_whether_similarity(side)
+    frame, row, col = _read_ids(pairs, row, col)
+    if all(name in side.ids for name, side in zip((row, col), sides, strict=True)):
+        raise InputError(
+            f"{pairs} has no header: its first line, '{row}' and '{col}', is a pair; write the "
+            "names of the columns above it"
+        )
+    label = _label_column(frame, pairs, row, col, label)
+    positions, y = read_pairs(frame, sides, (row, col), label)
+    if y.dtype.kind == "U":
+        raise InputError(
+            f"{pairs} has '{y[0]}' for a label: give numbers, such as 1 and 0, or 7.329 with a "
+            "point and no comma"
+        )
+    return LabelledTables(sides, positions, y.astype(np.float64), (row, col, label))
 
 
 def parse_tables(
@@ -23,46 +75,25 @@ def parse_tables(
 ) -> dict[str, np.ndarray | sparse.csr_array]:
     """Read pairs with labels, and the features of both sides, by their ids.
 
-    ``files`` are "pairs", "rows" and "cols", as :meth:`kronbench.PairData.from_frames` takes
-    tables. ``row``, ``col`` and ``label`` name columns of the pairs, by default the first three.
-    The label is +1 from ``at_least`` on, else -1; without it there must be two different labels.
+    ``files`` are "pairs", "rows" and "cols", the columns those of :func:`read_tables`. The label
+    is +1 from ``at_least`` on, else -1; without it there must be two different labels.
     """
-    # Here, because they load pandas, and most data sets have no use for it.
-    from kronbench.io import check_columns, read_table
-    from kronbench.pairs.frames import read_pairs, read_vertices
-
     if set(files) != set(FILES):
         raise InputError(
             f"a data set of pairs has the files {', '.join(FILES)}; these are registered: "
             f"{', '.join(files)}"
         )
-    if packed := [file.name for file in files.values() if file.packed]:
-        raise InputError(f"{packed[0]} is packed: give the table itself")
-    if (row is None) != (col is None):
-        raise InputError("options: give both row and col, or neither")
-    frame = read_table(files["pairs"].path, ids=2 if row is None else [row, col])
-    pairs = files["pairs"].name
-    if row is None:
-        row, col = frame.columns[:2]
-    others = [name for name in frame.columns if name not in (row, col)]
-    if label is None and not others:
-        raise InputError(f"{pairs} has no column of labels beside the ids: give one")
-    label = others[0] if label is None else label
-    check_columns(pairs, others, [label])
-    sides = [read_vertices(read_table(files[side].path), side) for side in ("rows", "cols")]
-    (rows, cols), y = read_pairs(frame, sides, (row, col), label)
-    if y.dtype.kind == "U":
-        raise InputError(f"{pairs} has '{y[0]}' for a label: give numbers, such as 1 and 0")
-    y = y.astype(np.float64)
+    paths = {key: file.path for key, file in files.items()}
+    sides, (rows, cols), y, names = read_tables(**paths, row=row, col=col, label=label)
     found = np.unique(y)
     if at_least is None and len(found) != 2:
         raise InputError(
-            f"{pairs} has {len(found)} different labels in '{label}': give two, or the option "
-            "at_least, from which on a label counts as positive"
+            f"{paths['pairs']} has {len(found)} different labels in '{names[2]}': give two, or "
+            "the option at_least, from which on a label counts as positive"
         )
     positive = y >= (found[1] if at_least is None else at_least)
     if positive.all() or not positive.any():
-        raise InputError(f"{pairs} has no label on one side of at_least={at_least:g}")
+        raise InputError(f"{paths['pairs']} has no label on one side of at_least={at_least:g}")
     return {
         "row_features": sides[0].features,
         "col_features": sides[1].features,
@@ -71,3 +102,46 @@ def parse_tables(
         "values": y,
         "labels": np.where(positive, 1, -1).astype(np.int8),
     }
+
+
+def _read_ids(path, row, col):
+    if (row is None) != (col is None):
+        raise InputError("one column of ids is named and one is not: give both row and col")
+    if row is None:
+        frame = read_table(path, ids=2)
+        return frame, frame.columns[0], frame.columns[1]
+    if row == col:
+        raise InputError(f"row and col are both '{row}': give a column of ids for each")
+    return read_table(path, ids=[row, col]), row, col
+
+
+def _label_column(frame, path, row, col, label):
+    if label is not None:
+        check_columns(path, list(frame.columns), [label])
+        if label in (row, col):
+            raise InputError(f"label is '{label}', a column of ids: give the column of labels")
+        return label
+    others = [name for name in frame.columns if name not in (row, col)]
+    if len(others) != 1:
+        which = "no column of labels" if not others else f"the columns {', '.join(others)}"
+        raise InputError(f"{path} has {which} beside the ids: say which one is the label")
+    return others[0]
+
+
+def _ask_whether_similarity(side):
+    """InputError where features have nearly the names, and the number, of the vertices."""
+    n, columns = len(side.ids), [_plain(name) for name in side.columns]
+    if side.similarity or side.fingerprint or abs(len(columns) - n) > max(1, n // 10):
+        return
+    ids = set(map(_plain, side.ids))
+    if 2 * sum(name in ids for name in columns) > max(n, len(columns)):
+        other = next((name for name in side.ids if name not in set(side.columns)), side.ids[0])
+        raise InputError(
+            f"{side.name} has {len(columns)} columns named nearly as its {n} ids, and none is "
+            f"'{other}': is it a similarity? Name a column by each id, as the ids are written; or "
+            "name the columns otherwise to have them as features"
+        )
+
+
+def _plain(name):
+    return name.strip().casefold()

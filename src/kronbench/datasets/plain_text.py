@@ -20,13 +20,7 @@ _NUMERAL_SIGNS = frozenset("0123456789+-.eE nNaAiIfFtTyY")  # also of nan and in
 
 
 def text_lines(file: LocalFile, encoding: str) -> list[str]:
-    """The lines of a file, each without its end.
-
-    Raises
-    ------
-    InputError
-        The file is not text in this encoding, or has control characters other than tabs.
-    """
+    """The lines of a file without their ends; control characters other than tabs are refused."""
     with file.open() as stream:
         content = stream.read()
     try:

@@ -28,7 +28,6 @@ def _mse(y, scores):
 
 _AREA = {"AUC": roc_auc}
 _NUMBERS = {"C-index": concordance_index, "MSE": _mse}
-_RANGES = {"AUC": (0, 1), "C-index": (0, 1), "MSE": (0, np.inf)}
 _PARTS = ("model", "margins", "difference")
 _FEW = 10  # pairs of a test set
 
@@ -69,7 +68,8 @@ def evaluate(
             impossible[setting] = "no test set and its training pairs have two labels each"
     if not splits:
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
-    total = sum(len(folds) * _fits(recipe, key, selects) for key, folds in splits.items())
+    fits = {key: 1 + (n_fits(recipe, key) if selects else 0) for key in splits}
+    total = sum(len(folds) * fits[key] for key, folds in splits.items())
     found, used = [], replace(own, data=recipe.compact(own.data))
     with tqdm(total=total, desc="evaluate", unit="fit") as bar:
         for setting in sorted(settings):
@@ -77,6 +77,7 @@ def evaluate(
             if setting in splits:
                 tried = replace(recipe, setting=setting)
                 entry |= _scores(used, tried, splits[setting], seed, selects, bar.update)
+                bar.update(entry["not_scored"] * fits[setting])
             else:
                 entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
                 entry["reason"] = impossible[setting]
@@ -133,21 +134,14 @@ def as_text(result: dict) -> str:
     return "\n".join([f"{head}95 % intervals", "", *lines, *notes])
 
 
-def _fits(recipe, setting, selects):
-    return 1 + (n_fits(recipe, setting) if selects else 0)
-
-
 def _scores(own, recipe, splits, seed, selects, progress):
     """The entry of one setting."""
     metrics = _AREA if own.two_classes else _NUMBERS
-    values = {part: [] for part in _PARTS}
-    ratios, tested, failed = [], [], []
+    values, ratios, tested, failed = [], [], [], []
     for train, test in splits:
-        X, y = own.data[train], own.y[train]
         if not _can_be_scored(own.y, train, test):
-            progress(_fits(recipe, recipe.setting, selects))
             continue
-        tried = recipe
+        X, y, tried = own.data[train], own.y[train], recipe
         if selects:
             tried = select(recipe, X, y, recipe.setting, seed, progress).recipe
         fitted = tried.fit(X, y)
@@ -161,16 +155,15 @@ def _scores(own, recipe, splits, seed, selects, progress):
             np.array([metric(own.y[test], found) for metric in metrics.values()])
             for found in (scores, margins)
         )
-        for part, found in zip(_PARTS, (of_model, of_margins, of_model - of_margins), strict=True):
-            values[part].append(found)
+        values.append((of_model, of_margins, of_model - of_margins))
         ratios.append(len(test) / len(train))
         tested.append(len(test))
-    ratio = float(np.mean(ratios))
+    ratio, by_metric = float(np.mean(ratios)), np.transpose(values, (2, 1, 0))
     return {
         "scores": [
             {"metric": name}
-            | {part: _summary(np.array(values[part])[:, k], ratio) for part in _PARTS}
-            for k, name in enumerate(metrics)
+            | {part: _summary(found, ratio) for part, found in zip(_PARTS, parts, strict=True)}
+            for name, parts in zip(metrics, by_metric, strict=True)
         ],
         "test_sets": len(tested),
         "test_pairs": float(np.mean(tested)),
@@ -191,7 +184,7 @@ def _summary(values, ratio):
 
 def _interval(score, part):
     mean, half = score[part].values()
-    lowest, highest = _RANGES[score["metric"]]
+    lowest, highest = 0, np.inf if score["metric"] == "MSE" else 1
     sign = ""
     if part == "difference":
         lowest, highest, sign = lowest - highest, highest - lowest, "+"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
@@ -16,18 +16,18 @@ from kronbench.errors import InputError, printable
 from kronbench.files import check_output, os_error_advice, replacing
 from kronbench.io import SEPARATORS
 from kronbench.own_pairs import model_file
+from kronbench.own_pairs.contract import check_takes_pairs
+from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import (
-    Recipe,
     check_landmarks,
     check_solver_name,
     make_recipe,
     read_assignments,
 )
 from kronbench.own_pairs.requirements import Work, check_memory, check_tables
-
-# What imports scikit-learn, numba or pandas is imported once what needs none of them is checked:
-# a misspelt name is told at once.
+from kronbench.own_pairs.selection import check_selects, n_fits, select
+from kronbench.own_pairs.tables import read_new_pairs, read_own_pairs
 
 Tables = Mapping[str, str | Path | None]  # arguments of read_own_pairs
 
@@ -47,8 +47,6 @@ def evaluate_files(
 ) -> dict:
     """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`."""
     own, recipe = _read(tables, solver, assignments, scale, selects, landmarks, seed)
-    from kronbench.own_pairs.evaluate import evaluate
-
     return evaluate(own, recipe, settings, n_splits, n_repeats, seed, selects)
 
 
@@ -76,20 +74,13 @@ def fit_files(
     data, lines = recipe.compact(own.data), []
     if selects:
         recipe, lines = _selected(recipe, data, own, setting, seed)
-    with _iterations(recipe) as callback:
-        fitted = recipe.fit(data, own.y, callback)
+    fitted = _fit(recipe, data, own.y)
     if recipe.is_worse_than_the_mean(fitted, data, own.y):
         raise InputError(
             f"{recipe} predicts its own training pairs worse than their mean label does, so that "
             f"{out} is not written: {recipe.remedy()}"
         )
-    # what landmarks leave of a kernel
-    nystroem = fitted.before.landmarks
-    for rank, side, name in zip(recipe.landmarks, ("row", "col"), ("row", "column"), strict=True):
-        if rank is not None:
-            found = getattr(nystroem, f"{side}_landmarks_").shape[0]
-            missed = getattr(nystroem, f"{side}_trace_error_")
-            lines.append(f"{found} {name} landmarks miss {missed:.3f} of the kernel's trace")
+    lines += recipe.missed(fitted)
     with _refused_writing():
         digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
@@ -113,17 +104,14 @@ def predict_files(
     check_output(out, [model, pairs, rows, cols])
     check_tables({"pairs": pairs, "rows": rows, "cols": cols})
     known = model_file.load(model)
-    from kronbench.own_pairs.tables import read_new_pairs
-
-    new = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
-    scores = np.empty(len(new.ids))
-    for part, data in new.groups:
+    ids, groups = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
+    scores = np.empty(len(ids))
+    for part, data in groups:
         check_memory(known.recipe, Work.of(known.data, data))
         scores[part] = known.fitted.scores(known.recipe.compact(data))
-    frame = new.ids.assign(prediction=scores)
     with _refused_writing(), replacing(out) as temporary:
-        frame.to_csv(temporary, sep=separator, index=False)
-    return f"{out}: {len(frame)} predictions by {known.recipe}"
+        ids.assign(prediction=scores).to_csv(temporary, sep=separator, index=False)
+    return f"{out}: {len(ids)} predictions by {known.recipe}"
 
 
 def _read(tables, solver, assignments, scale, selects, landmarks, seed):
@@ -131,16 +119,13 @@ def _read(tables, solver, assignments, scale, selects, landmarks, seed):
 
     What the tables were taken for is said on standard error.
     """
-    check_landmarks(solver, read_assignments(solver, assignments), landmarks)
+    given = read_assignments(solver, assignments)
+    check_landmarks(solver, given, landmarks)
     check_tables(tables)
     if "." in solver:
-        from kronbench.own_pairs.contract import check_takes_pairs
-
         check_takes_pairs(solver)
-    from kronbench.own_pairs.tables import read_own_pairs
-
     own = read_own_pairs(**tables)
-    recipe = make_recipe(solver, assignments, own, scale, selects, landmarks, seed)
+    recipe = make_recipe(solver, given, own, scale, selects, landmarks, seed)
     for line in recipe.taken(own):
         print(printable(line), file=sys.stderr)
     check_memory(recipe, Work.of(own.data))
@@ -149,8 +134,6 @@ def _read(tables, solver, assignments, scale, selects, landmarks, seed):
 
 def _selected(recipe, data, own, setting, seed):
     """The recipe with what inner folds chose, and sentences on the choice."""
-    from kronbench.own_pairs.selection import check_selects, n_fits, select
-
     check_selects(recipe)
     with tqdm(total=n_fits(recipe, setting), desc="select", unit="fit") as bar:
         choice = select(recipe, data, own.y, setting, seed, bar.update)
@@ -166,6 +149,15 @@ def _selected(recipe, data, own, setting, seed):
     return choice.recipe, lines
 
 
+def _fit(recipe, data, y):
+    """The fit, with a bar of iterations where it takes some seconds and tells of each."""
+    if "callback" not in signature(recipe.estimator().fit).parameters:
+        return recipe.fit(data, y)
+    total = recipe.parameter("max_iter")
+    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
+        return recipe.fit(data, y, lambda _: bar.update() and None)
+
+
 @contextmanager
 def _refused_writing() -> Iterator[None]:
     """A full disk, or a folder that cannot be written, is a sentence."""
@@ -175,14 +167,3 @@ def _refused_writing() -> Iterator[None]:
         if not (sentence := os_error_advice(error)):
             raise
         raise InputError(sentence) from None
-
-
-@contextmanager
-def _iterations(recipe: Recipe) -> Iterator[Callable[[object], None] | None]:
-    """A callback that moves a bar of iterations, for fits of some seconds that take one."""
-    if "callback" not in signature(recipe.estimator().fit).parameters:
-        yield None
-        return
-    total = recipe.parameter("max_iter")
-    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
-        yield lambda _: bar.update() and None

@@ -12,20 +12,22 @@ import zipfile
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
+from skops import io as skops_io
 
-from kronbench import __version__
+from kronbench import __version__, models
 from kronbench.errors import InputError
+from kronbench.evaluation import SettingKFold
 from kronbench.files import replacing
 from kronbench.io import check_readable
+from kronbench.linalg import LowRankFactor
+from kronbench.models import _vertex_features, vertex_nystroem
 from kronbench.own_pairs.recipe import Before, Fitted, Recipe
 from kronbench.own_pairs.requirements import available_memory
-
-if TYPE_CHECKING:
-    from kronbench.pairs import PairData
-    from kronbench.pairs.frames import VertexTable
+from kronbench.pairs import PairData
+from kronbench.pairs.frames import VertexTable
 
 FORMAT = 2
 _COMMENT = "kronbench model, format {:04d}, sha256 {}"
@@ -48,6 +50,15 @@ class Model:
     names: tuple[str, str, str]
 
 
+# The types that a model is made of, beside arrays, numbers and texts.
+_TRUSTED = [
+    *(Model, Recipe, Before, Fitted, PairData, VertexTable, SettingKFold),
+    *(np.dtype, sparse.csr_array),
+    *(getattr(models, name) for name in (*_KEPT, "VertexScaler", "VertexNystroem")),
+    *(LowRankFactor, _vertex_features.VertexFeatures, vertex_nystroem._Map),
+]
+
+
 def check_keeps(solver: str) -> None:
     """InputError unless a fit of a solver, whose name is checked, can be kept in a file."""
     if solver not in _KEPT:
@@ -56,8 +67,6 @@ def check_keeps(solver: str) -> None:
 
 def save(model: Model, path: str | Path) -> str:
     """Write a model, whole or not at all; the sha256 of its content."""
-    from skops import io as skops_io  # which imports all of scikit-learn
-
     kept = replace(model, fitted=_without_training(model.fitted))
     with replacing(path) as temporary:
         content = skops_io.dumps(kept) + _COMMENT.format(FORMAT, "").encode()
@@ -98,38 +107,15 @@ def load(path: str | Path) -> Model:
         )
     try:
         _check_members(content)
-        from skops import io as skops_io
-
-        model = skops_io.loads(content, trusted=_trusted())
+        model = skops_io.loads(content, trusted=_TRUSTED)
         _check_fit(model)
     except Exception as error:  # a file from anywhere may lead any step astray
         raise InputError(f"{path} is no whole model ({error}): fit it anew") from None
     return model
 
 
-def _trusted():
-    """The types that a model is made of, beside arrays, numbers and texts."""
-    from scipy import sparse
-
-    from kronbench import models
-    from kronbench.evaluation import SettingKFold
-    from kronbench.linalg import LowRankFactor
-    from kronbench.models import _vertex_features, vertex_nystroem
-    from kronbench.pairs import PairData
-    from kronbench.pairs.frames import VertexTable
-
-    return [
-        *(Model, Recipe, Before, Fitted, PairData, VertexTable, SettingKFold),
-        *(np.dtype, sparse.csr_array),
-        *(getattr(models, name) for name in (*_KEPT, "VertexScaler", "VertexNystroem")),
-        *(LowRankFactor, _vertex_features.VertexFeatures, vertex_nystroem._Map),
-    ]
-
-
 def _check_members(content):
     """Refuse what unpacks to more than it says, and sparse matrices that are none."""
-    from scipy import sparse
-
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         entries = file.infolist()
         if any(
@@ -150,8 +136,6 @@ def _check_members(content):
 
 def _check_fit(model):
     """Refuse arrays that do not fit each other: compiled loops would read beyond their ends."""
-    from kronbench.pairs import PairData
-
     estimator, data = model.fitted.estimator, model.data
     inner = getattr(estimator, "best_estimator_", estimator)
     for X in (data, *(getattr(fit, "X_fit_", None) for fit in (estimator, inner))):

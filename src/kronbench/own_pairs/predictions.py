@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from kronbench import datasets
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
+from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores
 from kronbench.io import read_table
 from kronbench.pairs import PairData
+from kronbench.pairs.frames import real_numbers
 from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of
 
 _SHOWN = 5  # ids named in a message
 _SIDES = {"rows": "row_ids", "cols": "col_ids"}
-
-
-class _Matched(NamedTuple):
-    """Predictions of the test pairs that a table has."""
-
-    positions: np.ndarray  # places in the test set, in its order
-    columns: dict[str, np.ndarray]  # predictions, of each training of a model
-    ids: list[str]  # the names of the two columns with ids
-    unknown: dict[str, dict[str, int]]  # by side the ids that the data set lacks, with their pairs
-    by_alias: int  # pairs found by another spelling of an id
-    elsewhere: int  # pairs of known vertices that are not of the test set
 
 
 def score_file(
@@ -48,11 +39,8 @@ def score_file(
         raise InputError(
             f"{loaded.name} has no ids of its vertices: predictions cannot be matched"
         )
-    found = _match(path, loaded, split, partial)
-    # here, for it imports scikit-learn and numba
-    from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores
-
-    test = split.test[found.positions]
+    positions, columns, matched = _match(path, loaded, split, partial)
+    test = split.test[positions]
     y = affinities(loaded)[split.rows, split.cols]
     rows, cols = split.rows[test], split.cols[test]
     features = [np.zeros((size, 1)) for size in loaded["values"].shape]
@@ -62,7 +50,7 @@ def score_file(
     def scores(predictions):
         return affinity_scores(y[test], predictions, rows, cols, split.positive_above)
 
-    each = {name: scores(values) for name, values in found.columns.items()}
+    each = {name: scores(values) for name, values in columns.items()}
     margins, best = scores(floor), best_of(loaded.name, fold)
     entries = []
     for metric, meaning in AFFINITY_SCORES.items():
@@ -71,7 +59,7 @@ def score_file(
             {
                 "metric": metric,
                 "meaning": meaning,
-                "columns": {name: _number(entry[metric]) for name, entry in each.items()},
+                "columns": dict(zip(each, map(_number, values), strict=True)),
                 "mean": _number(np.mean(values)),
                 "deviation": _number(np.std(values, ddof=1)) if len(values) > 1 else None,
                 "margins": _number(margins[metric]),
@@ -88,14 +76,11 @@ def score_file(
         "files": {record.path: record.sha256 for record in (*loaded.files, *split.files)},
         "pairs": len(test),
         "test_pairs": len(split.test),
-        "ids": found.ids,
-        "unknown": found.unknown,
-        "by_alias": found.by_alias,
-        "elsewhere": found.elsewhere,
+        **matched,
         "best": {key: best[key] for key in ("model", "chosen", "seconds")} if best else None,
         "scores": entries,
         "printed": printed(loaded.name, fold),
-        "warning": _other_unit(found.columns, y[split.train]),
+        "warning": _other_unit(columns, y[split.train]),
     }
 
 
@@ -127,9 +112,11 @@ def _other_unit(columns, y):
 
 
 def _match(path, data, fold, partial):
-    """The predictions of a table in the order of the test set."""
-    import pandas as pd
+    """Places in the test set, predictions there by column, and how a table was matched.
 
+    That is: the names of its columns of ``ids``; by side the ids ``unknown`` to the data set, with
+    their pairs; the pairs found ``by_alias``; those ``elsewhere``, known but not of the test set.
+    """
     frame = read_table(path, ids=2)
     if frame.shape[1] < 3:
         raise InputError(f"{path} has ids and nothing else: give a column of predictions")
@@ -160,14 +147,13 @@ def _match(path, data, fold, partial):
     positions = np.flatnonzero(found >= 0)
     _check_complete(path, frame.columns[:2], data, fold, len(positions), unknown, partial)
     chosen = found[positions]
-    return _Matched(
-        positions,
-        {name: column[chosen] for name, column in numbers.items()},
-        [str(name) for name in frame.columns[:2]],
-        unknown,
-        int(by_alias[chosen].sum()),
-        len(lines) - len(positions),
-    )
+    matched = {
+        "ids": [str(name) for name in frame.columns[:2]],
+        "unknown": unknown,
+        "by_alias": int(by_alias[chosen].sum()),
+        "elsewhere": len(lines) - len(positions),
+    }
+    return positions, {name: column[chosen] for name, column in numbers.items()}, matched
 
 
 def _check_complete(path, columns, data, fold, n_found, unknown, partial):
@@ -236,8 +222,6 @@ def as_text(result: dict) -> str:
 
 
 def _numbers(path, frame):
-    from kronbench.pairs.frames import real_numbers  # which imports pandas
-
     numbers = {}
     for name in frame.columns[2:]:
         values = real_numbers(frame[name])

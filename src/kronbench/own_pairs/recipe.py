@@ -6,25 +6,21 @@ import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
 
 from kronbench import models
 from kronbench.errors import InputError
+from kronbench.evaluation import SettingKFold
 from kronbench.io import did_you_mean
+from kronbench.models import VertexNystroem, VertexScaler
 from kronbench.own_pairs import PAIR_SOLVERS
-from kronbench.runner.solvers import check_import_path, import_object
+from kronbench.own_pairs.tables import OwnPairs
+from kronbench.pairs import PairData
+from kronbench.pairs.data import used_vertices
+from kronbench.runner.solvers import import_object
 from kronbench.yaml_files import number_or_text
-
-# scikit-learn and numba take two seconds, and a misspelt solver needs neither: what uses them
-# imports them.
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-    from kronbench.models import VertexNystroem, VertexScaler
-    from kronbench.own_pairs.tables import OwnPairs
-    from kronbench.pairs import PairData
 
 _WORDS = {"true": True, "false": False, "none": None}
 _SIDES = {"row": "rows", "col": "cols"}
@@ -54,15 +50,14 @@ class Recipe:
     def estimator(self) -> BaseEstimator:
         """A new solver with these parameters, as it stands behind scaling and landmarks."""
         given = dict(self.parameters)
-        for side in self._sides_with_landmarks():
+        for side in self._ranks():
             given[f"{side}_kernel"] = "linear"
             given.pop(f"{side}_gamma", None)
         if self.setting and self.solver == "KronRidgeCV":
-            from kronbench.evaluation import SettingKFold
-
             given.setdefault("cv", SettingKFold(self.setting, INNER_FOLDS, random_state=self.seed))
         estimator = find_solver(self.solver)(**given)
-        if "fit_intercept" not in given and _has_intercept(estimator):
+        is_ours = "fit_intercept" in estimator.get_params() and "fit_intercept" not in given
+        if is_ours and not is_classifier(estimator):
             estimator.set_params(fit_intercept=True)
         return estimator
 
@@ -87,25 +82,18 @@ class Recipe:
 
     def before(self, X: PairData) -> Before:
         """What comes before the solver, fitted to the vertices of the training pairs."""
-        scaler = None
+        scaler = nystroem = None
         if any(self.scaled):
-            scaler = self.scaler().fit(X)
+            scaler = VertexScaler(rows=self.scaled[0], cols=self.scaled[1]).fit(X)
             X = scaler.transform(X)
-        return Before(scaler, self._nystroem().fit(X) if any(self.landmarks) else None)
-
-    def scaler(self) -> VertexScaler:
-        """A new one, of the sides that are scaled."""
-        return models.VertexScaler(rows=self.scaled[0], cols=self.scaled[1])
-
-    def _nystroem(self) -> VertexNystroem:
-        given = {}
-        for side in self._sides_with_landmarks():
-            given[f"{side}_kernel"] = self.parameters[f"{side}_kernel"]
-            given[f"{side}_gamma"] = self.parameters.get(f"{side}_gamma")
-            given[f"{side}_rank"] = self.landmarks[list(_SIDES).index(side)]
-        single = self.parameters.get("dtype") == "float32"
-        dtype = "float32" if single else "float64"
-        return models.VertexNystroem(**given, dtype=dtype, random_state=self.seed)
+        if ranks := self._ranks():
+            names = [f"{side}_{name}" for side in ranks for name in ("kernel", "gamma")]
+            given = {name: self.parameters.get(name) for name in names}
+            given |= {f"{side}_rank": rank for side, rank in ranks.items()}
+            single = self.parameters.get("dtype") == "float32"
+            given["dtype"] = "float32" if single else "float64"
+            nystroem = VertexNystroem(**given, random_state=self.seed).fit(X)
+        return Before(scaler, nystroem)
 
     def compact(self, X: PairData) -> PairData:
         """The same pairs; a side with landmarks has no vertex that is in none of them.
@@ -114,13 +102,10 @@ class Recipe:
         """
         if not any(self.landmarks):
             return X
-        from kronbench.pairs import PairData
-        from kronbench.pairs.data import used_vertices
-
         parts = {}
         for side, vertices in _SIDES.items():
             features, index = getattr(X, f"{side}_features"), getattr(X, vertices)
-            if side in self._sides_with_landmarks():
+            if side in self._ranks():
                 used, index = used_vertices(index, features.shape[0])
                 features = features[used] if isinstance(used, np.ndarray) else features
             parts |= {f"{side}_features": features, vertices: index}
@@ -139,49 +124,25 @@ class Recipe:
         be the whole work of a model without an intercept. ``before`` is what :meth:`before` gave
         for the same pairs, of recipes that share it.
         """
-        from sklearn.base import is_classifier
-
         estimator = self.estimator()
-        alone = is_classifier(estimator) or _has_intercept(estimator)
+        alone = is_classifier(estimator) or "fit_intercept" in estimator.get_params()
         offset = 0.0 if alone else float(np.mean(y))
         try:
             before = before or self.before(X)
-            X = before.transform(X)
             more = {} if callback is None else {"callback": callback}
-            return Fitted(estimator.fit(X, y - offset, **more), before, offset)
+            return Fitted(estimator.fit(before.transform(X), y - offset, **more), before, offset)
         except InputError:
             raise
         except (TypeError, ValueError) as error:  # of a parameter that only an algorithm meets
             raise InputError(f"{self} cannot be fitted: {error}") from None
 
-    def path_scores(
-        self, X: PairData, y: np.ndarray, regs: Sequence[float], X_test: PairData
-    ) -> np.ndarray:
-        """Scores (s, t) of X_test by a KronRidge fitted for each of ``regs``, from one path."""
-        before, estimator = self.before(X), self.estimator()
-        path = estimator.path(before.transform(X), y, regs, before.transform(X_test))
-        return path.final_test_scores(estimator.tol)
-
-    def left_out_scores(
-        self, X: PairData, y: np.ndarray, regs: Sequence[float]
-    ) -> list[np.ndarray]:
-        """For each of ``regs`` the scores (n,) of the pairs of complete data, each left out.
-
-        Those of :class:`kronbench.models.CompleteKronRidge` with the kernels of this recipe.
-        """
-        names = ("row_kernel", "col_kernel", "row_gamma", "col_gamma")
-        kernels = {name: self.parameter(name) for name in names}
-        model = models.CompleteKronRidge(**kernels).fit(self.before(X).transform(X), y)
-        cells = tuple(np.unique(side, return_inverse=True)[1] for side in (X.rows, X.cols))
-        return [left_out[cells] for _, left_out in model.loo_grid("A", regs)]
-
-    def _sides_with_landmarks(self):
-        return [side for side, n in zip(_SIDES, self.landmarks, strict=True) if n is not None]
+    def _ranks(self):
+        """The ranks of the sides that have landmarks."""
+        ranks = zip(_SIDES, self.landmarks, strict=True)
+        return {side: rank for side, rank in ranks if rank is not None}
 
     def is_worse_than_the_mean(self, fitted: Fitted, X: PairData, y: np.ndarray) -> bool:
         """Whether a regression predicts its training pairs worse than their mean label does."""
-        from sklearn.base import is_classifier
-
         if is_classifier(fitted.estimator):
             return False
         some = slice(None, None, -(-len(y) // _MOST_CHECKED))  # spread evenly over very many
@@ -199,6 +160,17 @@ class Recipe:
             if isinstance(value, int | float):
                 ways.append(f"--set {name}={_shown(100.0 * value)}")
         return f"try {' or '.join(ways or ['another solver'])}"
+
+    def missed(self, fitted: Fitted) -> list[str]:
+        """How much of the kernel of each side its landmarks miss, a line each."""
+        lines, nystroem = [], fitted.before.landmarks
+        for side in self._ranks():
+            found = getattr(nystroem, f"{side}_landmarks_").shape[0]
+            share = getattr(nystroem, f"{side}_trace_error_")
+            lines.append(
+                f"{found} {_NAMES[side]} landmarks miss {share:.3f} of the kernel's trace"
+            )
+        return lines
 
     def taken(self, own: OwnPairs) -> list[str]:
         """What the pairs and the tables of rows and of columns were taken for, a line each."""
@@ -221,13 +193,9 @@ class Recipe:
         if self.estimator().get_params().get("fit_intercept"):
             shown["fit_intercept"] = True  # not the default of the class
         given = ", ".join(f"{name}={_shown(value)}" for name, value in shown.items())
-        sides = [side for side, on in zip(("rows", "columns"), self.scaled, strict=True) if on]
+        sides = [f"{_NAMES[side]}s" for side, on in zip(_SIDES, self.scaled, strict=True) if on]
         scaled = f", {' and '.join(sides)} scaled" if sides else ""
-        landmarks = "".join(
-            f", {n} {_NAMES[side]} landmarks"
-            for side, n in zip(_SIDES, self.landmarks, strict=True)
-            if n is not None
-        )
+        landmarks = "".join(f", {n} {_NAMES[side]} landmarks" for side, n in self._ranks().items())
         return f"{self.solver}({given}){scaled}{landmarks}"
 
 
@@ -262,28 +230,25 @@ class Fitted:
 
 def make_recipe(
     solver: str,
-    assignments: Sequence[str],
+    given: Mapping[str, object],
     own: OwnPairs,
     scale: bool,
     selects: bool,
     landmarks: tuple[int | None, int | None] = (None, None),
     seed: int = 0,
 ) -> Recipe:
-    """The recipe that a command line asks for, checked against the pairs before long work.
+    """The recipe with the parameters that are given, checked against the pairs before long work.
 
     A side whose table is a similarity gets the kernel ``precomputed``, and one of fingerprints
     ``tanimoto``; neither is scaled. ``selects`` says whether widths may be left open. With
     ``landmarks`` the solver is in its primal form.
     """
-    from sklearn.base import is_classifier
-
-    known, given = _parameters(solver), read_assignments(solver, assignments)
-    check_landmarks(solver, given, landmarks)
-    scaled = []
+    known, given, scaled = _parameters(solver), dict(given), []
     for side, table in zip(_SIDES, own.sides, strict=True):
         kernel = f"{side}_kernel" if f"{side}_kernel" in known else f"{side}_kernels"
         if kernel in known:
-            given.setdefault(kernel, _kernel_of(table))
+            of_features = "tanimoto" if table.fingerprint else "linear"
+            given.setdefault(kernel, "precomputed" if table.similarity else of_features)
             _check_kernel(given, kernel, table, scale, selects)
         scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
     recipe = Recipe(solver, given, tuple(scaled), landmarks, seed)
@@ -334,7 +299,6 @@ def find_solver(name: str) -> type[BaseEstimator]:
         check_solver_name(name)
         return getattr(models, name)
     try:
-        check_import_path(name)  # of this package by its text
         found = import_object(name)
     except ModuleNotFoundError as error:
         own = name.startswith(f"{error.name}.")
@@ -342,17 +306,9 @@ def find_solver(name: str) -> type[BaseEstimator]:
             f"{name}: {error.name} is not installed in this environment: install it"
             + ", or give the folder of the module by --path" * own
         ) from None
-    from sklearn.base import BaseEstimator
-
     if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
         raise InputError(f"{name} is no scikit-learn estimator: give the path of a class of one")
     return found
-
-
-def _has_intercept(estimator):
-    from sklearn.base import is_classifier
-
-    return "fit_intercept" in estimator.get_params() and not is_classifier(estimator)
 
 
 def check_solver_name(name: str) -> None:
@@ -369,27 +325,19 @@ def _parameters(solver):
 
 def _check_sides(recipe, own):
     """InputError where landmarks cannot be had of the features and the pairs of a side."""
-    found = zip(_SIDES.items(), recipe.landmarks, own.sides, strict=True)
-    for (side, vertices), rank, table in found:
-        if rank is None:
-            continue
+    tables = dict(zip(_SIDES, own.sides, strict=True))
+    for side, rank in recipe._ranks().items():
         if recipe.parameters[f"{side}_kernel"] == "precomputed":
             raise InputError(
-                f"{table.name} is a similarity, and landmarks need features: leave "
+                f"{tables[side].name} is a similarity, and landmarks need features: leave "
                 f"--{side}-landmarks out"
             )
-        n_used = len(np.unique(getattr(own.data, vertices)))
+        n_used = len(np.unique(getattr(own.data, _SIDES[side])))
         if rank > n_used:
             raise InputError(
                 f"--{side}-landmarks is {rank}, and the pairs have {n_used} "
                 f"{_NAMES[side]} vertices: give at most {n_used}"
             )
-
-
-def _kernel_of(table):
-    if table.fingerprint:
-        return "tanimoto"
-    return "precomputed" if table.similarity else "linear"
 
 
 def _check_kernel(given, name, table, scale, selects):

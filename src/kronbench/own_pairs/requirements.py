@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from kronbench.own_pairs.recipe import Recipe
     from kronbench.pairs import PairData
 
-_MIB = 1 << 20
 # Bytes that a cell of a table takes while it is read: of numbers, and of pairs, with ids as text.
-_NUMBER_CELL, _PAIR_CELL = 24, 70
+_CELL, _PAIR_CELL = 24, 70
 _SAMPLE = 1 << 20  # bytes of a table in which cells are counted
 # Arrays of the length of the pairs that a Krylov method and the sorted pairs hold, and those of
 # one product.
@@ -59,26 +58,24 @@ def memory_of(recipe: Recipe, work: Work) -> dict[str, float]:
     if recipe.parameter("row_kernel") is None or recipe.parameter("product") is None:
         return {}
     primal, scored = recipe.parameter("form") == "primal", work.asked or work.train
-    parts, shapes = {}, []
+    parts, widths = {}, []
     for k, (side, name) in enumerate((("row", "row"), ("col", "column"))):
         # the matrix of a side: features in the primal form, else kernel values
-        rank, kept = recipe.landmarks[k], f"{name} kernel"
-        width = work.train[k]
+        rank, kept, width, extra = recipe.landmarks[k], f"{name} kernel", work.train[k], 0.0
+        cell = 8.0
         if rank:
             kept, width = f"features of {name} landmarks", rank
+            cell = 4.0 if recipe.parameter("dtype") == "float32" else 8.0
+            extra = 16.0 * _BLOCK * rank * (os.cpu_count() or 1)
+            if not work.asked:
+                cell *= _COPIES
+                extra += 8.0 * _CANDIDATES * rank**2
         elif primal and recipe.parameter(f"{side}_kernel") == "linear":
             kept, width = f"{name} features", work.widths[k]
-        size = 8.0 * scored[k] * width
-        if rank:
-            single = recipe.parameter("dtype") == "float32"
-            size *= (1 if work.asked else _COPIES) * (0.5 if single else 1)
-            size += 16.0 * _BLOCK * rank * (os.cpu_count() or 1)
-            size += 0 if work.asked else 8.0 * _CANDIDATES * rank**2
-        parts[f"the {kept}"] = size
-        shapes.append((scored[k], width))
-    (a, b), (c, d) = shapes
-    coefs, outputs = b * d if primal else work.train[2], scored[2]
-    parts["products"] = 8.0 * max(b * c, d * a)
+        parts[f"the {kept}"] = cell * scored[k] * width + extra
+        widths.append(width)
+    coefs, outputs = widths[0] * widths[1] if primal else work.train[2], scored[2]
+    parts["products"] = 8.0 * max(widths[0] * scored[1], widths[1] * scored[0])
     arrays = _ARRAYS * (coefs + outputs) if work.asked else _FIT_ARRAYS * max(coefs, outputs)
     parts["vectors"] = 8.0 * arrays
     return parts
@@ -117,11 +114,9 @@ def check_tables(tables: Mapping[str, str | Path | None]) -> None:
     """InputError where a table is not there, or takes more memory to read than there is."""
     needed, available = {}, available_memory()
     for name in ("pairs", "rows", "cols"):
-        path = tables.get(name)
-        if path is not None:
+        if (path := tables.get(name)) is not None:
             check_readable(path)
-            cell = _PAIR_CELL if name == "pairs" else _NUMBER_CELL
-            needed[path] = _table_bytes(Path(path), cell, available)
+            needed[path] = _bytes_to_read(Path(path), _PAIR_CELL if name == "pairs" else _CELL)
     if sum(needed.values()) > available:
         largest = max(needed, key=needed.__getitem__)
         raise InputError(
@@ -130,17 +125,15 @@ def check_tables(tables: Mapping[str, str | Path | None]) -> None:
         )
 
 
-def _table_bytes(path, cell, most):
+def _bytes_to_read(path, cell):
     """Bytes that it takes to read a table of text, by the cells at its beginning."""
     size, separator = path.stat().st_size, separator_of(path)
     if separator is None:
         return size
     with open_table(path) as file:
         sample = file.read(_SAMPLE)
-        if path.suffix == ".gz":  # unpacked to know its size, as far as that decides
-            size = len(sample)
-            while size < most and (block := file.read(_SAMPLE)):
-                size += len(block)
+        if path.suffix == ".gz":
+            size = len(sample) + sum(map(len, iter(lambda: file.read(_SAMPLE), b"")))
     cells = sample.count(b"\n") + sample.count(separator.encode())
     return size * max(1.0, cell * cells / max(1, len(sample)))
 
@@ -163,11 +156,9 @@ def available_memory(cgroups: Iterable[str | os.PathLike] = ("/sys/fs/cgroup",))
 
 
 def _used(data):
-    rows, cols = (
-        int(np.count_nonzero(np.bincount(index, minlength=1))) for index in (data.rows, data.cols)
-    )
-    return rows, cols, len(data)
+    counts = [np.count_nonzero(np.bincount(index)) for index in (data.rows, data.cols)]
+    return *map(int, counts), len(data)
 
 
 def _mib(n_bytes):
-    return f"{n_bytes / _MIB:,.0f} MiB"
+    return f"{n_bytes / (1 << 20):,.0f} MiB"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from kronbench.errors import InputError
 from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.linalg import dense
 from kronbench.linalg.gram_matrix import squared_distances
+from kronbench.models import CompleteKronRidge
 from kronbench.own_pairs.recipe import INNER_FOLDS, Recipe
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
@@ -50,9 +50,10 @@ def n_fits(recipe: Recipe, setting: str) -> int:
 
 def check_selects(recipe: Recipe) -> None:
     """InputError unless the solver has something to choose that is not set."""
-    if "regs" in recipe.estimator().get_params():
+    known = recipe.estimator().get_params()
+    if "regs" in known:
         raise InputError(f"{recipe.solver} chooses its weights itself: leave the selection out")
-    if "reg" not in recipe.estimator().get_params():
+    if "reg" not in known:
         raise InputError(f"{recipe.solver} has no reg to select: set its parameters")
     if "reg" in recipe.parameters and not recipe.open_widths():
         raise InputError("reg is set: leave it to the selection, or do not select")
@@ -74,42 +75,32 @@ def select(
     with the Kronecker kernel is scored on every pair as predicted by the optimum for all others
     (:meth:`CompleteKronRidge.loo`), with no folds.
     """
-    grids = _grids(recipe, X)
-    regs = grids.pop(("reg",), None)
+    (reg_names, regs), (width_names, widths) = grids = _grids(recipe, X)
     score = roc_auc if len(np.unique(y)) == 2 else _minus_mse
-    if regs is not None and _is_ridge_of_complete_data(recipe, X, setting):
+    if reg_names and _is_ridge_of_complete_data(recipe, X, setting):
         how = "by leaving out each pair in turn"
         scores_of = partial(_leaving_one_out, X=X, y=y, score=score, progress=progress)
     else:
         how = f"on inner folds of setting {setting}"
         folds = list(SettingKFold(setting, INNER_FOLDS, random_state=seed).split(X, y))
-        from_path = regs is not None and recipe.solver == "KronRidge"
-        from_path = from_path and recipe.parameter("form") == "dual"
-        by = _from_one_path if from_path else _fit_by_fit
+        from_path = reg_names and recipe.solver == "KronRidge"
+        by = _from_one_path if from_path and recipe.parameter("form") == "dual" else _fit_by_fit
         scores_of = partial(_over_folds, by, X=X, y=y, folds=folds, score=score, progress=progress)
-    scores = {}
-    for values in product(*map(range, map(len, grids.values()))):
-        # parameters whose grid moves with another's share its position
-        trial = recipe.with_parameters(_at(grids, values))
-        if regs is None:
-            trials = [trial]
-        else:
-            trials = [trial.with_parameters({"reg": float(reg)}) for reg in regs[:, 0]]
-        for k, found in enumerate(scores_of(trials)):
-            scores[k, *values] = found
-    if not np.isfinite(list(scores.values())).any():
+    scores = []
+    for width in widths:
+        trial = recipe.with_parameters(_named(width_names, width))
+        scores.append(scores_of([trial.with_parameters(_named(reg_names, reg)) for reg in regs]))
+    scores = np.transpose(scores)
+    if not np.isfinite(scores).any():
         raise InputError(f"no inner fold of setting {setting} has both labels: give more pairs")
     # of equals the smallest weight, and then the smallest widths
-    best = max(sorted(scores), key=lambda values: np.nan_to_num(scores[values], nan=-np.inf))
-    best_values = best[1:]
-    if regs is not None:
-        grids, best_values = {("reg",): regs, **grids}, best
-    chosen, edges = _at(grids, best_values), {}
-    for names, position in zip(grids, best_values, strict=True):
-        grid, inner = grids[names], {0: 1, len(grids[names]) - 1: -2}
-        if position in inner:  # one step beyond, as wide as the last one
-            beyond = grid[position] ** 2 / grid[inner[position]]
-            edges |= dict(zip(names, map(float, beyond), strict=True))
+    best = np.unravel_index(np.nanargmax(scores), scores.shape)
+    chosen, edges = {}, {}
+    for (names, grid), position in zip(grids, best, strict=True):
+        chosen |= _named(names, grid[position])
+        inner = {0: 1, len(grid) - 1: -2}
+        if names and position in inner:  # one step beyond, as wide as the last one
+            edges |= _named(names, grid[position] ** 2 / grid[inner[position]])
     return Choice(recipe.with_parameters(chosen), chosen, float(scores[best]), edges, how)
 
 
@@ -135,7 +126,10 @@ def _fit_by_fit(trials, X, y, X_test):
 
 def _from_one_path(trials, X, y, X_test):
     """The same from one Krylov solve."""
-    return trials[0].path_scores(X, y, [trial.parameters["reg"] for trial in trials], X_test)
+    before, estimator = trials[0].before(X), trials[0].estimator()
+    regs = [trial.parameters["reg"] for trial in trials]
+    path = estimator.path(before.transform(X), y, regs, before.transform(X_test))
+    return path.final_test_scores(estimator.tol)
 
 
 def _leaving_one_out(trials, X, y, score, progress):
@@ -145,12 +139,17 @@ def _leaving_one_out(trials, X, y, score, progress):
     predictions are linear in the labels: ``ones`` are those of a label 1 everywhere.
     """
     regs = [trial.parameters["reg"] for trial in trials]
+    names = ("row_kernel", "col_kernel", "row_gamma", "col_gamma")
+    model = CompleteKronRidge(**{name: trials[0].parameter(name) for name in names})
+    features = trials[0].before(X).transform(X)
+    cells = tuple(np.unique(side, return_inverse=True)[1] for side in (X.rows, X.cols))
+    of_labels, of_ones = (
+        [left_out[cells] for _, left_out in model.fit(features, labels).loo_grid("A", regs)]
+        for labels in (y, np.ones(len(y)))
+    )
     others = (y.sum() - y) / (len(y) - 1)
     if trials[0].parameter("fit_intercept") is False:
         others = np.zeros(len(y))
-    of_labels, of_ones = (
-        trials[0].left_out_scores(X, labels, regs) for labels in (y, np.ones(len(y)))
-    )
     progress(INNER_FOLDS * len(trials))  # as many as folds would have taken
     return [
         score(y, values + others * (1 - ones))
@@ -176,18 +175,15 @@ def _is_ridge_of_complete_data(recipe, X, setting):
     return len(cells) == len(X) == n_rows * n_cols and max(n_rows, n_cols) <= _MOST_VERTICES
 
 
-def _at(grids, position):
-    values = {}
-    for (names, grid), i in zip(grids.items(), position, strict=True):
-        values |= dict(zip(names, map(float, grid[i]), strict=True))
-    return values
+def _named(names, values):
+    return dict(zip(names, map(float, values), strict=True))
 
 
 def _grids(recipe, X):
-    """Grids (k, p) by the tuple of the p parameters that move together."""
+    """Names and grids of reg (s, 1) and of the widths (l, p): without names a single point."""
     if any(recipe.scaled):
-        X = recipe.scaler().fit_transform(X)
-    grids, level, sides = {}, 1.0, {}
+        X = replace(recipe, landmarks=(None, None)).before(X).transform(X)
+    level, sides = 1.0, {}
     for side, given, index in (("row", X.row_features, X.rows), ("col", X.col_features, X.cols)):
         kernel = recipe.parameter(f"{side}_kernel")
         if kernel == "tanimoto":  # its diagonal is 1, and fingerprints stay sparse
@@ -199,12 +195,13 @@ def _grids(recipe, X):
         elif kernel == "linear":
             level *= float(np.mean(np.sum(features**2, axis=1)))
         sides[f"{side}_gamma"] = features
+    regs = widths = (), np.empty((1, 0))
     if "reg" not in recipe.parameters:
-        grids["reg",] = _REGS[:, None] * (level or 1.0)
+        regs = ("reg",), _REGS[:, None] * (level or 1.0)
     if names := recipe.open_widths():
         bases = [1 / _median_distance(sides[name]) for name in names]
-        grids[names] = _WIDTHS[:, None] * np.array(bases)
-    return grids
+        widths = names, _WIDTHS[:, None] * np.array(bases)
+    return regs, widths
 
 
 def _median_distance(features):
