@@ -85,7 +85,9 @@ class PairLibSVM(PairClassifier):
 
     def to_vec_trick(self) -> KronNewton:
         """A model with the same decision values, through the sampled Kronecker product."""
-        return gaussian_svm(self.support_pairs_, self.dual_coef_, self.intercept_, self.gamma)
+        model = gaussian_svm(self.support_pairs_, self.dual_coef_, self.intercept_, self.gamma)
+        model.classes_ = self.classes_
+        return model
 
     def _decision_function(self, X):
         """LibSVM's own decision values, O(s (d + r)) a pair."""
