@@ -183,5 +183,3 @@ def test_wrong_input():
         fitted(K + np.triu(np.ones((4, 4)), 1), G, Y)
     with pytest.raises(InputError, match="one column for each of the 3 training vertices"):
         fitted(K, G, Y).predict_matrix(K, K)
-    with pytest.raises(InputError, match="5 columns and the training set 4"):
-        model.fit_matrix(K, G, Y).predict_matrix(np.ones((2, 5)), G)

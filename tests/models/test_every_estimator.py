@@ -10,11 +10,15 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_checks
 from sklearn.utils._param_validation import Interval, make_constraint
+from threadpoolctl import threadpool_limits
 
 from kronbench import InputError, PairData, models
+from kronbench.evaluation import VertexDisjointKFold
 from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.models._label_matrix_model import LabelMatrixModel
 from kronbench.models._parameters import CheckedParameters
 
 REALS = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16".split()
@@ -262,6 +266,54 @@ def test_a_prediction_knows_no_other_test_pair(example):
     scores = show(model, X)
     np.testing.assert_allclose(show(model, X[::-1]), scores[::-1], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(show(model, X[[4]]), scores[[4]], rtol=1e-5, atol=1e-6)
+
+
+def of_labelled_pairs(example):
+    estimator, make, labels, show = example
+    X = make(np.float64, "int64")
+    if not isinstance(X, PairData):
+        pytest.skip("has no pairs")
+    return clone(estimator), X, labels(X), show
+
+
+@every
+def test_what_is_no_labelled_pair_is_one_sentence(example):
+    model, X, y, show = of_labelled_pairs(example)
+    cases = [(np.zeros((4, 2)), y[:4], "X is a ndarray: give a PairData"), (X[:0], y[:0], "no pa")]
+    if show is not shown:
+        cases += [(X, y[:-1], r"y has shape \(288,\)"), (X, np.where(y > 0.5, np.nan, y), "NaN")]
+        cases += [(X, y + 1j, "complex")]
+    for pairs, labels, sentence in cases:
+        with pytest.raises(InputError, match=sentence):
+            model.fit(pairs, labels)
+
+
+@every
+def test_other_features_than_those_of_the_fit_are_refused(example):
+    model, X, y, show = of_labelled_pairs(example)
+    narrow = X.with_features(X.row_features[:, 1:], X.col_features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    with pytest.raises(InputError, match="row_features has 3 columns and the training set 4"):
+        show(model, narrow)
+
+
+@every
+def test_a_search_over_folds_of_pairs_is_that_of_fits_by_hand(example):
+    model, X, y, show = of_labelled_pairs(example)
+    if show is shown or isinstance(model, LabelMatrixModel):
+        pytest.skip("predicts nothing, or needs all pairs")
+    name = next(n for n in ("n_neighbors", "reg", "max_iter") if hasattr(model, n))
+    folds = VertexDisjointKFold(2, 2, random_state=0)
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
+        warnings.simplefilter("ignore")
+        search = GridSearchCV(model, {name: [2, 5]}, cv=folds, error_score="raise").fit(X, y)
+        model.set_params(**search.best_params_)
+        scores = [model.fit(X[i], y[i]).score(X[j], y[j]) for i, j in folds.split(X)]
+        expected = model.fit(X, y).predict(X)
+    assert search.best_score_ == pytest.approx(np.mean(scores))
+    np.testing.assert_allclose(search.predict(X), expected)
 
 
 def test_every_parameter_has_a_range():

@@ -104,15 +104,8 @@ def test_least_squares_by_the_pseudo_inverse():
 
 
 def test_wrong_input():
-    K, G, Y = make_problem(6, 4, 3, "full", "full")
-    X = PairData.complete(K, G)
-    with pytest.raises(InputError, match="IndependentRidge needs every pair exactly once; Kron"):
-        IndependentRidge().fit(X[:11], Y.ravel()[:11])
+    K, _, Y = make_problem(6, 4, 3, "full", "full")
     model = IndependentRidge().fit_matrix(K, None, Y)
     for setting in "CD":
         with pytest.raises(InputError, match="leaves out tasks"):
             model.loo(setting)
-    with pytest.raises(InputError, match="Y has shape"):
-        model.fit_matrix(K, None, Y.T)
-    with pytest.raises(InputError, match="5 columns and the training set 4"):
-        model.predict_matrix(np.ones((2, 5)))

@@ -7,10 +7,9 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import KFold, cross_val_predict
 
 from kronbench import InputError, PairData
-from kronbench.evaluation import VertexDisjointKFold
 from kronbench.linalg import psd_part
 from kronbench.models import KronNewton, KronRidge, KronSVM
 from kronbench.pairs import get_loss
@@ -125,20 +124,6 @@ def test_fitting_in_the_other_form_forgets_the_coefficients(model, problem):
     assert not hasattr(model, "coef_")
 
 
-@each_model
-@pytest.mark.parametrize(
-    "splitter", [KFold(3, shuffle=True, random_state=0), VertexDisjointKFold(random_state=0)]
-)
-def test_cross_validation_and_grid_search(model, splitter, problem):
-    X, y = problem
-    scores = cross_val_score(model, X, y, cv=splitter, scoring="roc_auc", error_score="raise")
-    assert ((0 <= scores) & (scores <= 1)).all()
-    search = GridSearchCV(model, {"reg": [1e-3, 1e3]}, cv=splitter, error_score="raise")
-    search.fit(X, y)
-    assert search.predict(X).shape == (150,)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
-
 def test_cross_validation_of_precomputed_kernels(problem):
     X, y = problem
     D, T = X.row_features, X.col_features
@@ -150,16 +135,6 @@ def test_cross_validation_of_precomputed_kernels(problem):
         cross_val_predict(KronRidge(), X, y, cv=splitter),
         atol=1e-8,
     )
-
-
-@each_model
-@pytest.mark.parametrize("kernel", ["linear", "gaussian", "tanimoto"])
-def test_other_features_than_those_of_the_training_set_name_their_side(model, kernel, problem):
-    X, y = problem
-    model = clone(model).set_params(col_kernel=kernel, col_gamma=0.1).fit(X, y)
-    wide = X.with_features(X.row_features, np.hstack([X.col_features, X.col_features]))
-    with pytest.raises(InputError, match=r"col_features has .* columns and the training set"):
-        model.decision_function(wide)
 
 
 @pytest.mark.parametrize("solver", [KronRidge, KronSVM, KronNewton])

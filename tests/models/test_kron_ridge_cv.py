@@ -1,7 +1,5 @@
 """Kernels, weights and vertex effects that validation pairs choose."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -208,16 +206,6 @@ def test_a_kernel_as_features_takes_the_kernel_values_of_new_vertices():
         given.predict(PairData.complete(K[8:], T))
 
 
-def test_a_copy_from_a_file_predicts_the_same():
-    D, T, X, y = some_new()
-    model = KronRidgeCV(col_kernels={"linear": "linear", "p": "profile"}, cv=3, random_state=0)
-    model.fit(X, y)
-    new = PairData.complete(D + 1, T + 1)
-    again = pickle.loads(pickle.dumps(model))
-    for pairs in (X, new):
-        np.testing.assert_array_equal(again.predict(pairs), model.predict(pairs))
-
-
 def test_a_profile_knows_the_training_labels_alone():
     rows, cols, X, y = problem(2)
     K = profile_kernel(X[:50], y[:50], "row")
@@ -244,10 +232,7 @@ def test_wrong_input():
         ({"regs": ()}, "at least one weight"),
         ({"powers": (1.5,)}, "powers is .* give whole numbers"),
         ({"powers": ()}, "powers is .* give whole numbers"),
-        ({"effect": 0.0}, r"effect.*range \(0.0, inf\). Got 0"),
-        ({"cv": "all"}, "cv.*loo.*Got 'all'"),
-        ({"cv": "loo"}, "complete data"),
-        ({"cv": 2.5}, r"cv.*Got 2\.5"),
+        ({"cv": "loo"}, "needs every pair exactly once; give cv a number of parts"),
         ({"cv": 66}, "cv is 66 for 65 pairs"),
         ({"cv": [(np.arange(5), [])]}, "without pairs"),
         ({"row_kernels": np.zeros((9, 9))}, "is zero for every vertex"),
@@ -260,9 +245,6 @@ def test_wrong_input():
         model.predict(other)
     D, T, whole, labels = some_new()
     model = KronRidgeCV(cv=3, random_state=0, gradient_steps=0)
-    for bad in (PairData.complete(D[:, :2], T), PairData.complete(D, T[:, :2])):
-        with pytest.raises(InputError, match="give the same features"):
-            model.fit(whole, labels).predict(bad)
     for cv in (3, "loo"):
         model.set_params(cv=cv)
         with pytest.raises(InputError, match="y is constant, 2: give labels that differ"):

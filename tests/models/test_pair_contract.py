@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from threadpoolctl import threadpool_limits
 
 from kronbench import InputError, PairData
-from kronbench.evaluation import VertexDisjointKFold
 from kronbench.models.pair_knn import PairKNN, PairSklearnKNN
 from kronbench.models.pair_libsvm import PairLibSVM
 from kronbench.models.pair_sgd import PairSGD
@@ -48,34 +46,6 @@ def test_labels_may_be_any_two_values(estimator):
     np.testing.assert_array_equal(named.predict(X), np.where(model.predict(X) > 0, "yes", "no"))
     assert named.score(X, names) == np.mean(model.predict(X) == y)
     assert model.score(X, y) > 0.75
-
-
-@every
-def test_searches_over_vertex_disjoint_folds(estimator):
-    X, y = problem(n=400)
-    name = "n_neighbors" if hasattr(estimator, "n_neighbors") else "reg"
-    splitter = VertexDisjointKFold(3, 3, random_state=0)
-    search = GridSearchCV(estimator, {name: [1, 9]}, cv=splitter, scoring="roc_auc").fit(X, y)
-    scores = cross_val_score(search.best_estimator_, X, y, cv=splitter, scoring="roc_auc")
-    assert search.best_score_ == pytest.approx(scores.mean())
-    assert search.best_score_ > 0.7
-    assert search.predict(X).shape == y.shape
-
-
-@every
-def test_wrong_input_is_one_sentence(estimator):
-    X, y = problem()
-    model = clone(estimator)
-    with pytest.raises(InputError, match="PairData"):
-        model.fit(np.zeros((4, 2)), [0, 1, 0, 1])
-    with pytest.raises(InputError, match="1 class"):
-        model.fit(X, np.ones(len(X)))
-    with pytest.raises(InputError, match="shape"):
-        model.fit(X, y[:-1])
-    model.fit(X, y)
-    narrow = PairData(X.row_features[:, 1:], X.col_features, X.rows, X.cols)
-    with pytest.raises(InputError, match="3 row and 3 column features"):
-        model.predict(narrow)
 
 
 @pytest.mark.parametrize("estimator", [PairKNN(), PairSklearnKNN()], ids=repr)

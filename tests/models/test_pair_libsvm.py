@@ -76,9 +76,9 @@ def test_vec_trick_gives_the_same_decision_values(seed, m, q, n, features):
                     rng.integers(0, 9, 30), rng.integers(0, 7, 30))  # fmt: skip
     model = PairLibSVM(reg=0.1, gamma=0.5).fit(X, y)
     scores = model.decision_function(test)
-    np.testing.assert_allclose(
-        model.to_vec_trick().decision_function(test), scores, rtol=0, atol=1e-8
-    )
+    fast = model.to_vec_trick()
+    np.testing.assert_allclose(fast.decision_function(test), scores, rtol=0, atol=1e-8)
+    np.testing.assert_array_equal(fast.classes_, model.classes_)
     expansion = product_kernel(test, model.support_pairs_, 0.5) @ model.dual_coef_
     np.testing.assert_allclose(expansion + model.intercept_, scores, rtol=0, atol=1e-8)
 

@@ -44,16 +44,6 @@ def test_hinge_objective_is_near_its_minimum():
     assert best <= risk(model.decision_function(X), (coef**2).sum()) <= 1.01 * best
 
 
-def test_unit_of_a_feature_does_not_matter():
-    X, y = problem()
-    other = PairData(1000 * X.row_features + 7, X.col_features, X.rows, X.cols)
-    first = PairSGD(random_state=0, n_updates=3000).fit(X, y)
-    second = PairSGD(random_state=0, n_updates=3000).fit(other, y)
-    np.testing.assert_allclose(
-        first.decision_function(X), second.decision_function(other), rtol=1e-6, atol=1e-6
-    )
-
-
 def test_constant_features_do_no_harm():
     X, y = problem()
     constant = np.full((40, 1), 0.1)

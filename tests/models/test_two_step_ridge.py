@@ -16,7 +16,6 @@ from kronbench.linalg import gram
 from kronbench.models.complete_kron_ridge import CompleteKronRidge
 from kronbench.models.independent_ridge import IndependentRidge
 from kronbench.models.two_step_ridge import TwoStepRidge
-from kronbench.pairs import PairData
 from kronbench.pairs.spectral_filters import as_filter
 from tests.models.complete_problems import (
     make_problem,
@@ -383,16 +382,9 @@ def as_fractions(A):
 
 def test_wrong_input():
     K, G, Y = make_problem(21, 4, 3, "full", "full")
-    X = PairData.complete(K, G)
-    with pytest.raises(InputError, match=r"TwoStepRidge needs every pair .* KronRidge takes"):
-        TwoStepRidge().fit(X[:11], Y.ravel()[:11])
     with pytest.raises(InputError, match=r"reg_rows=0\.0: give a positive"):
         fitted(K, G, Y, 0.0, 1.0, row_filter="cutoff")
-    with pytest.raises(InputError, match=r"Y holds NaN .* KronRidge takes"):
-        fitted(K, G, np.full_like(Y, np.nan))
     with pytest.raises(InputError, match=r"regs_cols=0\.0: give a positive"):
         fitted(K, G, Y).loo_grid("A", [1.0], [0.0])
-    with pytest.raises(InputError, match="col kernel is not symmetric"):
-        fitted(K, G + np.triu(np.ones((3, 3)), 1), Y)
     with pytest.raises(InputError, match="row kernel has the negative eigenvalue"):
         fitted(-K, G, Y, 1e-3)

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from kronbench import InputError, PairData
+from kronbench import PairData
 from kronbench.evaluation import VertexKFold
 from kronbench.linalg import dense, gram
 from kronbench.models import KronRidge, VertexNystroem
@@ -79,15 +79,6 @@ def test_only_vertices_that_train_become_landmarks_and_a_side_may_stay(problem):
         assert model.transform(X[test]).row_features is Z.row_features
         expected = clone(pipeline[-1]).fit(Z, y[train]).predict(model.transform(X[test]))
         np.testing.assert_allclose(found[test], expected, atol=1e-4)
-
-
-def test_wrong_input(problem):
-    X, _ = problem
-    with pytest.raises(InputError, match=r"'row_kernel' parameter .* Got 'precomputed'"):
-        VertexNystroem(row_kernel="precomputed").fit(X)
-    with pytest.raises(InputError, match="col_features has 2 columns and the training set 3"):
-        narrow = X.with_features(X.row_features, X.col_features[:, 1:])
-        VertexNystroem(col_kernel="linear").fit(X).transform(narrow)
 
 
 def test_landmarks_span_the_kernel_to_1e_12():

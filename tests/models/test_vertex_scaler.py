@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from kronbench import InputError, PairData
+from kronbench import PairData
 from kronbench.evaluation import VertexDisjointKFold
 from kronbench.linalg import dense
 from kronbench.models import KronRidge, VertexScaler
@@ -67,15 +67,6 @@ def test_vertex_effects_know_their_vertices_behind_it(problem):
     np.testing.assert_allclose(pipeline.predict(X), expected)
     without = clone(model).set_params(row_effect=0, col_effect=0).fit(scaled, y[:60])
     assert not np.allclose(without.predict(test), expected)
-
-
-def test_wrong_input(problem):
-    X, _ = problem
-    with pytest.raises(InputError, match="give a PairData"):
-        VertexScaler().fit(X.row_features)
-    with pytest.raises(InputError, match="row_features has 2 columns and the training set 3"):
-        narrow = X.with_features(X.row_features[:, 1:], X.col_features)
-        VertexScaler().fit(X).transform(narrow)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

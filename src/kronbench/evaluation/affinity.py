@@ -66,6 +66,10 @@ def affinity_scores(
             f"names has {', '.join(sorted(unknown))}: give some of {', '.join(AFFINITY_SCORES)}"
         )
     positive = None if positive_above is None else y > positive_above
+
+    def by_class(measure, **options):
+        return np.nan if positive is None else measure(positive, score, **options)
+
     makers = {
         "ci": lambda: concordance_index(y, score),
         "ci_ties_zero": lambda: concordance_index(y, score, ties="zero"),
@@ -77,11 +81,9 @@ def affinity_scores(
         "mse": lambda: float(np.mean((y - score) ** 2)),
         "rm2": lambda: rm2(y, score),
         "rm2_roy": lambda: rm2(y, score, variant="roy"),
-        "auc": lambda: np.nan if positive is None else roc_auc(positive, score),
-        "aupr": lambda: np.nan if positive is None else aupr(positive, score),
-        "aupr_interpolated": lambda: (
-            np.nan if positive is None else aupr(positive, score, interpolated=True)
-        ),
+        "auc": lambda: by_class(roc_auc),
+        "aupr": lambda: by_class(aupr),
+        "aupr_interpolated": lambda: by_class(aupr, interpolated=True),
     }
     return {name: makers[name]() for name in AFFINITY_SCORES if name in names}
 
@@ -90,7 +92,8 @@ def rm2(y: ArrayLike, score: ArrayLike, *, variant: str = "deepdta") -> float:
     """Modified squared correlation r_m^2 of a prediction.
 
     With r^2 the squared correlation and r_0^2 = 1 - sum (y - k p)^2 / sum (y - mean(y))^2 what a
-    line through the origin explains, k = y'p / p'p.
+    line through the origin explains, k = y'p / p'p (Roy et al. 2013). NaN where ``y`` or ``score``
+    is constant.
 
     Parameters
     ----------
@@ -98,14 +101,6 @@ def rm2(y: ArrayLike, score: ArrayLike, *, variant: str = "deepdta") -> float:
     variant : {"deepdta", "roy"}
         "deepdta": r^2 (1 - sqrt|r^4 - r_0^4|), what the code of DeepDTA computes and networks
         compared with it print; "roy": r^2 (1 - sqrt|r^2 - r_0^2|), the published definition.
-
-    Returns
-    -------
-    float; NaN where ``y`` or ``score`` is constant.
-
-    References
-    ----------
-    Roy et al. 2013, Chemometrics and Intelligent Laboratory Systems 126, 1; Öztürk et al. 2018.
     """
     if variant not in ("deepdta", "roy"):
         raise InputError(f"variant={variant!r} is unknown: give 'deepdta' or 'roy'")
@@ -125,18 +120,10 @@ def rm2(y: ArrayLike, score: ArrayLike, *, variant: str = "deepdta") -> float:
 def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -> float:
     """Area under the curve of precision over recall.
 
-    Parameters
-    ----------
-    positive : (n,) boolean array
-    score : (n,) array of numbers
-    interpolated : bool
-        False: average precision, a step for each threshold, as scikit-learn has it. True: between
-        two thresholds false positives grow linearly with true ones, as the program ``auc.jar``
-        has it, which DeepDTA uses (Davis & Goadrich 2006). They differ where scores are tied.
-
-    Returns
-    -------
-    float; NaN where one class is empty.
+    Average precision, a step for each threshold, as scikit-learn has it; or ``interpolated``:
+    between two thresholds false positives grow linearly with true ones, as in the program
+    ``auc.jar``, which DeepDTA uses (Davis & Goadrich 2006). They differ where scores are tied.
+    NaN where one class is empty; ``positive`` and ``score`` are (n,) arrays.
     """
     positive, score = _checked(positive, score)
     n_positive = positive.sum()

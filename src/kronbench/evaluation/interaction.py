@@ -20,7 +20,8 @@ def interaction_concordance(
     The interaction of rows a, b and columns c, d is f(a, c) - f(a, d) - f(b, c) + f(b, d). A block
     counts where all of its four pairs are given and its interaction of ``y`` is not zero; a zero
     interaction of ``score`` counts half. So every additive model, a row effect plus a column
-    effect, has exactly one half; interactions below 1e-6 of the range of the values are zero.
+    effect, has exactly one half; interactions below 1e-6 of the range of the values are zero. NaN
+    where no block counts (Pahikkala, Numminen & Airola 2025, arXiv 2510.14419).
 
     Parameters
     ----------
@@ -28,20 +29,10 @@ def interaction_concordance(
     rows, cols : (n,) integer arrays
         The vertices of each pair; a pair occurs once.
 
-    Returns
-    -------
-    float; NaN where no block counts.
-
     Notes
     -----
-    For two rows, the interaction of two columns is the difference of their differences
-    f(a, c) - f(b, c): the concordance index of the differences over the columns that both rows
-    have, in O(q log q). With m vertices on the side that has fewer: O(m n + m^2 q log q), no block
-    is ever formed.
-
-    References
-    ----------
-    Pahikkala, Numminen & Airola 2025, arXiv 2510.14419.
+    For two rows this is the concordance index of the differences f(a, c) - f(b, c) over the
+    columns that both have. With m vertices on the side that has fewer: O(m n + m^2 q log q).
     """
     y, score = checked_vectors(y, score)
     y, rows, cols = y.astype(np.float64), np.asarray(rows), np.asarray(cols)

@@ -28,14 +28,6 @@ def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.
         Over the same vertices.
     reg : float, default 1.0
         In pairs: a vertex with one training pair gets half of what that pair says.
-
-    Returns
-    -------
-    (t,) array
-
-    Notes
-    -----
-    O(n + m + q) an iteration of LSQR, of which there are tens.
     """
     if (train.n_rows, train.n_cols) != (test.n_rows, test.n_cols):
         raise InputError(

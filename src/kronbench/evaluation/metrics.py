@@ -115,17 +115,8 @@ def check_no_nan(values: np.ndarray, name: str) -> None:
 def hierarchy_scores(y: ArrayLike, proba: ArrayLike, tree: np.ndarray) -> dict:
     """The six scores of Seeger (2006, section 8.2) from class probabilities.
 
-    Parameters
-    ----------
-    y : (n,) integer array of true classes 0..C-1
-    proba : (n, C) array
-    tree : (P,) integer array, as for :func:`taxo_loss`
-
-    Returns
-    -------
-    dict
-        ``acc`` and ``prec``; ``taxo`` and ``pacc`` of the decisions of least expected loss,
-        ``taxo01`` and ``pacc01`` of the most probable classes.
+    ``acc`` and ``prec``; ``taxo`` and ``pacc`` of the decisions of least expected loss, ``taxo01``
+    and ``pacc01`` of the most probable classes. Parameters as for the six functions.
     """
     proba = np.asarray(proba)
     mode = np.argmax(proba, axis=1)

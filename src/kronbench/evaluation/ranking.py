@@ -22,18 +22,12 @@ _SCORED_CLASSES = 1000  # at a time
 def roc_auc(y: ArrayLike, score: ArrayLike) -> float:
     """Area under the ROC curve: the share of (positive, negative) pairs that are in order.
 
+    NaN where there are not two classes. O(P log P + n log P) for P entries of the rarer class.
+
     Parameters
     ----------
     y : (n,) array with at most two different values; the larger one is positive
     score : (n,) float array; ties count one half
-
-    Returns
-    -------
-    float; NaN where there are not two classes to order.
-
-    Notes
-    -----
-    O(P log P + n log P) for the P entries of the rarer class.
     """
     y, score = checked_vectors(y, score)
     return _area(_positive(y, "y"), score) if len(y) else np.nan
@@ -79,11 +73,7 @@ def macro_auc(Y_true: ArrayLike, Y_score: ArrayLike, axis: int) -> float | np.nd
 def micro_auc(Y_true: ArrayLike, Y_score: ArrayLike) -> float | np.ndarray:
     """Area under the one ROC curve of all entries of a label matrix.
 
-    Parameters and cost as for :func:`macro_auc`.
-
-    Returns
-    -------
-    float, or (...) array; NaN where there is one class only.
+    Parameters and cost as for :func:`macro_auc`; NaN where there is one class only.
     """
     positive, scores = _checked_matrices(Y_true, Y_score)
 
@@ -153,10 +143,6 @@ def concordance_index(
     Returns
     -------
     float; NaN where no pair can be compared.
-
-    References
-    ----------
-    Öztürk et al. 2018, Bioinformatics 34(17), i821 (DeepDTA).
     """
     y, score = checked_vectors(y, score)
     if ties not in ("half", "zero"):

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import LinAlgWarning
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs, check_targets
-from kronbench.models._parameters import CheckedParameters, check_regs
+from kronbench.models._parameters import OfPairs, check_regs
 from kronbench.pairs import PairData
 from kronbench.pairs.data import Features
 from kronbench.pairs.spectral_filters import tikhonov
@@ -27,7 +27,7 @@ SETTINGS = ("A", "B", "C", "D")
 _ILL_CONDITIONED = 1e8
 
 
-class LabelMatrixModel(CheckedParameters, RegressorMixin, BaseEstimator):
+class LabelMatrixModel(RegressorMixin, OfPairs):
     """Base of the models that need the label of every pair of a row and a column vertex.
 
     A subclass has ``_fit(row_features, row_vertices, col_features, col_vertices, Y)``, where
@@ -115,7 +115,7 @@ class LabelMatrixModel(CheckedParameters, RegressorMixin, BaseEstimator):
 
 
 def label_matrix(
-    X: PairData, y: ArrayLike, model: str
+    X: PairData, y: ArrayLike, model: str, instead: str = "KronRidge takes incomplete data"
 ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
     """Positions of the row and the column vertices in use, and the labels as a (m, q) matrix."""
     y = check_targets(X, y)
@@ -128,7 +128,7 @@ def label_matrix(
         raise InputError(
             f"X holds {distinct} of the {m} x {q} pairs of its vertices, "
             f"{len(cells) - distinct} of its {len(cells)} entries repeat one: {model} needs every "
-            "pair exactly once; KronRidge takes incomplete data"
+            f"pair exactly once; {instead}"
         )
     Y = np.empty(m * q)
     Y[cells] = y

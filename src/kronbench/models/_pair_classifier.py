@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.errors import InputError
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs, encode_two_classes
-from kronbench.models._parameters import CheckedParameters
+from kronbench.models._parameters import OfPairs
+from kronbench.models._vertex_kernel import check_width
 from kronbench.pairs import PairData
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices
 
 
-class PairClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
+class PairClassifier(ClassifierMixin, OfPairs):
     """Two-class classifier of pairs; a subclass gives ``fit`` and ``_decision_function``.
 
     Labels are any two values, the larger one positive; inside they are -1 and +1.
@@ -27,8 +26,6 @@ class PairClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = True
         return tags
 
     @classmethod
@@ -57,22 +54,19 @@ class PairClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     def _checked_pairs(self, X):
         check_is_fitted(self)
         check_pairs(X)
-        widths = X.row_features.shape[1], X.col_features.shape[1]
-        if widths != self._widths:
-            raise InputError(
-                f"X has {widths[0]} row and {widths[1]} column features, but the model was fitted "
-                f"with {self._widths[0]} and {self._widths[1]}: give the same features"
-            )
+        check_width(X.row_features, self._widths[0], "row")
+        check_width(X.col_features, self._widths[1], "col")
         return X
 
 
-def occurring(
-    features: np.ndarray | sparse.csr_array, index: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices that ``index`` mentions, dense, and the positions of ``index`` in them."""
-    vertices, position = used_vertices(index, features.shape[0])
-    # a copy in any case: callers standardize it in place
-    return np.array(dense(features[vertices]), dtype=np.float64, order="C"), position
+def occurring(X: PairData) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of each side the features of the vertices in use, dense, and the pairs' places in them."""
+    found = ()
+    for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
+        vertices, position = used_vertices(index, features.shape[0])
+        # a copy in any case: callers standardize it in place
+        found += np.array(dense(features[vertices]), dtype=np.float64, order="C"), position
+    return found
 
 
 def concatenated(

@@ -12,6 +12,9 @@ from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -70,6 +73,8 @@ default "linear"
         Of features, products and coefficients. By default that of the features: single where both
         sides have it, else double.
     {newton}
+    max_inner : int
+        Iterations of the Krylov method in each Newton step.
     solver : {"qmr", "minres", "cg", "pcg"}, default "qmr"
         Krylov method for the linear system of a step. "qmr" is the paper's choice. "cg" makes half
         of its products and always finds a direction of descent; "minres" works on the active set
@@ -78,6 +83,10 @@ default "linear"
         the pairs are a random part of all of them.
     iterated : bool, default False
         Regularize the steps, not the coefficients: see :func:`kronbench.pairs.newton_dual`.
+    line_search : bool
+        Step length by line search; else 1, as in the paper.
+    tol : float
+        Ends an inner or the outer loop when its residual has fallen by this factor.
     {fitted_pairs}
     X_fit_ : PairData
         The pairs of the training set, by reference: a change of its arrays changes predictions of
@@ -149,7 +158,7 @@ def estimator(cls: type) -> type:
     return cls
 
 
-class CheckedParameters:
+class CheckedParameters(BaseEstimator):
     """Base of all estimators; ``fit`` calls ``_check_parameters`` before any work."""
 
     _parameter_constraints: ClassVar[dict[str, list]] = {}
@@ -161,8 +170,40 @@ class CheckedParameters:
         )
 
 
+class OfPairs(CheckedParameters):
+    """Base of the estimators whose samples are the pairs of a PairData."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+class EitherTask:
+    """A classifier or a regressor, as ``_is_classifier`` says of the parameters."""
+
+    _multi_class = True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if self._is_classifier:
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags(multi_class=self._multi_class)
+        else:
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags()
+        return tags
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of right labels for a classifier, R^2 for a regressor."""
+        metric = accuracy_score if hasattr(self, "classes_") else r2_score
+        return metric(y, self.predict(X), sample_weight=sample_weight)
+
+
 @estimator
-class TwoKernels(CheckedParameters):
+class TwoKernels(OfPairs):
     """The parameters of models with a kernel on each side."""
 
     row_kernel: str | Callable = parameter("linear", *KERNEL)

@@ -58,8 +58,8 @@ def _variance_of_few(model, A, X):
 def _prior_variance(model, X):
     """k(x, x) of each pair, (t,)."""
     for side in ("row", "col"):
-        name = f"{side}_features"
-        if _is_precomputed(model, side) and getattr(X, name) is not getattr(model.X_fit_, name):
+        name, precomputed = f"{side}_features", getattr(model, f"{side}_kernel") == "precomputed"
+        if precomputed and getattr(X, name) is not getattr(model.X_fit_, name):
             raise InputError(
                 f"{name} is a precomputed kernel of new vertices, which says nothing of them with "
                 "themselves: give the features, or pairs of the PairData that was fitted"
@@ -71,18 +71,13 @@ def _prior_variance(model, X):
 
 def _vertex_prior(model, X, side):
     features, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
-    if _is_precomputed(model, side):
+    kernel, gamma = getattr(model, f"{side}_kernel"), getattr(model, f"{side}_gamma")
+    if kernel == "precomputed":
         values = features.diagonal()[index]
     else:
         used, position = used_vertices(index, features.shape[0])
-        kernel, gamma = getattr(model, f"{side}_kernel"), getattr(model, f"{side}_gamma")
         values = KernelColumns(features[used], kernel, gamma).diagonal()[position]
     return values + getattr(model, f"{side}_effect")
-
-
-def _is_precomputed(model, side):
-    kernel = getattr(model, f"{side}_kernel")
-    return isinstance(kernel, str) and kernel == "precomputed"
 
 
 def _squares(features):

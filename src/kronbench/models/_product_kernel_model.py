@@ -9,7 +9,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -52,7 +51,7 @@ _STOPS = {
 
 
 @estimator
-class ProductKernelModel(TwoKernels, BaseEstimator):
+class ProductKernelModel(TwoKernels):
     """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
     A subclass ends its ``fit`` by ``_set_fitted``.
@@ -82,13 +81,6 @@ class ProductKernelModel(TwoKernels, BaseEstimator):
             warnings.simplefilter("ignore", ConvergenceWarning)
             # a callback, so that iterations are made
             cls().fit(pairs, y, callback=lambda _: False).predict(pairs)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = True
-        return tags
 
     def prediction_operator(
         self, X_fit: PairData, X: PairData | None = None
@@ -190,7 +182,7 @@ class ProductKernelModel(TwoKernels, BaseEstimator):
         as all are unless X and X_fit have the ``same`` features.
         """
         kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
-        precomputed = isinstance(kernel, str) and kernel == "precomputed"
+        precomputed = kernel == "precomputed"
         features = getattr(X_fit, f"{side}_features")
         others = features if X is None else getattr(X, f"{side}_features")
         if precomputed:

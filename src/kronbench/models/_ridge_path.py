@@ -22,10 +22,8 @@ def is_thin(n: int, p: int) -> bool:
 class ThinRidge:
     """Minimizers w of 1/2 ||X w - y||^2 + reg/2 ||w||^2 for any reg, from X = U S V'.
 
-    In double precision whatever that of the features; singular values that are rounding are left
-    out. The products X'X, whose condition is the square, are not formed.
-
-    A row of X is the Kronecker product of a row of each of the features (a, d) and (b, r).
+    In double precision whatever that of the features. A row of X is the Kronecker product of a row
+    of each of the features (a, d) and (b, r).
     """
 
     def __init__(self, row_features, col_features, rows, cols, y):

@@ -31,10 +31,10 @@ class VertexFeatures:
         features, index = getattr(pairs, f"{side}_features"), getattr(pairs, f"{side}s")
         self._side, self._kernel, self._gamma = side, kernel, gamma
         self._shape, self._dtype = features.shape, np.dtype(dtype)
-        if self._is("linear"):
+        if self._kernel == "linear":
             return
         used, _ = used_vertices(index, features.shape[0])
-        if self._is("precomputed"):
+        if self._kernel == "precomputed":
             self._check(features)
             vertices = np.arange(features.shape[0])[used]
             columns = dense(features)[np.ix_(vertices, vertices)]
@@ -49,21 +49,18 @@ class VertexFeatures:
     def __call__(self, features):
         """Features (p, k) of p vertices, given as those of the training set are; O(p k^2)."""
         self._check(features)
-        if self._is("linear"):
+        if self._kernel == "linear":
             return dense(features).astype(self._dtype, copy=False)
-        if self._is("precomputed"):
+        if self._kernel == "precomputed":
             values = dense(features)[:, self._pivots]
         else:
             values = gram(features, self._pivots, kernel=self._kernel, gamma=self._gamma)
         with one_blas_thread:  # others would go on spinning beside the products
             return np.ascontiguousarray(self._factor.transform(values), self._dtype)
 
-    def _is(self, kernel):
-        return isinstance(self._kernel, str) and self._kernel == kernel
-
     def _check(self, features):
         n_training, width = self._shape
-        if self._is("precomputed"):
+        if self._kernel == "precomputed":
             check_precomputed(features, n_training, self._side)
         else:
             check_width(features, width, self._side)

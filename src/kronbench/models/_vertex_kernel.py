@@ -36,7 +36,7 @@ class VertexKernel:
 
     def __init__(self, features, vertices, kernel, gamma, name):
         self.kernel, self.gamma, self.name = kernel, gamma, name
-        self.precomputed = isinstance(kernel, str) and kernel == "precomputed"
+        self.precomputed = kernel == "precomputed"
         self.n_given, features = features.shape[0], as_floats(features)
         self.vertices = np.arange(self.n_given) if vertices is None else vertices
         everything = len(self.vertices) == self.n_given
@@ -57,8 +57,7 @@ class VertexKernel:
         return self._is_thin(self.n)
 
     def _is_thin(self, n):
-        linear = isinstance(self.kernel, str) and self.kernel == "linear"
-        return linear and self.features.shape[1] < n
+        return self.kernel == "linear" and self.features.shape[1] < n
 
     def gram(self) -> np.ndarray:
         """Kernel matrix (n, n)."""

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,7 +25,7 @@ _BLOCK = 4096
 
 
 @estimator
-class CanonicalCorrespondence(CheckedParameters, TransformerMixin, BaseEstimator):
+class CanonicalCorrespondence(TransformerMixin, CheckedParameters):
     """Few components of word counts in which the classes of documents differ most.
 
     Canonical correspondence analysis (ter Braak 1986) of documents by words, with the indicators

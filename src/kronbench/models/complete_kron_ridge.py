@@ -48,9 +48,8 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     ``loo`` is exact for reg > 0 and Tikhonov's filter, by Corollary 1 of Stock et al. 2016 for A.
     For B to D the paper knows no shortcut; these are exact all the same: B and C by one ridge
     regression in each direction of the other side's eigenvectors, D by a separable expansion of
-    1 / (x s + reg). After the eigenpairs they cost O(m^2 q + m q^2) for A, B and C, and
-    O(log(kappa) log(1/eps)) times that for D, where kappa = x_max s_max / reg is the condition
-    number of the system. The rounding of the kernels alone moves the solution by eps * kappa.
+    1 / (x s + reg). After the eigenpairs they cost O(m^2 q + m q^2), for D times
+    O(log(kappa) log(1/eps)) with the condition number kappa of the system.
     """
 
     reg: float = parameter(1.0, AT_LEAST_0)

@@ -8,14 +8,9 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError
 from kronbench.linalg.csi_decomposition import csi, csi_all_ahead
@@ -31,14 +26,20 @@ from kronbench.models._parameters import (
     POSITIVE,
     WIDTH,
     CheckedParameters,
+    EitherTask,
     estimator,
     parameter,
 )
+from kronbench.models._row_classifier import Rows, forget_fit, new_rows, training_rows
 
 
 @estimator
-class CSILSSVM(CheckedParameters, BaseEstimator):
+class CSILSSVM(EitherTask, CheckedParameters):
     """LS-SVM with intercept on a predictive low-rank factor (Bach & Jordan 2005).
+
+    Training costs O((k + lookahead)^2 n + k n d) and k + lookahead kernel columns; with a
+    look-ahead at all points O(k n^2) and the kernel matrix. Prediction takes kernel values with
+    the k pivots only and O(k^2) for each point.
 
     Parameters
     ----------
@@ -82,11 +83,6 @@ default "gaussian"
     coef_, intercept_ : (k, d) and (d,) arrays
         Of the machine of rank k, on the columns of the factor.
 
-    Notes
-    -----
-    Training costs O((k + lookahead)^2 n + k n d) and k + lookahead kernel columns; with a
-    look-ahead at all points O(k n^2) and the kernel matrix. Prediction takes kernel values with
-    the k pivots only and O(k^2) for each point.
     """
 
     task: str = parameter("classification", StrOptions({"classification", "regression"}))
@@ -99,18 +95,12 @@ default "gaussian"
     lookahead: int | None = parameter(40, COUNT_FROM_0, None)
     tol: float = parameter(1e-4, AT_LEAST_0)
 
-    def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
-        """Choose the pivots and solve for the coefficients.
-
-        Parameters
-        ----------
-        X : (n, p) array or sparse matrix; (n, n) kernel matrix when kernel is "precomputed"
-        y : (n,) array of classes or responses; (n, d) for several responses
-        """
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
+        """Fit to X (n, p), or (n, n) kernel values, and classes or responses y, (n,) or (n, d)."""
         self._check_parameters()
-        regression = self.task == "regression"
-        kinds = {"multi_output": regression, "y_numeric": regression}
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **kinds)
+        forget_fit(self)
+        regression = not self._is_classifier
+        X, y = training_rows(self, X, y, multi_output=regression, y_numeric=regression)
         targets = self._encode(y)
         factor = self._decompose(X, targets)
         self.path_ = PrefixPath(factor.factor, targets)
@@ -118,16 +108,14 @@ default "gaussian"
         self.pivots_, self.gains_ = factor.pivots, factor.gains
         rows = factor.factor[factor.pivots]
         self.factor_ = LowRankFactor(rows, np.arange(factor.rank), factor.gains)
-        self._pivot_points = None if self._is_precomputed() else X[factor.pivots]
+        self._pivot_points = None if self.kernel == "precomputed" else X[factor.pivots]
         return self
 
-    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+    def predict(self, X: Rows) -> np.ndarray:
         """Classes (n_new,), or responses (n_new,) or (n_new, d), at X."""
         return self._decide(self._responses(X))
 
-    def staged_predict(
-        self, X: ArrayLike | sparse.sparray, reg: float | None = None
-    ) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: Rows, reg: float | None = None) -> Iterator[np.ndarray]:
         """Yields what ``predict`` returns, with the first 1, ..., k pivots; O(n k d) in all.
 
         With ``reg`` the machines of another weight, on the same factor; O(k^3) more.
@@ -136,35 +124,22 @@ default "gaussian"
         for responses in self.path_.staged_responses(rows, self.reg if reg is None else reg):
             yield self._decide(responses)
 
-    @available_if(lambda self: self.task == "classification")
-    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+    @available_if(lambda self: self._is_classifier)
+    def decision_function(self, X: Rows) -> np.ndarray:
         """Responses before the decision: (n_new,) for two classes, (n_new, C) for more."""
         responses = self._responses(X)
         return responses[:, 0] if len(self.classes_) == 2 else responses
 
-    def score(
-        self, X: ArrayLike | sparse.sparray, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Accuracy for classification, R^2 for regression."""
-        metric = accuracy_score if self.task == "classification" else r2_score
-        return metric(y, self.predict(X), sample_weight=sample_weight)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_precomputed()
-        tags.target_tags.required = True
-        if self.task == "regression":
-            tags.estimator_type = "regressor"
-            tags.regressor_tags = RegressorTags()
-            tags.target_tags.multi_output = True
-        else:
-            tags.estimator_type = "classifier"
-            tags.classifier_tags = ClassifierTags()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.target_tags.multi_output = not self._is_classifier
         return tags
 
-    def _is_precomputed(self):
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+    @property
+    def _is_classifier(self):
+        return self.task == "classification"
 
     def _decompose(self, X, targets):
         if (
@@ -172,9 +147,9 @@ default "gaussian"
             and self.lookahead is None
             and np.ptp(targets, axis=0).any()
         ):
-            K = X if self._is_precomputed() else self._gram(X)
+            K = X if self.kernel == "precomputed" else self._gram(X)
             return csi_all_ahead(K, targets, self.max_rank, self.kappa, tol=self.tol)
-        kernel = X if self._is_precomputed() else KernelColumns(X, self.kernel, self.gamma)
+        kernel = X if self.kernel == "precomputed" else KernelColumns(X, self.kernel, self.gamma)
         if self.decomposition == "cholesky":
             return incomplete_cholesky(kernel, self.max_rank, self.tol)
         lookahead = X.shape[0] if self.lookahead is None else self.lookahead
@@ -184,7 +159,7 @@ default "gaussian"
         return gram(*points, kernel=self.kernel, gamma=self.gamma)
 
     def _encode(self, y):
-        if self.task == "regression":
+        if not self._is_classifier:
             self._one_response = y.ndim == 1
             return y.reshape(len(y), -1).astype(np.float64)
         check_classification_targets(y)
@@ -199,14 +174,13 @@ default "gaussian"
         return self._rows(X) @ self.coef_ + self.intercept_
 
     def _rows(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        if self._is_precomputed():
+        X = new_rows(self, X)
+        if self.kernel == "precomputed":
             return self.factor_.transform(X[:, self.pivots_])
         return self.factor_.transform(self._gram(X, self._pivot_points))
 
     def _decide(self, responses):
-        if self.task == "regression":
+        if not self._is_classifier:
             return responses[:, 0] if self._one_response else responses
         if len(self.classes_) == 2:
             return self.classes_[(responses[:, 0] > 0).astype(np.intp)]

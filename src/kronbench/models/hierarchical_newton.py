@@ -9,12 +9,10 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kronbench.class_tree.coupling import DenseCoupling
 from kronbench.class_tree.covariance import FeatureCovariance, space_of
@@ -33,10 +31,10 @@ from kronbench.models._parameters import (
     KERNEL,
     POSITIVE,
     PRECISION,
-    CheckedParameters,
     estimator,
     parameter,
 )
+from kronbench.models._row_classifier import RowClassifier, Rows, forget_fit, new_rows
 
 _SOLVERS = {
     "cg": NewtonCG,
@@ -46,29 +44,24 @@ _SOLVERS = {
 _DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
 
-class ClassScores(CheckedParameters, ClassifierMixin, BaseEstimator):
+class ClassScores(RowClassifier):
     """Predictions of a softmax classifier; a subclass gives ``_scores(X)`` and ``_tree()``."""
 
-    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+    def decision_function(self, X: Rows) -> np.ndarray:
         """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+    def predict_proba(self, X: Rows) -> np.ndarray:
         """Probabilities (n_new, C); rows sum to one."""
         return softmax(self._scores(X))[0]
 
-    def predict_log_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+    def predict_log_proba(self, X: Rows) -> np.ndarray:
         """Their logarithms."""
         scores = self._scores(X)
         return scores - softmax(scores)[1][:, None]
 
-    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """The most probable class (n_new,)."""
-        best = np.argmax(self._scores(X), axis=1)
-        return self.classes_[best]
-
-    def decide(self, X: ArrayLike | sparse.sparray, loss: str = "taxo") -> np.ndarray:
+    def decide(self, X: Rows, loss: str = "taxo") -> np.ndarray:
         """The classes (n_new,) of least expected loss (section 8.2).
 
         "taxo" is half the path length between leaves, "parent" whether the parents differ.
@@ -169,12 +162,7 @@ class HierarchicalNewtonClassifier(ClassScores):
     max_iter: int = parameter(100, COUNT)
     max_inner: int = parameter(200, COUNT)
 
-    def fit(
-        self,
-        X: ArrayLike | sparse.sparray,
-        y: ArrayLike,
-        callback: Callable[[Mode], bool] | None = None,
-    ) -> Self:
+    def fit(self, X: Rows, y: ArrayLike, callback: Callable[[Mode], bool] | None = None) -> Self:
         """Fit to X (n, d), dense or sparse, or (n, n) kernel values, and labels y (n,).
 
         ``callback(mode)`` is called after each Newton step; True stops. A ConvergenceWarning says
@@ -186,26 +174,15 @@ class HierarchicalNewtonClassifier(ClassScores):
         return self._keep(covariance, self._mode_of(covariance, codes, callback=callback))
 
     def cv_log_likelihood(
-        self, X: ArrayLike | sparse.sparray, y: ArrayLike, folds: ArrayLike
+        self, X: Rows, y: ArrayLike, folds: ArrayLike
     ) -> tuple[float, np.ndarray]:
         """Log likelihood of each fold under the fit to the others, and its gradient.
 
-        The paper's -Psi (Eq. 3), larger is better. The model stays as it is, fitted or not. The
-        error of the value is of second order in what the fits leave of stationarity; that of the
-        gradient is of first order: for finite differences take ``tol`` 1e-12.
-
-        Parameters
-        ----------
-        X, y : as for ``fit``
-        folds : (n,) integer array
-            The fold of each row; at least two.
-
-        Returns
-        -------
-        value : float
-        gradient : (m,) array
-            By the logarithms of ``variance``, of ``gamma`` (Gaussian kernel) and of
-            ``bias_variance``: one entry for a number, P entries for an array.
+        The paper's -Psi (Eq. 3), larger is better, for ``folds`` (n,), at least two. The gradient
+        is by the logarithms of ``variance``, of ``gamma`` (Gaussian kernel) and of
+        ``bias_variance``: one entry for a number, P entries for an array. The model stays as it
+        is, fitted or not. The error of the value is of second order in what the fits leave of
+        stationarity, that of the gradient of first order.
         """
         model = clone(self)
         X, codes, coupling = model._checked(X, y)
@@ -229,7 +206,6 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
@@ -238,9 +214,7 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     def _checked(self, X, y):
         """Rows, codes of the labels, and what couples the classes; sets ``classes_``."""
-        self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
+        X, y = self._training_rows(X, y)
         coupling, codes = self._encode(y)
         return X, codes, coupling
 
@@ -366,8 +340,7 @@ class HierarchicalNewtonClassifier(ClassScores):
         return self
 
     def _scores(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X = new_rows(self, X)
         if self._fitted is None:
             return X @ self.coef_ + self.intercept_
         if self.kernel == "precomputed":
@@ -391,9 +364,3 @@ def _per_node(value, n_nodes, name):
     if not (np.isfinite(value) & (value > 0)).all():
         raise InputError(f"{name} is {value.min()}: give positive numbers")
     return np.broadcast_to(value, n_nodes)
-
-
-def forget_fit(model: BaseEstimator) -> None:
-    """Take away what an earlier fit left: the attributes whose names end in an underscore."""
-    for name in [name for name in vars(model) if name.endswith("_")]:
-        delattr(model, name)

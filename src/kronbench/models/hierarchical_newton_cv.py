@@ -9,27 +9,18 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kronbench.class_tree.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
-from kronbench.models._parameters import (
-    AT_LEAST_0,
-    COUNT,
-    estimator,
-    parameter,
-)
-from kronbench.models.hierarchical_newton import (
-    ClassScores,
-    HierarchicalNewtonClassifier,
-    forget_fit,
-)
+from kronbench.models._parameters import AT_LEAST_0, COUNT, estimator, parameter
+from kronbench.models._row_classifier import Rows, forget_fit, new_rows, training_rows
+from kronbench.models.hierarchical_newton import ClassScores, HierarchicalNewtonClassifier
 
 _SHARING = [StrOptions({"all", "level", "subtree", "node"}), "array-like"]
 
@@ -95,10 +86,9 @@ class HierarchicalNewtonCV(ClassScores):
 
     Notes
     -----
-    The value is found to about ``noise``, and the hyperparameters only as far as the value tells
-    them apart: on a flat ridge, or where the optimum lies at infinity, a search that converged
-    may end at other ones, by factors, when rows are permuted or folds renamed. Smaller ``noise``
-    and ``tol`` follow a ridge further.
+    Hyperparameters are found only as far as the value tells them apart: on a flat ridge, or where
+    the optimum lies at infinity, searches that converged may differ by factors when rows are
+    permuted. Smaller ``noise`` and ``tol`` follow a ridge further.
     """
 
     estimator: HierarchicalNewtonClassifier = parameter(
@@ -115,7 +105,7 @@ class HierarchicalNewtonCV(ClassScores):
 
     def fit(
         self,
-        X: ArrayLike | sparse.sparray,
+        X: Rows,
         y: ArrayLike,
         *,
         folds: ArrayLike | None = None,
@@ -140,14 +130,18 @@ class HierarchicalNewtonCV(ClassScores):
         """
         self._check_parameters()
         forget_fit(self)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        X, y = training_rows(self, X, y)
         model, inverse = clone(self.estimator), None
         if start is not None:
             check_is_fitted(start)
             model.set_params(**start._learned())
             inverse = start.inverse_hessian_
         if folds is None:
-            folds = self._drawn_folds(len(y))
+            if self.cv > len(y):
+                raise InputError(
+                    f"cv is {self.cv} for n_samples={len(y)}: give a row for each fold"
+                )
+            folds = even_folds(len(y), self.cv, check_random_state(self.random_state))
         rows, codes, coupling = model._checked(X, y)
         known = None if begun is None else begun._first_evaluation
         criterion = model._criterion(
@@ -186,13 +180,6 @@ class HierarchicalNewtonCV(ClassScores):
         self.converged_ = self.n_iter_ < self.max_iter
         return self
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inner = self.estimator.__sklearn_tags__()
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        return tags
-
     def _search(self, criterion, inverse):
         """The search and the list of its evaluations."""
         path, last = [], None
@@ -220,19 +207,13 @@ class HierarchicalNewtonCV(ClassScores):
         )
         return result, path
 
-    def _drawn_folds(self, n):
-        if self.cv > n:
-            raise InputError(f"cv is {self.cv} for n_samples={n}: give a row for each fold")
-        return even_folds(n, self.cv, check_random_state(self.random_state))
-
     def _learned(self):
         """The hyperparameters, by the estimator's names."""
         learned = {"variance": self.variance_, "gamma": self.gamma_}
         return learned | ({"coupling": self.coupling_} if self.learn_coupling else {})
 
     def _scores(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X = new_rows(self, X)
         return self.best_estimator_._scores(X)
 
     def _tree(self):

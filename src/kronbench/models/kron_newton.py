@@ -8,14 +8,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError
 from kronbench.linalg import one_blas_thread
 from kronbench.models._pair_labels import check_targets, encode_two_classes
-from kronbench.models._parameters import COUNT, estimator, parameter
+from kronbench.models._parameters import COUNT, EitherTask, estimator, parameter
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.pairs import (
     LOSSES,
@@ -29,7 +27,7 @@ from kronbench.pairs import (
 
 
 @estimator
-class KronNewton(ProductKernelModel):
+class KronNewton(EitherTask, ProductKernelModel):
     """Regularized risk on pairs with a Kronecker product kernel, for each loss of Table 2.
 
     Minimizes L(p, y) + reg/2 ||f||^2 by Algorithm 2 (dual) or 3 (primal). A product of the dual
@@ -53,13 +51,7 @@ class KronNewton(ProductKernelModel):
     max_iter : int, default 100
         Newton steps, the outer iterations. With tol=0 fewer regularize more, and that is
         meant; else a ConvergenceWarning says that they did not reach ``tol``.
-    max_inner : int, default 100
-        Iterations of the Krylov method in each Newton step.
     {newton}
-    line_search : bool, default True
-        Step length by line search; else 1.
-    tol : float, default 1e-4
-        Ends an inner or the outer loop when its residual has fallen by this factor.
     {product}
 
     Attributes
@@ -77,6 +69,8 @@ class KronNewton(ProductKernelModel):
     iterated: bool = parameter(False, "boolean")
     line_search: bool = parameter(True, "boolean")
 
+    _multi_class = False
+
     @property
     def _iterations_regularize(self):
         return self.iterated
@@ -84,16 +78,6 @@ class KronNewton(ProductKernelModel):
     @property
     def _is_classifier(self):
         return self.loss in LOSSES and LOSSES[self.loss].margin
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        if self._is_classifier:
-            tags.estimator_type = "classifier"
-            tags.classifier_tags = ClassifierTags(multi_class=False)
-        else:
-            tags.estimator_type = "regressor"
-            tags.regressor_tags = RegressorTags()
-        return tags
 
     def fit(
         self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
@@ -161,12 +145,6 @@ class KronNewton(ProductKernelModel):
         scores = self.decision_function(X)
         # as it was fitted, whatever ``loss`` says by now
         return self.classes_[(scores > 0).astype(int)] if hasattr(self, "classes_") else scores
-
-    def score(self, X: PairData, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of right labels for a classifier, R^2 for a regressor; all arrays are (t,)."""
-        predicted = self.predict(X)
-        metric = accuracy_score if hasattr(self, "classes_") else r2_score
-        return metric(y, predicted, sample_weight=sample_weight)
 
 
 def _with_constant(A, primal):

@@ -81,12 +81,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         (||y - p||^2 + reg ||f||^2) / n. Of labels that are a Gaussian process with the covariance
         (noise_variance / reg) k plus independent noise, this is the estimate of the noise
         variance by maximum likelihood, reg y' (Q + reg I)^-1 y / n; an early stop makes it larger.
-
-    Notes
-    -----
-    The predictions are the mean of that process given the labels (Rasmussen & Williams 2006,
-    section 2.2), once the iterations have converged; ``predict(X, return_std=True)`` gives its
-    standard deviation.
+        Predictions are the mean of that process given the labels (Rasmussen & Williams 2006,
+        section 2.2), and ``predict(X, return_std=True)`` gives its standard deviation.
     """
 
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
@@ -102,8 +98,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
         A ConvergenceWarning says that the solution may be far from the optimum, or is not what the
         iterations claimed; a UserWarning that the labels have a large mean, and no intercept.
-        ``callback(iterate)`` is called after each iteration; True stops. In the primal form the
-        training scores it gets cost one product more. They are without the intercept.
+        ``callback(iterate)`` is called after each iteration; True stops. Its training scores are
+        without the intercept, and cost one product more in the primal form.
         """
         self._check_parameters()
         y = check_targets(X, y)
@@ -219,8 +215,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         -----
         Leaves the estimator as it is; ``reg`` is not used. Holds max_iter + 1 vectors of length n
         and max_iter of length t. Where "auto" needs no iterations, the path has one. A
-        ConvergenceWarning tells of weights whose last iterate is not what the recurrence says,
-        with earlier iterates in ``RidgePath.last``, or ("auto") is far from the optimum.
+        ConvergenceWarning tells of weights that ended by rounding or, for "auto", far from the
+        optimum.
         """
         self._check_parameters()
         y = check_targets(X, y)

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -29,13 +29,14 @@ from kronbench.models._kernel_sums import (
     kernel_of_new,
     validation_loss,
 )
+from kronbench.models._label_matrix_model import label_matrix
 from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,
     COUNT_FROM_0,
     POSITIVE,
-    CheckedParameters,
+    OfPairs,
     check_regs,
     estimator,
     parameter,
@@ -52,7 +53,7 @@ _KERNELS = [StrOptions(set(NAMES)), callable, Mapping, np.ndarray, "sparse matri
 
 
 @estimator
-class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
+class KronRidgeCV(RegressorMixin, OfPairs):
     """Ridge regression on pairs, chosen by validation pairs: :class:`KronRidge` of their choice.
 
     Its kernel of a side is a weighted sum of candidates and of a vertex effect, a multiple of the
@@ -67,8 +68,7 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
         Each is "linear", "tanimoto" or a function of the features; "precomputed" where the
         features are the kernel matrix; a kernel matrix (m, m) over all vertices of the pairs,
         those to predict too; "constant", with which sums over one side enter; or "profile", the
-        Gaussian kernel of the training labels of a vertex beyond row and column effects, made
-        anew from each training set (van Laarhoven et al. 2011).
+        Gaussian kernel of a vertex's training labels beyond row and column effects.
     powers : tuple of int, default (1, 2)
         Elementwise powers of each candidate, which are kernels too.
     regs : tuple of float
@@ -123,12 +123,6 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
     max_iter: int = parameter(200, COUNT)
     tol: float = parameter(1e-6, AT_LEAST_0)
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
-        return tags
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Choose by the validation pairs, then fit to all."""
@@ -226,18 +220,14 @@ class KronRidgeCV(CheckedParameters, RegressorMixin, BaseEstimator):
 
     def _grid_by_loo(self, X, y, regs):
         """The same by exact leave-one-out on complete data."""
-        order = np.lexsort((X.cols, X.rows))
-        whole = PairData.complete(X.row_features, X.col_features)
-        if len(X) != len(whole) or (X.rows[order] * X.n_cols + X.cols[order]).tolist() != list(
-            range(len(X))
-        ):
+        rows, cols, Y = label_matrix(X, y, "cv='loo'", "give cv a number of parts")
+        if rows is not None or cols is not None:
             raise InputError(
-                "cv='loo' is of complete data, each pair once: give cv a number of parts"
+                "X has vertices without pairs: cv='loo' needs every pair exactly once"
             )
         candidates = [*self._candidates("row").values(), *self._candidates("col").values()]
         if any(is_named(candidate, OF_LABELS) for candidate in candidates):
             raise InputError("'profile' is made of the labels that cv='loo' leaves out: give cv=5")
-        Y = y[order].reshape(X.n_rows, X.n_cols)
         others = (Y.sum() - Y) / (Y.size - 1)
         spectra = [
             {

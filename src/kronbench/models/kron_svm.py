@@ -13,8 +13,7 @@ class KronSVM(KronNewton):
     """L2-SVM (squared hinge) on pairs with a Kronecker product kernel, stopped early.
 
     Minimizes 1/2 sum_i max(0, 1 - y_i p_i)^2 + reg/2 ||f||^2: :class:`KronNewton` with the paper's
-    settings, step length 1 and ten Newton steps of ten QMR iterations. A product of the dual costs
-    O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)).
+    settings, step length 1 and ten Newton steps of ten QMR iterations.
 
     Parameters
     ----------
@@ -22,18 +21,11 @@ class KronSVM(KronNewton):
     {kernels}
     {effects}
     fit_intercept : bool, default False
-        The kernel of pairs plus 1, so that ``intercept_`` is fitted with the coefficients and pays
-        reg/2 intercept_^2. False as in the paper.
+        The kernel of pairs plus 1, as in :class:`KronNewton`.
     max_iter : int, default 10
         Newton steps, the outer iterations. Fewer regularize more, and that is meant: to end
         by their number is no warning.
-    max_inner : int, default 10
-        Iterations of the Krylov method in each Newton step.
     {newton}
-    line_search : bool, default False
-        Step length by line search; else 1, as in the paper.
-    tol : float, default 1e-8
-        Ends an inner or the outer loop when its residual has fallen by this factor.
     {product}
 
     Attributes

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
@@ -25,7 +25,7 @@ from kronbench.models._parameters import (
 
 
 @estimator
-class LSSVM(CheckedParameters, RegressorMixin, BaseEstimator):
+class LSSVM(RegressorMixin, CheckedParameters):
     """Ridge regression with an intercept that bears no penalty, by one Cholesky factorization.
 
     min ||Y - K A - 1 c||^2 / (2 n) + reg <A, K A> / 2 (Bach & Jordan 2005, Section 6): O(n^3) for

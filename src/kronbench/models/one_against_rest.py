@@ -7,23 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.errors import InputError
-from kronbench.models._parameters import CheckedParameters, estimator, parameter
+from kronbench.models._parameters import estimator, parameter
+from kronbench.models._row_classifier import RowClassifier, Rows, new_rows
 
 
 @estimator
-class OneAgainstRest(CheckedParameters, ClassifierMixin, BaseEstimator):
+class OneAgainstRest(RowClassifier):
     """C binary classifiers of one kind, one for each class (Seeger 2006, section 8.1).
 
-    scikit-learn's ``OneVsRestClassifier`` fits the same machines, but its probabilities are
-    normalized; here they are those of the machines, and machines that learn hyperparameters may
-    start from earlier ones. C fits of the machine.
+    As scikit-learn's ``OneVsRestClassifier``, but with the probabilities of the machines, which
+    may start from earlier ones. C fits of the machine.
 
     Parameters
     ----------
@@ -43,7 +40,7 @@ class OneAgainstRest(CheckedParameters, ClassifierMixin, BaseEstimator):
 
     def fit(
         self,
-        X: ArrayLike | sparse.sparray,
+        X: Rows,
         y: ArrayLike,
         *,
         start: OneAgainstRest | None = None,
@@ -54,12 +51,10 @@ class OneAgainstRest(CheckedParameters, ClassifierMixin, BaseEstimator):
         The machine of a class is given that of ``start``, a fitted one of the same classes, as its
         own ``start``, and ``options``, such as ``folds``, for its ``fit``.
         """
-        self._check_parameters()
+        X, y = self._training_rows(X, y)
         parameters = self.estimator.get_params()
         if any(parameters.get(name) is not None for name in ("tree", "estimator__tree")):
             raise InputError("the estimator has a tree: give a flat model, it meets two classes")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise InputError("y holds one class: give rows of two or more")
@@ -74,22 +69,12 @@ class OneAgainstRest(CheckedParameters, ClassifierMixin, BaseEstimator):
         ]
         return self
 
-    def predict_log_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+    def predict_log_proba(self, X: Rows) -> np.ndarray:
         """(n_new, C) logarithms of each machine's probability; they do not sum to one."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X = new_rows(self, X)
         return np.stack(
             [machine.predict_log_proba(X)[:, 1] for machine in self.estimators_], axis=1
         )
 
-    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """The class (n_new,) whose machine is most certain."""
-        best = np.argmax(self.predict_log_proba(X), axis=1)
-        return self.classes_[best]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inner = self.estimator.__sklearn_tags__()
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        return tags
+    def _scores(self, X):
+        return self.predict_log_proba(X)

@@ -74,7 +74,7 @@ class PairKNN(PairNeighborsClassifier):
     equal distance going to the lower (row vertex, column vertex, position) of the training pairs.
     The search uses that ||[d, t] - [d', t']||^2 = ||d - d'||^2 + ||t - t'||^2: it walks the
     training row vertices in order of their distance, within each the column vertices likewise, and
-    stops as soon as no closer pair can follow (ten times the speed of a KDTree on Checker+).
+    stops as soon as no closer pair can follow.
 
     Parameters
     ----------
@@ -87,10 +87,8 @@ class PairKNN(PairNeighborsClassifier):
 
     Notes
     -----
-    With m and q the training vertices, fit needs 4 m q bytes for an index of the labelled cells.
-    Prediction needs two distance matrices (test by training vertices) and at most
-    O(m q + K log K) per pair; the fewer the features, the earlier the walk ends.
-
+    Fit needs 4 m q bytes for m and q training vertices. Prediction needs two distance matrices
+    (test by training vertices) and at most O(m q + K log K) per pair.
     """
 
     n_neighbors: int = parameter(5, COUNT)
@@ -101,8 +99,7 @@ class PairKNN(PairNeighborsClassifier):
         self._n_pairs = len(X)
         self._check_neighbors(self.n_neighbors)
         self._check_scale(X)
-        self._row_vertices, rows = occurring(X.row_features, X.rows)
-        self._col_vertices, cols = occurring(X.col_features, X.cols)
+        self._row_vertices, rows, self._col_vertices, cols = occurring(X)
         shape = len(self._row_vertices), len(self._col_vertices)
         if len(X) > _MOST_PAIRS or shape[0] * shape[1] > _MOST_CELLS:
             raise InputError(
@@ -126,8 +123,7 @@ class PairKNN(PairNeighborsClassifier):
 
     def _path(self, X, n_neighbors):
         scores = np.empty((len(X), len(n_neighbors)))
-        row_vertices, rows = occurring(X.row_features, X.rows)
-        col_vertices, cols = occurring(X.col_features, X.cols)
+        row_vertices, rows, col_vertices, cols = occurring(X)
         col_order, col_distance = _nearest_first(col_vertices, self._col_vertices)
         by_row = np.argsort(rows, kind="stable")
         for block in _blocks(len(row_vertices), len(self._row_vertices)):
@@ -293,7 +289,7 @@ class PairSklearnKNN(PairNeighborsClassifier):
         self._check_neighbors(self.n_neighbors)
         self._check_scale(X)
         self._search = KNeighborsClassifier(self.n_neighbors, algorithm=self.algorithm)
-        self._search.fit(_concatenated_features(X), signs)
+        self._search.fit(concatenated(*occurring(X)), signs)
         self._signs = signs
         return self
 
@@ -304,14 +300,8 @@ class PairSklearnKNN(PairNeighborsClassifier):
         for start in range(0, len(X), step):
             pairs = slice(start, start + step)
             nearest = self._search.kneighbors(
-                _concatenated_features(X[pairs]), n_neighbors=largest, return_distance=False
+                concatenated(*occurring(X[pairs])), n_neighbors=largest, return_distance=False
             )
             totals = np.cumsum(self._signs[nearest], axis=1)
             scores[pairs] = totals[:, n_neighbors - 1] / n_neighbors
         return scores
-
-
-def _concatenated_features(X):
-    row_features, rows = occurring(X.row_features, X.rows)
-    col_features, cols = occurring(X.col_features, X.cols)
-    return concatenated(row_features, rows, col_features, cols)

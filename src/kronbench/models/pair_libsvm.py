@@ -8,14 +8,13 @@ from typing import Self
 import numpy as np
 from libsvm.svm import kernel_names, libsvm, svm_model, svm_node, svm_parameter, svm_problem
 from libsvm.svmutil import svm_train
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kronbench.linalg.gram_matrix import gram
 from kronbench.models._pair_classifier import PairClassifier
 from kronbench.models._parameters import POSITIVE, estimator, parameter
-from kronbench.models._vec_trick_predictor import VecTrickPredictor
+from kronbench.models.kron_newton import KronNewton
 from kronbench.pairs import PairData
 
 
@@ -25,7 +24,7 @@ class PairLibSVM(PairClassifier):
 
     It is the product kernel of ``KronSVM`` with ``row_gamma = col_gamma = gamma``. LibSVM
     minimizes sum_h max(0, 1 - y_h (f_h + b)) + reg/2 ||f||^2 with C = 1/reg; the intercept b is
-    not regularized.
+    not regularized. Training holds all n (d + r) features, because LibSVM knows no shared parts.
 
     Parameters
     ----------
@@ -38,9 +37,8 @@ class PairLibSVM(PairClassifier):
     cache_mib : float, default 200.0
         Size of LibSVM's kernel cache, in MiB.
     precompute : bool, default False
-        Whether LibSVM trains with the kernel matrix of the pairs, made from those of the vertices
-        in O(n^2), in place of features, O(n^2 (d + r)): 16 n^2 bytes. It is the same machine:
-        LibSVM keeps kernel values in single precision, which few roundings of double reach.
+        Whether LibSVM trains with the kernel matrix of the pairs, 16 n^2 bytes, made from those
+        of the vertices in O(n^2), in place of features, O(n^2 (d + r)). It is the same machine.
 
     Attributes
     ----------
@@ -56,10 +54,6 @@ class PairLibSVM(PairClassifier):
     intercept_ : float
         b.
 
-    Notes
-    -----
-    Training holds all n (d + r) features at 16 bytes each, because LibSVM knows no shared parts.
-    LibSVM computes kernel rows with OpenMP where it was built so: ``OMP_NUM_THREADS`` counts.
     """
 
     reg: float = parameter(1.0, POSITIVE)
@@ -76,7 +70,7 @@ class PairLibSVM(PairClassifier):
             settings.kernel_type = kernel_names.PRECOMPUTED
             model = svm_train(_KernelProblem(signs, X, self.gamma), settings)
         else:
-            model = svm_train(_Problem(signs, X), settings)
+            model = svm_train(_problem(X, signs), settings)
         # LibSVM counts a class as positive by the order of the labels that it met
         orientation = model.get_labels()[0]
         count = (model.l,)
@@ -89,21 +83,20 @@ class PairLibSVM(PairClassifier):
         self._model = None
         return self
 
-    def to_vec_trick(self) -> VecTrickPredictor:
-        """The same decision values through the sampled Kronecker product."""
-        return VecTrickPredictor(self.support_pairs_, self.dual_coef_, self.intercept_, self.gamma)
+    def to_vec_trick(self) -> KronNewton:
+        """A model with the same decision values, through the sampled Kronecker product."""
+        model = gaussian_svm(self.support_pairs_, self.dual_coef_, self.intercept_, self.gamma)
+        model.classes_ = self.classes_
+        return model
 
     def _decision_function(self, X):
         """LibSVM's own decision values, O(s (d + r)) a pair."""
         if self._model is None:
             self._model = _Model(self)
-        nodes, starts = _nodes(X)
-        value = ctypes.c_double()
+        problem, value = _problem(X, np.zeros(len(X))), ctypes.c_double()
         values = np.empty(len(X))
-        address, size = nodes.ctypes.data, nodes.itemsize
-        for h, start in enumerate(starts[:-1]):
-            node = ctypes.cast(address + int(start) * size, ctypes.POINTER(svm_node))
-            libsvm.svm_predict_values(self._model, node, ctypes.byref(value))
+        for h in range(len(X)):
+            libsvm.svm_predict_values(self._model, problem.x[h], ctypes.byref(value))
             values[h] = value.value
         return values
 
@@ -122,16 +115,6 @@ class PairLibSVM(PairClassifier):
         return state
 
 
-class _Problem(svm_problem):
-    """LibSVM's training set; its own constructor would go through a concatenated CSR matrix."""
-
-    def __init__(self, signs, X):
-        self.x_space, starts = _nodes(X)
-        self.l, self.n = len(X), X.row_features.shape[1] + X.col_features.shape[1]
-        self.y = (ctypes.c_double * self.l).from_buffer(np.array(signs))
-        self.x = _pointers(self.x_space, starts)
-
-
 class _KernelProblem(svm_problem):
     """LibSVM's training set of kernel values: a row holds its number, then those with all."""
 
@@ -148,7 +131,10 @@ class _KernelProblem(svm_problem):
             values[:, 1:-1] *= K[position][:, position]
         self.l = self.n = n
         self.y = (ctypes.c_double * n).from_buffer(np.array(signs))
-        self.x = _pointers(self.x_space, np.arange(n + 1, dtype=np.int64) * (n + 2))
+        pointers = (ctypes.POINTER(svm_node) * n)()
+        rows = self.x_space.ctypes.data + np.arange(n) * self.x_space.strides[0]
+        np.frombuffer(pointers, dtype=np.uintp)[:] = rows
+        self.x = pointers
 
 
 class _Model(svm_model):
@@ -156,11 +142,11 @@ class _Model(svm_model):
 
     def __init__(self, fitted):
         super().__init__()
-        self._space, starts = _nodes(fitted.support_pairs_)
+        self._support = _problem(fitted.support_pairs_, fitted.dual_coef_)  # owns the nodes
         self.param = fitted._settings()
         self.nr_class = 2
         self.l = len(fitted.dual_coef_)
-        self.SV = _pointers(self._space, starts)
+        self.SV = self._support.x
         coef = (ctypes.c_double * self.l)(*fitted.dual_coef_)
         self.sv_coef = (ctypes.POINTER(ctypes.c_double) * 1)(coef)
         self.rho = (ctypes.c_double * 1)(-fitted.intercept_)
@@ -168,50 +154,25 @@ class _Model(svm_model):
         self.nSV = (ctypes.c_int * 2)(self.l, 0)  # only their sum counts for two classes
 
 
-def _nodes(X):
-    """LibSVM's node arrays of all pairs in one buffer, and where each begins (n + 1,)."""
-    row_csr, rows = _nonzeros(X.row_features, X.rows)
-    col_csr, cols = _nonzeros(X.col_features, X.cols)
-    lengths = np.diff(row_csr.indptr)[rows] + np.diff(col_csr.indptr)[cols] + 1
-    starts = np.append(0, np.cumsum(lengths, dtype=np.int64))
-    nodes = np.empty(starts[-1], dtype=svm_node)
-    nodes["index"][starts[1:] - 1] = -1
-    first_column = 1  # LibSVM counts features from one
-    for csr, vertices, begin in (
-        (row_csr, rows, starts[:-1]),
-        (col_csr, cols, starts[:-1] + np.diff(row_csr.indptr)[rows]),
-    ):
-        _fill_nodes(
-            nodes["index"], nodes["value"], begin, vertices,
-            csr.data, csr.indices + first_column, csr.indptr,
-        )  # fmt: skip
-        first_column += csr.shape[1]
-    return nodes, starts
+def _problem(X, signs):
+    """LibSVM's training set: it gets all features of each pair."""
+    sides = ((X.row_features, X.rows), (X.col_features, X.cols))
+    both = [sparse.csr_matrix(features, dtype=np.float64)[index] for features, index in sides]
+    return svm_problem(signs, sparse.hstack(both, format="csr"))
 
 
-def _nonzeros(features, index):
-    """The vertices that occur as a CSR matrix in one set of dtypes, and their positions."""
-    vertices, position = np.unique(index, return_inverse=True)
-    csr = sparse.csr_array(features[vertices], dtype=np.float64)
-    csr.sort_indices()
-    csr.indices, csr.indptr = csr.indices.astype(np.int64), csr.indptr.astype(np.int64)
-    return csr, position
-
-
-@njit(cache=True)
-def _fill_nodes(node_index, node_value, begin, vertices, data, indices, indptr):
-    """Write the nonzeros of each pair's vertex from node ``begin`` on."""
-    for h in range(len(vertices)):
-        node = begin[h]
-        for k in range(indptr[vertices[h]], indptr[vertices[h] + 1]):
-            node_index[node] = indices[k]
-            node_value[node] = data[k]
-            node += 1
-
-
-def _pointers(nodes, starts):
-    """A C array with the address of each pair's first node."""
-    pointers = (ctypes.POINTER(svm_node) * (len(starts) - 1))()
-    addresses = np.frombuffer(pointers, dtype=np.uintp)
-    addresses[:] = nodes.ctypes.data + starts[:-1] * nodes.itemsize
-    return pointers
+def gaussian_svm(
+    pairs: PairData, dual_coef: np.ndarray, intercept: float, gamma: float
+) -> KronNewton:
+    """A fitted model with these coefficients, which predicts by sampled Kronecker products."""
+    model = KronNewton(
+        loss="l1svm",
+        row_kernel="gaussian",
+        col_kernel="gaussian",
+        row_gamma=gamma,
+        col_gamma=gamma,
+        product="sparse",  # the paper's, whatever this machine does fastest
+    )
+    model.X_fit_, model.dual_coef_, model.intercept_ = pairs, dual_coef, intercept
+    model.classes_ = np.array([-1.0, 1.0])
+    return model

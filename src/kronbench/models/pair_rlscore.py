@@ -1,7 +1,6 @@
-"""The Kronecker SVM of RLScore, the reference implementation of the vec trick papers.
+"""The Kronecker SVM of RLScore (Pahikkala & Airola 2016), which is optional.
 
-RLScore is optional and not among the dependencies: importing this module without it raises
-ModuleNotFoundError, which the experiments report as a reason to skip the solver.
+Importing this module without it raises ModuleNotFoundError: the reason to skip the solver.
 """
 
 from __future__ import annotations
@@ -37,11 +36,6 @@ class PairRLScore(PairClassifier, TwoKernels):
     {pair_classes}
     dual_coef_ : (n,) array
         Coefficients of the pairs.
-
-    References
-    ----------
-    T. Pahikkala, A. Airola: RLScore: regularized least-squares learners. Journal of Machine
-    Learning Research 17(221), 2016.
     """
 
     reg: float = parameter(1.0, POSITIVE)
@@ -51,13 +45,13 @@ class PairRLScore(PairClassifier, TwoKernels):
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on the n pairs of X with labels (n,) of two values; O(n (m + q)) an iteration."""
         signs = self._start_fit(X, y)
-        row_vertices, rows = np.unique(X.rows, return_inverse=True)
-        col_vertices, cols = np.unique(X.cols, return_inverse=True)
-        self._row_features = X.row_features[row_vertices]
-        self._col_features = X.col_features[col_vertices]
+        row_features, rows = _occurring(X.row_features, X.rows)
+        col_features, cols = _occurring(X.col_features, X.cols)
+        self._features = row_features, col_features
+        K, G = self._grams(row_features, col_features)
         self._learner = ReferenceKronSVM(
-            K1=self._row_gram(self._row_features),
-            K2=self._col_gram(self._col_features),
+            K1=K,
+            K2=G,
             Y=signs,
             label_row_inds=rows,
             label_col_inds=cols,
@@ -69,17 +63,19 @@ class PairRLScore(PairClassifier, TwoKernels):
         return self
 
     def _decision_function(self, X):
-        row_vertices, rows = np.unique(X.rows, return_inverse=True)
-        col_vertices, cols = np.unique(X.cols, return_inverse=True)
-        return self._learner.predict(
-            self._row_gram(X.row_features[row_vertices]),
-            self._col_gram(X.col_features[col_vertices]),
-            rows,
-            cols,
+        row_features, rows = _occurring(X.row_features, X.rows)
+        col_features, cols = _occurring(X.col_features, X.cols)
+        return self._learner.predict(*self._grams(row_features, col_features), rows, cols)
+
+    def _grams(self, row_features, col_features):
+        """Kernel values with the training vertices of both sides."""
+        of_rows, of_cols = self._features
+        return (
+            gram(row_features, of_rows, kernel=self.row_kernel, gamma=self.row_gamma),
+            gram(col_features, of_cols, kernel=self.col_kernel, gamma=self.col_gamma),
         )
 
-    def _row_gram(self, features):
-        return gram(features, self._row_features, kernel=self.row_kernel, gamma=self.row_gamma)
 
-    def _col_gram(self, features):
-        return gram(features, self._col_features, kernel=self.col_kernel, gamma=self.col_gamma)
+def _occurring(features, index):
+    vertices, position = np.unique(index, return_inverse=True)
+    return features[vertices], position

@@ -42,10 +42,9 @@ class PairSGD(PairClassifier):
     random_state : int, RandomState or None
         Order of the pairs.
     form : {"primal", "dual"}, default "primal"
-        "dual" makes the same steps with inner products of the training vertices' features, of
-        which it holds (m, m) and (q, q) arrays, and not with the features of pairs. It is the
-        faster where features are many, and gives the same model up to rounding (which a small
-        ``reg`` with long logistic steps multiplies from pass to pass).
+        "dual" makes the same steps with (m, m) and (q, q) inner products of the training vertices
+        in place of features: faster where features are many. The model is the same up to rounding
+        (which a small ``reg`` with long logistic steps multiplies from pass to pass).
 
     Attributes
     ----------
@@ -80,8 +79,7 @@ class PairSGD(PairClassifier):
         O(n_updates_ (d + r)), in the dual form O(n_updates_ (m + q)).
         """
         signs = self._start_fit(X, y)
-        row_features, rows = occurring(X.row_features, X.rows)
-        col_features, cols = occurring(X.col_features, X.cols)
+        row_features, rows, col_features, cols = occurring(X)
         row_mean, row_scale = _standardize(row_features)
         col_mean, col_scale = _standardize(col_features)
         n = len(signs)
@@ -155,9 +153,8 @@ def _descend(row_gram, col_gram, rows, cols, signs, logistic, alpha, passes, see
     """The iterates of scikit-learn's ``SGDClassifier`` by inner products of the vertices.
 
     All steps move the weights along features of training vertices, so that decision values need
-    their inner products alone. A step costs at most m + q additions in place of twice d + r
-    operations on features that lie apart, and a pair that the hinge leaves alone costs none. The
-    step is 1 / (alpha (t0 + t)) ("optimal" there), t0 such that the first one is alpha^(-1/4).
+    their inner products alone. A step costs at most m + q additions. Its length is
+    1 / (alpha (t0 + t)) ("optimal" there), t0 such that the first one is alpha^(-1/4).
     """
     n, m, q = len(signs), len(row_gram), len(col_gram)
     row_coef, col_coef = np.zeros(m), np.zeros(q)

@@ -7,20 +7,18 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
-from kronbench.models._parameters import CheckedParameters, estimator, parameter
+from kronbench.models._parameters import estimator, parameter
+from kronbench.models._row_classifier import RowClassifier, Rows, new_rows
 
 
 @estimator
-class TopDownClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
+class TopDownClassifier(RowClassifier):
     """At each inner node a classifier chooses a child; probabilities multiply along the path.
 
     The baseline of hierarchical classification: nothing is shared between the nodes. A fit of
@@ -46,11 +44,9 @@ class TopDownClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     tree: ArrayLike = parameter(MISSING, "array-like", positional=True)
     estimator: ClassifierMixin | None = parameter(None, HasMethods(["fit", "predict_proba"]), None)
 
-    def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Fit to X (n, d), dense or sparse, and classes y (n,)."""
-        self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
+        X, y = self._training_rows(X, y)
         tree = self.tree_ = Tree(self.tree)
         y = np.asarray(y)
         if y.dtype.kind not in "iu":
@@ -71,10 +67,9 @@ class TopDownClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
                 )
         return self
 
-    def predict_proba(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+    def predict_proba(self, X: Rows) -> np.ndarray:
         """Probabilities (n_new, C); rows sum to one."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X = new_rows(self, X)
         tree = self.tree_
         reached = np.zeros((X.shape[0], tree.n_nodes + 1))
         reached[:, 0] = 1
@@ -91,11 +86,5 @@ class TopDownClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
                 reached[:, fitted.classes_] = reached[:, [node]] * fitted.predict_proba(X)
         return reached[:, tree.leaves]
 
-    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """The most probable class (n_new,)."""
-        return np.argmax(self.predict_proba(X), axis=1)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _scores(self, X):
+        return self.predict_proba(X)

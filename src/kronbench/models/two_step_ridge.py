@@ -117,7 +117,8 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
 
         Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise. Dual rows:
         O(m^2 l + l^3); linear ones that come to be more than their features change to the primal.
-        The coefficients follow when next asked for, so that batches may go by without them.
+        The coefficients follow when next asked for. A LinAlgWarning says that the system is so
+        ill-conditioned that rounding moves predictions by more than 1e-8.
 
         Parameters
         ----------
@@ -125,13 +126,6 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
             With a precomputed kernel (l, m + l) values with the m old rows, then the l new.
         Y : (l, q) array or sparse matrix
             Their labels for all tasks.
-
-        Notes
-        -----
-        Dual rows append to a Cholesky factor, with the rounding of retraining. In the primal a
-        batch that would cost the updated inverse more than five digits makes it factorize its
-        d x d system afresh. A LinAlgWarning says that the kernel of the rows plus reg_rows is so
-        ill-conditioned that rounding moves predictions by more than 1e-8.
         """
         check_is_fitted(self)
         features = checked_features(features)
@@ -167,20 +161,10 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
         regs_cols: ArrayLike,
         score: Callable[[np.ndarray], float] | None = None,
     ) -> np.ndarray | Iterator[tuple[tuple[int, int], np.ndarray]]:
-        """Leave-one-out predictions for a grid of values, from one eigendecomposition a side.
+        """As ``CompleteKronRidge.loo_grid``, for all pairs of s weights of rows and t of columns.
 
-        A point of the grid costs one product, O(m q min(m, q)).
-
-        Parameters
-        ----------
-        setting : {"A", "B", "C", "D"}
-        regs_rows, regs_cols : (s,) and (t,) arrays of positive numbers
-        score : callable((m, q) array) -> float, optional
-
-        Returns
-        -------
-        (s, t) array of scores; without ``score`` an iterator over ((i, j), (m, q) predictions), in
-        an order of its own.
+        Returns an (s, t) array of scores; without ``score`` an iterator over ((i, j), (m, q)
+        predictions), in an order of its own. A point of the grid costs O(m q min(m, q)).
         """
         check_is_fitted(self)
         check_setting(setting)

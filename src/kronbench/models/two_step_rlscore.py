@@ -1,7 +1,6 @@
-"""Two-step ridge regression by RLScore, the library of the paper's authors (Stock et al. 2016).
+"""Two-step ridge regression by RLScore (Pahikkala & Airola 2016), which is optional.
 
-RLScore is optional and not among the dependencies: importing this module without it raises
-ModuleNotFoundError, which the experiments report as a reason to skip the solver.
+Importing this module without it raises ModuleNotFoundError: the reason to skip the solver.
 """
 
 from __future__ import annotations
@@ -27,11 +26,6 @@ class TwoStepRLScore:
 
     The model and the settings of :class:`~kronbench.models.TwoStepRidge`; its ``loo_grid`` makes
     the same predictions.
-
-    References
-    ----------
-    T. Pahikkala, A. Airola: RLScore: regularized least-squares learners. Journal of Machine
-    Learning Research 17(221), 2016.
     """
 
     def fit_matrix(self, K: np.ndarray, G: np.ndarray, Y: np.ndarray) -> Self:
@@ -48,8 +42,7 @@ class TwoStepRLScore:
     ) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
         """Yields (i, j), (m, q) leave-one-out predictions for each point of a grid of weights.
 
-        O(m^2 q + m q^2) a point; in B with an eigendecomposition of K and in C with one of G,
-        which the library makes at each call.
+        O(m^2 q + m q^2) a point; B decomposes K at each call, and C decomposes G.
         """
         predict = getattr(self._learner, _LEFT_OUT[setting])
         for (i, reg_rows), (j, reg_cols) in itertools.product(

@@ -34,10 +34,10 @@ _KERNEL = [StrOptions({"linear", "gaussian", "tanimoto"}), callable, None]
 class VertexNystroem(VertexTransformer):
     """Features of vertices whose inner products are a kernel, to low rank.
 
-    Nystroem's approximation k(x, L) k(L, L)^-1 k(L, x') by r landmarks L, factorized. No matrix of
-    all vertices is formed: v vertices cost v r kernel values, O(v r^2) for their features, and
-    memory v r. The landmarks come of a Cholesky decomposition with pivots drawn in proportion to
-    what is left of the diagonal, over at most 20 r of the vertices of the training pairs. In
+    Nystroem's approximation k(x, L) k(L, L)^-1 k(L, x') by r landmarks L (Williams & Seeger 2001),
+    factorized: v vertices cost v r kernel values, O(v r^2) and memory v r. The landmarks come of a
+    Cholesky decomposition with pivots drawn in proportion to what is left of the diagonal (Chen et
+    al. 2025), over at most 20 r of the vertices of the training pairs. In
     ``make_pipeline(VertexNystroem(row_kernel="tanimoto"), KronRidge(form="primal"))`` a model of
     pairs is linear in the product of these features and those of the other side.
 
@@ -63,10 +63,6 @@ class VertexNystroem(VertexTransformer):
         diagonal: bounds the error of every kernel value between them. 0 for a side as it is.
     row_trace_error_, col_trace_error_ : float
         tr(K - Phi Phi') / tr K over the same vertices.
-
-    References
-    ----------
-    Williams & Seeger 2001, NIPS 13; Chen, Epperly, Tropp & Webber 2025, Comm. Pure Appl. Math. 78.
     """
 
     row_kernel: str | Callable | None = parameter(None, *_KERNEL)

@@ -9,26 +9,20 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
 from kronbench.models._pair_labels import check_pairs
-from kronbench.models._parameters import CheckedParameters, estimator, parameter
+from kronbench.models._parameters import OfPairs, estimator, parameter
 from kronbench.models._vertex_kernel import check_width
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
 
-class VertexTransformer(CheckedParameters, TransformerMixin, BaseEstimator):
+class VertexTransformer(TransformerMixin, OfPairs):
     """Base of transformers of the features of both sides; ``fit`` sets ``_done`` to ``{}``."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = True
-        return tags
 
     def transform(self, X: PairData) -> PairData:
         """The same pairs over the transformed features of all vertices of X.

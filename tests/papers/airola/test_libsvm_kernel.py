@@ -25,8 +25,8 @@ def test_models_are_those_of_libsvm_itself(data, n):
             model = PairLibSVM(reg=reg, **parameters).fit(pairs[subset], y[subset])
             found = kernel.train(subset, y[subset], reg)
             expected = model.to_vec_trick()
-            np.testing.assert_array_equal(found.dual_coef, expected.dual_coef)
-            assert found.intercept == expected.intercept
+            np.testing.assert_array_equal(found.dual_coef_, expected.dual_coef_)
+            assert found.intercept_ == expected.intercept_
             np.testing.assert_array_equal(
                 found.decision_function(pairs), expected.decision_function(pairs)
             )

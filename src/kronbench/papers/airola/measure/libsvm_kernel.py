@@ -8,7 +8,7 @@ from libsvm.svmutil import svm_train
 
 from kronbench.linalg import gram
 from kronbench.models import PairLibSVM
-from kronbench.models._vec_trick_predictor import VecTrickPredictor
+from kronbench.models.pair_libsvm import gaussian_svm
 
 # LibSVM keeps kernel rows that it may need again, without a change to any number. A row that was
 # dropped is gathered from as many places of memory as there are pairs.
@@ -56,7 +56,7 @@ class LibSVMKernel:
         orientation, count = model.get_labels()[0], (model.l,)
         support = np.ctypeslib.as_array(model.sv_indices, count) - 1
         coef = orientation * np.ctypeslib.as_array(model.sv_coef[0], count)
-        return VecTrickPredictor(
+        return gaussian_svm(
             self._pairs[subset[support]], coef, -orientation * model.rho[0], self._model.gamma
         )
 
