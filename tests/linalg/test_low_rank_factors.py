@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench.linalg.low_rank_factors import _full_rank, thin_factors
+from kronbench.linalg.low_rank_factors import _full_rank, low_rank_factors
 
 
 @settings(deadline=None, max_examples=60)
@@ -23,8 +23,8 @@ def test_full_rank_is_never_said_of_what_has_thinner_factors(rank, seed, smalles
 @pytest.mark.parametrize("transpose", [False, True])
 def test_a_long_matrix_of_full_rank_has_none(transpose):
     matrix = np.random.default_rng(0).standard_normal((80, 6))
-    assert thin_factors(matrix.T if transpose else matrix, 6) is None
+    assert low_rank_factors(matrix.T if transpose else matrix, 6) is None
     matrix[:, 5] = matrix[:, :5].sum(axis=1)
-    P, Q = thin_factors(matrix.T if transpose else matrix, 6)
+    P, Q = low_rank_factors(matrix.T if transpose else matrix, 6)
     np.testing.assert_allclose(P @ Q.T, matrix.T if transpose else matrix, atol=1e-10)
     assert P.shape[1] == 6  # the block of the range finder ends at the width

@@ -27,7 +27,7 @@ def test_each_rank_of_the_path_is_ridge_on_its_columns(seed, n, k, d, reg):
     rng = np.random.default_rng(seed)
     G, Y, new = (rng.standard_normal(shape) for shape in ((n, k), (n, d), (4, k)))
     path = PrefixPath(G, Y)
-    responses = list(path.staged_responses(new, reg))
+    responses = list(path.solve(reg).staged_responses(new))
     assert len(responses) == k
     for r in range(1, k + 1):
         coef, intercept = ridge(G[:, :r], Y, n * reg)
@@ -85,7 +85,7 @@ def test_a_complete_factor_gives_the_full_kernel_machine(decompose):
     factor = decompose(K, Y)
     rows = factor.transform(K_new[:, factor.pivots])
     for reg in (1e-6, 1e-3):
-        *_, responses = PrefixPath(factor.factor, Y).staged_responses(rows, reg)
+        *_, responses = PrefixPath(factor.factor, Y).solve(reg).staged_responses(rows)
         expected = LSSVMPath(K, Y).responses(K_new, [reg])[0]
         np.testing.assert_allclose(responses, expected, atol=1e-6)
 

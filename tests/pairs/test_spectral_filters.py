@@ -6,11 +6,9 @@ from hypothesis import given, settings, strategies as st
 
 from kronbench.errors import InputError
 from kronbench.pairs.spectral_filters import (
-    FILTERS,
     IteratedTikhonov,
     as_filter,
     cutoff,
-    joint_filter,
     landweber,
     tikhonov,
 )
@@ -82,14 +80,6 @@ def test_admissible(filter, log_reg, seed):
     assert np.all(np.abs(1 - x * values) <= 1 + rounding)
     for power in (0.5, 1.0):
         assert np.all((x / reg) ** power * np.abs(1 - x * values) <= 1 + 1e-9)
-
-
-@pytest.mark.parametrize("name", FILTERS)
-def test_a_joint_filter_is_one_of_the_products_of_eigenvalues(name):
-    filter, rng = as_filter(name), np.random.default_rng(5)
-    x, s = rng.uniform(0, 2, 4), rng.uniform(0, 2, 3)
-    every = np.multiply.outer(x, s).ravel()
-    np.testing.assert_allclose(joint_filter(filter, x, s, 0.3).ravel(), filter(every, 0.3))
 
 
 def test_unknown_name():

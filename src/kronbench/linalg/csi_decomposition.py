@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 from scipy.linalg.blas import dger
 
-from kronbench.errors import InputError
+from kronbench.errors import InputError, check_positive
 from kronbench.linalg._lowrank_loops import (
     BLOCK,
     DEPENDENT,
@@ -26,7 +26,6 @@ from kronbench.linalg.kernel_columns import KernelColumns, open_kernel
 from kronbench.linalg.lowrank import (
     CholeskySteps,
     LowRankFactor,
-    check_at_least_zero,
     checked_max_rank,
     factor_threads,
 )
@@ -103,7 +102,7 @@ def csi(
         raise InputError(f"kappa is {kappa}: give a number from 0 to 1")
     if lookahead != int(lookahead) or lookahead < 0:
         raise InputError(f"lookahead is {lookahead}: give an integer, 0 or more")
-    check_at_least_zero(tol, "tol")
+    check_positive(tol, "tol", or_zero=True)
     total = np.einsum("dn,dn->", targets, targets)
     if total == 0.0:
         warnings.warn(

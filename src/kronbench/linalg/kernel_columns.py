@@ -20,7 +20,7 @@ class KernelColumns:
         Features, kept as float64 unless the kernel is a callable.
     kernel : {"linear", "gaussian", "tanimoto"} or callable(X, Y) -> (m, p) array
     gamma : float, optional
-        As for :func:`kronbench.linalg.gram_matrix`.
+        As for :func:`kronbench.linalg.gram`.
     """
 
     def __init__(
@@ -81,11 +81,3 @@ def open_kernel(
             "the diagonal of kernel is negative somewhere: give a positive semidefinite kernel"
         )
     return kernel, diagonal
-
-
-def check_column(column: np.ndarray, i: int, n: int) -> None:
-    """Raise InputError unless column i of the kernel is (n,) and finite."""
-    if column.shape != (n,):
-        raise InputError(f"kernel.column({i}) has shape {column.shape}: it must be ({n},)")
-    if not np.isfinite(column).all():
-        raise InputError(f"column {i} of kernel holds NaN or infinite values: give finite ones")

@@ -1,4 +1,4 @@
-"""Thin factors of a given matrix, accepted only where all of its entries come out."""
+"""Low-rank factors of a given matrix, accepted only where all of its entries come out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROWS = 512  # rows of the residual that are formed at a time
 _BLOCK = 64  # columns the range finder adds at a time
 
 
-def thin_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.ndarray] | None:
+def low_rank_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.ndarray] | None:
     """P (a, k) and Q (b, k) with P Q' ~ matrix to TOLERANCE, or None where k > max_rank.
 
     Pivoted Cholesky in O(a k^2) for a positive semidefinite matrix; for others a randomized range

@@ -11,10 +11,10 @@ from functools import partial
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from kronbench.errors import InputError
+from kronbench.errors import InputError, check_positive
 from kronbench.linalg._lowrank_loops import BLOCK, cholesky_step
 from kronbench.linalg.gemm import one_blas_thread
-from kronbench.linalg.kernel_columns import KernelColumns, check_column, open_kernel
+from kronbench.linalg.kernel_columns import KernelColumns, open_kernel
 from kronbench.linalg.threads import at_most_threads
 
 # A residual diagonal entry is the difference of K(i, i) and up to a few hundred squares: below
@@ -101,7 +101,7 @@ def incomplete_cholesky(
     """
     columns, diagonal = open_kernel(kernel)
     max_rank = checked_max_rank(max_rank, len(diagonal))
-    check_at_least_zero(tol, "tol")
+    check_positive(tol, "tol", or_zero=True)
     with factor_threads(len(diagonal)):
         steps = CholeskySteps(columns, diagonal, max_rank)
         above, add = tol * steps.largest, steps.add_largest
@@ -157,9 +157,7 @@ class CholeskySteps:
     def _cholesky(self, pivot, n_dots, targets):
         """Column t of G; returns its products with columns and targets, and its mean."""
         t, d = self.t, len(targets)
-        column = np.asarray(self.columns.column(pivot))
-        check_column(column, pivot, self.n)
-        self.G[t] = column
+        self.G[t] = _column(self.columns, pivot, self.n)
         root = math.sqrt(self.residual[pivot])
         sums = np.empty((-(-self.n // BLOCK), n_dots + d + 3))
         cholesky_step(
@@ -186,6 +184,15 @@ class CholeskySteps:
             self.G.resize((size, self.n), refcheck=False)
 
 
+def _column(kernel, i, n):
+    column = np.asarray(kernel.column(i))
+    if column.shape != (n,):
+        raise InputError(f"kernel.column({i}) has shape {column.shape}: it must be ({n},)")
+    if not np.isfinite(column).all():
+        raise InputError(f"column {i} of kernel holds NaN or infinite values: give finite ones")
+    return column
+
+
 @contextmanager
 def factor_threads(n: int) -> Iterator[None]:
     """Numba threads as the n points are worth, and one for BLAS, whose others would spin."""
@@ -200,12 +207,6 @@ def checked_max_rank(value: int | None, n: int) -> int:
     if value != int(value) or value < 1:
         raise InputError(f"max_rank is {value}: give a positive integer, or None for no bound")
     return min(int(value), n)
-
-
-def check_at_least_zero(value: float, name: str) -> None:
-    """Refuse what is negative or no number."""
-    if not value >= 0:
-        raise InputError(f"{name} is {value}: give a number, 0 or more")
 
 
 def factor_at(columns: KernelColumns, pivots: np.ndarray) -> LowRankFactor:

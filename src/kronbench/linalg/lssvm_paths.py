@@ -38,13 +38,13 @@ class PrefixSolution:
         coef = solve_triangular(self.triangle, self.loadings, check_finite=False)
         return coef, self.target_mean - self.factor_mean @ coef
 
-    def scores(self, rows: np.ndarray) -> np.ndarray:
-        """U (k, n_new) for rows (n_new, k) of the factor, in O(n_new k^2)."""
-        centred = (rows - self.factor_mean).T
-        return solve_triangular(self.triangle, centred, trans="T", check_finite=False)
+    def staged_responses(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """Yields the responses (n_new, d) of rank 1, ..., k at rows (n_new, k) of the factor.
 
-    def staged(self, scores: np.ndarray) -> Iterator[np.ndarray]:
-        """Yields the responses (n_new, d) of rank 1, ..., k, each in O(n_new d)."""
+        O(n_new k^2) for u, then O(n_new d) for each rank.
+        """
+        centred = (rows - self.factor_mean).T
+        scores = solve_triangular(self.triangle, centred, trans="T", check_finite=False)
         responses = self.target_mean
         for score, loading in zip(scores, self.loadings, strict=True):
             responses = responses + score[:, None] * loading
@@ -75,11 +75,6 @@ class PrefixPath:
         np.fill_diagonal(penalty, np.sqrt(n * check_positive(reg, "reg")))
         both = np.linalg.qr(np.vstack([self._centred, penalty]), mode="r")
         return PrefixSolution(both[:k, :k], both[:k, k:], self.factor_mean, self.target_mean)
-
-    def staged_responses(self, rows: np.ndarray, reg: float) -> Iterator[np.ndarray]:
-        """Yields the responses (n_new, d) of rank 1, ..., k at rows (n_new, k) of the factor."""
-        solution = self.solve(reg)
-        yield from solution.staged(solution.scores(rows))
 
     def _triangularize(self, all_rows, all_targets):
         """R beside Q^T Y, (k, k + d), a block of points at a time."""

@@ -20,7 +20,6 @@ class Search:
     gradient: np.ndarray
     values: list = field(default_factory=list)
     inverse: np.ndarray | None = None
-    message: str = ""
 
 
 def capped_bfgs(
@@ -47,13 +46,11 @@ def capped_bfgs(
     if callback is not None:
         callback(x, value, gradient)
     if not np.isfinite(value):
-        search.message = "no value at the start"
         return search
     while len(search.values) < max_evaluations:
         if inverse is None:
             steepest = np.abs(gradient).max()
             if steepest <= noise * abs(value):
-                search.message = "the gradient is within the noise"
                 return search
             step = -0.5 * cap * gradient / steepest
         else:
@@ -65,7 +62,6 @@ def capped_bfgs(
             inverse = None
             continue
         if -0.5 * slope <= noise * abs(value):
-            search.message = "the predicted gain is within the noise"
             return search
         length = 1.0
         while True:
@@ -77,7 +73,6 @@ def capped_bfgs(
             if np.isfinite(new_value) and new_value <= value + 1e-4 * length * slope:
                 break
             if len(search.values) >= max_evaluations:
-                search.message = "as many evaluations as allowed"
                 return search
             if not np.isfinite(new_value):
                 length *= 0.25
@@ -86,12 +81,10 @@ def capped_bfgs(
             shorter = -slope * length**2 / (2 * rise)
             length = float(np.clip(shorter, 0.1 * length, 0.5 * length))
             if -0.5 * length * slope <= noise * abs(value):
-                search.message = "steps do not gain more than the noise"
                 return search
         inverse = _update(inverse, new - x, new_gradient - gradient)
         x, value, gradient = new, new_value, new_gradient
         search.x, search.value, search.gradient, search.inverse = x, value, gradient, inverse
-    search.message = "as many evaluations as allowed"
     return search
 
 

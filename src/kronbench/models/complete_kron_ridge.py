@@ -17,7 +17,7 @@ from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, para
 from kronbench.models._vertex_kernel import VertexKernel
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.leave_one_out import kron_leave_one_out
-from kronbench.pairs.spectral_filters import FILTERS, as_filter, joint_filter, tikhonov
+from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
 
 
 @estimator
@@ -61,9 +61,9 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
         rows = VertexKernel(row_features, row_vertices, self.row_kernel, self.row_gamma, "row")
         cols = VertexKernel(col_features, col_vertices, self.col_kernel, self.col_gamma, "col")
         U, V = rows.spectrum.vectors, cols.spectrum.vectors
-        filtered = joint_filter(filter, rows.spectrum.values, cols.spectrum.values, reg)
+        products = np.outer(rows.spectrum.values, cols.spectrum.values)
+        filtered = filter(products, reg)
         if reg == 0:
-            products = np.outer(rows.spectrum.values, cols.spectrum.values)
             warn_if_ill_conditioned(products, "the Kronecker product kernel")
         self.dual_coef_ = U @ (filtered * (U.T @ Y @ V)) @ V.T
         self.shape_ = Y.shape

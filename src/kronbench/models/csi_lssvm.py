@@ -121,7 +121,8 @@ default "gaussian"
         With ``reg`` the machines of another weight, on the same factor; O(k^3) more.
         """
         rows = self._rows(X)
-        for responses in self.path_.staged_responses(rows, self.reg if reg is None else reg):
+        machines = self.path_.solve(self.reg if reg is None else reg)
+        for responses in machines.staged_responses(rows):
             yield self._decide(responses)
 
     @available_if(lambda self: self._is_classifier)

@@ -82,15 +82,5 @@ def as_filter(
     return FILTERS[filter]
 
 
-def joint_filter(
-    filter: Callable[[np.ndarray, float], np.ndarray],
-    row_values: np.ndarray,
-    col_values: np.ndarray,
-    reg: float,
-) -> np.ndarray:
-    """Filter of a Kronecker product kernel, phi(x_a s_b), for all pairs of eigenvalues."""
-    return filter(np.outer(row_values, col_values), reg)
-
-
 def _reciprocal(x, where):
     return np.divide(1.0, x, out=np.zeros_like(x), where=where)

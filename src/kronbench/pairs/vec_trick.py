@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
-from kronbench.linalg.low_rank_factors import thin_factors
+from kronbench.linalg.low_rank_factors import low_rank_factors
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
 from kronbench.pairs._cost_model import OPERATIONS, TYPICAL, Sizes, near
 from kronbench.pairs._routes import DenseRoute, DoubleSum, Middle, PairRoute
@@ -187,7 +187,7 @@ class SampledKroneckerOperator(LinearOperator):
                 found.append(found[0])
             else:
                 largest = _largest_below(cost, limit, min(matrix.shape))
-                found.append(thin_factors(matrix, largest) if largest else None)
+                found.append(low_rank_factors(matrix, largest) if largest else None)
         return found
 
     def _keep_factors(self, factors, both):
@@ -229,7 +229,7 @@ class SampledKroneckerOperator(LinearOperator):
     def _independent(self):
         """Whether a sum over all pairs of pairs reads less than Algorithm 1 would copy.
 
-        To copy a number takes as long as two to four terms.
+        Copying one number costs as much as two to four multiply-adds.
         """
         terms = len(self._in_pairs) * len(self._out_pairs)
         return _WORTH_A_ROUTE <= terms <= 2 * sum(matrix.size for matrix in self._matrices)
