@@ -68,6 +68,12 @@ def test_a_reason_is_said_with_the_numbers_that_show_it(plan, where, values):
     assert found(plan, because(where=where)) == ("contradicted", "setting", text)
 
 
+def test_a_reason_may_be_shown_by_the_means_of_groups(plan):
+    where = "iteration in (1, 2)"  # with risks 10 and 5
+    text = f"{MEASURED}; It stops. (figure-3, mean risk by iteration where {where}: 1 10, 2 5)"
+    assert found(plan, because(where=where, by="iteration")) == ("contradicted", "setting", text)
+
+
 def test_a_reason_may_be_shown_by_another_item_and_by_measurements(plan):
     results(plan, "figure-4", frame=curves(auc=0.75))
     shown_by = {"item": "figure-4", "where": "iteration == 1", "value": "auc"}

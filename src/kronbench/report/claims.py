@@ -92,16 +92,25 @@ def _reason(claim, plan):
     if "because" not in claim:
         return "unknown", "; cause unknown"
     entry = shown_by(claim)
-    value, where = entry["value"], entry["where"]
+    value, where, by = entry["value"], entry["where"], entry.get("by")
+    needed = [value, by] if by else [value]
     rows = rows_of(entry, plan)
     try:
-        rows = rows[rows["source"] != "surrogate"].query(where)[value].dropna()
+        rows = rows[rows["source"] != "surrogate"].query(where).dropna(subset=needed)
     except (KeyError, pd.errors.UndefinedVariableError):  # a column that this scale lacks
         rows = rows[:0]
     if rows.empty:
         return "unknown", f"; cause unknown: no row of {entry['item']} shows it at this scale"
-    shown = f"{entry['item']}, {value} where {where}: {_values(rows)}"
+    if by:
+        shown = f"{entry['item']}, mean {value} by {by} where {where}: {_means(rows, value, by)}"
+    else:
+        shown = f"{entry['item']}, {value} where {where}: {_values(rows[value])}"
     return claim["because"]["cause"], f"; {claim['because']['text']} ({shown})"
+
+
+def _means(rows, value, by):
+    means = rows.groupby(by, sort=False)[value].mean()
+    return ", ".join(f"{name} {format_number(mean)}" for name, mean in means.items())
 
 
 def _values(column):

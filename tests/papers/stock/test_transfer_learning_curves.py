@@ -16,7 +16,6 @@ SPEC = {
     "sizes": {"nr": [5, 18]},
     "repetitions": 2,
     "task_folds": 3,
-    "binary_sizes": {"nr": [18]},
     "kronecker_in_d": {"nr": [18]},
     "regs": [0.1, 10.0],
     "seed": 3,
@@ -127,11 +126,11 @@ def test_single_tasks_choose_each_their_own_weight(problem):
 def test_every_curve_has_a_score_for_each_size_and_repetition():
     data = load("nr", policy="surrogate")
     frame = run_experiment("stock.transfer_learning_curves", SPEC, data, "nr")
-    assert len(frame) == 2 * ((2 + 1) * 22 + 2 * 2)
+    assert len(frame) == 2 * 2 * (2 * 22 + 2)
     curves = frame.groupby("labels")
     assert {name: set(part["size"]) for name, part in curves} == {
         "rescaled": {5, 18},
-        "1 and 0": {18},
+        "1 and 0": {5, 18},
     }
     assert frame["score"].between(0, 1).all()
     assert set(frame["measure"]) == {"macro AUC"}

@@ -44,17 +44,15 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     K, G, Y = kernels(data)
     name, regs = data.name.lower(), np.asarray(spec["regs"], dtype=float)
     binary = len(np.unique(Y)) == 2
-    ways = {"rescaled" if binary else "real": (Y, spec["sizes"][name])}
-    if binary and name in spec["binary_sizes"]:
-        ways["1 and 0"] = (Y > 0).astype(float), spec["binary_sizes"][name]
+    ways = {"rescaled": Y, "1 and 0": (Y > 0).astype(float)} if binary else {"real": Y}
     in_d = spec["kronecker_in_d"].get(name, ())
     tasks = kernel_spectrum(G, "G")
     rows = []
     for repetition in tqdm(range(spec["repetitions"]), desc=data.name, unit="repetition"):
         shared = Shared(K, G, tasks, Split.draw(spec, data, Y.shape, repetition))
-        for labels, (values, sizes) in ways.items():
+        for labels, values in ways.items():
             problem = Transfer(shared, values, regs)
-            for size in sizes:
+            for size in spec["sizes"][name]:
                 for curve in problem.curves(size, kronecker_in_d=size in in_d):
                     row = {"repetition": repetition, "labels": labels, "size": size}
                     row |= dict(zip(curve._fields[:3], curve, strict=False))
