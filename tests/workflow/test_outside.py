@@ -105,11 +105,13 @@ def test_its_solver_and_its_data_are_in_the_table(environment, tmp_path, monkeyp
     monkeypatch.setenv("KRONBENCH_REGISTRY", "")  # which the configuration names
     # the same number by hand, on the splits of all methods
     item = load_plan(results / "config.yaml").item("airola", "table-6")
-    ((train, y_train, tests),) = splits(item.parameters, Dataset.open(results / "data" / "toy"))
+    ((_, train, y_train, test_set),) = splits(
+        item.parameters, Dataset.open(results / "data" / "toy")
+    )
     scope = {}
     exec(SOLVER.format(name="Additive"), scope)
     model = scope["Additive"](reg=0.5).fit(train, y_train)
-    test, y_test = tests[0]()
+    test, y_test = test_set()
     auc = roc_auc(y_test, model.predict(test))
     assert auc > 0.7
     assert table.loc["Additive", "ours"] == pytest.approx(auc, abs=1e-12)

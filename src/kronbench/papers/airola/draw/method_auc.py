@@ -14,7 +14,7 @@ def tabulate(frame, item, printed):
 
     ``spread`` is the standard deviation over test sets, ``±`` half the width of the 95 % interval
     of the mean, corrected for folds that share training pairs; that of a checkerboard is one over
-    test boards, of a model that was trained once. ``chosen`` is the range of the selected values,
+    boards, drawn anew for training and test. ``chosen`` is the range of the selected values,
     ``on edge`` the number of test sets whose value is the first or last of its grid.
     """
 

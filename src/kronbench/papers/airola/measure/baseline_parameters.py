@@ -23,8 +23,7 @@ def run(spec, data, rng):
     parameter of a method that takes the values of ``grids``; the other one's column is empty.
     """
     rows = []
-    for pairs, y, tests in tqdm(splits(spec, data), desc=data.name, unit="fold"):
-        ((fold, test_set),) = tests.items()
+    for fold, pairs, y, test_set in tqdm(splits(spec, data), desc=data.name, unit="fold"):
         seed = int(generator(spec["seed"], data.name, fold).integers(2**31))
         test, y_test = test_set()
         for name, entry in spec["methods"].items():

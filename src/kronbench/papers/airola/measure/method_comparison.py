@@ -29,7 +29,7 @@ _SMALL_BOARD = 1_000_000  # pairs of the largest board that no method is kept fr
 
 
 def run(spec, data, rng):
-    """One row for each method and test set (Airola & Pahikkala, tables 6 and 7).
+    """One row for each method and split (Airola & Pahikkala, tables 6 and 7).
 
     A method may ``select`` a parameter from ``grids`` by the mean AUC over ``inner_folds``. Its
     ``twin`` is the same predictor by a cheaper way: it gives the scores on folds that are not in
@@ -50,8 +50,7 @@ def run(spec, data, rng):
                 skipped.append(str(reason))
     slow = _slow(methods, len(data["rows"]), spec) if is_board else {}
     rows = []
-    for train, y, tests in splits(spec, data):
-        fold = min(tests)
+    for fold, train, y, test_set in splits(spec, data):
         seed = int(generator(spec["seed"], data.name, fold).integers(2**31))
         timed = is_board or fold in spec.get("timed_folds", ())
         twins = {
@@ -65,13 +64,15 @@ def run(spec, data, rng):
         for name in tqdm(at_hand, desc=f"{data.name}, fold {fold}", unit="method"):
             method = methods[name]
             known = None if is_board else found.get(method.twin)
-            value = known and known[0][method.selected]
-            found[name] = method.measure(train, y, tests, seed, value)
+            value = known and known[method.selected]
+            found[name] = method.measure(train, y, test_set, seed, value)
         for name, twin in twins.items():
-            for row in found.get(twin, ()):  # what is a clock's is left out
-                scores = {key: value for key, value in row.items() if key not in _OF_CLOCK}
-                found.setdefault(name, []).append(scores | {"scored_by": twin})
-        rows += [{"method": name, **row} for name in methods for row in found.get(name, ())]
+            if twin in found:  # what is a clock's is left out
+                scores = {key: at for key, at in found[twin].items() if key not in _OF_CLOCK}
+                found[name] = scores | {"scored_by": twin}
+        rows += [
+            {"method": name, "fold": fold, **found[name]} for name in methods if name in found
+        ]
     frame = pd.DataFrame(rows).assign(cross_validated=not is_board)
     frame.attrs["skipped"] = [*skipped, *slow.values()]
     return frame
@@ -84,25 +85,34 @@ def with_solver(spec, name, solver, given):
 
 
 def splits(spec, data):
-    """Yield training pairs, their labels, and by number the functions that give the test sets.
+    """Yield of each split its number, training pairs, labels, and what gives its test set.
 
     They depend on the seed and the data set alone.
 
-    Drug-target data have the ``folds`` of one zero-shot split. A checkerboard is trained on whole
-    and tested on ``test_boards`` fresh ones of ``test_vertices`` x ``test_vertices`` vertices.
+    Drug-target data have the ``folds`` of one zero-shot split. A checkerboard is drawn several
+    times, each time with a test board of ``test_vertices`` x ``test_vertices`` fresh vertices; the
+    first of these ``boards`` is the data set itself.
     """
     if data.kind == "pairs":
-        pairs, y = drawn_pairs(spec, data)
-        tests = {
-            number: partial(_board, spec, data.name, number)
-            for number in range(spec["test_boards"])
-        }
-        yield pairs, y.astype(np.int8), tests  # ten million float64 labels are 80 MB
+        for number in range(spec["boards"]):
+            if number == 0:
+                pairs, y = drawn_pairs(spec, data)
+                m = round(np.sqrt(len(pairs) / spec["fraction"]))
+            else:
+                pairs, y = _board(spec, data.name, "training", number, m=m)
+            test_set = partial(_board, spec, data.name, number)
+            yield (
+                number,
+                pairs,
+                y.astype(np.int8),
+                test_set,
+            )  # 10 MB for ten million labels, not 80
+            del pairs, y  # before the next ones are made
         return
     pairs, y, parts = zero_shot_splits(spec, data, generator(spec["seed"], "split", data.name))
     for fold in spec["folds"]:
         train, test = parts[fold]
-        yield pairs[train], y[train], {fold: partial(_subset, pairs, y, test)}
+        yield fold, pairs[train], y[train], partial(_subset, pairs, y, test)
 
 
 def _subset(pairs, y, index):
@@ -159,8 +169,8 @@ class _Method:
             model.set_params(random_state=seed)
         return model.set_params(**{self.selected: value}) if self.selected else model
 
-    def measure(self, pairs, y, tests, seed, value=None):
-        """One row for each test set of a split; selection and fit are those of all.
+    def measure(self, pairs, y, test_set, seed, value=None):
+        """The row of a split.
 
         Where the selected ``value`` is known, the time to select is that of one inner fold, times
         the number of these.
@@ -180,19 +190,14 @@ class _Method:
         if self.selected:
             at_end = len(self.grid) > 1 and value in (self.grid[0], self.grid[-1])
             chosen |= {self.selected: value, "on_edge": int(at_end)}
-        rows = []
-        for fold, test_set in tests.items():
-            test, y_test = test_set()
-            with Stopwatch() as prediction:
-                scores = scores_of(model, test)
-            watches = {"selection": selection, "fit": fit, "prediction": prediction}
-            timing = selection.timing() + fit.timing() + prediction.timing()
-            row = {"fold": fold, "auc": roc_auc(y_test, scores), "n_test": len(test)}
-            row |= timing.columns() | chosen | {"n": len(pairs)}
-            rows.append(
-                row | {f"{name}_cpu": watch.cpu_seconds for name, watch in watches.items()}
-            )
-        return rows
+        test, y_test = test_set()
+        with Stopwatch() as prediction:
+            scores = scores_of(model, test)
+        watches = {"selection": selection, "fit": fit, "prediction": prediction}
+        timing = selection.timing() + fit.timing() + prediction.timing()
+        row = {"auc": roc_auc(y_test, scores), "n_test": len(test)}
+        row |= timing.columns() | chosen | {"n": len(pairs)}
+        return row | {f"{name}_cpu": watch.cpu_seconds for name, watch in watches.items()}
 
     def select(self, pairs, y, seed):
         """The value of the grid with the best mean AUC over the inner folds."""
