@@ -390,12 +390,16 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(tmp_path):
     rows = [
         ("a", "airola", "paper", "holds"),
         ("b", "airola", "paper", "contradicted"),
+        ("c", "airola", "paper", "undecided", "new data"),
+        ("d", "airola", "ours", "undecided", "new data"),
         ("e", "airola", "ours", "holds"),
         ("f", "performance", "ours", "undecided"),
         ("g", "field", "field", "contradicted"),
     ]
-    verdicts = pd.DataFrame(rows, columns=["id", "paper", "whose", "verdict"])
-    verdicts = verdicts.assign(item="figure-1", timing=False, cause="", measured="1")
+    verdicts = pd.DataFrame(rows, columns=["id", "paper", "whose", "verdict", "asks"])
+    verdicts = verdicts.fillna({"asks": "these data"}).assign(
+        item="figure-1", timing=False, cause="", measured="1"
+    )
     verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
     machine = {"cpu": "a cpu", "cores": 2, "last": "2026-11-21T20:00:00"}
     (tmp_path / "machine.json").write_text(json.dumps(machine))
@@ -404,9 +408,10 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(tmp_path):
     for _ in range(2):
         update_readme(readme, tmp_path)
     text = readme.read_text()
-    heads = "| paper | holds | undecided | contradicted | not tested | our own |"
+    heads = "| paper | asks of | holds | undecided | contradicted | not tested | our own |"
     assert text.startswith(f"before\n{BEGIN}\n{heads}\n")
-    assert "| `airola` | 1 | 0 | 1 | 0 | 1 of 1 |" in text
-    assert "| `performance` | 0 | 0 | 0 | 0 | 0 of 1 |" in text
-    assert "| `field` | 0 | 0 | 1 | 0 | 0 |" in text
+    assert "| `airola` | these data | 1 | 0 | 1 | 0 | 1 of 1 |" in text
+    assert "| `airola` | new data | 0 | 1 | 0 | 0 | 0 of 1 |" in text
+    assert "| `performance` | these data | 0 | 0 | 0 | 0 | 0 of 1 |" in text
+    assert "| `field` | these data | 0 | 0 | 1 | 0 | 0 |" in text
     assert text.endswith(f"2026-11-21, a cpu, 2 cores.\n{END}\nafter\n")

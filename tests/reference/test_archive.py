@@ -35,7 +35,13 @@ def run(tmp_path_factory):
     claims = [("a", "holds", "1"), ("b", "contradicted", "2")]
     claims = pd.DataFrame(claims, columns=["id", "verdict", "measured"])
     claims = claims.assign(
-        paper="airola", item="t", kind="evidence", whose="paper", cause="", timing=False
+        paper="airola",
+        item="t",
+        kind="evidence",
+        whose="paper",
+        cause="",
+        timing=False,
+        asks="these data",
     )
     write(folder / "report/claims.csv", claims.to_csv(index=False))
     write(folder / "report/index.html", "<html></html>")

@@ -18,7 +18,8 @@ FRAME = {
     "busy": [False, False, True, False],
     "note": ["", "", "a text", ""],
 }
-LABELS = {"paper": "airola", "item": "t", "kind": "evidence", "whose": "paper", "cause": ""}
+LABELS = {"paper": "airola", "item": "t", "kind": "evidence", "whose": "paper", "cause": "",
+          "asks": "these data"}  # fmt: skip
 COLUMNS = {
     "key": ["method", "fold", "row"],
     "clock": ["seconds"],

@@ -115,29 +115,46 @@ def test_matches_printed_says_how_many_test_sets_would_decide():
     measured = checks.matches_printed(frame, **arguments, test_over_train=0.25).measured
     assert measured.endswith("; no number of repeats of such splits would decide it")
     del arguments["repeats"]
-    assert checks.matches_printed(frame, **arguments).measured.endswith("reach to both sides")
+    assert checks.matches_printed(frame, **arguments).verdict == UNDECIDED
+
+
+def drawn(rng, truth, noise, draws=10):
+    """Ours, means of draws, beside one more draw, printed to two digits, of each method."""
+    means = truth + noise * rng.standard_normal((draws, len(truth)))
+    return pd.DataFrame(
+        {
+            "method": [f"m{i}" for i in range(len(truth))],
+            "dataset": "Ki",
+            "ours": means.mean(0),
+            "±": interval_factor(draws) * means.std(0, ddof=1),
+            "draws": draws,
+            "paper": (truth + noise * rng.standard_normal(len(truth))).round(2),
+        }
+    )
+
+
+DRAW = {"among": "method", "by": ["dataset"], "interval": "±", "repeats": "draws"}
 
 
 @pytest.mark.parametrize(
-    ("tolerance", "half", "expected"),
+    ("ours", "printed_numbers", "expected"),
     [
-        (2.5, 0.4, HOLDS),  # all of our mean's interval within the tolerance
-        (2.5, 0.6, UNDECIDED),
-        (1.5, 0.1, CONTRADICTED),  # 0.5 beyond it: more than sqrt(1 + 9) times 0.1
-        (1.5, 0.2, UNDECIDED),  # one more draw may give the printed number, though our mean is off
+        (0.75, [0.77, 0.85], HOLDS),
+        (0.75, [0.77, 0.71], UNDECIDED),  # it may be the other one's as well
+        (0.75, [0.77, 0.77], HOLDS),  # which is printed for both
+        (0.75, [0.81, 0.85], CONTRADICTED),  # beyond the interval and the rounding
+        (0.75, [0.81, 0.75], CONTRADICTED),
+        (np.nan, [0.77, 0.85], CONTRADICTED),
     ],
 )
-def test_a_further_draw_may_give_the_printed_number(tolerance, half, expected):
-    frame = printed(**{"±": [0.0, half, np.nan], "draws": [9, 9, 9]})
-    arguments = {"tolerance": tolerance, "interval": "±", "repeats": "draws"}
-    result = checks.matches_printed(frame, **arguments, printed_repeats=1)
-    assert result.verdict == expected
-    predicted = half * np.sqrt(10)
-    beside = f" ± {half}, or {predicted:.2g} with the chance of the printed ones,"
-    if (tolerance, half) != (2.5, 0.4):  # there another row is nearer to the bound
-        assert result.measured.startswith(f"largest difference 2{beside} of 2 numbers (IC)")
-    if (tolerance, half) == (1.5, 0.2):  # which no number of our own draws takes away
-        assert result.measured.endswith("no number of repeats of such splits would decide it")
+def test_a_printed_number_comes_out_as_one_more_draw_of_one_method(
+    ours, printed_numbers, expected
+):
+    # 0.045 for one more draw, and half a unit of the last digit
+    half = 0.045 * interval_factor(10) / interval_factor(10, 1.0)
+    frame = pd.DataFrame({"method": ["a", "b"], "dataset": "Ki", "ours": [ours, 0.9], "±": half,
+                          "draws": 10, "paper": printed_numbers})  # fmt: skip
+    assert verdict(checks.one_more_draw, frame, names=["a"], **DRAW) == expected
 
 
 def test_reaches_and_mostly_at_least():
@@ -215,9 +232,7 @@ def test_the_quotients_of_the_repeats_decide(bound, expected):
     result = checks.ratio(frame, **RATIO, bound=bound)
     assert result.verdict == expected
     assert result.measured.startswith("slow 10, fast 1: ratio 10 (repeats 5 to 20), bound ")
-    assert result.intervals == 0  # no share of them misses the truth by chance
-    if expected == UNDECIDED:
-        assert result.measured.endswith("; its repeats reach to both sides")
+    assert result.chance == 0  # no share of them misses the truth by chance
 
 
 def test_ratio_in_each_group_and_of_none_that_lacks_a_side():
@@ -280,7 +295,7 @@ def test_the_interval_of_a_gain_is_that_of_paired_differences(bound, expected):
     interval = f"0.02 (95 % interval {0.02 - HALF_GAIN:.4g} to {0.02 + HALF_GAIN:.4g}, 4 folds)"
     assert result.verdict == expected
     assert result.measured.startswith(f"smallest gain {interval} (dataset Ki)")
-    assert result.intervals == 1
+    assert result.chance == pytest.approx(0.025)
     # the folds' own differences, thirty times as large, have cancelled
     assert HALF_GAIN < 0.02
 

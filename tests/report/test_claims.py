@@ -1,8 +1,10 @@
 """Claims judged on the tables of a run: verdicts, causes, reasons, and what is not tested."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from kronbench.intervals import half_width
 from kronbench.report import claims
 from tests.helpers import seal
 from tests.report.test_report import claim, curves, write_results
@@ -38,7 +40,7 @@ WITHIN = {"kind": "within", "value": "auc", "tolerance": 0.01}
 def test_a_claim_holds_or_is_contradicted_by_its_numbers(plan):
     assert found(plan, claim(**WITHIN, target=0.6)) == ("holds", "", "0.6 against 0.6 ± 0.01")
     result = verdict(plan, claim(**WITHIN, target=0.7))
-    assert (result.verdict, result.intervals) == ("contradicted", 0)
+    assert (result.verdict, result.chance) == ("contradicted", 0)
 
 
 WRONG = claim(**WITHIN, target=0.7)
@@ -96,8 +98,8 @@ def test_a_reason_that_no_row_shows_here_is_not_said(plan, shown_by):
 
 @pytest.mark.parametrize("column", ["auc", "seconds"])
 @pytest.mark.parametrize("timing", [True, False])
-def test_a_claim_on_time_is_not_tested_on_a_busy_machine(plan, column, timing):
-    entry = claim(kind="at_least", value=column, bound=0, where="reg == 1") | {"timing": timing}
+def test_a_claim_on_time_is_not_tested_where_a_busy_machine_may_decide(plan, column, timing):
+    entry = claim(kind="at_least", value=column, bound=0.5, where="reg == 1") | {"timing": timing}
     frame = curves().assign(seconds=1.0)
     judged = [
         claims.judge(entry, frame.assign(source="mirror", dataset="Ki", busy=busy), "smoke")
@@ -108,6 +110,75 @@ def test_a_claim_on_time_is_not_tested_on_a_busy_machine(plan, column, timing):
         assert (judged[1].verdict, judged[1].measured) == (UNTESTED, "the machine was busy")
     else:
         assert judged[1] == judged[0]
+
+
+TIMES = pd.DataFrame(
+    {"dataset": ["Ki", "Ki", "E", "E"], "method": ["slow", "fast"] * 2, "source": "mirror"}
+)
+SPEED = {"value": "seconds", "between": "method", "slow": "slow", "fast": "fast"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "busy", "expected"),
+    [
+        ([30, 1, 30, 1], [1, 0, 1, 0], "holds"),  # 30 / 2.5 is above the bound
+        ([24, 1, 30, 1], [1, 0, 1, 0], UNTESTED),
+        ([30, 1, 30, 1], [0, 1, 1, 0], "holds"),
+        ([24, 1, 30, 1], [1, 1, 0, 0], UNTESTED),
+        ([1, 1, 30, 1], [0, 1, 0, 0], "contradicted"),  # 2.5 is below it
+        ([5, 1, 30, 1], [0, 1, 0, 0], UNTESTED),
+        ([24, 1, 5, 1], [1, 0, 0, 0], "contradicted"),  # by the calm group alone
+    ],
+)
+def test_a_busy_row_counts_where_no_load_explains_the_verdict(seconds, busy, expected):
+    rows = TIMES.assign(seconds=seconds, busy=[bool(row) for row in busy])
+    entry = claim(kind="ratio", by=["dataset"], bound=10, **SPEED) | {"timing": True}
+    found = claims.judge(entry, rows, "smoke", waiting=0.2)  # 2 / (1 - 0.2) = 2.5
+    assert found.verdict == expected
+    assert ("at most 2.5 times" in found.measured) == (expected != UNTESTED)
+    # as a quotient of times in one column, which load may make too small as well
+    quotient = pd.Series(seconds[::2], dtype=float) / seconds[1::2]
+    rows = pd.DataFrame({"dataset": ["Ki", "E"], "source": "mirror", "speed": quotient})
+    rows["busy"] = [any(busy[:2]), any(busy[2:])]
+    entry = claim(kind="at_least", value="speed", bound=10) | {"timing": True}
+    assert claims.judge(entry, rows, "smoke", waiting=0.2).verdict == expected
+    # without a record of the waiting, only calm rows count
+    assert claims.judge(entry, rows, "smoke").verdict == UNTESTED
+
+
+@pytest.mark.parametrize(
+    ("check", "expected"),
+    [
+        ({"spread": {"over": ["draw"]}}, "these data"),
+        ({"spread": {"over": ["fold"], "test_over_train": 0}}, "these data"),
+        ({"spread": {"over": ["fold"], "test_over_train": 0.25}}, "new data"),
+        ({"interval": "±", "test_over_train": 0.5}, "new data"),
+        ({}, "these data"),
+    ],
+)
+def test_a_claim_asks_of_new_data_where_test_sets_are_its_repeats(check, expected):
+    assert claims.asks(claim(kind="gain", **check)) == expected
+
+
+def test_a_claim_over_draws_tells_the_verdict_for_new_data_beside_its_own():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {"draw": np.repeat(range(10), 9), "fold": np.tile(range(9), 10), "source": "mirror",
+         "dataset": "Ki", "auc": 0.6 + 0.1 * np.tile(np.linspace(-1, 1, 9), 10)}
+    )  # fmt: skip
+    rows["auc"] += 0.01 * rng.standard_normal(len(rows))
+    entry = claim(
+        kind="at_least", value="auc", bound=0.55,
+        spread={"over": ["draw"], "test_sets": ["fold"], "new_data": 0.25},
+    )  # fmt: skip
+    found = claims.judge(entry, rows, "smoke")
+    wide = half_width(rows["auc"], 0.25)  # corrected repeated cross-validation
+    mean = rows["auc"].mean()
+    assert found.verdict == "holds"
+    assert f"for new data undecided: smallest {mean:.4g} (95 % interval {mean - wide:.4g}" in (
+        found.measured
+    )
+    assert "90 repeats)" in found.measured
 
 
 def test_a_column_that_is_not_there_is_not_tested(plan):

@@ -30,6 +30,11 @@ EXAMPLES = {
     ),
     "within": (AREAS, {"value": "auc", "target": 0.7125, "tolerance": 0.01}),
     "matches_printed": (AREAS.assign(ours=AREAS["auc"]), {"tolerance": 0.01}),
+    "one_more_draw": (
+        AREAS.assign(ours=AREAS["auc"], draws=10, **{"±": 0.001}),
+        {"among": "method", "names": ["SVM", "KNN"], "by": ["dataset"]}
+        | {"interval": "±", "repeats": "draws"},
+    ),
     "negligible": (AREAS.assign(auc=1e-12), {"value": "auc", "tolerance": 1e-9}),
     "not_negligible": (AREAS, {"value": "auc", "tolerance": 1e-9}),
     "at_least": (AREAS, {"value": "auc", "bound": 0.59}),
@@ -119,7 +124,7 @@ def test_what_holds_on_average_is_undecided_where_it_scatters(kind):
     frame, arguments = scattered(kind, 1e-6)
     found = CHECKS[kind](frame, **arguments)
     assert found.verdict == "holds"
-    assert found.intervals > 0
+    assert found.chance > 0
     frame, arguments = scattered(kind, 3.0)
     found = CHECKS[kind](frame, **arguments)
     assert found.verdict == "undecided"

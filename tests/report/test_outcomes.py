@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
+from scipy import stats
 
 from kronbench.intervals import half_width, interval_factor
 from kronbench.report.outcomes import Finding, Margin, outcome
@@ -44,14 +45,14 @@ def test_the_interval_of_a_margin_is_that_of_the_repeats():
     found = Margin.of(values, 0.05, SPREAD)
     half = half_width(values, 0.25)
     assert (found.low, found.high) == (0.05 - half, 0.05 + half)
-    assert found.has_interval
+    assert found.miss == pytest.approx(0.025)
     # independent repeats, without correction, have a shorter one
     assert Margin.of(values, 0.05, {"over": ["fold"]}).low > found.low
 
 
 def test_without_chance_the_number_decides_and_one_split_decides_nothing():
     assert Margin.of(pd.Series([0.1, 0.9]), -1e-9, None).verdict == CONTRADICTED
-    assert not Margin.of(pd.Series([0.1, 0.9]), -1e-9, None).has_interval
+    assert Margin.of(pd.Series([0.1, 0.9]), -1e-9, None).miss == 0
     for distance in (-100.0, 0.0, 100.0):
         assert Margin.of(pd.Series([0.5]), distance, SPREAD).verdict == UNDECIDED
     assert Margin.of(pd.Series([0.5, 0.5]), 0.0, SPREAD).verdict == HOLDS
@@ -107,9 +108,18 @@ def test_the_group_that_decides_is_named():
     assert found(margins).measured == "open; about 9 repeats would decide it"
     del margins["open"]
     held = found(margins)
-    assert (held.verdict, held.measured, held.intervals) == (HOLDS, "near", 2)
+    assert (held.verdict, held.measured) == (HOLDS, "near")
     assert found({"none": Margin.exact(np.nan)}).verdict == CONTRADICTED
-    assert found({"": Margin.exact(1)}).intervals == 0
+
+
+def test_the_chance_of_a_share_is_that_of_too_many_misses():
+    def chance(groups, share):
+        return found({str(i): Margin(1, 0, 2, miss=0.025) for i in range(groups)}, share).chance
+
+    assert chance(20, 1.0) == 0.025  # shared among all
+    assert chance(20, 0.5) == pytest.approx(stats.binom.sf(10, 20, 0.025))
+    assert chance(3, 0.6) == pytest.approx(stats.binom.sf(1, 3, 0.025))
+    assert found({"": Margin.exact(1)}).chance == 0
 
 
 ONE_SPLIT = Margin(1, -np.inf, np.inf)
@@ -121,7 +131,6 @@ ONE_SPLIT = Margin(1, -np.inf, np.inf)
         ([Margin(1, -1, 3, 40), Margin(1, -2, 4, 1200)], "about 1,200 repeats would decide it"),
         ([Margin(1, -1, 3, 40), ONE_SPLIT], "a second split would tell its chance"),
         ([Margin(1, -1, 3, np.inf)], "no number of repeats of such splits would decide it"),
-        ([Margin(1, -1, 3)], "its repeats reach to both sides"),
         ([Margin(1, -1, 3, 40), Margin(5, 4, 6, 2)], "about 40 repeats would decide it"),
     ],
 )  # fmt: skip

@@ -194,6 +194,7 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
     render.render(item)
     at_least = {"kind": "at_least", "value": "auc"}
     spread = {"spread": {"over": ["fold"]}}
+    new = {"spread": {"over": ["fold"], "test_over_train": 0.25}}
     because = {
         "cause": "setting", "text": "It stops.",
         "shown_by": {"where": "iteration == 1", "value": "risk"},
@@ -203,6 +204,7 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
         "open": claim(**at_least, bound=0.6, **spread) | {"reads": "measurements"},
         "wrong": claim(**at_least, bound=2),
         "known": claim(**at_least, bound=2) | {"because": because},
+        "new": claim(**at_least, bound=0.6, **new) | {"reads": "measurements"},
         "words": claim() | {"untestable": "no number"},
         "own": claim(**at_least, bound=2) | {"whose": "ours"},
         "others": claim(**at_least, bound=2) | {"whose": "field"},
@@ -210,8 +212,9 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
     say(monkeypatch, *({**entry, "id": name} for name, entry in entries.items()))
     summary = write_report(plan)
     counted = "1 holds, 1 undecided, 2 contradicted, 1 not tested"
-    assert f"  claims of the papers: {counted}\n" in summary
-    assert "  claims of our own: 1 contradicted\n" in summary
+    assert f"  claims of the papers, on these data: {counted}\n" in summary
+    assert "  claims of the papers, for new data: 1 undecided\n" in summary
+    assert "  claims of our own, on these data: 1 contradicted\n" in summary
     page = (plan.report / "index.html").read_text()
     matrix = re.search(r'<table class="matrix">.*?</table>', page, re.DOTALL)[0]
     rows = [
@@ -221,13 +224,12 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
     rows = [["".join(cell) for cell in row] for row in rows]
     order = ["holds", "undecided", "contradicted", "not tested"]
     assert rows == [
-        ["claims of the papers", *order], ["airola", *"1121"], ["all", *"1121"],
-        ["claims of the field", *order], ["airola", *"0010"], ["all", *"0010"],
-        ["claims of our own", *order], ["airola", *"0010"], ["all", *"0010"],
+        ["claims of the papers, on these data", *order], ["airola", *"1121"], ["all", *"1121"],
+        ["claims of the papers, for new data", *order], ["airola", *"0100"], ["all", *"0100"],
+        ["claims of the field, on these data", *order], ["airola", *"0010"], ["all", *"0010"],
+        ["claims of our own, on these data", *order], ["airola", *"0010"], ["all", *"0010"],
     ]  # fmt: skip
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
-    assert "Of the 1 claims of the papers that rest on intervals, 0 are contradicted" in text
-    assert "chance alone would contradict at most 0.0, were all of them true" in text
     assert "Contradicted here: 2 claims of the papers, 1 of the field" in text
     assert "It is so. figure 3; unknown" in text
     assert "It is so. figure 3; a choice that is not printed" in text
@@ -238,7 +240,10 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
         )
         for name in entries
     }
-    assert table["intervals"].to_dict() == {name: int(name == "open") for name in entries}
+    assert (table["chance"] == 0).all()  # one fold decides nothing
+    assert table["asks"].to_dict() == {
+        name: "new data" if name == "new" else "these data" for name in entries
+    }
 
 
 def test_every_cause_has_words_on_the_page():

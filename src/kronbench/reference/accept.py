@@ -136,9 +136,12 @@ def verdict_matrix(target: Path) -> str:
     cpu = machine["cpu"] if isinstance(machine["cpu"], str) else " and ".join(machine["cpu"])
     return "\n".join(
         [
-            f"| paper | {' | '.join(counts.columns)} |",
-            "|---|" + "---|" * len(counts.columns),
-            *(f"| `{paper}` | {' | '.join(map(str, row))} |" for paper, row in counts.iterrows()),
+            f"| paper | asks of | {' | '.join(counts.columns)} |",
+            "|---|---|" + "---|" * len(counts.columns),
+            *(
+                f"| `{paper}` | {asks} | {' | '.join(map(str, row))} |"
+                for (paper, asks), row in counts.iterrows()
+            ),
             "",
             f"Scale `{target.name}`, {machine['last'][:10]}, {cpu}, {machine['cores']} cores.",
         ]

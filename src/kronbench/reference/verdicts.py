@@ -17,10 +17,14 @@ HOLDS, UNDECIDED, CONTRADICTED, UNTESTED = VERDICTS = (
 # A paper says it, or we do, or others of the field print it, whom no item of a paper shows.
 PAPER, OURS, FIELD = ("paper", "ours", "field")
 
+# What a claim speaks of: the data that were measured, which may be split or drawn again, or others
+# of their kind, for which test sets stand.
+THESE_DATA, NEW_DATA = ("these data", "new data")
+
 # Why a claim is not tested whose items are not there.
 NOT_RUN = "not run yet"
 
-_COLUMNS = ["id", "paper", "item", "whose", "timing", "verdict", "cause", "measured"]
+_COLUMNS = ["id", "paper", "item", "whose", "timing", "asks", "verdict", "cause", "measured"]
 
 
 @dataclass(frozen=True)
@@ -89,18 +93,17 @@ def moves(
 
 
 def matrix(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """How many claims have which verdict, a row for each paper in the order of the run.
+    """How many claims have which verdict, a row for each paper and what its claims ask of.
 
     Columns are the verdicts on what the papers say, or on its row what the field prints; then, as
     "12 of 13", how many claims of our own hold.
     """
     own = verdicts["whose"] == OURS
-    papers = verdicts["paper"].unique()
-    counts = pd.crosstab(verdicts["paper"][~own], verdicts["verdict"][~own])
-    counts = counts.reindex(index=papers, columns=VERDICTS, fill_value=0).astype(object)
-    held = (verdicts["verdict"] == HOLDS)[own].groupby(verdicts["paper"]).agg(["sum", "size"])
-    counts["our own"] = [
-        "{sum} of {size}".format(**held.loc[paper]) if paper in held.index else "0"
-        for paper in papers
-    ]
+    row = [verdicts["paper"], verdicts["asks"]]
+    counts = pd.crosstab([column[~own] for column in row], verdicts["verdict"][~own])
+    rows = pd.MultiIndex.from_frame(verdicts[["paper", "asks"]].drop_duplicates())
+    counts = counts.reindex(index=rows, columns=VERDICTS, fill_value=0).astype(object)
+    held = (verdicts["verdict"] == HOLDS)[own].groupby([column[own] for column in row])
+    held = held.agg(["sum", "size"]).reindex(rows, fill_value=0)
+    counts["our own"] = [f"{held} of {of}" if of else "0" for held, of in held.to_numpy()]
     return counts

@@ -12,10 +12,13 @@ yields a ``Finding`` for each group, of which ``judges`` makes an ``Outcome``. A
   ``spread: {over: [draw]}`` those of independent repeats. Differences are paired along them, and
   the whole 95 % interval of ``intervals.half_width`` decides. Without ``spread`` there is no
   chance in the numbers, and they decide by themselves.
+- Where several groups must all be as claimed, each at 95 % says enough to hold. One of k misses k
+  times as often as one alone, so that the claim is contradicted at 1 - 0.05 / k.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator
 
@@ -23,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.intervals import interval_factor, repeats_needed
-from kronbench.reference.verdicts import CONTRADICTED, HOLDS
+from kronbench.reference.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 from kronbench.report.estimates import exponent
 from kronbench.report.groups import (
     by_repeat,
@@ -62,13 +65,28 @@ def judges(
                 where = place(frame[bad].iloc[0])
                 text = f"{bad.sum()} of {len(values)} numbers not finite ({where})"
                 return Outcome(CONTRADICTED, text)
-            return outcome(list(find(frame, **arguments)), arguments.get("share", 1.0), unit)
+            findings, share = list(find(frame, **arguments)), arguments.get("share", 1.0)
+            found = outcome(findings, share, unit)
+            sharing = sum(finding.margin.miss > 0 for finding in findings)
+            if found.verdict != CONTRADICTED or share < 1 or sharing < 2:
+                return found
+            findings = list(find(frame, **_at_level(arguments, 1 - 0.05 / sharing)))
+            wide = outcome(findings, share, unit)
+            text = f"{wide.measured}; {sharing} intervals share the 5 %"
+            return dataclasses.replace(wide, measured=text, chance=found.chance)
 
         check.rows_read = rows_read
         CHECKS[find.__name__] = check
         return check
 
     return decorate
+
+
+def _at_level(arguments, level):
+    """The arguments of a check, for intervals of another level than 0.95."""
+    if "spread" in arguments:
+        return arguments | {"spread": {**arguments["spread"], "level": level}}
+    return arguments | {"level": level}
 
 
 _NO_PLACE = {"source", "paper took", "beyond", "chosen", "O()", "L"}
@@ -113,31 +131,22 @@ def matches_printed(
     interval=None,
     repeats=None,
     test_over_train=0.0,
-    printed_repeats=None,
+    level=0.95,
 ):
     """Every printed number is met up to ``tolerance``; rows without one do not count.
 
     ``interval`` names the column with half the width of the 95 % interval of ours, ``repeats``
     that with the number of repeats behind it, ``test_over_train`` is that of the interval.
-    ``printed_repeats`` says of how many such repeats the printed numbers are means: one is
-    contradicted only where it lies beyond the tolerance of what so many more repeats may give,
-    the prediction interval t s sqrt(1/k + 1/``printed_repeats``).
     """
     for label, row in frame.iterrows():
         difference = abs(row[value] - row[_printed_of(value)])
-        half = row[interval] if interval else 0.0
-        margin = _margin_of_row(
-            tolerance - difference,
-            half,
-            row[repeats] if repeats else np.nan,
-            test_over_train,
-            1 / printed_repeats if printed_repeats else 0.0,
-        )
-        known = ""
+        margin, known = Margin.exact(tolerance - difference), ""
         if interval:
-            known = f" \u00b1 {half:.2g}" if np.isfinite(half) else " (one split: no spread)"
-        if printed_repeats and np.isfinite(half):
-            known += f", or {margin.high - margin.middle:.2g} with the chance of the printed ones,"
+            count = row[repeats] if repeats else np.nan
+            margin = _with_interval(margin.middle, row[interval], count, test_over_train, level)
+            known = f" \u00b1 {row[interval]:.2g}"
+            if np.isnan(row[interval]):
+                known = " (one split: no spread)"
         yield Finding(
             margin,
             f"largest difference {difference:.4g}{known} of {len(frame)} numbers ({place(row)})",
@@ -145,19 +154,75 @@ def matches_printed(
         )
 
 
-def _margin_of_row(distance, half, count, test_over_train, of_printed):
-    """The margin of a number with an interval of ``count`` repeats, and of the printed one."""
+def _with_interval(distance, half, count, test_over_train, level):
+    """The margin of a number of which half the 95 % interval is kept, and perhaps the repeats."""
     if half == 0:
         return Margin.exact(distance)
     if np.isnan(half):
         return Margin(distance, -np.inf, np.inf)
-    if not count >= 2:
-        return Margin(distance, distance - half, distance + half)
-    deviation = half / interval_factor(int(count), test_over_train)
-    predicted = deviation * interval_factor(int(count), test_over_train + of_printed)
-    correction = test_over_train + (of_printed if distance < 0 else 0)
-    needed = repeats_needed(deviation, distance, correction)
-    return Margin(distance, distance - half, distance + predicted, needed)
+    needed = np.nan
+    if count >= 2:
+        deviation = half / interval_factor(int(count), test_over_train)
+        half = deviation * interval_factor(int(count), test_over_train, level)
+        needed = repeats_needed(deviation, distance, test_over_train, level)
+    return Margin(distance, distance - half, distance + half, needed, (1 - level) / 2)
+
+
+def _named_rows(frame, *, names, among, value="ours", **arguments):
+    return _printed_rows(frame[frame[among].isin(names)], value=value)
+
+
+@judges(rows_read=_printed_rows)
+def one_more_draw(frame, *, names, among, interval, repeats, by, value="ours", level=0.95):
+    """The printed numbers of ``among`` in ``names`` are such as one more draw gives.
+
+    Each lies within m +- t s sqrt(1/k + 1) of ours, and half a unit of its last digit; and no
+    other number does that is printed in the same group for another one of ``among``. Else the
+    interval cannot tell whose number it is, and leaves it undecided. ``interval`` and ``repeats``
+    are columns as in ``matches_printed``.
+    """
+    for name, group in groups(frame, by):
+        for label, row in _named_rows(group, names=names, among=among, value=value).iterrows():
+            ours, printed = row[value], row[_printed_of(value)]
+            reach = _reach_of_a_draw(group, row, value, interval, repeats, level)
+            others = set(group[_printed_of(value)].dropna()) - {printed}
+            text = (
+                f"{row[among]} {ours:.4g}, one more draw \u00b1 {reach:.2g}, printed {printed:g}"
+            )
+            margin = _margin_of_a_draw(ours, printed, others, reach, level)
+            if margin.verdict == UNDECIDED:
+                alike = sorted(other for other in others if abs(ours - other) <= reach)
+                text += f", which reaches {', '.join(map('{:g}'.format, alike))} of others too"
+            yield Finding(margin, f"{text} ({name})", pd.Index([label]))
+
+
+def _reach_of_a_draw(group, row, value, interval, repeats, level):
+    """Half the prediction interval of one more draw, and half a unit of the last printed digit."""
+    printed = group[_printed_of(value)].dropna()
+    digits = max(len(str(number).partition(".")[2]) for number in printed)
+    deviation = row[interval] / interval_factor(int(row[repeats]))
+    return deviation * interval_factor(int(row[repeats]), 1.0, level) + 0.5 * 10.0**-digits
+
+
+def _margin_of_a_draw(ours, printed, others, reach, level=0.95):
+    distance = reach - abs(ours - printed)
+    nearest = min((abs(ours - other) - reach for other in others), default=np.inf)
+    if np.isnan(reach):
+        return Margin(distance, -np.inf, np.inf)
+    return Margin(distance, min(distance, nearest), distance, miss=1 - level)
+
+
+def swapped(frame, *, names, among, interval, repeats, by, value="ours"):
+    """The control of ``one_more_draw``: the verdicts on printed numbers of other methods.
+
+    One for each of ``names`` and each number that the group prints for others and not for it.
+    """
+    for _, group in groups(frame, by):
+        known = set(group[_printed_of(value)].dropna())
+        for _, row in _named_rows(group, names=names, among=among, value=value).iterrows():
+            reach = _reach_of_a_draw(group, row, value, interval, repeats, 0.95)
+            for wrong in known - {row[_printed_of(value)]}:
+                yield _margin_of_a_draw(row[value], wrong, known - {wrong}, reach).verdict
 
 
 @judges()
@@ -285,7 +350,7 @@ def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
         if low != high:
             text += f" (repeats {low:,.3g} to {high:,.3g})"
         text += f", bound {bound:g}" + (f" ({name})" if name else "")
-        margin = Margin(quotient - bound, low - bound, high - bound, chance=False)
+        margin = Margin(quotient - bound, low - bound, high - bound)
         yield Finding(margin, text, group.index)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.reference.verdicts import CONTRADICTED, OURS, UNTESTED
-from kronbench.report.checks import CHECKS
+from kronbench.reference.verdicts import CONTRADICTED, NEW_DATA, OURS, THESE_DATA, UNTESTED
+from kronbench.report.checks import CHECKS, swapped
 from kronbench.report.claim_files import compared_in, shown_by
-from kronbench.report.estimates import disturbed, doubts
+from kronbench.report.estimates import disturbed, doubts, worst_load
 from kronbench.report.numbers import format_entry, format_number
 from kronbench.report.outcomes import NotMeasured, Outcome
 from kronbench.runner.columns import columns_shown
@@ -28,8 +30,8 @@ class Verdict:
     """A claim with what became of it.
 
     ``measured`` is a number or a reason. ``cause`` says why it is contradicted: "paper", "data",
-    "age", "setting", or "unknown" where no row shows it; else "". ``intervals`` is the number of
-    95 % intervals that the verdict rests on.
+    "age", "setting", or "unknown" where no row shows it; else "". ``asks`` is THESE_DATA or
+    NEW_DATA, of which it speaks. ``chance`` is that with which a true claim is contradicted.
     """
 
     id: str
@@ -40,10 +42,11 @@ class Verdict:
     whose: str
     strictness: str
     timing: bool
+    asks: str
     verdict: str
     cause: str
     measured: str
-    intervals: int
+    chance: float
 
     @classmethod
     def on(cls, claim: Mapping, found: Outcome, cause: str = "", reason: str = "") -> Verdict:
@@ -52,10 +55,11 @@ class Verdict:
             **{key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "whose")},
             strictness=claim.get("strictness", ""),
             timing=claim.get("timing", False),
+            asks=asks(claim),
             verdict=found.verdict,
             cause=cause,
             measured=found.measured + reason,
-            intervals=found.intervals,
+            chance=found.chance,
         )
 
     @property
@@ -72,10 +76,21 @@ def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
         source = repr([claim.get(key) for key in ("paper", "item", "also", "reads")])
         if source not in read:
             read[source] = rows_of(claim, plan), _other_data(claim, plan)
-        found = judge(claim, read[source][0], plan.scale, read[source][1])
+        frame, other_data = read[source]
+        waiting = np.nan
+        if claim.get("timing") and disturbed(frame):
+            waiting = rows_of({**claim, "reads": "measurements"}, plan).get("waiting", waiting)
+        found = judge(claim, frame, plan.scale, other_data, np.max(waiting))
         said = _reason(claim, plan) if found.verdict == CONTRADICTED else ("", "")
         verdicts.append(Verdict.on(claim, found, *said))
     return verdicts
+
+
+def asks(claim: Mapping) -> str:
+    """Whether test sets are its repeats, so that it speaks of new data, or draws on these data."""
+    check = claim.get("check", {})
+    ratios = (check.get("test_over_train", 0), check.get("spread", {}).get("test_over_train", 0))
+    return NEW_DATA if max(ratios) > 0 else THESE_DATA
 
 
 def _names(claim):
@@ -134,7 +149,11 @@ def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
 
 
 def judge(
-    claim: Mapping, frame: pd.DataFrame, scale: str, other_data: Mapping[str, str] | None = None
+    claim: Mapping,
+    frame: pd.DataFrame,
+    scale: str,
+    other_data: Mapping[str, str] | None = None,
+    waiting: float = np.nan,
 ) -> Outcome:
     """Verdict and what was measured, for one claim on the rows of its tables.
 
@@ -142,11 +161,13 @@ def judge(
     - *not tested*: there can be no check here, and the entry says why; surrogate data; other data
       than the paper's (``other_data`` says which, and how they differ); rows that were not
       measured (capped, skipped, left out at this scale), or only some of those that it names;
-      sizes that the scale does not reach; or a claim on time and a row that was measured while
-      the machine was busy.
+      sizes that the scale does not reach; or a claim on time, where a row was measured while the
+      machine was busy and what that can do to it decides (see ``_whatever_the_load``).
+
+    ``waiting`` is the largest share of waiting for a processor behind the rows, where known.
     """
     try:
-        return _checked(claim, frame, scale, other_data or {})
+        return _checked(claim, frame, scale, other_data or {}, waiting)
     except NotMeasured as reason:
         return Outcome(UNTESTED, str(reason))
 
@@ -155,7 +176,7 @@ def judge(
 _NAMES_A_COLUMN = ("interval", "repeats", "over", "between", "among", "at_largest")
 
 
-def _checked(claim, frame, scale, other_data):
+def _checked(claim, frame, scale, other_data, waiting):
     if "untestable" in claim:
         raise NotMeasured(claim["untestable"])
     if scale in claim.get("not_at", ()):
@@ -186,11 +207,65 @@ def _checked(claim, frame, scale, other_data):
         if lacking:
             raise NotMeasured(f"without {', '.join(map(str, lacking))}")
     read = check.rows_read(rows, **arguments)
-    if claim.get("timing") and disturbed(read):
-        raise NotMeasured("the machine was busy")
     found = check(rows, **arguments)
     deciding = read if found.deciding is None else read.loc[found.deciding]
-    return dataclasses.replace(found, measured=found.measured + _on_edge(deciding))
+    remarks = _on_edge(deciding)
+    if claim.get("timing") and disturbed(read):
+        remarks += _whatever_the_load(claim["check"]["kind"], rows, arguments, found, waiting)
+    if beyond := _for_new_data(arguments.get("spread", {})):
+        new = check(rows, **arguments | {"spread": beyond})
+        remarks += f"; for new data {new.verdict}: {new.measured}"
+    return dataclasses.replace(found, measured=found.measured + remarks)
+
+
+def _for_new_data(spread):
+    """The spread over the test sets of draws, corrected for the points that these share."""
+    if "new_data" not in spread:
+        return None
+    sets = [*spread["over"], *spread.get("test_sets", ())]
+    return {"over": sets, "test_over_train": spread["new_data"]}
+
+
+# Checks on which longer or shorter times act in one direction.
+_JUDGED_UNDER_LOAD = ("ratio", "at_least", "at_most")
+
+
+def _whatever_the_load(kind, rows, arguments, found, waiting):
+    """Refuse a verdict on times that other programs may have made; else what is said of it.
+
+    A busy row may have taken up to ``load`` times less on a calm machine; a quotient of two times
+    may have been as many times more, too.
+    """
+    load, value = worst_load(waiting), arguments.get("value", "ours")
+    if kind not in _JUDGED_UNDER_LOAD or np.isnan(load):
+        raise NotMeasured("the machine was busy")
+    busy = rows["busy"].isin([True, "True"])
+    if kind == "ratio":
+        low, high = (
+            rows.get(f"{value}_{end}", rows[value]).fillna(rows[value]) for end in ("low", "high")
+        )
+        ends = {f"{value}_low": low.where(~busy, low / load), f"{value}_high": high}
+        changed = [rows.assign(**ends)]
+    else:
+        changed = [
+            rows.assign(**{value: rows[value].where(~busy, rows[value] * factor)})
+            for factor in (load, 1 / load)
+        ]
+    if {CHECKS[kind](frame, **arguments).verdict for frame in changed} != {found.verdict}:
+        raise NotMeasured("the machine was busy")
+    return f"; the same whatever a busy machine does to a time, at most {load:.2g} times"
+
+
+def control(claims: list[dict], plan: Plan) -> Counter:
+    """Verdicts of ``one_more_draw`` on printed numbers that are swapped among the methods."""
+    found = Counter()
+    for claim in claims:
+        arguments = dict(claim.get("check", {}))
+        if arguments.pop("kind", None) == "one_more_draw":
+            rows = rows_of(claim, plan).query(arguments.pop("where"))
+            if (rows["source"] != "surrogate").all() and plan.scale not in claim.get("not_at", ()):
+                found.update(swapped(rows, **arguments))
+    return found
 
 
 def _on_edge(rows):

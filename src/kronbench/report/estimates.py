@@ -24,6 +24,15 @@ def disturbed(frame: pd.DataFrame) -> bool:
     return "busy" in frame and bool(frame["busy"].isin([True, "True"]).any())
 
 
+def worst_load(waiting: float) -> float:
+    """How many times as long a busy machine may have made a time; NaN where nothing is known.
+
+    A thread that waited for a share of the time ran for the rest of it. On a core, a cache or a
+    memory that it shared with another program it ran at half its speed, which no clock counts.
+    """
+    return float(np.divide(2.0, 1.0 - waiting))
+
+
 def span(frame: pd.DataFrame, value: str = "seconds") -> tuple[float, float]:
     """Smallest and largest repeat behind the timed rows of a frame; NaN where none is kept."""
     low, high = f"{value}_low", f"{value}_high"

@@ -76,21 +76,14 @@ def without(what: Sequence, name: str) -> NotMeasured:
 
 
 def stated(values: pd.Series, spread: Mapping | None) -> str:
-    """A mean with its interval; what should have one and has not says so.
-
-    ``other_data`` in ``spread`` is the ratio of test to training points of a split: the wider
-    interval, which splits of other data would have, is told as well.
-    """
+    """A mean with its interval; what should have one and has not says so."""
     mean = values.mean()
     if spread is None:
         return f"{mean:.4g}"
-    half = half_width(values, spread.get("test_over_train", 0.0))
+    level = spread.get("level", 0.95)
+    half = half_width(values, spread.get("test_over_train", 0.0), level)
     if np.isnan(half):
         return f"{mean:.4g} (one split: no spread)"
-    elsewhere = ""
-    if "other_data" in spread:
-        wide = half_width(values, spread["other_data"])
-        elsewhere = f"; for other data {mean - wide:.4g} to {mean + wide:.4g}"
     counted = f"{spread['over'][0]}s" if len(spread["over"]) == 1 else "repeats"
     interval = f"{mean - half:.4g} to {mean + half:.4g}"
-    return f"{mean:.4g} (95 % interval {interval}, {len(values)} {counted}{elsewhere})"
+    return f"{mean:.4g} ({100 * level:.4g} % interval {interval}, {len(values)} {counted})"

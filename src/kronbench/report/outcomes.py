@@ -6,6 +6,7 @@ Where folds, splits or repeats vary, the whole interval decides; without chance 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,15 +27,15 @@ class Margin:
     """How far a mean lies on the claimed side, from ``low`` to ``high``.
 
     ``needed`` repeats would bring the interval to one side at the same mean and scatter: infinite
-    where no number would do, NaN where it is unknown. Without ``chance`` the ends are no interval
-    that misses at a known rate. A single repeat reaches from minus to plus infinity.
+    where no number would do, NaN where it is unknown. ``miss`` is the chance with which what is
+    true, at the edge, is contradicted. A single repeat reaches from minus to plus infinity.
     """
 
     middle: float
     low: float
     high: float
     needed: float = np.nan
-    chance: bool = True
+    miss: float = 0.0
 
     @property
     def verdict(self) -> str:
@@ -44,11 +45,6 @@ class Margin:
         if self.low >= 0:
             return HOLDS
         return UNDECIDED if self.high >= 0 else CONTRADICTED
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether there is chance in it."""
-        return self.chance and self.high > self.low
 
     @classmethod
     def exact(cls, distance: float) -> Margin:
@@ -62,10 +58,11 @@ class Margin:
             return cls.exact(distance)
         if len(values) < 2:
             return cls(distance, -np.inf, np.inf)
-        correction = spread.get("test_over_train", 0.0)
-        half = half_width(values, correction)
-        needed = repeats_needed(float(values.std(ddof=1)), distance, correction)
-        return cls(distance, distance - half, distance + half, needed)
+        width = {name: spread[name] for name in ("test_over_train", "level") if name in spread}
+        half = half_width(values, **width)
+        needed = repeats_needed(float(values.std(ddof=1)), distance, **width)
+        miss = (1 - spread.get("level", 0.95)) / 2
+        return cls(distance, distance - half, distance + half, needed, miss)
 
 
 @dataclass(frozen=True)
@@ -81,13 +78,13 @@ class Finding:
 class Outcome:
     """What became of a check.
 
-    ``intervals`` counts those that it rests on, each of which may miss the truth by chance.
+    ``chance`` is that with which it would be contradicted if it were true, but at the edge.
     ``deciding`` labels the rows that decide, where these are not all that were read.
     """
 
     verdict: str
     measured: str
-    intervals: int = 0
+    chance: float = 0.0
     deciding: pd.Index | None = None
 
 
@@ -112,18 +109,29 @@ def outcome(findings: Sequence[Finding], share: float = 1.0, unit: str = "groups
         text = f"{sides[HOLDS]} of {len(findings)} {unit}" + (f"; {text}" if text else "")
     if verdict == UNDECIDED:
         undecided = [one.margin for one in findings if one.margin.verdict == UNDECIDED]
-        text += f"; {_needed(undecided)}"
-    intervals = sum(finding.margin.has_interval for finding in findings)
-    return Outcome(verdict, text, intervals, told.rows)
+        text += _needed(undecided)
+    return Outcome(verdict, text, _chance(findings, share), told.rows)
+
+
+def _chance(findings, share):
+    """How often chance contradicts: all share one level, or too many for a share must miss."""
+    # scipy.stats.binom.sf is this function; see kronbench.intervals
+    from scipy.special import bdtrc
+
+    misses = [finding.margin.miss for finding in findings if finding.margin.miss]
+    if share == 1 or not misses:
+        return max(misses, default=0.0)
+    spare = len(findings) - math.ceil(share * len(findings))
+    return float(bdtrc(spare, len(misses), max(misses))) if len(misses) > spare else 0.0
 
 
 def _needed(undecided):
     """How many repeats would decide them all."""
     if any(np.isinf(margin.high) for margin in undecided):
-        return "a second split would tell its chance"
+        return "; a second split would tell its chance"
     if any(np.isnan(margin.needed) for margin in undecided):
-        return "its repeats reach to both sides"
+        return ""
     needed = max(margin.needed for margin in undecided)
     if np.isinf(needed):
-        return "no number of repeats of such splits would decide it"
-    return f"about {needed:,.0f} repeats would decide it"
+        return "; no number of repeats of such splits would decide it"
+    return f"; about {needed:,.0f} repeats would decide it"

@@ -19,16 +19,18 @@ from kronbench.reference.verdicts import (
     CONTRADICTED,
     FIELD,
     HOLDS,
+    NEW_DATA,
     NOT_RUN,
     OURS,
     PAPER,
+    THESE_DATA,
     UNDECIDED,
     UNTESTED,
     VERDICTS,
 )
 from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
-from kronbench.report.claims import Verdict, evaluate, headlines
+from kronbench.report.claims import Verdict, control, evaluate, headlines
 from kronbench.report.outcomes import Outcome
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
@@ -44,6 +46,12 @@ _CAUSES = {
     "setting": "a choice that is not printed",
     "unknown": "unknown",
 }
+_TITLES = {
+    PAPER: "claims of the papers",
+    FIELD: "claims of the field",
+    OURS: "claims of our own",
+}
+_ASKS = {THESE_DATA: "on these data", NEW_DATA: "for new data"}
 _FOLDED = (HOLDS, UNTESTED)  # below an item: no reader has to act on these
 
 
@@ -74,9 +82,9 @@ def write_report(plan: Plan) -> str:
         "plan": plan,
         "missing": missing,
         "groups": {
-            "claims of the papers": [v for v in verdicts if v.whose == PAPER],
-            "claims of the field": [v for v in verdicts if v.whose == FIELD],
-            "claims of our own": [v for v in verdicts if v.whose == OURS],
+            f"{title}, {where}": [v for v in verdicts if (v.whose, v.asks) == (whose, asks)]
+            for whose, title in _TITLES.items()
+            for asks, where in _ASKS.items()
         },
         "resting": resting,
         "surrogates": sorted(
@@ -96,8 +104,10 @@ def write_report(plan: Plan) -> str:
         verdicts=sorted(verdicts, key=_as_told),
         order=VERDICTS,
         causes=_CAUSES,
+        asks=_ASKS,
         folded=_FOLDED,
         chance=_chance(verdicts),
+        control=control(statements.claims, plan),
         headlines=headlines(statements.headlines, plan),
         inconsistencies=statements.inconsistencies,
         moved=None if moved is None else [str(m) for m in moved if not m.timed],
@@ -166,13 +176,10 @@ def _finished_part(statements, plan):
 
 
 def _chance(verdicts):
-    """Contradicted by intervals, all that rest on intervals, and how many chance alone would.
-
-    At the edge of being true, half of the misses of an interval are on the contradicting side.
-    """
-    resting = [verdict for verdict in verdicts if verdict.intervals and verdict.whose == PAPER]
+    """Contradicted by intervals, all that rest on intervals, and how many chance alone would."""
+    resting = [verdict for verdict in verdicts if verdict.chance and verdict.whose == PAPER]
     contradicted = sum(verdict.verdict == CONTRADICTED for verdict in resting)
-    return contradicted, len(resting), sum(1 - 0.975**verdict.intervals for verdict in resting)
+    return contradicted, len(resting), sum(verdict.chance for verdict in resting)
 
 
 def _entry(item: Item, verdicts: list[Verdict]) -> dict:
