@@ -1,4 +1,4 @@
-"""The picture in the README; ``python docs/first_screen.py``, after ``kronbench page --scale paper``.
+"""The picture in the README: ``kronbench page --scale paper``, ``python docs/first_screen.py``.
 
 The verdicts that it shows are kept in the file, which a test compares with the accepted ones.
 """
