@@ -199,7 +199,7 @@ def test_a_lost_table_makes_its_item_missing_and_its_claims_untested(plan):
     files_of(plan, plan.items[0], "Ki")[0].unlink()
     summary = accepted_page.draw_accepted(plan)
     assert "missing: airola figure-3\n" in summary
-    assert "claims of the papers: 1 not tested" in summary
+    assert "claims of the papers, on these data: 1 not tested" in summary
     assert main(["page", "--scale", "middle"]) == 2
 
 
@@ -390,16 +390,15 @@ def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(tmp_path):
     rows = [
         ("a", "airola", "paper", "holds"),
         ("b", "airola", "paper", "contradicted"),
-        ("c", "airola", "paper", "undecided", "new data"),
-        ("d", "airola", "ours", "undecided", "new data"),
+        ("c", "airola", "paper", "undecided"),
+        ("d", "airola", "ours", "undecided"),
         ("e", "airola", "ours", "holds"),
         ("f", "performance", "ours", "undecided"),
         ("g", "field", "field", "contradicted"),
     ]
-    verdicts = pd.DataFrame(rows, columns=["id", "paper", "whose", "verdict", "asks"])
-    verdicts = verdicts.fillna({"asks": "these data"}).assign(
-        item="figure-1", timing=False, cause="", measured="1"
-    )
+    verdicts = pd.DataFrame(rows, columns=["id", "paper", "whose", "verdict"])
+    verdicts["asks"] = ["new data" if name in "cd" else "these data" for name in verdicts["id"]]
+    verdicts = verdicts.assign(item="figure-1", timing=False, cause="", measured="1")
     verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
     machine = {"cpu": "a cpu", "cores": 2, "last": "2026-11-21T20:00:00"}
     (tmp_path / "machine.json").write_text(json.dumps(machine))

@@ -1,5 +1,7 @@
 """Checks of numbers and comparisons, each on both sides of a bound and in between."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,6 +157,36 @@ def test_a_printed_number_comes_out_as_one_more_draw_of_one_method(
     frame = pd.DataFrame({"method": ["a", "b"], "dataset": "Ki", "ours": [ours, 0.9], "±": half,
                           "draws": 10, "paper": printed_numbers})  # fmt: skip
     assert verdict(checks.one_more_draw, frame, names=["a"], **DRAW) == expected
+
+
+def test_a_swapped_number_rarely_comes_out_and_a_true_one_is_rarely_contradicted():
+    rng = np.random.default_rng(3)
+    wrong, right = Counter(), Counter()
+    for _ in range(100):
+        truth = rng.uniform(0.6, 0.9, 5)
+        frame = drawn(rng, truth, noise=0.01)
+        names = list(frame["method"])
+        wrong.update(checks.swapped(frame, names=names, **DRAW))
+        right.update(verdict(checks.one_more_draw, frame, names=[name], **DRAW) for name in names)
+    assert wrong[HOLDS] < 0.1 * wrong.total() < wrong[CONTRADICTED]
+    assert right[CONTRADICTED] < 0.06 * right.total()
+    assert right[HOLDS] > 0.3 * right.total()
+
+
+def test_all_groups_share_the_level_and_a_false_one_rarely_holds():
+    rng = np.random.default_rng(4)
+    found = {0.0: Counter(), -1.0: Counter()}
+    arguments = {"value": "auc", "by": ["group"], "bound": 0, "spread": {"over": ["draw"]}}
+    for _ in range(200):
+        frame = pd.DataFrame({"group": np.repeat(range(12), 6), "draw": np.tile(range(6), 12)})
+        noise = rng.standard_normal(len(frame))
+        # all at the edge; then one at the edge, which is all that is false, and the others sure
+        found[0.0][verdict(checks.at_least, frame.assign(auc=noise), **arguments)] += 1
+        sure = np.where(frame["group"] == 0, noise, 100 + noise)
+        found[-1.0][verdict(checks.at_least, frame.assign(auc=sure), **arguments)] += 1
+    # unshared intervals would contradict 1 - 0.975^12 = 26 % of the first
+    assert found[0.0][CONTRADICTED] < 0.06 * 200
+    assert 0 < found[-1.0][HOLDS] < 0.06 * 200
 
 
 def test_reaches_and_mostly_at_least():

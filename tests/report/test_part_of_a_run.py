@@ -74,7 +74,7 @@ def test_no_claim_of_a_paper_speaks_of_own_data(plan, statements):
     item = plan.item("airola", "figure-3")
     finish(item, source="own", auc=0.1)
     summary = write_report(plan)
-    assert "claims of the papers: 1 holds" in summary
-    assert "claims of our own: 1 contradicted" in summary
+    assert "claims of the papers, on these data: 1 holds" in summary
+    assert "claims of our own, on these data: 1 contradicted" in summary
     page = (plan.report / "part.html").read_text()
     assert f"Own data, of which no paper speaks: {item.parts[0]}." in page

@@ -56,7 +56,7 @@ def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 items rendered" in done.stdout
-    assert "claims of the papers: 2 holds, 1 contradicted" in done.stdout
+    assert "claims of the papers, on these data: 2 holds, 1 contradicted" in done.stdout
     results = tmp_path / "results" / "smoke-with-aeberhard" / "aeberhard"
     shown = pd.read_csv(results / "table-1.csv").set_index("method")
     # 170 of 178 wines, where the repository quotes 171

@@ -18,7 +18,6 @@ yields a ``Finding`` for each group, of which ``judges`` makes an ``Outcome``. A
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterator
 
@@ -73,7 +72,8 @@ def judges(
             findings = list(find(frame, **_at_level(arguments, 1 - 0.05 / sharing)))
             wide = outcome(findings, share, unit)
             text = f"{wide.measured}; {sharing} intervals share the 5 %"
-            return dataclasses.replace(wide, measured=text, chance=found.chance)
+            verdict = CONTRADICTED if wide.verdict == CONTRADICTED else UNDECIDED
+            return Outcome(verdict, text, found.chance, wide.deciding)
 
         check.rows_read = rows_read
         CHECKS[find.__name__] = check
