@@ -53,5 +53,6 @@ def test_a_mean_is_stated_with_its_interval_or_says_that_it_has_none():
     # Student's factor for two values is tan(0.475 pi) = 12.706, times 0.25
     assert stated(values, FOLDS) == "0.5 (95 % interval -2.677 to 3.677, 2 folds)"
     half = half_width(values, 0.0, 0.99)
+    assert stated(values, {"over": ["trained_on"]}).endswith("2 repeats)")
     told = stated(values, {"over": ["split"], "level": 0.99})
     assert told == f"0.5 (99 % interval {0.5 - half:.4g} to {0.5 + half:.4g}, 2 splits)"

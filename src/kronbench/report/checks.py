@@ -399,7 +399,7 @@ def leads(frame, *, value, among, leader, by, over=None, slack=0.0, spread=None)
 
 
 @judges()
-def beaten(frame, *, value, among, name, by, spread=None):
+def beaten(frame, *, value, among, name, by, spread=None, share=1.0):
     """In each group another one has a larger mean of ``value`` than ``among`` = ``name``.
 
     The one with the largest mean lead is compared, paired as in ``leads``. Where none is ahead, a

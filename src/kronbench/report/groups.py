@@ -84,6 +84,8 @@ def stated(values: pd.Series, spread: Mapping | None) -> str:
     half = half_width(values, spread.get("test_over_train", 0.0), level)
     if np.isnan(half):
         return f"{mean:.4g} (one split: no spread)"
-    counted = f"{spread['over'][0]}s" if len(spread["over"]) == 1 else "repeats"
+    names = spread["over"]
+    plain = len(names) == 1 and "_" not in names[0]
+    counted = f"{names[0]}s" if plain else "repeats"
     interval = f"{mean - half:.4g} to {mean + half:.4g}"
     return f"{mean:.4g} ({100 * level:.4g} % interval {interval}, {len(values)} {counted})"
