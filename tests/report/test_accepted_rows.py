@@ -88,6 +88,7 @@ def test_printed_numbers_swapped_among_methods_rarely_come_out():
         check = dict(claim.get("check", {}))
         if check.pop("kind", None) == "one_more_draw":
             frame = read(claim, claim["paper"], folder)
-            pairs.update(swapped(frame.query(check.pop("where")), **check))
+            if frame is not None:  # an item that was not accepted yet
+                pairs.update(swapped(frame.query(check.pop("where")), **check))
     assert pairs.total() >= 50
     assert pairs["holds"] <= 0.1 * pairs.total()
