@@ -80,7 +80,7 @@ def draw(seed, m, q, share, levels, stack=()):
     return labels, np.round(scores * levels) / levels if levels else scores
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cases)
 def test_macro_auc_is_the_mean_of_scikit_learns(case):
     labels, scores = draw(*case)
@@ -93,7 +93,7 @@ def test_macro_auc_is_the_mean_of_scikit_learns(case):
             assert np.isnan(macro_auc(labels, scores, axis))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cases)
 def test_micro_auc_is_scikit_learns_of_all_entries(case):
     labels, scores = draw(*case)

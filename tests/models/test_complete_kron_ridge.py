@@ -41,7 +41,7 @@ def test_closed_form_solves_the_dense_system(problem, log_reg):
 
 
 @pytest.mark.parametrize("setting", "ABCD")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(problems, st.floats(-3, 3))
 def test_leave_one_out_is_retraining(setting, problem, log_reg):
     K, G, Y = make_problem(*problem)

@@ -21,7 +21,10 @@ from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.models._label_matrix_model import LabelMatrixModel
 from kronbench.models._parameters import CheckedParameters
 
-REALS = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16".split()
+# Each kind of number, with the narrowest, which overflow first, and the widest
+REALS = "bool int8 uint8 int32 int64 uint64 float16".split()
+SPARSE_REALS = "bool int8 uint8 int64".split()
+INDICES = "int8 uint8 int32 uint64".split()
 LABELS = np.random.default_rng(5).integers(2, size=289)
 
 
@@ -160,17 +163,11 @@ def outcome(example, as_given, index="int64"):
 @every
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_features_of_any_real_type_are_their_float64_copy(example, form):
-    for name in REALS:
-        if name == "float16" and form is not np.asarray:
-            continue  # scipy has none
-
-        def given(X, name=name):
-            return form(X.astype(name))
-
-        def copied(X, name=name):
-            return form(X.astype(name).astype(np.float64))
-
-        found, expected = outcome(example, given), outcome(example, copied)
+    as_numbers = outcome(example, lambda X: form(X.astype(np.float64)))
+    as_bits = outcome(example, lambda X: form(X.astype(bool).astype(np.float64)))
+    for name in REALS if form is np.asarray else SPARSE_REALS:
+        found = outcome(example, lambda X, name=name: form(X.astype(name)))
+        expected = as_bits if name == "bool" else as_numbers
         np.testing.assert_array_equal(found, expected, err_msg=name)
         assert found.dtype == expected.dtype
 
@@ -180,10 +177,9 @@ def test_indices_of_any_integer_type_are_their_int64_copy(example):
     if example[1] is of_rows:
         pytest.skip("has no indices")
     expected = outcome(example, np.float64)
-    for name in REALS:
-        if "int" in name:
-            found = outcome(example, np.float64, name)
-            np.testing.assert_array_equal(found, expected, err_msg=name)
+    for name in INDICES:
+        found = outcome(example, np.float64, name)
+        np.testing.assert_array_equal(found, expected, err_msg=name)
 
 
 def misfits(constraints):

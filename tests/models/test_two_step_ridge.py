@@ -76,7 +76,7 @@ def test_theorem_3_new_pairs_by_least_squares_with_delta_kernels(problem, log_ro
 
 
 @pytest.mark.parametrize("setting", "ABCD")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(problems, st.floats(-3, 3), st.floats(-3, 3))
 def test_leave_one_out_is_retraining(setting, problem, log_row, log_col):
     K, G, Y = make_problem(*problem)

@@ -2,8 +2,6 @@
 
 import os
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +15,7 @@ from kronbench.models import KronRidgeCV
 from kronbench.own_pairs.predictions import as_text, printed, score_file
 from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of, candidates
-from tests.own_pairs.test_tutorial import ROOT, run, same
+from tests.own_pairs.test_tutorial import ROOT, run, same, typed
 
 
 @pytest.fixture(scope="module")
@@ -167,13 +165,11 @@ def test_the_page_shows_what_comes_out(davis, tmp_path):
     """docs/field.md: the programs that it tells to save, and each command, as they stand."""
     text = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
     for program in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        run(tmp_path, [sys.executable, "-c", program])
+        run(tmp_path, program)
     assert len((tmp_path / "test.csv").read_text().splitlines()) == 5010 + 1
     (shown,) = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
     command, *expected = shown.splitlines()
-    program = f"{shlex.quote(sys.executable)} -m kronbench"
-    command = command.removeprefix("$ ").replace("kronbench", program, 1)
-    printed = run(tmp_path, ["bash", "-c", command]).splitlines()
+    printed = typed(tmp_path, command.removeprefix("$ ")).splitlines()
     assert len(printed) == len(expected), printed
     for got, line in zip(printed, expected, strict=True):
         assert same(got, line), f"{got}\n{line}"

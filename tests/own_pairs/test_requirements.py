@@ -28,9 +28,9 @@ def folder(tmp_path):
 @pytest.mark.parametrize("solver", ["KronRidge", "KronSVM"])
 def test_the_memory_told_is_that_of_a_fit_and_of_its_predictions(solver, product):
     rng = np.random.default_rng(0)
-    rows, cols = rng.standard_normal((1500, 3)), rng.standard_normal((700, 2))
-    cells = np.sort(rng.choice(1500 * 700, 60_000, replace=False))
-    pairs = PairData(rows, cols, *np.divmod(cells, 700))
+    rows, cols = rng.standard_normal((900, 3)), rng.standard_normal((420, 2))
+    cells = np.sort(rng.choice(900 * 420, 22_000, replace=False))
+    pairs = PairData(rows, cols, *np.divmod(cells, 420))
     y = np.where(rng.random(len(pairs)) < 0.5, 1.0, -1.0)
     recipe = Recipe(solver, {**GAUSSIAN, "product": product, "max_iter": 2})
     recipe.fit(pairs[:100], y[:100])  # what is compiled and loaded is no part of it
@@ -40,7 +40,7 @@ def test_the_memory_told_is_that_of_a_fit_and_of_its_predictions(solver, product
         fitted = recipe.fit(pairs, y)
         fit = tracemalloc.get_traced_memory()[1]
         tracemalloc.reset_peak()
-        fitted.scores(pairs[:30_000])
+        fitted.scores(pairs[:11_000])
         prediction = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -1,5 +1,7 @@
 """docs/own-pairs.md: what it tells to type is run, and what it prints is what comes out."""
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kronbench.cli import main
 from tests.docs.pages import blocks as blocks_of
 from tests.own_pairs.problem import arguments, tables
 
@@ -20,13 +23,32 @@ def blocks(kind):
     return re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)
 
 
-def run(folder, command):
+def started(folder, command):
+    """What a process prints."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     ended = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
     )
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
+
+
+def printed_in(folder, work):
+    """What a function prints in a folder."""
+    out = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out):
+        assert not work()
+    return out.getvalue()
+
+
+def run(folder, program):
+    return printed_in(folder, lambda: exec(program, {"__name__": "__main__"}))
+
+
+def typed(folder, command):
+    if command.startswith("kronbench "):
+        return printed_in(folder, lambda: main(shlex.split(command)[1:]))
+    return started(folder, ["bash", "-c", command])
 
 
 def same(printed, shown):
@@ -47,7 +69,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tutorial")
     for program in blocks("python"):
         if ".to_csv(" in program:  # the tables that the commands take
-            run(folder, [sys.executable, "-c", program])
+            run(folder, program)
     return folder
 
 
@@ -61,12 +83,7 @@ def test_the_commands_print_what_is_shown(folder):
             continue
         end = next((k for k in range(position + 1, len(lines)) if lines[k] in commands), None)
         shown = lines[position + 1 : end]
-        command = line.removeprefix("$ ")
-        if command.startswith("kronbench "):
-            command = command.replace(
-                "kronbench", f"{shlex.quote(sys.executable)} -m kronbench", 1
-            )
-        printed = run(folder, ["bash", "-c", command]).splitlines()
+        printed = typed(folder, line.removeprefix("$ ")).splitlines()
         assert len(printed) == len(shown), printed
         for got, expected in zip(printed, shown, strict=True):
             assert same(got, expected), f"{got}\n{expected}"
@@ -74,7 +91,7 @@ def test_the_commands_print_what_is_shown(folder):
 
 def test_the_same_in_python(folder):
     (program,) = (block for block in blocks("python") if "in settings(" in block)
-    printed = run(folder, [sys.executable, "-c", program])
+    printed = run(folder, program)
     told = re.search(r"means of the first table: (.*)\.", TEXT)[1]
     areas = [float(line.split()[1]) for line in printed.splitlines()]
     assert areas == pytest.approx([float(part) for part in re.findall(r"\.\d+", told)], abs=0.002)
@@ -85,7 +102,7 @@ def test_what_else_is_told_in_python(folder):
     shown = re.findall(rf"```python\n{block}\n\n```text\n{block}", TEXT, re.DOTALL)
     assert len(shown) == 5
     for program, expected in shown:
-        printed = run(folder, [sys.executable, "-c", program]).splitlines()
+        printed = run(folder, program).splitlines()
         for got, line in zip(printed, expected.splitlines(), strict=True):
             assert same(got, line), f"{got}\n{line}"
 
@@ -97,11 +114,11 @@ def test_the_commands_without_output_run_in_small(tmp_path):
     words = shlex.split(evaluate)
     at = words.index("...")
     words[at : at + 1] = [*arguments(tmp_path), "--splits", "2", "--repeats", "1"]
-    printed = run(tmp_path, [sys.executable, "-m", *words])
+    printed = printed_in(tmp_path, lambda: main(words[1:]))
     assert "B  new rows" in printed
 
     (write,) = (program for program in blocks("python") if "assay.csv" in program)
-    run(tmp_path, [sys.executable, "-c", write])
-    printed = run(tmp_path, [sys.executable, "-m", *shlex.split(fit)])
+    run(tmp_path, write)
+    printed = started(tmp_path, [sys.executable, "-m", *shlex.split(fit)])
     assert "100 row landmarks miss" in printed
     assert (tmp_path / "low-rank.kron").exists()
