@@ -1,5 +1,6 @@
 """The commands against the same work by hand."""
 
+import functools
 import json
 import re
 import signal
@@ -296,7 +297,11 @@ def test_an_interrupt_is_one_line(tmp_path):
     tables(tmp_path)
     command = [sys.executable, "-m", "kronbench", "evaluate", *arguments(tmp_path)]
     command += ["--solver", "KronSVM", "--select", "--setting", "D", "--repeats", "50"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    # What a shell runs in the background ignores the signal, as do all its children
+    interruptible = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
+    ) as process:
         seen = ""
         while "fit/s" not in seen and "s/fit" not in seen:
             seen += process.stderr.read(1)
