@@ -43,7 +43,7 @@ def test_products_and_each_named_solver_are_warmed_up_once(outside):
     ("name", "where", "kernel"),
     [
         ("PairKNN", pair_knn, "_search"),
-        ("PairLibSVM", pair_libsvm, "_fill_nodes"),
+        ("PairLibSVM", pair_libsvm, "svm_problem"),
         ("CompleteKronRidge", adi_nodes, "_next_factors"),
         ("KronSVM", panel_loops, "accumulate"),
         ("KronRidge", panel_loops, "contract"),
