@@ -63,7 +63,7 @@ def _of_paper(verdicts: pd.DataFrame, claims: dict) -> Iterator[str]:
                 yield f"### {verdict.capitalize()}{whose}\n"
                 yield from (_line(claims[name], row) for name, row in found.iterrows())
                 yield ""
-    untested = verdicts.loc[verdicts["verdict"] == UNTESTED, "measured"].str.partition(":")[0]
+    untested = verdicts.loc[verdicts["verdict"] == UNTESTED, "measured"].str.split(":").str[0]
     if len(untested):
         reasons = untested.value_counts()
         said = (f"{_plain(reason)} ({count})" for reason, count in reasons.items())

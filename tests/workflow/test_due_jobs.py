@@ -135,7 +135,7 @@ EDITS = {
             "src/kronbench/papers/airola/measure/scaling.py": code,
             "src/kronbench/models/lssvm.py": code,
         },
-        measured(lambda item: item.experiment in ("scaling", "minimal_rank")),
+        measured(lambda item: item.experiment in ("scaling", "minimal_rank", "repeated_ranks")),
     ),
     "the runner": (
         {"src/kronbench/runner/job.py": code},
