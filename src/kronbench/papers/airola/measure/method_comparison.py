@@ -101,12 +101,8 @@ def splits(spec, data):
             else:
                 pairs, y = _board(spec, data.name, "training", number, m=m)
             test_set = partial(_board, spec, data.name, number)
-            yield (
-                number,
-                pairs,
-                y.astype(np.int8),
-                test_set,
-            )  # 10 MB for ten million labels, not 80
+            # 10 MB for ten million labels, not 80
+            yield number, pairs, y.astype(np.int8), test_set
             del pairs, y  # before the next ones are made
         return
     pairs, y, parts = zero_shot_splits(spec, data, generator(spec["seed"], "split", data.name))
