@@ -136,7 +136,7 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	@touch $@
 
 lock:
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra test --no-header pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra suite --extra rivals --extra test --no-header pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --constraint requirements.lock --group pyproject.toml:docs --no-header -o docs/requirements.lock
 	sed -i '/^ *# pinned as in requirements.lock/q' environment.yml
 	sed -nE 's/^([a-z0-9][^ ]*==[^\\]*[^ \\]) *\\?$$/      - "\1"/p' requirements.lock >> environment.yml
