@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import kronbench
-from kronbench.errors import InputError, printable
+from kronbench.errors import InputError, extra_for, printable
 from kronbench.files import os_error_advice
 from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.runner.end_with_workflow import exit_with_parent
@@ -42,7 +42,8 @@ def main(argv: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
     try:
-        return arguments.function(arguments) or 0
+        with extra_for("this command"):
+            return arguments.function(arguments) or 0
     except InputError as error:
         print(f"kronbench: error: {error}", file=sys.stderr)
         return 2

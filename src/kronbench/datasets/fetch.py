@@ -23,7 +23,7 @@ from urllib.request import url2pathname
 
 from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry
-from kronbench.errors import WITH_ADVICE, InputError
+from kronbench.errors import WITH_ADVICE, InputError, extra_for
 from kronbench.files import sweep, temporary_prefix, write_text
 from kronbench.resources import cache_folder, without_credentials
 
@@ -231,7 +231,8 @@ def _note(cached):
 
 def _download(entry, addresses, cached, tried, damaged):
     """The first good copy among the addresses, moved into the cache in place of damaged ones."""
-    from kronbench.datasets import transfer  # most files are at hand; requests takes 0.12 s
+    with extra_for("a download"):  # most files are at hand, without it
+        from kronbench.datasets import transfer
 
     wrong = None
     sweep(cached.parent, "download")
