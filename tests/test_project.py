@@ -23,7 +23,7 @@ FLOORS = {
     "pairs": {"linalg"},
     "class_tree": {"linalg"},
     "datasets": {"linalg", "pairs"},
-    "evaluation": {"pairs", "class_tree"},
+    "evaluation": {"linalg", "pairs", "class_tree"},
     "models": {"linalg", "pairs", "class_tree", "evaluation"},
     "runner": {"linalg", "pairs", "datasets", "evaluation"},
     "own_pairs": {"linalg", "pairs", "datasets", "evaluation", "models", "runner"},

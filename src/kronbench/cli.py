@@ -129,6 +129,8 @@ def _add_own_pairs(add):
     evaluate("--setting", choices=[*"ABCD", "all"], default="all", help=new)
     evaluate("--splits", type=_positive, default=3, help="number of folds (default: 3)")
     evaluate("--repeats", type=_positive, default=5, help="times to redraw them (default: 5)")
+    text = "keep new vertices that similarities from S on connect in one fold; their leak is told"
+    evaluate("--similarity", type=float, metavar="S", help=text)
     fit("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {new}")
     fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
     predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
@@ -262,6 +264,7 @@ def _evaluate(arguments):
         settings="ABCD" if arguments.setting == "all" else arguments.setting,
         n_splits=arguments.splits,
         n_repeats=arguments.repeats,
+        similarity=arguments.similarity,
         **_recipe(arguments),
     )
     from kronbench.own_pairs.evaluate import as_text
