@@ -106,8 +106,8 @@ compare: $(VENV)/ready
 archive: $(VENV)/ready
 	@$(BIN)/kronbench archive results/$(SCALE) -o results/kronbench-$(SCALE).zip
 
-# The wheel made of the source archive is the wheel; installed alone, with the packages of .venv but
-# without the checkout, it runs in another folder.
+# The wheel made of the source archive is the wheel; with the packages of .venv but without the
+# checkout, it runs in another folder; with what it requires alone, so does the core.
 dist: $(VENV)/ready
 	@version=v$$($(BIN)/python -c 'import importlib.metadata as m; print(m.version("kronbench"))'); \
 		test "$(or $(TAG),$$version)" = "$$version" || { echo "the tag $(TAG) is not the version $$version"; exit 1; }
@@ -123,6 +123,10 @@ dist: $(VENV)/ready
 		> "$$(.venv-dist/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/locked.pth"
 	@folder=$$(mktemp -d) && cp tests/installed.py $$folder && cd $$folder && \
 		env -u PYTHONPATH "$(CURDIR)/.venv-dist/bin/python" installed.py "$(CURDIR)/src" && rm -r $$folder
+	@$(PYTHON) -m venv --clear .venv-dist
+	@.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	@folder=$$(mktemp -d) && cp tests/core_alone.py $$folder && cd $$folder && \
+		env -u PYTHONPATH "$(CURDIR)/.venv-dist/bin/python" core_alone.py && rm -r $$folder
 	@cd dist && sha256sum kronbench-* > SHA256SUMS && cat SHA256SUMS
 
 $(VENV)/ready: requirements.lock pyproject.toml
@@ -136,7 +140,7 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	@touch $@
 
 lock:
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra test --no-header pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra suite --extra rivals --extra test --no-header pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --constraint requirements.lock --group pyproject.toml:docs --no-header -o docs/requirements.lock
 	sed -i '/^ *# pinned as in requirements.lock/q' environment.yml
 	sed -nE 's/^([a-z0-9][^ ]*==[^\\]*[^ \\]) *\\?$$/      - "\1"/p' requirements.lock >> environment.yml

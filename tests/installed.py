@@ -1,4 +1,4 @@
-"""What ``make dist-test`` runs with the installed package, in a folder away from the checkout."""
+"""What ``make dist`` runs with the installed package, in a folder away from the checkout."""
 
 import pkgutil
 import subprocess

@@ -13,6 +13,7 @@ import kronbench
 import kronbench.papers
 from kronbench.reference.accept import README_SCALE, verdict_matrix
 from kronbench.report.config_manual import SCHEMAS, manual
+from kronbench.runner.items import load_scales
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
@@ -23,7 +24,7 @@ FLOORS = {
     "pairs": {"linalg"},
     "class_tree": {"linalg"},
     "datasets": {"linalg", "pairs"},
-    "evaluation": {"pairs", "class_tree"},
+    "evaluation": {"linalg", "pairs", "class_tree"},
     "models": {"linalg", "pairs", "class_tree", "evaluation"},
     "runner": {"linalg", "pairs", "datasets", "evaluation"},
     "own_pairs": {"linalg", "pairs", "datasets", "evaluation", "models", "runner"},
@@ -142,6 +143,15 @@ def test_the_lock_has_hashes_and_no_address():
     assert "--index" not in lock
     for block in re.split(r"\n(?=[a-z0-9])", lock):
         assert "--hash=sha256:" in block
+
+
+def test_the_manifest_for_a_codecheck_has_the_page_and_every_item():
+    (plan,) = [plan for plan in load_scales() if plan.scale == "default"]
+    text = (ROOT / "codecheck.yml").read_text(encoding="utf-8")
+    assert text.startswith("---\n")
+    listed = [entry["file"] for entry in yaml.safe_load(text)["manifest"]]
+    page = "results/default/report/index.html"
+    assert listed == [page, *(str(item.target) for item in plan.items)]
 
 
 def test_what_runs_elsewhere_is_in_the_makefile():

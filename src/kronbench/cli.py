@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import kronbench
-from kronbench.errors import InputError, printable
+from kronbench.errors import InputError, extra_for, printable
 from kronbench.files import os_error_advice
 from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.runner.end_with_workflow import exit_with_parent
@@ -42,7 +42,8 @@ def main(argv: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
     try:
-        return arguments.function(arguments) or 0
+        with extra_for("this command"):
+            return arguments.function(arguments) or 0
     except InputError as error:
         print(f"kronbench: error: {error}", file=sys.stderr)
         return 2
@@ -128,6 +129,8 @@ def _add_own_pairs(add):
     evaluate("--setting", choices=[*"ABCD", "all"], default="all", help=new)
     evaluate("--splits", type=_positive, default=3, help="number of folds (default: 3)")
     evaluate("--repeats", type=_positive, default=5, help="times to redraw them (default: 5)")
+    text = "keep new vertices that similarities from S on connect in one fold; their leak is told"
+    evaluate("--similarity", type=float, metavar="S", help=text)
     fit("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {new}")
     fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
     predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
@@ -261,6 +264,7 @@ def _evaluate(arguments):
         settings="ABCD" if arguments.setting == "all" else arguments.setting,
         n_splits=arguments.splits,
         n_repeats=arguments.repeats,
+        similarity=arguments.similarity,
         **_recipe(arguments),
     )
     from kronbench.own_pairs.evaluate import as_text

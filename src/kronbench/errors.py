@@ -1,12 +1,24 @@
-"""The one error that users are meant to read, and the check of a weight or a width."""
+"""The one error that users are meant to read, and what often raises it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 from numbers import Real
 
 LONGEST = 400  # characters of a message
 WITH_ADVICE = 2000  # of one that says what was tried and what to do, with paths and addresses
+
+# The modules of each extra of the package.
+_EXTRAS = {
+    "suite": (
+        *("jinja2", "jsonschema", "libsvm", "matplotlib", "requests", "rocrate", "shtab"),
+        *("snakemake", "snakemake_interface_logger_plugins", "snowballstemmer", "urllib3"),
+    ),
+    "rivals": ("hiclass", "lightgbm", "networkx"),
+    "parquet": ("pyarrow",),
+}
 
 
 class InputError(ValueError):
@@ -36,3 +48,19 @@ def check_positive(value: object, name: str, *, or_zero: bool = False) -> float:
         wanted = "nonnegative" if or_zero else "positive"
         raise InputError(f"{name}={value}: give a {wanted} number")
     return float(value)
+
+
+@contextmanager
+def extra_for(what: str) -> Iterator[None]:
+    """InputError where an import finds no module of an extra: which one ``what`` needs."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        for extra, modules in _EXTRAS.items():
+            if package in modules:
+                raise InputError(
+                    f"{what} needs {package}, which is not installed: "
+                    f"pip install 'kronbench[{extra}]'"
+                ) from None
+        raise

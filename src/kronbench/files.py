@@ -198,7 +198,8 @@ def temporary_prefix(name: str) -> str:
 
 def _short(name):
     """A name that leaves room for the rest: a file system allows 255 bytes."""
-    return name if len(os.fsencode(name)) < 100 else hashlib.md5(os.fsencode(name)).hexdigest()
+    bare = os.fsencode(name)
+    return name if len(bare) < 100 else hashlib.md5(bare, usedforsecurity=False).hexdigest()
 
 
 def sweep(folder: Path, name: str) -> None:

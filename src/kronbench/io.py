@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from kronbench.errors import InputError
+from kronbench.errors import InputError, extra_for
 
 if TYPE_CHECKING:
     import pandas as pd  # of the functions that read: names are compared without it
@@ -195,12 +195,10 @@ def _read_fps(path):
 def _read_parquet(path):
     import pandas as pd
 
+    with extra_for(path):
+        import pyarrow  # noqa: F401 (pandas' own sentence names no extra)
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
-    except ImportError:
-        raise InputError(
-            f"{path} needs pyarrow, which is not installed: install it, or give .csv or .tsv"
-        ) from None
     except (ValueError, TypeError) as error:  # pyarrow's own errors are of these kinds
         raise InputError(f"{path} is no Parquet file that can be read: {error}") from None
     return frame.rename(columns=str)

@@ -8,8 +8,6 @@ import os
 import re
 from pathlib import Path
 
-import platformdirs
-
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 
@@ -19,9 +17,9 @@ _ADDED: dict[str, Path] = {}
 
 
 def cache_folder() -> Path:
-    """``KRONBENCH_CACHE``, or the user's cache folder of this operating system."""
-    folder = os.environ.get("KRONBENCH_CACHE") or platformdirs.user_cache_path("kronbench")
-    return Path(folder).expanduser()
+    """``KRONBENCH_CACHE``, or ``kronbench`` in ``XDG_CACHE_HOME``, by default ``~/.cache``."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get("KRONBENCH_CACHE") or f"{base}/kronbench").expanduser()
 
 
 def checkout_path(*parts: str) -> Path:

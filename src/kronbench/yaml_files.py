@@ -7,10 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import yaml
 
-from kronbench.errors import InputError
+from kronbench.errors import InputError, extra_for
 from kronbench.resources import schema_path
 
 _NUMBER = re.compile(
@@ -30,6 +29,8 @@ def read_yaml(path: str | Path) -> Any:
 
 def validate(content: object, schema: str, what: str | Path) -> None:
     """Check against ``<schema>.schema.yaml``, in one sentence with the place of a fault."""
+    with extra_for(f"the check of {what}"):
+        import jsonschema
     validator = jsonschema.Draft202012Validator(read_yaml(schema_path(schema)))
     errors = validator.iter_errors(content)
     error = min(errors, key=lambda error: list(map(str, error.absolute_path)), default=None)

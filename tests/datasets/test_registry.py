@@ -6,7 +6,9 @@ from scipy import sparse
 
 from kronbench import InputError, datasets
 from kronbench.datasets import registry
+from kronbench.resources import config_path
 from kronbench.runner.provenance import data_settings
+from kronbench.yaml_files import read_yaml, validate
 
 ENTRY = {
     "title": "One",
@@ -31,6 +33,11 @@ def own(tmp_path, monkeypatch):
         return path
 
     return write
+
+
+def test_shipped_files_keep_their_schemas():
+    for name in ("datasets", "field_best"):
+        validate(read_yaml(config_path(f"{name}.yaml")), name, name)
 
 
 def test_shipped_registry_is_whole():

@@ -136,4 +136,4 @@ def test_the_paper_cites_what_its_bibliography_has():
 
 
 def test_the_readme_is_a_first_page():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120

@@ -1,13 +1,17 @@
 """Fingerprints from files, through the commands: fitted, kept sparse, and predicted."""
 
 import io
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
+from kronbench.evaluation import SimilarityKFold
+from kronbench.linalg import gram
 from kronbench.own_pairs import model_file
+from kronbench.own_pairs.tables import read_own_pairs
 from tests.own_pairs.problem import arguments, run, tables
 from tests.own_pairs.test_bad_input import file_of, refused, rewritten
 
@@ -102,3 +106,28 @@ def test_a_sparse_matrix_whose_arrays_do_not_fit_is_no_model(folder, capsys, par
     model.write_bytes(rewritten(model.read_bytes(), change))
     argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv"]
     refused(capsys, folder, "no whole model", *argv)
+
+
+def test_evaluate_keeps_similar_compounds_together(folder, capsys):
+    argv = ["evaluate", *arguments(folder, rows=folder / "fp_on.csv"), "--solver", "KronRidge"]
+    options = "--splits", 2, "--repeats", 2, "--similarity", 0.25
+    status, out, _ = run(capsys, *argv, *options, "--setting", "all", "--json")
+    assert status == 0
+    entries = {entry["setting"]: entry for entry in json.loads(out)["settings"]}
+    assert entries["A"]["leaks"] == {}
+    assert "cols.csv has features" in entries["C"]["reason"]
+    own = read_own_pairs(*(folder / f"{name}.csv" for name in ("pairs", "fp_on", "cols")))
+    splitter = SimilarityKFold(0.25, "rows", 2, 2, row_kernel="tanimoto", random_state=0)
+    leak = splitter.leak(own.data)["rows"]
+    assert 2 < leak.clusters < leak.vertices
+    assert entries["B"]["leaks"] == {"rows": leak._asdict()}
+    S = gram(own.data.row_features, kernel="tanimoto")
+    left = [
+        S[np.ix_(np.unique(own.data.rows[test]), np.unique(own.data.rows[train]))].max()
+        for train, test in splitter.split(own.data)
+    ]
+    assert leak.largest == pytest.approx(max(left))
+    _, out, _ = run(capsys, *argv, *options, "--setting", "B")
+    assert f"B: 14 rows in {leak.clusters} clusters at similarity 0.25" in out
+    status, _, err = run(capsys, *argv, *options, "--setting", "A")
+    assert (status, "give setting B, C or D" in err) == (2, True)

@@ -7,7 +7,7 @@ import pytest
 
 from kronbench import models
 from kronbench.linalg import adi_nodes, panel_loops
-from kronbench.models import pair_knn, pair_libsvm
+from kronbench.models import _libsvm_calls, pair_knn
 from kronbench.pairs import _routes
 from kronbench.runner.warm_up import warm_up
 
@@ -43,7 +43,7 @@ def test_products_and_each_named_solver_are_warmed_up_once(outside):
     ("name", "where", "kernel"),
     [
         ("PairKNN", pair_knn, "_search"),
-        ("PairLibSVM", pair_libsvm, "svm_problem"),
+        ("PairLibSVM", _libsvm_calls, "svm_problem"),
         ("CompleteKronRidge", adi_nodes, "_next_factors"),
         ("KronSVM", panel_loops, "accumulate"),
         ("KronRidge", panel_loops, "contract"),

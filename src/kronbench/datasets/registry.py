@@ -1,8 +1,8 @@
 """The registry: which files each data set is made of, where they come from, how they are checked.
 
-``config/datasets.yaml``, checked against its schema; the file named by ``KRONBENCH_REGISTRY``, and
-the ``data.yaml`` of a paper from outside, add entries of the same form, under names of their own,
-whose files lie beside them.
+``config/datasets.yaml``; the file named by ``KRONBENCH_REGISTRY``, and the ``data.yaml`` of a
+paper from outside, which are checked against its schema, add entries of the same form, under names
+of their own, whose files lie beside them.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ def _read(path):
 @functools.lru_cache(maxsize=8)
 def _read_unchanged(path, _stamp):
     content = read_yaml(path) or {}
-    validate(content, "datasets", path)
+    if path != config_path("datasets.yaml"):  # a test checks that one
+        validate(content, "datasets", path)
     lowered = _lowered(content)
     for name in content:
         if (other := lowered[name.lower()]) != name:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable
 
 import numpy as np
-import snowballstemmer
 from scipy import sparse
 
+from kronbench.errors import extra_for
+
 _WORD = re.compile(r"[a-z]{2,}")
-_PORTER = snowballstemmer.stemmer("porter")
 
 
 def stems(text: str) -> list[str]:
@@ -26,7 +26,14 @@ def stems(text: str) -> list[str]:
 def stem(word: str) -> str:
     """Stem of a lower-case word, by An algorithm for suffix stripping, Program 14(3), 1980."""
     # Porter's own program leaves words of two letters alone; the paper's rules would cut "as".
-    return _PORTER.stemWord(word) if len(word) > 2 else word
+    return _porter().stemWord(word) if len(word) > 2 else word
+
+
+@functools.cache
+def _porter():
+    with extra_for("the text of documents"):
+        import snowballstemmer
+    return snowballstemmer.stemmer("porter")
 
 
 def unit_counts(texts: Iterable[str]) -> sparse.csr_array:

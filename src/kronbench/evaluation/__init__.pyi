@@ -23,6 +23,10 @@ from .ranking import (
     ranking_areas as ranking_areas,
     roc_auc as roc_auc,
 )
+from .similarity_split import (
+    SimilarityKFold as SimilarityKFold,
+    SimilarityLeak as SimilarityLeak,
+)
 from .splits import (
     SETTINGS as SETTINGS,
     SettingKFold as SettingKFold,

@@ -21,7 +21,7 @@ SETTINGS = {
 }
 
 
-class _PairSplitter(BaseCrossValidator):
+class PairSplitter(BaseCrossValidator):
     """What all splits of pairs have: ``get_n_splits``, and ``split`` with checked pairs."""
 
     def get_n_splits(
@@ -45,7 +45,7 @@ class _PairSplitter(BaseCrossValidator):
         yield from self._split(X, y)
 
 
-class VertexDisjointKFold(_PairSplitter):
+class VertexDisjointKFold(PairSplitter):
     """Cross-validation in which training and test pairs share no vertex.
 
     Row vertices are divided at random into ``n_row_folds`` parts of nearly equal size, column
@@ -83,24 +83,30 @@ class VertexDisjointKFold(_PairSplitter):
         )
 
     def _split(self, X, y):
-        row_fold, col_fold = self.blocks(X)
-        counts = np.zeros((self.n_row_folds, self.n_col_folds), dtype=np.intp)
-        np.add.at(counts, (row_fold, col_fold), 1)
-        in_row, in_col = counts.sum(axis=1, keepdims=True), counts.sum(axis=0, keepdims=True)
-        train_counts = counts.sum() - in_row - in_col + counts
-        for name, sizes in (("test", counts), ("training", train_counts)):
-            if not sizes.all():
-                a, b = np.argwhere(sizes == 0)[0]
-                raise InputError(
-                    f"block ({a}, {b}) of the {self.n_row_folds} x {self.n_col_folds} split has "
-                    f"no {name} pairs: use fewer folds or another random_state"
-                )
-        for a, b in np.ndindex(counts.shape):
-            in_rows, in_cols = row_fold == a, col_fold == b
-            yield np.flatnonzero(~(in_rows | in_cols)), np.flatnonzero(in_rows & in_cols)
+        yield from disjoint_blocks(*self.blocks(X), (self.n_row_folds, self.n_col_folds))
 
 
-class VertexKFold(_PairSplitter):
+def disjoint_blocks(
+    row_fold: np.ndarray, col_fold: np.ndarray, shape: tuple[int, int]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(train, test) of each block of folds of pairs (n,): what trains shares no fold with it."""
+    counts = np.zeros(shape, dtype=np.intp)
+    np.add.at(counts, (row_fold, col_fold), 1)
+    in_row, in_col = counts.sum(axis=1, keepdims=True), counts.sum(axis=0, keepdims=True)
+    train_counts = counts.sum() - in_row - in_col + counts
+    for name, sizes in (("test", counts), ("training", train_counts)):
+        if not sizes.all():
+            a, b = np.argwhere(sizes == 0)[0]
+            raise InputError(
+                f"block ({a}, {b}) of the {shape[0]} x {shape[1]} split has "
+                f"no {name} pairs: use fewer folds or another random_state"
+            )
+    for a, b in np.ndindex(shape):
+        in_rows, in_cols = row_fold == a, col_fold == b
+        yield np.flatnonzero(~(in_rows | in_cols)), np.flatnonzero(in_rows & in_cols)
+
+
+class VertexKFold(PairSplitter):
     """Cross-validation in which the test pairs have new vertices on one side.
 
     The vertices of that side that occur in a pair are divided at random into ``n_splits`` parts of
@@ -134,7 +140,7 @@ class VertexKFold(_PairSplitter):
             yield np.flatnonzero(fold != part), np.flatnonzero(fold == part)
 
 
-class SettingKFold(_PairSplitter):
+class SettingKFold(PairSplitter):
     """Repeated cross-validation in one of the four settings of pairs.
 
     A pair to predict has a known row and a known column vertex (A), a new row (B), a new column
@@ -174,8 +180,8 @@ class SettingKFold(_PairSplitter):
 
     def _split(self, X, y):
         _check_setting(self.setting)
-        _check_count(self.n_repeats, "n_repeats", 1)
-        _check_count(self.n_splits, "n_splits", 2)
+        check_count(self.n_repeats, "n_repeats", 1)
+        check_count(self.n_splits, "n_splits", 2)
         rng = check_random_state(self.random_state)
         for _ in range(self.n_repeats):
             yield from self._one_repeat(X, y, seed=int(rng.randint(2**31 - 1)))
@@ -251,14 +257,15 @@ def _check_setting(setting):
         raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
 
 
-def _check_count(value, name, least):
+def check_count(value: object, name: str, least: int) -> None:
+    """InputError unless a value is a whole number of at least ``least``."""
     if not (isinstance(value, Integral) and value >= least):
         raise InputError(f"{name} is {value!r}: give a whole number, at least {least}")
 
 
 def _divide(vertices, n_folds, side, rng, name):
     """Fold of each pair when the vertices that occur are divided at random."""
-    _check_count(n_folds, name, 2)
+    check_count(n_folds, name, 2)
     occurring, position = np.unique(vertices, return_inverse=True)
     if n_folds > len(occurring):
         raise InputError(

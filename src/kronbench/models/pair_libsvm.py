@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Self
 
 import numpy as np
-from libsvm.svm import kernel_names, libsvm, svm_model, svm_node, svm_parameter, svm_problem
-from libsvm.svmutil import svm_train
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from kronbench.linalg.gram_matrix import gram
+from kronbench.errors import extra_for
 from kronbench.models._pair_classifier import PairClassifier
 from kronbench.models._parameters import POSITIVE, estimator, parameter
 from kronbench.models.kron_newton import KronNewton
@@ -65,12 +61,7 @@ class PairLibSVM(PairClassifier):
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on n pairs with labels y (n,) of two values; between quadratic and cubic in n."""
         signs = self._start_fit(X, y)
-        settings = self._settings()
-        if self.precompute:
-            settings.kernel_type = kernel_names.PRECOMPUTED
-            model = svm_train(_KernelProblem(signs, X, self.gamma), settings)
-        else:
-            model = svm_train(_problem(X, signs), settings)
+        model = _libsvm().train(self, X, signs)
         # LibSVM counts a class as positive by the order of the labels that it met
         orientation = model.get_labels()[0]
         count = (model.l,)
@@ -92,21 +83,8 @@ class PairLibSVM(PairClassifier):
     def _decision_function(self, X):
         """LibSVM's own decision values, O(s (d + r)) a pair."""
         if self._model is None:
-            self._model = _Model(self)
-        problem, value = _problem(X, np.zeros(len(X))), ctypes.c_double()
-        values = np.empty(len(X))
-        for h in range(len(X)):
-            libsvm.svm_predict_values(self._model, problem.x[h], ctypes.byref(value))
-            values[h] = value.value
-        return values
-
-    def _settings(self):
-        settings = svm_parameter("-q")
-        settings.C = 1.0 / self.reg
-        settings.gamma = self.gamma
-        settings.eps = self.tol
-        settings.cache_size = self.cache_mib
-        return settings
+            self._model = _libsvm().Model(self)
+        return self._model.values(X)
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -115,50 +93,11 @@ class PairLibSVM(PairClassifier):
         return state
 
 
-class _KernelProblem(svm_problem):
-    """LibSVM's training set of kernel values: a row holds its number, then those with all."""
-
-    def __init__(self, signs, X, gamma):
-        n = len(X)
-        self.x_space = np.empty((n, n + 2), dtype=svm_node)
-        self.x_space["index"] = np.append(np.arange(n + 1), -1)
-        values = self.x_space["value"]
-        values[:, 0] = np.arange(1, n + 1)
-        values[:, 1:-1] = 1.0
-        for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
-            vertices, position = np.unique(index, return_inverse=True)
-            K = gram(features[vertices], kernel="gaussian", gamma=gamma)
-            values[:, 1:-1] *= K[position][:, position]
-        self.l = self.n = n
-        self.y = (ctypes.c_double * n).from_buffer(np.array(signs))
-        pointers = (ctypes.POINTER(svm_node) * n)()
-        rows = self.x_space.ctypes.data + np.arange(n) * self.x_space.strides[0]
-        np.frombuffer(pointers, dtype=np.uintp)[:] = rows
-        self.x = pointers
-
-
-class _Model(svm_model):
-    """LibSVM's model rebuilt from the fitted arrays: it needs no training set."""
-
-    def __init__(self, fitted):
-        super().__init__()
-        self._support = _problem(fitted.support_pairs_, fitted.dual_coef_)  # owns the nodes
-        self.param = fitted._settings()
-        self.nr_class = 2
-        self.l = len(fitted.dual_coef_)
-        self.SV = self._support.x
-        coef = (ctypes.c_double * self.l)(*fitted.dual_coef_)
-        self.sv_coef = (ctypes.POINTER(ctypes.c_double) * 1)(coef)
-        self.rho = (ctypes.c_double * 1)(-fitted.intercept_)
-        self.label = (ctypes.c_int * 2)(1, -1)
-        self.nSV = (ctypes.c_int * 2)(self.l, 0)  # only their sum counts for two classes
-
-
-def _problem(X, signs):
-    """LibSVM's training set: it gets all features of each pair."""
-    sides = ((X.row_features, X.rows), (X.col_features, X.cols))
-    both = [sparse.csr_matrix(features, dtype=np.float64)[index] for features, index in sides]
-    return svm_problem(signs, sparse.hstack(both, format="csr"))
+def _libsvm():
+    """What calls LibSVM, imported by the fit: the class is there without it."""
+    with extra_for("PairLibSVM"):
+        from kronbench.models import _libsvm_calls
+    return _libsvm_calls
 
 
 def gaussian_svm(

@@ -12,6 +12,7 @@ from kronbench.errors import InputError
 from kronbench.evaluation import (
     SETTINGS,
     SettingKFold,
+    SimilarityKFold,
     concordance_index,
     margin_scores,
     roc_auc,
@@ -40,6 +41,7 @@ def evaluate(
     n_repeats: int,
     seed: int,
     selects: bool,
+    similarity: float | None = None,
 ) -> dict:
     """Scores with intervals in each of the settings, ready for JSON; None for what is not known.
 
@@ -50,14 +52,23 @@ def evaluate(
     ``selects`` reg and widths are chosen anew in each training set, by inner folds of the same
     setting. Of each setting ``not_scored`` counts test sets with one label in the training or the
     test pairs, ``failed`` those whose model is worse than the mean label on its training pairs.
+
+    With ``similarity`` the new vertices of B, C and D are less alike than that to any that train
+    (:class:`kronbench.evaluation.SimilarityKFold`); ``leaks`` has what is left, by side.
     """
     if selects:
         check_selects(recipe)
+    if similarity is not None and "".join(settings) == "A":
+        raise InputError("a similarity is for new vertices: give setting B, C or D")
     # all that can be wrong with the splits is told before the first fit
-    splits, impossible = {}, {}
+    splits, impossible, leaks = {}, {}, {}
     for setting in settings:
         splitter = SettingKFold(setting, n_splits, n_repeats, random_state=seed)
         try:
+            if similarity is not None and setting != "A":
+                splitter = _by_similarity(own, similarity, setting, n_splits, n_repeats, seed)
+                found = splitter.leak(own.data)
+                leaks[setting] = {side: leak._asdict() for side, leak in found.items()}
             folds = list(splitter.split(own.data, own.y))
         except InputError as error:
             impossible[setting] = str(error)
@@ -74,6 +85,7 @@ def evaluate(
     with tqdm(total=total, desc="evaluate", unit="fit") as bar:
         for setting in sorted(settings):
             entry = {"setting": setting, "test": SETTINGS[setting], "reason": None}
+            entry["leaks"] = leaks.get(setting, {})
             if setting in splits:
                 tried = replace(recipe, setting=setting)
                 entry |= _scores(used, tried, splits[setting], seed, selects, bar.update)
@@ -89,6 +101,7 @@ def evaluate(
         "scaled": list(recipe.scaled),
         "landmarks": list(recipe.landmarks),
         "selected": selects,
+        "similarity": similarity,
         "seed": seed,
         "pairs": len(own.data),
         "rows": own.data.n_rows,
@@ -113,6 +126,11 @@ def as_text(result: dict) -> str:
                 sets += f" ({entry['not_scored']} not scored: one label)"
             table.append([title, score["metric"], *cells, sets])
             title = ""
+        notes += [
+            f"{setting}: {leak['vertices']} {side} in {leak['clusters']} clusters at similarity "
+            f"{result['similarity']:g}; {leak['largest']:.4f} is left between test and training"
+            for side, leak in entry["leaks"].items()
+        ]
         if entry["failed"]:
             notes.append(
                 f"{setting}: in {entry['failed']} of {entry['test_sets']} training sets "
@@ -132,6 +150,21 @@ def as_text(result: dict) -> str:
     head = f"{result['pairs']} pairs of {result['rows']} rows and {result['cols']} columns; "
     lines = ["".join(map(str.ljust, line, [*widths, 0])).rstrip() for line in table]
     return "\n".join([f"{head}95 % intervals", "", *lines, *notes])
+
+
+def _by_similarity(own, threshold, setting, n_splits, n_repeats, seed):
+    """The splitter, by the similarities or fingerprints of the sides that are new."""
+    side, kernels = {"B": "rows", "C": "cols", "D": "both"}[setting], {}
+    for name, table in zip(("row", "col"), own.sides, strict=True):
+        if side not in (f"{name}s", "both"):
+            continue
+        if not (table.similarity or table.fingerprint):
+            raise InputError(
+                f"{table.name} has features, which say of no two vertices how alike they are: "
+                "give similarities or fingerprints, or no --similarity"
+            )
+        kernels[f"{name}_kernel"] = "precomputed" if table.similarity else "tanimoto"
+    return SimilarityKFold(threshold, side, n_splits, n_repeats, **kernels, random_state=seed)
 
 
 def _scores(own, recipe, splits, seed, selects, progress):

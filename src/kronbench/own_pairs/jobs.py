@@ -44,10 +44,11 @@ def evaluate_files(
     scale: bool = False,
     selects: bool = False,
     landmarks: tuple[int | None, int | None] = (None, None),
+    similarity: float | None = None,
 ) -> dict:
     """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`."""
     own, recipe = _read(tables, solver, assignments, scale, selects, landmarks, seed)
-    return evaluate(own, recipe, settings, n_splits, n_repeats, seed, selects)
+    return evaluate(own, recipe, settings, n_splits, n_repeats, seed, selects, similarity)
 
 
 def fit_files(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import similarities
 from kronbench.resources import config_path
-from kronbench.yaml_files import read_yaml, validate
+from kronbench.yaml_files import read_yaml
 
 
 def best_of(data: str, fold: str) -> dict | None:
@@ -14,10 +14,7 @@ def best_of(data: str, fold: str) -> dict | None:
     ``model`` are parameters of a KronRidgeCV, ``parameters`` what it chose, ``scores`` those on
     the test set.
     """
-    path = config_path("field_best.yaml")
-    content = read_yaml(path)
-    validate(content, "field_best", path)
-    return content.get(data, {}).get(fold)
+    return read_yaml(config_path("field_best.yaml")).get(data, {}).get(fold)
 
 
 def candidates(data: Dataset) -> dict[str, dict]:

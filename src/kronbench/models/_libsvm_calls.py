@@ -1,0 +1,90 @@
+"""Calls of LibSVM for ``PairLibSVM``: its training sets, settings and models."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+
+import numpy as np
+from libsvm.svm import kernel_names, libsvm, svm_model, svm_node, svm_parameter, svm_problem
+from libsvm.svmutil import svm_train
+from scipy import sparse
+
+from kronbench.linalg.gram_matrix import gram
+
+if TYPE_CHECKING:
+    from kronbench.models import PairLibSVM
+    from kronbench.pairs import PairData
+
+
+def train(estimator: PairLibSVM, X: PairData, signs: np.ndarray) -> svm_model:
+    """LibSVM's model of n pairs with signs (n,), by the parameters of a ``PairLibSVM``."""
+    settings = _settings(estimator)
+    if not estimator.precompute:
+        return svm_train(_problem(X, signs), settings)
+    settings.kernel_type = kernel_names.PRECOMPUTED
+    return svm_train(_KernelProblem(signs, X, estimator.gamma), settings)
+
+
+class _KernelProblem(svm_problem):
+    """LibSVM's training set of kernel values: a row holds its number, then those with all."""
+
+    def __init__(self, signs, X, gamma):
+        n = len(X)
+        self.x_space = np.empty((n, n + 2), dtype=svm_node)
+        self.x_space["index"] = np.append(np.arange(n + 1), -1)
+        values = self.x_space["value"]
+        values[:, 0] = np.arange(1, n + 1)
+        values[:, 1:-1] = 1.0
+        for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
+            vertices, position = np.unique(index, return_inverse=True)
+            K = gram(features[vertices], kernel="gaussian", gamma=gamma)
+            values[:, 1:-1] *= K[position][:, position]
+        self.l = self.n = n
+        self.y = (ctypes.c_double * n).from_buffer(np.array(signs))
+        pointers = (ctypes.POINTER(svm_node) * n)()
+        rows = self.x_space.ctypes.data + np.arange(n) * self.x_space.strides[0]
+        np.frombuffer(pointers, dtype=np.uintp)[:] = rows
+        self.x = pointers
+
+
+class Model(svm_model):
+    """LibSVM's model rebuilt from the fitted arrays: it needs no training set."""
+
+    def __init__(self, fitted):
+        super().__init__()
+        self._support = _problem(fitted.support_pairs_, fitted.dual_coef_)  # owns the nodes
+        self.param = _settings(fitted)
+        self.nr_class = 2
+        self.l = len(fitted.dual_coef_)
+        self.SV = self._support.x
+        coef = (ctypes.c_double * self.l)(*fitted.dual_coef_)
+        self.sv_coef = (ctypes.POINTER(ctypes.c_double) * 1)(coef)
+        self.rho = (ctypes.c_double * 1)(-fitted.intercept_)
+        self.label = (ctypes.c_int * 2)(1, -1)
+        self.nSV = (ctypes.c_int * 2)(self.l, 0)  # only their sum counts for two classes
+
+    def values(self, X: PairData) -> np.ndarray:
+        """Decision values (n,) of the pairs."""
+        problem, value = _problem(X, np.zeros(len(X))), ctypes.c_double()
+        values = np.empty(len(X))
+        for h in range(len(X)):
+            libsvm.svm_predict_values(self, problem.x[h], ctypes.byref(value))
+            values[h] = value.value
+        return values
+
+
+def _problem(X, signs):
+    """LibSVM's training set: it gets all features of each pair."""
+    sides = ((X.row_features, X.rows), (X.col_features, X.cols))
+    both = [sparse.csr_matrix(features, dtype=np.float64)[index] for features, index in sides]
+    return svm_problem(signs, sparse.hstack(both, format="csr"))
+
+
+def _settings(estimator):
+    settings = svm_parameter("-q")
+    settings.C = 1.0 / estimator.reg
+    settings.gamma = estimator.gamma
+    settings.eps = estimator.tol
+    settings.cache_size = estimator.cache_mib
+    return settings
