@@ -72,6 +72,9 @@ os.environ.update(
 )
 
 
+# Of a timed job. A cluster may be told no cores (--jobs alone): there as in the accepted runs.
+THREADS = workflow.resource_settings.cores or 2
+
 # The priority of what experiments wait for; theirs are their seconds.
 FIRST = 1_000_000
 

@@ -21,7 +21,7 @@ rule compile:
     priority: FIRST
     conda:
         "../envs/kronbench.yaml"
-    threads: lambda wildcards: workflow.cores
+    threads: THREADS
     resources:
         mem_mb=lambda wildcards, attempt: 1500 * 2 ** (attempt - 1),
         runtime=lambda wildcards, attempt: 20 * 2 ** (attempt - 1),
@@ -49,7 +49,7 @@ rule experiment:
     conda:
         "../envs/kronbench.yaml"
     # A timed job takes all cores and the resource, so that nothing runs beside it.
-    threads: lambda wildcards: workflow.cores if item_of(wildcards).timed else 1
+    threads: lambda wildcards: THREADS if item_of(wildcards).timed else 1
     resources:
         timing=lambda wildcards: int(item_of(wildcards).timed),
         # For schedulers (workflow/profiles/slurm): what the accepted run measured, with room;
