@@ -39,6 +39,11 @@ rule render:
         " --config {params.config:q} --results {params.results:q} > {log:q} 2>&1"
 
 
+# `use rule` does not hand on that it is one.
+localrules:
+    render_table,
+
+
 use rule render as render_table with:
     output:
         f"results/{PLAN.scale}/{{paper}}/{{item}}.csv",

@@ -137,7 +137,7 @@ class Item:
     @property
     def workflow_command(self) -> str:
         """The command that makes the item alone, with the data and tables that it needs."""
-        target = dataclasses.replace(self, from_accepted=False).target
+        target = dataclasses.replace(self, results=RESULTS / self.scale).target
         return f"snakemake {target} --cores all{_configfile(self.scale, self.from_accepted)}"
 
 
@@ -294,9 +294,7 @@ def load_plan(config: Mapping | str | Path) -> Plan:
 @functools.cache
 def load_scales() -> tuple[Plan, ...]:
     """The plans of the scales that the project has: the default one, and those laid over it."""
-    base = read_yaml(config_path("config.yaml"))
-    changes = [read_yaml(config_path(f"{name}.yaml")) for name in ("smoke", "paper")]
-    return tuple(load_plan(_laid_over(base, change)) for change in ({}, *changes))
+    return tuple(map(load_plan, _scales()))
 
 
 def check_scale(plan: Plan) -> None:
@@ -305,10 +303,10 @@ def check_scale(plan: Plan) -> None:
     Its results would be taken for those of the scale. Where the data come from is free: each
     table says it.
     """
-    for shipped in load_scales():
-        if shipped.scale != plan.scale:
+    for shipped in _scales():
+        if shipped["scale"] != plan.scale:
             continue
-        mine, its = dict(_flat(plan.config)), dict(_flat(shipped.config))
+        mine, its = dict(_flat(plan.config)), dict(_flat(shipped))
         for place in {**its, **mine}:
             if mine.get(place, _UNSET) != its.get(place, _UNSET) and place not in _ORIGINS:
                 raise InputError(
@@ -316,6 +314,13 @@ def check_scale(plan: Plan) -> None:
                     f"'{plan.scale}' it is {_value_at(its, place)}: give one --configfile, "
                     "and other settings a scale of their own (--config scale=NAME)"
                 )
+
+
+def _scales():
+    """The configurations of the scales that the project has."""
+    base = read_yaml(config_path("config.yaml"))
+    changes = [read_yaml(config_path(f"{name}.yaml")) for name in ("smoke", "paper")]
+    return [_laid_over(base, change) for change in ({}, *changes)]
 
 
 def measurements(plan: Plan) -> list[tuple[Item, str]]:
