@@ -16,11 +16,10 @@ ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "tests" / "paper_folder" / "aeberhard"
 pytestmark = pytest.mark.workflow
 
-# A cluster of which each node is an empty folder with what an image has, and knows no mirror. A
-# job is named by the folder of its node.
+# A cluster of which each node is an empty folder, and knows no mirror. As with Kubernetes a job gets
+# the Snakefile and the configuration from the store. It is named by the folder of its node.
 SUBMIT = """#!/bin/sh
 node=$(mktemp -d "{nodes}/XXXXXX") && cp "$1" "$node/job.sh" && cd "$node" || exit
-ln -s "{root}/Snakefile" "{root}/workflow" "{checkout}/config" .
 (KRONBENCH_MIRROR= sh ./job.sh > printed 2>&1; echo $? > status) > /dev/null 2>&1 &
 echo "$node"
 """
@@ -40,13 +39,14 @@ def test_a_paper_is_drawn_without_a_shared_disk_and_its_numbers_are_the_same(tmp
     scripts = {"submit": SUBMIT, "status": STATUS}
     for name, text in scripts.items():
         script = tmp_path / name
-        script.write_text(text.format(nodes=nodes, root=ROOT, checkout=checkout(away)))
+        script.write_text(text.replace("{nodes}", str(nodes)))
         script.chmod(0o755)
     store = tmp_path / "store"
     printed = run(
         checkout(away),
         *("--default-storage-provider", "fs", "--default-storage-prefix", str(store)),
-        *("--shared-fs-usage", "none", "--executor", "cluster-generic", "--jobs", "2"),
+        *("--shared-fs-usage", "none", "--job-deploy-sources", "--jobs", "2"),
+        *("--executor", "cluster-generic"),
         *(f"--cluster-generic-{name}-cmd={tmp_path / name}" for name in scripts),
     )
     assert f"results are under {store}/results/small" in printed
@@ -64,8 +64,9 @@ def checkout(folder):
     """A folder with the workflow, whose default scale is one small paper."""
     if not folder.exists():
         (folder / "config").mkdir(parents=True)
-        for name in ("Snakefile", "workflow", "profiles"):
-            (folder / name).symlink_to(ROOT / name)
+        shutil.copy(ROOT / "Snakefile", folder)  # a link would be deployed as a link
+        shutil.copytree(ROOT / "workflow", folder / "workflow")
+        (folder / "profiles").symlink_to("workflow/profiles")
         overrides = yaml.safe_load((PAPER / "paper.yaml").read_text())["scales"]["smoke"]
         change = {"scale": "small", "papers": {PAPER.name: overrides}}
         config = merged() | change | {"user": {"papers": [str(PAPER)]}}
