@@ -83,7 +83,7 @@ def flat(**options):
 EXAMPLES = [
     (models.CSILSSVM(gamma=1e-3), of_rows, classes_of, scored),
     (models.CSILSSVM(kernel="linear", max_rank=4), of_rows, classes_of, scored),
-    (models.CanonicalCorrespondence(random_state=0), of_rows, classes_of, shown),
+    (models.CanonicalCorrespondence(1, random_state=0), of_rows, classes_of, shown),
     (models.CompleteKronRidge(), of_pairs, numbers_of, predicted),
     (models.CompleteKronRidge(row_kernel=product), of_pairs, numbers_of, predicted),
     (flat(), of_rows, classes_of, models.HierarchicalNewtonClassifier.predict_log_proba),
@@ -111,6 +111,7 @@ EXAMPLES = [
     (models.PairSGD(n_updates=200, random_state=0), of_pairs, classes_of, scored),
     (models.PairSGD(n_updates=200, random_state=0, form="dual"), of_pairs, classes_of, scored),
     (models.PairSklearnKNN(n_neighbors=3), of_pairs, classes_of, scored),
+    (models.TopDownClassifier(), of_rows, classes_of, models.TopDownClassifier.predict_proba),
     (
         models.TopDownClassifier(np.array([-1, 0, 0, 1, 1])),
         of_rows, classes_of, models.TopDownClassifier.predict_proba,

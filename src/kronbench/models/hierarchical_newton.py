@@ -34,7 +34,13 @@ from kronbench.models._parameters import (
     estimator,
     parameter,
 )
-from kronbench.models._row_classifier import RowClassifier, Rows, forget_fit, new_rows
+from kronbench.models._row_classifier import (
+    RowClassifier,
+    Rows,
+    encode_leaves,
+    forget_fit,
+    new_rows,
+)
 
 _SOLVERS = {
     "cg": NewtonCG,
@@ -204,11 +210,6 @@ class HierarchicalNewtonClassifier(ClassScores):
             )
         return -evaluation.value, -np.append(gradient, by_bias)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     def _tree(self):
         return self.tree
 
@@ -220,45 +221,16 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     def _encode(self, y):
         """The tree, and codes of the labels."""
-        if self.tree is None:
-            given = np.unique(y) if self.classes is None else np.asarray(self.classes)
-            tree = Tree.flat(len(given))
-        else:
-            tree = Tree(self.tree)
-            given = self._label_leaves(tree, y)
-        order = np.argsort(given, kind="stable")
-        at = np.searchsorted(given, y, sorter=order)
-        codes = order[np.minimum(at, len(given) - 1)]
-        outside = given[codes] != y
-        if outside.any():
-            raise InputError(
-                f"y holds the label {y[np.argmax(outside)]!r}, which is no class: give labels "
-                f"among the {len(given)} classes of the tree"
-            )
-        self.classes_ = given
+        tree, self.classes_, codes = encode_leaves(self.tree, y, self.classes)
         if self.coupling is None:
             return tree, codes
         coupling = DenseCoupling(self.coupling)
-        if coupling.n_classes != len(given):
+        if coupling.n_classes != len(self.classes_):
             raise InputError(
-                f"coupling has {coupling.n_classes} rows for {len(given)} classes: give one for "
-                "each class"
+                f"coupling has {coupling.n_classes} rows for {len(self.classes_)} classes: give "
+                "one for each class"
             )
         return coupling, codes
-
-    def _label_leaves(self, tree, y=None):
-        if self.classes is not None:
-            given = np.asarray(self.classes)
-        elif y is None or y.dtype.kind in "iub" or (y.dtype.kind == "f" and (y % 1 == 0).all()):
-            given = np.arange(tree.n_classes)
-        else:
-            given = np.unique(y)
-        if len(given) != tree.n_classes:
-            raise InputError(
-                f"the tree has {tree.n_classes} leaves for {len(given)} classes: give one class "
-                "for each leaf"
-            )
-        return given
 
     def _solver(self, tol):
         return _SOLVERS[self.solver](tol, self.max_iter, self.max_inner)
