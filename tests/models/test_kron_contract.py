@@ -170,9 +170,9 @@ def test_parameters_set_after_a_fit_change_no_prediction(model, problem):
 def test_parameters_set_after_a_fit_change_no_standard_deviation(problem):
     X, y = problem
     model = KronRidge(row_kernel="gaussian", row_gamma=0.3, reg=2.0).fit(X, y)
-    expected = model.predict(X[:20], return_std=True)[1]
+    expected = model.predict_std(X[:20])
     model.set_params(row_gamma=3.0, reg=20.0, col_effect=1.0)
-    np.testing.assert_array_equal(model.predict(X[:20], return_std=True)[1], expected)
+    np.testing.assert_array_equal(model.predict_std(X[:20]), expected)
 
 
 def test_operators_and_paths_check_parameters_too(problem):

@@ -27,7 +27,7 @@ def check_targets(X: PairData, y: ArrayLike) -> np.ndarray:
     """Y as finite float64 (n,) for the pairs of X."""
     y = check_pairs(X, y)
     if y.dtype.kind not in "fiub":
-        raise InputError(f"y has dtype {y.dtype}: give numbers")
+        raise InputError(f"Unknown label type: y has dtype {y.dtype}, give numbers")
     y = y.astype(np.float64)
     if not np.isfinite(y).all():
         raise InputError("y holds NaN or infinite values: give finite numbers")
@@ -44,9 +44,9 @@ def encode_two_classes(X: PairData, y: ArrayLike) -> tuple[np.ndarray, np.ndarra
     classes = np.unique(y)
     if len(classes) != 2:
         raise InputError(
-            f"y holds {len(classes)} class{'es' if len(classes) > 1 else ''}: "
-            "give labels of exactly two classes"
-            + ("; KronRidge takes numbers" if len(classes) > 2 and y.dtype.kind in "fiu" else "")
+            f"Only binary classification is supported: y holds {len(classes)} "
+            f"class{'es' if len(classes) > 1 else ''}"
+            + ("; KronRidge takes continuous labels" if len(classes) > 2 else "")
         )
     if y.dtype == np.float64 and classes.tolist() == [-1.0, 1.0]:
         return classes, y

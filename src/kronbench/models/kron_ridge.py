@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import minres, multishift_minres
@@ -82,7 +83,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         (noise_variance / reg) k plus independent noise, this is the estimate of the noise
         variance by maximum likelihood, reg y' (Q + reg I)^-1 y / n; an early stop makes it larger.
         Predictions are the mean of that process given the labels (Rasmussen & Williams 2006,
-        section 2.2), and ``predict(X, return_std=True)`` gives its standard deviation.
+        section 2.2), and ``predict_std`` gives its standard deviation.
     """
 
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
@@ -323,27 +324,26 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 stacklevel=3,
             )
 
-    def predict(
-        self, X: PairData, return_std: bool = False
-    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Predictions (t,) for the pairs of X; the same as ``decision_function``.
+    def predict(self, X: PairData) -> np.ndarray:
+        """Predictions (t,) for the t pairs of X, at the cost of one product, Eq. 5.
 
-        Parameters
-        ----------
-        X : PairData, t pairs
-        return_std : bool, default False
-            Whether the standard deviation (t,) of f(x) comes too, the root of
-            (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x), by conjugate gradients
-            for 64 pairs together. That of a new label of x is
-            ``np.sqrt(std**2 + model.noise_variance_)``. A precomputed kernel tells it of the
-            vertices that were given to ``fit`` alone.
+        O(min(v n + m t, u n + q t)) in the dual form, with u and v of the m and q vertices of X;
+        O(min(v d r + d t, u d r + r t)) in the primal.
         """
-        mean = self.decision_function(X)
-        if not return_std:
-            return mean
+        return self._predicted(X)
+
+    def predict_std(self, X: PairData) -> np.ndarray:
+        """Standard deviations (t,) of the values f(x) that ``predict`` gives for the pairs of X.
+
+        Roots of (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x), by conjugate
+        gradients for 64 pairs together. That of a new label of x is
+        ``np.sqrt(std**2 + model.noise_variance_)``. A precomputed kernel tells it of the vertices
+        that were given to ``fit`` alone.
+        """
+        check_is_fitted(self)
+        check_pairs(X)
         then = self._as_fitted()
-        variance = posterior_variance(then, X)
-        return mean, np.sqrt(then.noise_variance_ / then.reg * variance)
+        return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
 
 
 def _collecting(operator, n):
