@@ -23,6 +23,22 @@ def check_pairs(X: PairData, y: ArrayLike | None = None) -> np.ndarray | None:
     return y
 
 
+def with_weight(
+    X: PairData, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[PairData, ArrayLike, np.ndarray | None]:
+    """Pairs, labels and weights (n,) without the pairs of weight zero; all pairs where None."""
+    if sample_weight is None:
+        return X, y, None
+    y, weight = check_pairs(X, y), np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != y.shape or not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise InputError(
+            f"sample_weight has shape {weight.shape}: give a weight, finite and not negative, for "
+            f"each of the {len(X)} pairs"
+        )
+    kept = weight > 0
+    return X[kept], y[kept], weight[kept]
+
+
 def check_targets(X: PairData, y: ArrayLike) -> np.ndarray:
     """Y as finite float64 (n,) for the pairs of X."""
     y = check_pairs(X, y)

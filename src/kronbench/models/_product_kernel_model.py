@@ -252,10 +252,10 @@ class ProductKernelModel(TwoKernels):
         features = (side.astype(dtype, copy=False) for side in (X.row_features, X.col_features))
         return PairData(*features, X.rows, X.cols)
 
-    def _intercept(self, y):
+    def _intercept(self, y, weight):
         """The mean of the labels, or 0; a warning where it should not be 0."""
         if self.fit_intercept:
-            return float(y.mean())
+            return float(np.average(y, weights=weight))
         if y.mean() ** 2 > y.var() and len(np.unique(y)) > 2:
             warnings.warn(
                 f"the mean of the labels is larger than their standard deviation, and this "

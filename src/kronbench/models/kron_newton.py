@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError
 from kronbench.linalg import one_blas_thread
-from kronbench.models._pair_labels import check_targets, encode_two_classes
+from kronbench.models._pair_labels import check_targets, encode_two_classes, with_weight
 from kronbench.models._parameters import COUNT, EitherTask, estimator, parameter
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.pairs import (
@@ -24,6 +24,7 @@ from kronbench.pairs import (
     newton_dual,
     newton_primal,
 )
+from kronbench.pairs.losses import Weighted
 
 
 @estimator
@@ -80,21 +81,28 @@ class KronNewton(EitherTask, ProductKernelModel):
         return self.loss in LOSSES and LOSSES[self.loss].margin
 
     def fit(
-        self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
+        self,
+        X: PairData,
+        y: ArrayLike,
+        callback: Callable[[Iterate], bool] | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit to the labels y (n,) of the n pairs of X, of two classes for a classifier.
 
+        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair, for all but "rankrls"; pairs
+        of weight zero are left out.
         ``callback(iterate)`` is called after each Newton step; True stops. With ``fit_intercept``
         a classifier's last primal coefficient is the intercept.
         """
         self._check_parameters()
         loss, intercept = get_loss(self.loss), 0.0
+        X, y, weight = with_weight(X, y, sample_weight)
         if loss.margin:
             classes, y = encode_two_classes(X, y)
         else:
             classes, y = None, check_targets(X, y)
             if self.loss == "ridge":
-                intercept = self._intercept(y)
+                intercept = self._intercept(y, weight)
                 y = y - intercept if intercept else y
         constant = loss.margin and self.fit_intercept
         primal, options = self._is_primal(), {"solver": self.solver}
@@ -106,6 +114,10 @@ class KronNewton(EitherTask, ProductKernelModel):
             operator, minimize = self._design_operator(*design), newton_primal
         else:
             maps, operator, minimize = None, self._gram_operator(X), newton_dual
+        if weight is not None:
+            if self.loss == "rankrls":
+                raise InputError("loss='rankrls' is no sum over pairs: give no sample_weight")
+            loss = Weighted(loss, weight.astype(operator.dtype))
         if constant:
             operator = _with_constant(operator, primal)
         # Between products the threads of the BLAS would go on spinning beside those of numba

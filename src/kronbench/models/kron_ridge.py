@@ -17,11 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import minres, multishift_minres
 from kronbench.linalg.krylov import LOST
-from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._pair_labels import check_pairs, check_targets, with_weight
 from kronbench.models._parameters import check_regs, estimator, parameter
 from kronbench.models._posterior import posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.models._ridge_path import RidgePath, ThinRidge, first_within, is_thin
+from kronbench.models._ridge_path import (
+    RidgePath,
+    ThinRidge,
+    first_within,
+    is_thin,
+    scaled,
+    weighted,
+)
 from kronbench.pairs import Iterate, PairData
 
 # Up to which share of the norm of the scores they may be off where "auto" says nothing
@@ -88,14 +95,24 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
 
+    _root = None  # of the weights of the pairs
+
     @property
     def _iterations_regularize(self):
         return self.solver == "minres"
 
     def fit(
-        self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
+        self,
+        X: PairData,
+        y: ArrayLike,
+        callback: Callable[[Iterate], bool] | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Fit to the labels y (n,) of the n pairs of X.
+        """Fit to the labels y (n,) of the n pairs of X, weighted by ``sample_weight`` (n,) >= 0.
+
+        With weights s the error is 1/2 sum_h s_h (p_h - y_h)^2, the intercept is the weighted
+        mean, and n is their sum: a whole number is that many equal pairs. Those of weight zero are
+        left out.
 
         A ConvergenceWarning says that the solution may be far from the optimum, or is not what the
         iterations claimed; a UserWarning that the labels have a large mean, and no intercept.
@@ -103,12 +120,14 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         without the intercept, and cost one product more in the primal form.
         """
         self._check_parameters()
+        X, y, weight = with_weight(X, y, sample_weight)
         y = check_targets(X, y)
-        intercept = self._intercept(y)
+        intercept = self._intercept(y, weight)
         y = y - intercept if intercept else y
+        self._root = None if weight is None else np.sqrt(weight)
         if not callback and (thin := self._thin_design(X)):
             maps, design = thin
-            ridge = ThinRidge(*design, y)
+            ridge = ThinRidge(*design, y, self._root)
             path = np.array([ridge.objective(self.reg)])
             self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
             if self.form == "dual":
@@ -116,7 +135,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         else:
             self._iterate(X, y, callback)
         self.intercept_ = intercept
-        self.noise_variance_ = 2 * self.objective_path_[-1] / len(y) if self.n_iter_ else 0.0
+        n = len(y) if weight is None else weight.sum()
+        self.noise_variance_ = 2 * self.objective_path_[-1] / n if self.n_iter_ else 0.0
         return self
 
     def _thin_design(self, X):
@@ -143,9 +163,14 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             operator, solve = self._design_operator(*self._design(maps, X)), self._solve_primal
         else:
             maps, operator, solve = None, self._gram_operator(X), self._solve_dual
-        y = y.astype(operator.dtype, copy=False)
+        root, dual = self._root, maps is None
+        operator = weighted(operator, root, dual=dual)
+        y = scaled(root, y.astype(operator.dtype, copy=False))
+        if callback and root is not None:
+            callback = _of_pairs(callback, root, dual)
         found, objectives, near = solve(operator, y, callback)
-        self._set_fitted(X, maps, found.x, np.array(objectives), found.stop, near)
+        coef = scaled(root, found.x) if dual else found.x
+        self._set_fitted(X, maps, coef, np.array(objectives), found.stop, near)
 
     def _solve_dual(self, gram, y, callback):
         objectives = []
@@ -226,7 +251,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
             check_pairs(X_test)
-        intercept = self._intercept(y)
+        intercept = self._intercept(y, None)
         y = y - intercept if intercept else y
         if thin := self._thin_design(X):
             return self._thin_path(y, regs, *thin, X_test, intercept)
@@ -344,6 +369,16 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         check_pairs(X)
         then = self._as_fitted()
         return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
+
+
+def _of_pairs(callback, root, dual):
+    """It for iterates of the scaled system: with the coefficients and the scores of the pairs."""
+
+    def shown(it):
+        coef = scaled(root, it.coef) if dual else it.coef
+        return callback(Iterate(it.n_iter, coef, it.scores / root, it.objective))
+
+    return shown
 
 
 def _collecting(operator, n):
