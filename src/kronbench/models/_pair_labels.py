@@ -36,6 +36,8 @@ def with_weight(
             f"each of the {len(X)} pairs"
         )
     kept = weight > 0
+    if not kept.any():
+        raise InputError("sample_weight is zero for every pair: give one that is positive")
     return X[kept], y[kept], weight[kept]
 
 

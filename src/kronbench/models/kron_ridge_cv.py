@@ -384,4 +384,4 @@ def _over_the_same(train, test):
 
 def _check_vary(y, name):
     if y.min() == y.max():
-        raise InputError(f"{name} is constant, {y[0]:g}: give labels that differ")
+        raise InputError(f"{name} is constant, {y[0]:g}, for n_samples={len(y)}: give others")
