@@ -197,7 +197,9 @@ def as_features(features: Features, name: str) -> np.ndarray | sparse.csr_array:
             features = sparse.csr_array(features)
         values = features.data
     else:
-        features = values = np.asarray(features)
+        if not isinstance(features, np.memmap):  # as here
+            features = np.asarray(features)
+        values = features
         if features.ndim != 2:
             raise InputError(
                 f"{name} has {features.ndim} dimension(s): give a two-dimensional array, "
