@@ -27,12 +27,12 @@ def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
     sharing : str or (C,) array
         As for :class:`~kronbench.models.HierarchicalNewtonCV`.
     """
-    tree = Tree(tree)
+    shape = Tree(tree)
     patterns = {
         "F1": (None, "all"),
-        "F2": (None, tree.leaf_subtrees),
-        "H1": (tree.parents, "level"),
-        "H2": (tree.parents, "subtree"),
+        "F2": (None, shape.leaf_subtrees),
+        "H1": (shape.parents, "level"),
+        "H2": (shape.parents, "subtree"),
     }
     if name not in patterns:
         raise InputError(f"name is {name!r}: give one of {', '.join(map(repr, patterns))}")

@@ -110,7 +110,7 @@ def ranking_areas(features: np.ndarray, y: np.ndarray, coef: np.ndarray) -> dict
         classes = np.unique(y[inside]) - start
         if len(classes):
             positive = y[:, None] == classes + start
-            macro += macro_auc(positive, F[:, classes], axis=0) * len(classes)
+            macro += float(macro_auc(positive, F[:, classes], axis=0)) * len(classes)
             n_curves += len(classes)
         # a document's own class is no competitor, whatever the rounding of its score
         F[inside, y[inside] - start] = np.inf
@@ -153,7 +153,7 @@ def concordance_index(
     _, group = np.unique(y[order], return_inverse=True)
     _, rank = np.unique(score[order], return_inverse=True)
     count = count_concordant if pairs == "all" else _count_later
-    return share_of(*count(group, rank), ties)
+    return share_of(*count(group, rank), ties=ties)
 
 
 def macro_concordance_index(

@@ -137,7 +137,8 @@ def parameter(default: Any, *allowed: object, positional: bool = False) -> Any:
     return field(default=default, kw_only=not positional, metadata={"allowed": allowed})
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
+# Without field_specifiers, for which a default must be named: a type checker takes any for one
+@dataclass_transform(kw_only_default=True, eq_default=False)
 def estimator(cls: type) -> type:
     """Class decorator: the annotated names of the body become the parameters of ``__init__``.
 

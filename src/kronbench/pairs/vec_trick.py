@@ -94,6 +94,7 @@ class SampledKroneckerOperator(LinearOperator):
         cols: ArrayLike,
         in_rows: ArrayLike | None = None,
         in_cols: ArrayLike | None = None,
+        *,
         method: str = "auto",
         dtype: DTypeLike | None = None,
     ):
@@ -171,10 +172,10 @@ class SampledKroneckerOperator(LinearOperator):
 
     def _find_factors(self, costs, limit):
         """Factors of either matrix, None where their rank would make the product dearer."""
-        products = _PRODUCTS_OF_A_SOLVER if self._in is self._out else 1
+        products: float = _PRODUCTS_OF_A_SOLVER if self._in is self._out else 1
         if costs is OPERATIONS:
             products = np.inf  # those of products alone
-        found = []
+        found: list = []
         for side, matrix in enumerate(self._matrices):
 
             def cost(rank, side=side, shape=matrix.shape):
@@ -347,9 +348,9 @@ def _as_sampling(rows, cols, shape, names):
     for index, size, name in zip((rows, cols), shape, names, strict=True):
         if max(np.size(index), size) > _MOST:
             raise InputError(f"{name} is too long: give at most {_MOST} pairs and vertices")
-    index = tuple(map(as_index, (rows, cols), shape, names))
-    check_as_many(*index, names)
-    return Sampling(tuple(part.astype(np.int32, copy=False) for part in index), shape)
+    rows, cols = map(as_index, (rows, cols), shape, names)
+    check_as_many(rows, cols, names)
+    return Sampling(tuple(part.astype(np.int32, copy=False) for part in (rows, cols)), shape)
 
 
 def _take(sampling, mask, name):
