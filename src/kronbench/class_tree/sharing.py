@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kronbench.class_tree.coupling import Coupling
@@ -39,7 +41,7 @@ def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
     return patterns[name]
 
 
-def node_groups(sharing: str | np.ndarray, coupling: Coupling, name: str) -> np.ndarray:
+def node_groups(sharing: Any, coupling: Coupling, name: str) -> np.ndarray:
     """(P,) groups 0..G-1 of the nodes, of a word or an array of groups; only a tree has levels.
 
     ``name`` is the argument, for the sentence of an error.

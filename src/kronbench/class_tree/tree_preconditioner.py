@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import qr
 
-from kronbench.class_tree.covariance import Covariance, DualCovariance, FeatureCovariance
+from kronbench.class_tree.covariance import Covariance, FeatureCovariance
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError

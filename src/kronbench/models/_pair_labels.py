@@ -9,14 +9,17 @@ from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
 
-def check_pairs(X: PairData, y: ArrayLike | None = None) -> np.ndarray | None:
-    """Raise InputError unless X is a nonempty PairData; return y as a (n,) array that fits it."""
+def check_pairs(X: PairData) -> None:
+    """InputError unless X is a nonempty PairData."""
     if not isinstance(X, PairData):
         raise InputError(f"X is a {type(X).__name__}: give a PairData")
     if len(X) == 0:
         raise InputError("X has no pairs: give at least one")
-    if y is None:
-        return None
+
+
+def check_labels(X: PairData, y: ArrayLike) -> np.ndarray:
+    """The labels as an array (n,), one for each pair of X, both checked."""
+    check_pairs(X)
     y = np.asarray(y)
     if y.shape != (len(X),):
         raise InputError(f"y has shape {y.shape}: give one label for each of the {len(X)} pairs")
@@ -29,7 +32,7 @@ def with_weight(
     """Pairs, labels and weights (n,) without the pairs of weight zero; all pairs where None."""
     if sample_weight is None:
         return X, y, None
-    y, weight = check_pairs(X, y), np.asarray(sample_weight, dtype=np.float64)
+    y, weight = check_labels(X, y), np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != y.shape or not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise InputError(
             f"sample_weight has shape {weight.shape}: give a weight, finite and not negative, for "
@@ -43,7 +46,7 @@ def with_weight(
 
 def check_targets(X: PairData, y: ArrayLike) -> np.ndarray:
     """Y as finite float64 (n,) for the pairs of X."""
-    y = check_pairs(X, y)
+    y = check_labels(X, y)
     if y.dtype.kind not in "fiub":
         raise InputError(f"Unknown label type: y has dtype {y.dtype}, give numbers")
     y = y.astype(np.float64)
@@ -54,7 +57,7 @@ def check_targets(X: PairData, y: ArrayLike) -> np.ndarray:
 
 def encode_two_classes(X: PairData, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The two sorted classes of y, and y with -1.0 for the first and 1.0 for the second."""
-    y = check_pairs(X, y)
+    y = check_labels(X, y)
     if y.dtype.kind == "c":
         raise InputError("y holds complex numbers: give labels that have an order")
     if (y.dtype.kind == "f" and not np.isfinite(y).all()) or np.any(y != y):  # NaN and NaT

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from inspect import cleandoc
 from numbers import Integral, Real
 from textwrap import indent
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,9 @@ PRECISION = [
     Options(type, {np.float32, np.float64}),
     Options(np.dtype, {np.dtype(np.float32), np.dtype(np.float64)}),
 ]
+
+
+_Class = TypeVar("_Class")
 
 
 class _Shared:
@@ -139,24 +142,24 @@ def parameter(default: Any, *allowed: object, positional: bool = False) -> Any:
 
 # Without field_specifiers, for which a default must be named: a type checker takes any for one
 @dataclass_transform(kw_only_default=True, eq_default=False)
-def estimator(cls: type) -> type:
+def estimator(cls: type[_Class]) -> type[_Class]:
     """Class decorator: the annotated names of the body become the parameters of ``__init__``.
 
     A subclass adds to the parameters of its bases, or gives other defaults. The docstring gets
     its shared texts.
     """
-    cls = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    cls._parameter_constraints = cls._parameter_constraints | {
-        each.name: list(each.metadata["allowed"]) for each in fields(cls) if each.metadata
+    made: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    made._parameter_constraints = made._parameter_constraints | {
+        each.name: list(each.metadata["allowed"]) for each in fields(made) if each.metadata
     }
-    if cls.__doc__:
-        cls.__doc__ = re.sub(
+    if made.__doc__:
+        made.__doc__ = re.sub(
             r"^( *)\{(\w+)\}\n",
             lambda found: indent(_SHARED[found[2]], found[1]),
-            cls.__doc__,
+            made.__doc__,
             flags=re.MULTILINE,
         )
-    return cls
+    return made
 
 
 class CheckedParameters(BaseEstimator):
@@ -181,10 +184,12 @@ class OfPairs(CheckedParameters):
         return tags
 
 
-class EitherTask:
+class EitherTask(BaseEstimator):
     """A classifier or a regressor, as ``_is_classifier`` says of the parameters."""
 
     _multi_class = True
+    _is_classifier: Any
+    predict: Callable
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -28,7 +28,8 @@ class ThinRidge:
     of each of the features (a, d) and (b, r). Errors are multiplied by ``root``.
     """
 
-    def __init__(self, row_features, col_features, rows, cols, y, root=None):
+    def __init__(self, design, y, root=None):
+        row_features, col_features, rows, cols = design
         T, D = (np.asarray(side, np.float64) for side in (row_features, col_features))
         with np.errstate(over="ignore"):
             X = _products(T, D, rows, cols)
@@ -144,24 +145,21 @@ class RidgePath:
 
     def test_scores(self, j: int) -> np.ndarray:
         """Test predictions (K, t) of all iterates for ``regs[j]``."""
-        self._check_test_pairs()
-        return self._with_intercept(self.solutions.images(j, self.test_images))
+        return self._with_intercept(self.solutions.images(j, self._images()))
 
     def final_test_scores(self, tol: float) -> np.ndarray:
         """Test predictions (s, t) of the iterate that a fit to each weight ends with."""
-        self._check_test_pairs()
-        found = self.solutions
+        images, found = self._images(), self.solutions
         ends = np.minimum(first_within(found, tol), self.last)
-        return self._with_intercept(
-            found.coefficients[np.arange(len(ends)), ends] @ self.test_images
-        )
+        return self._with_intercept(found.coefficients[np.arange(len(ends)), ends] @ images)
 
     def _with_intercept(self, scores):
         return scores + self.intercept if self.intercept else scores
 
-    def _check_test_pairs(self):
+    def _images(self):
         if self.test_images is None:
             raise InputError("the path has no test pairs: give X_test to KronRidge.path")
+        return self.test_images
 
 
 def first_within(found: ShiftedSolutions, tol: float) -> np.ndarray:

@@ -16,10 +16,12 @@ from kronbench.errors import InputError
 from kronbench.models._parameters import CheckedParameters
 
 Rows: TypeAlias = ArrayLike | sparse.sparray
-_ROWS = {"accept_sparse": "csr", "dtype": np.float64}
+_ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 
 
-def training_rows(model: CheckedParameters, X: Rows, y: ArrayLike, **kinds: Any) -> tuple:
+def training_rows(
+    model: CheckedParameters, X: Rows, y: ArrayLike, **kinds: Any
+) -> tuple[Any, np.ndarray]:
     """X (n, d) in double precision, dense or csr, and y, of one length."""
     return validate_data(model, X, y, **_ROWS, **kinds)
 
@@ -53,7 +55,7 @@ def labelled_leaves(tree: Tree, y: np.ndarray | None, classes: ArrayLike | None)
 
 
 def encode_leaves(
-    parents: ArrayLike | None, y: np.ndarray, classes: ArrayLike | None = None
+    parents: Any, y: np.ndarray, classes: ArrayLike | None = None
 ) -> tuple[Tree, np.ndarray, np.ndarray]:
     """The tree, flat for None, the class of each leaf (C,), and the leaf of each label (n,)."""
     if parents is None:
@@ -96,7 +98,7 @@ class RowClassifier(ClassifierMixin, OfRows):
         best = np.argmax(self._scores(X), axis=1)
         return self.classes_[best]
 
-    def _training_rows(self, X, y):
+    def _training_rows(self, X, y) -> tuple[Any, np.ndarray]:
         self._check_parameters()
         X, y = training_rows(self, X, y)
         check_classification_targets(y)

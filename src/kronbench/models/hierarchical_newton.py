@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -42,7 +42,7 @@ from kronbench.models._row_classifier import (
     new_rows,
 )
 
-_SOLVERS = {
+_SOLVERS: dict[str, Callable] = {
     "cg": NewtonCG,
     "pcg": partial(NewtonCG, preconditioned=True),
     "printed": PrintedNewton,
@@ -160,7 +160,7 @@ class HierarchicalNewtonClassifier(ClassScores):
     variance: float | ArrayLike = parameter(1.0, POSITIVE, "array-like")
     bias_variance: float = parameter(1.0, AT_LEAST_0)
     classes: ArrayLike | None = parameter(None, "array-like", None)
-    coupling: ArrayLike | None = parameter(None, "array-like", None)
+    coupling: Any = parameter(None, "array-like", None)
     rank: int | None = parameter(None, COUNT, None)
     dtype: DTypeLike = parameter("float64", *PRECISION)
     solver: str = parameter("cg", StrOptions(set(_SOLVERS)))

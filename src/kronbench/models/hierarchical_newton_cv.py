@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import MISSING
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -165,7 +165,7 @@ class HierarchicalNewtonCV(ClassScores):
                 "max_iter or max_inner of the estimator"
             )
         parameters = criterion.parameters(result.x)
-        self._first_evaluation = criterion.folds.first
+        self._first_evaluation: Any = criterion.folds.first
         del criterion  # its kernel matrices: the last fit makes its own
         model.set_params(**parameters)
         self.best_estimator_ = clone(model).fit(X, y)
@@ -175,14 +175,17 @@ class HierarchicalNewtonCV(ClassScores):
         if self.learn_coupling:
             self.coupling_ = model.coupling
         self.cv_log_likelihood_ = -result.value
-        self.inverse_hessian_ = None if result.inverse is None else result.inverse * len(y)
+        self.inverse_hessian_: np.ndarray | None = (
+            None if result.inverse is None else result.inverse * len(y)
+        )
         self.n_iter_ = len(self.hyperparameter_path_)
         self.converged_ = self.n_iter_ < self.max_iter
         return self
 
     def _search(self, criterion, inverse):
         """The search and the list of its evaluations."""
-        path, last = [], None
+        path: list[dict] = []
+        last: Any = None
         begun = time.perf_counter()
 
         def value_and_gradient(x):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,7 +72,6 @@ class KronNewton(EitherTask, ProductKernelModel):
 
     _multi_class = False
 
-    @property
     def _iterations_regularize(self):
         return self.iterated
 
@@ -105,15 +104,17 @@ class KronNewton(EitherTask, ProductKernelModel):
                 intercept = self._intercept(y, weight)
                 y = y - intercept if intercept else y
         constant = loss.margin and self.fit_intercept
-        primal, options = self._is_primal(), {"solver": self.solver}
+        primal = self._is_primal()
+        minimize: Callable = newton_primal if primal else newton_dual
+        options: dict[str, Any] = {"solver": self.solver}
         if self.solver == "pcg" and not primal:
             raise InputError(f"form={self.form!r}: solver='pcg' needs form='primal'")
         if primal:
             maps = self._make_feature_maps(X)
             design = self._design(maps, X)
-            operator, minimize = self._design_operator(*design), newton_primal
+            operator = self._design_operator(*design)
         else:
-            maps, operator, minimize = None, self._gram_operator(X), newton_dual
+            maps, operator = None, self._gram_operator(X)
         if weight is not None:
             if self.loss == "rankrls":
                 raise InputError("loss='rankrls' is no sum over pairs: give no sample_weight")

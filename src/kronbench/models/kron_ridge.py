@@ -97,7 +97,6 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
     _root = None  # of the weights of the pairs
 
-    @property
     def _iterations_regularize(self):
         return self.solver == "minres"
 
@@ -127,7 +126,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         self._root = None if weight is None else np.sqrt(weight)
         if not callback and (thin := self._thin_design(X)):
             maps, design = thin
-            ridge = ThinRidge(*design, y, self._root)
+            ridge = ThinRidge(design, y, self._root)
             path = np.array([ridge.objective(self.reg)])
             self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
             if self.form == "dual":
@@ -254,7 +253,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         intercept = self._intercept(y, None)
         y = y - intercept if intercept else y
         if thin := self._thin_design(X):
-            return self._thin_path(y, regs, *thin, X_test, intercept)
+            return self._thin_path(y, regs, thin, X_test, intercept)
         gram = operator = self._gram_operator(X)
         together = (
             X_test is not None
@@ -262,7 +261,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             and X_test.row_features is X.row_features
             and X_test.col_features is X.col_features
         )
-        if together:  # a product with the training pairs, then the test pairs
+        if X_test and together:  # a product with the training pairs, then the test pairs
             rows, cols = np.append(X.rows, X_test.rows), np.append(X.cols, X_test.cols)
             both = PairData(X.row_features, X.col_features, rows, cols)
             operator, test_images = _collecting(self._gram_operator(X, both), len(X))
@@ -273,7 +272,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             images = np.array(test_images)
         elif X_test is not None:
             images = self._gram_operator(X, X_test).matmat(solutions.basis[:-1].T).T
-        if images is not None and not solutions.n_iter:  # labels that are zero
+        if X_test and not solutions.n_iter:  # labels that are zero
             images = np.zeros((0, len(X_test)))
         norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
@@ -281,8 +280,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         self._warn_of_path(regs, reasons, far)
         return RidgePath(regs, objective, solutions, images, reasons, last, intercept)
 
-    def _thin_path(self, y, regs, maps, design, X_test, intercept):
-        ridge = ThinRidge(*design, y)
+    def _thin_path(self, y, regs, thin, X_test, intercept):
+        maps, design = thin
+        ridge = ThinRidge(design, y)
         images = None if X_test is None else ridge.images(self._design(maps, X_test))
         objective = np.array([[ridge.objective(reg)] for reg in regs])
         reasons, last = ("tol",) * len(regs), np.zeros(len(regs), int)
@@ -318,7 +318,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 lost[j] = parted(j, ends[j], attained)
         scores = (found.coefficients[:, -1] @ found.tridiagonal.T) @ found.basis
         sizes = np.linalg.norm(scores, axis=1)
-        if not self._iterations_regularize:
+        if not self._iterations_regularize():
             # kernels to other pairs round otherwise than those of the residual
             lost |= reached & ~(bounds[:, -1] <= _DOUBT * sizes)
         reached &= ~lost
@@ -340,7 +340,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if far.any() and self.tol > 0 and not self._iterations_regularize:
+        if far.any() and self.tol > 0 and not self._iterations_regularize():
             warnings.warn(
                 f"KronRidge.path ended far from the optimum for {far.sum()} of {len(regs)} "
                 f"weights, up to reg={regs[far].max():g}: give more iterations or larger weights, "

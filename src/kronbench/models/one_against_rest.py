@@ -63,7 +63,7 @@ class OneAgainstRest(RowClassifier):
             if not np.array_equal(start.classes_, self.classes_):
                 raise InputError("start has other classes than y: give one fitted to the same")
             each = [{**options, "start": machine} for machine in start.estimators_]
-        self.estimators_ = [
+        self.estimators_: list = [
             clone(self.estimator).fit(X, (y == label).astype(int), **options)
             for label, options in zip(self.classes_, each, strict=True)
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
@@ -69,10 +69,10 @@ class PairSGD(PairClassifier):
     form: str = parameter("primal", StrOptions(set(_FORMS)))
 
     @classmethod
-    def warm_up(cls) -> None:
+    def warm_up(cls, **parameters: Any) -> None:
         """Load what fits and predictions need: call it before a clock starts."""
         for form in _FORMS:
-            super().warm_up(n_updates=1, form=form)
+            super().warm_up(n_updates=1, form=form, **parameters)
 
     def fit(self, X: PairData, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Descend by the n pairs of X with labels y (n,) of two values.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -73,7 +74,7 @@ def evaluate(
     found, used = [], replace(own, data=recipe.compact(own.data))
     with tqdm(total=total, desc="evaluate", unit="fit") as bar:
         for setting in sorted(settings):
-            entry = {"setting": setting, "test": SETTINGS[setting], "reason": None}
+            entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting], "reason": None}
             if setting in splits:
                 tried = replace(recipe, setting=setting)
                 entry |= _scores(used, tried, splits[setting], seed, selects, bar.update)
@@ -184,7 +185,7 @@ def _summary(values, ratio):
 
 def _interval(score, part):
     mean, half = score[part].values()
-    lowest, highest = 0, np.inf if score["metric"] == "MSE" else 1
+    lowest, highest = 0.0, np.inf if score["metric"] == "MSE" else 1
     sign = ""
     if part == "difference":
         lowest, highest, sign = lowest - highest, highest - lowest, "+"

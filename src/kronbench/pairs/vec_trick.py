@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -149,7 +150,8 @@ class SampledKroneckerOperator(LinearOperator):
         (a, c), (b, d) = out.used, in_.used
         self._sizes = Sizes(a, b, c, d, len(self._in_pairs), len(self._out_pairs))
         # For low rank: 0 where the factors of the row matrix run over the pairs, 1 the column's
-        self.method, self._over_pairs = method, None
+        self._over_pairs: Any = None
+        self.method = method
 
     def _costs(self):
         if self.method == "lowrank" or self._sizes.sparse()[0] < _WORTH_FACTORS:
@@ -204,11 +206,11 @@ class SampledKroneckerOperator(LinearOperator):
         """Operations of one product by the method in use."""
         if self.method != "lowrank":
             return getattr(OPERATIONS, self.method)(self._sizes)
-        rank, middle = (
-            None if factors is None else factors[0].shape[1]
-            for factors in (self._factors[self._over_pairs], self._factors[1 - self._over_pairs])
+        factors, others = (
+            self._factors[side] for side in (self._over_pairs, 1 - self._over_pairs)
         )
-        return OPERATIONS.lowrank(self._sizes, self._over_pairs, rank, middle)
+        middle = None if others is None else others[0].shape[1]
+        return OPERATIONS.lowrank(self._sizes, side, factors[0].shape[1], middle)
 
     @cached_property
     def _route(self):
