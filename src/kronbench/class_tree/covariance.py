@@ -54,7 +54,6 @@ class Covariance:
     gather: Callable[[np.ndarray], np.ndarray]
     scores: Callable[[np.ndarray], np.ndarray]
     images: Callable[[list[np.ndarray]], list[np.ndarray]]
-    cross: Callable[..., np.ndarray]
     node_products: Callable[..., np.ndarray]
     bias_product: Callable[..., float]
     coupling_gradient: Callable[..., np.ndarray]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from inspect import cleandoc
 from numbers import Integral, Real
 from textwrap import indent
@@ -131,17 +131,21 @@ _TEXTS = re.split(r"^\{(\w+)\}\n", cleandoc(_Shared.__doc__ or "") + "\n", flags
 _SHARED = dict(zip(_TEXTS[::2], _TEXTS[1::2], strict=True))
 
 
-def parameter(default: Any, *allowed: object, positional: bool = False) -> Any:
-    """A parameter in the body of an :func:`estimator`: its default or MISSING, and its range.
+def parameter(default: Any, *allowed: object) -> Any:
+    """A parameter in the body of an :func:`estimator`: its default and its range.
 
     ``allowed`` are types, ``Interval``, ``StrOptions``, ``None``, "boolean" and the others of
     scikit-learn.
     """
-    return field(default=default, kw_only=not positional, metadata={"allowed": allowed})
+    return field(default=default, metadata={"allowed": allowed})
 
 
-# Without field_specifiers, for which a default must be named: a type checker takes any for one
-@dataclass_transform(kw_only_default=True, eq_default=False)
+def positional(*allowed: object, default: Any = MISSING, kw_only: bool) -> Any:
+    """A parameter that needs no name; type checkers read ``default`` and ``kw_only=False``."""
+    return field(default=default, kw_only=kw_only, metadata={"allowed": allowed})
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(positional,))
 def estimator(cls: type[_Class]) -> type[_Class]:
     """Class decorator: the annotated names of the body become the parameters of ``__init__``.
 

@@ -17,6 +17,7 @@ from kronbench.models._parameters import (
     COUNT_FROM_0,
     estimator,
     parameter,
+    positional,
 )
 from kronbench.models._row_classifier import OfRows, Rows
 
@@ -59,7 +60,7 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         Of the axes, the largest first.
     """
 
-    n_components: int = parameter(2, COUNT, positional=True)
+    n_components: int = positional(COUNT, default=2, kw_only=False)
     min_documents: int = parameter(1, COUNT_FROM_0)
     n_iter: int = parameter(3, COUNT_FROM_0)
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")

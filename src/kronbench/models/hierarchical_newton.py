@@ -33,6 +33,7 @@ from kronbench.models._parameters import (
     PRECISION,
     estimator,
     parameter,
+    positional,
 )
 from kronbench.models._row_classifier import (
     RowClassifier,
@@ -154,7 +155,7 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     _fitted = None  # the covariance, where new rows are compared with the training rows
 
-    tree: ArrayLike | None = parameter(None, "array-like", None, positional=True)
+    tree: ArrayLike | None = positional("array-like", None, default=None, kw_only=False)
     kernel: str | Callable = parameter("linear", *KERNEL)
     gamma: float | ArrayLike = parameter(1.0, POSITIVE, "array-like")
     variance: float | ArrayLike = parameter(1.0, POSITIVE, "array-like")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import MISSING
 from numbers import Integral
 from typing import Any, Self
 
@@ -18,7 +17,7 @@ from kronbench.class_tree.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
-from kronbench.models._parameters import AT_LEAST_0, COUNT, estimator, parameter
+from kronbench.models._parameters import AT_LEAST_0, COUNT, estimator, parameter, positional
 from kronbench.models._row_classifier import Rows, forget_fit, new_rows, training_rows
 from kronbench.models.hierarchical_newton import ClassScores, HierarchicalNewtonClassifier
 
@@ -91,8 +90,8 @@ class HierarchicalNewtonCV(ClassScores):
     permuted. Smaller ``noise`` and ``tol`` follow a ridge further.
     """
 
-    estimator: HierarchicalNewtonClassifier = parameter(
-        MISSING, HierarchicalNewtonClassifier, positional=True
+    estimator: HierarchicalNewtonClassifier = positional(
+        HierarchicalNewtonClassifier, kw_only=False
     )
     sharing: str | ArrayLike = parameter("all", *_SHARING)
     gamma_sharing: str | ArrayLike = parameter("all", *_SHARING)
@@ -175,9 +174,8 @@ class HierarchicalNewtonCV(ClassScores):
         if self.learn_coupling:
             self.coupling_ = model.coupling
         self.cv_log_likelihood_ = -result.value
-        self.inverse_hessian_: np.ndarray | None = (
-            None if result.inverse is None else result.inverse * len(y)
-        )
+        known = result.inverse is not None
+        self.inverse_hessian_: Any = result.inverse * len(y) if known else None
         self.n_iter_ = len(self.hyperparameter_path_)
         self.converged_ = self.n_iter_ < self.max_iter
         return self

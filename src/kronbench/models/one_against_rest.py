@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods
 
 from kronbench.errors import InputError
-from kronbench.models._parameters import estimator, parameter
+from kronbench.models._parameters import estimator, positional
 from kronbench.models._row_classifier import RowClassifier, Rows, new_rows
 
 
@@ -34,8 +33,8 @@ class OneAgainstRest(RowClassifier):
     estimators_ : list of C fitted copies
     """
 
-    estimator: ClassifierMixin = parameter(
-        MISSING, HasMethods(["fit", "predict_log_proba"]), positional=True
+    estimator: ClassifierMixin = positional(
+        HasMethods(["fit", "predict_log_proba"]), kw_only=False
     )
 
     def fit(

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils._param_validation import HasMethods
 
-from kronbench.models._parameters import estimator, parameter
+from kronbench.models._parameters import estimator, parameter, positional
 from kronbench.models._row_classifier import RowClassifier, Rows, encode_leaves, new_rows
 
 
@@ -38,7 +38,7 @@ class TopDownClassifier(RowClassifier):
         without rows has none: its children are equally likely.
     """
 
-    tree: ArrayLike | None = parameter(None, "array-like", None, positional=True)
+    tree: ArrayLike | None = positional("array-like", None, default=None, kw_only=False)
     estimator: ClassifierMixin | None = parameter(None, HasMethods(["fit", "predict_proba"]), None)
 
     def fit(self, X: Rows, y: ArrayLike) -> Self:

@@ -206,9 +206,8 @@ class SampledKroneckerOperator(LinearOperator):
         """Operations of one product by the method in use."""
         if self.method != "lowrank":
             return getattr(OPERATIONS, self.method)(self._sizes)
-        factors, others = (
-            self._factors[side] for side in (self._over_pairs, 1 - self._over_pairs)
-        )
+        side = self._over_pairs
+        factors, others = self._factors[side], self._factors[1 - side]
         middle = None if others is None else others[0].shape[1]
         return OPERATIONS.lowrank(self._sizes, side, factors[0].shape[1], middle)
 
