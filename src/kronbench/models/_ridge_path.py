@@ -11,6 +11,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
 from kronbench.linalg import ShiftedSolutions
+from kronbench.linalg.krylov import Operator
 
 _MOST_FEATURES = 256
 _MOST_NUMBERS = 1 << 23  # of the matrix, 64 MiB
@@ -92,12 +93,12 @@ def _products(T, D, rows, cols):
     return (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
 
 
-def scaled(root, v):
+def scaled(root: np.ndarray | None, v: np.ndarray) -> np.ndarray:
     """W v with W = diag(root), for (n,) or (n, k); v itself without a root."""
     return v if root is None else (v.T * root).T.astype(v.dtype, copy=False)
 
 
-def weighted(operator, root, *, dual):
+def weighted(operator: Operator, root: np.ndarray | None, *, dual: bool) -> Operator:
     """W Q W or W X of an operator Q or X; the operator itself without a root."""
     if root is None:
         return operator

@@ -376,7 +376,7 @@ def _of_pairs(callback, root, dual):
 
     def shown(it):
         coef = scaled(root, it.coef) if dual else it.coef
-        return callback(Iterate(it.n_iter, coef, it.scores / root, it.objective))
+        return callback(Iterate(it.n_iter, coef, scaled(1 / root, it.scores), it.objective))
 
     return shown
 
