@@ -53,7 +53,7 @@ def check_output(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> 
         with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):
             pass
     except OSError as error:
-        advice = _ADVICE.get(error.errno, "give another place")
+        advice = _ADVICE.get(error.errno or 0, "give another place")
         raise InputError(
             f"{path} cannot be written: {error.strerror or error}; {advice}"
         ) from None
@@ -97,15 +97,17 @@ def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
     and the file that is asked for first appears last. So a process that is killed in between
     leaves a set without its first file, which is due again.
     """
-    paths, temporaries, modes = [Path(path) for path in paths], {}, []
-    places = [Path(os.path.realpath(path)) for path in paths]
+    wanted = [Path(path) for path in paths]
+    temporaries: dict[str, Path] = {}
+    modes = []
+    places = [Path(os.path.realpath(path)) for path in wanted]
     umask = os.umask(0)
     os.umask(umask)
-    for path in paths:
+    for path in wanted:
         check_replaceable(path)
         modes.append(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
     try:
-        for path, place in zip(paths, places, strict=True):
+        for path, place in zip(wanted, places, strict=True):
             place.parent.mkdir(parents=True, exist_ok=True)
             sweep(place.parent, place.stem)
             # The suffix stays: writers such as numpy.savez and matplotlib look at it.
@@ -117,18 +119,18 @@ def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
         yield [Path(name) for name in temporaries]
         for name, mode in zip(temporaries, modes, strict=True):
             os.chmod(name, mode)  # mkstemp makes files private
-        if len(paths) > 1:
+        if len(wanted) > 1:
             for place in places:
                 place.unlink(missing_ok=True)
         for name, place in reversed([*zip(temporaries, places, strict=True)]):
             os.replace(name, place)
     except OSError as error:
         # A full disk names no file, and a temporary name says little.
-        begun = len(temporaries) == len(paths)
-        names = {None: paths[0], **temporaries} if begun else {}
+        begun = len(temporaries) == len(wanted)
+        names: dict = {None: wanted[0], **temporaries} if begun else {}
         if error.errno is None or (begun and error.filename not in names):
             raise
-        place = names[error.filename] if begun else paths[len(temporaries)]
+        place = names[error.filename] if begun else wanted[len(temporaries)]
         raise OSError(error.errno, error.strerror, str(place)) from error
     finally:
         for name in temporaries:

@@ -13,7 +13,7 @@ import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kronbench.errors import InputError, extra_for
 
@@ -87,7 +87,7 @@ def separator_of(path: str | Path) -> str | None:
 
 
 @contextlib.contextmanager
-def open_table(path: Path) -> Iterator[IO[bytes]]:
+def open_table(path: Path) -> Iterator[Any]:
     """A table's bytes, unpacked where it is packed by gzip."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from kronbench.errors import InputError
 from kronbench.models import CanonicalCorrespondence
 from tests.small_corpus import small_lshtc
 
@@ -50,15 +49,15 @@ def test_a_document_without_known_words_lies_at_the_origin(arrays):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda X, y: (X, y[:-1]), "one class for each of the 500 documents"),
-        (lambda X, y: (-X, y), "none negative"),
-        (lambda X, y: (X * np.nan, y), "finite numbers"),
-        (lambda X, y: (X, np.where(y == y[3], np.nan, y)), "y holds NaN"),
+        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: (-X, y), "Negative values in data"),
+        (lambda X, y: (X * np.nan, y), "NaN"),
+        (lambda X, y: (X, np.where(y == y[3], np.nan, y)), "y contains NaN"),
         (lambda X, y: (X, y % 5), "fewer than the 5 classes"),
     ],
 )
 def test_what_is_no_table_of_counts_is_refused(arrays, change, sentence):
-    with pytest.raises(InputError, match=sentence):
+    with pytest.raises(ValueError, match=sentence):
         CanonicalCorrespondence(5).fit(*change(arrays["X"], arrays["y"]))
 
 

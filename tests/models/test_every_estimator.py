@@ -83,7 +83,7 @@ def flat(**options):
 EXAMPLES = [
     (models.CSILSSVM(gamma=1e-3), of_rows, classes_of, scored),
     (models.CSILSSVM(kernel="linear", max_rank=4), of_rows, classes_of, scored),
-    (models.CanonicalCorrespondence(random_state=0), of_rows, classes_of, shown),
+    (models.CanonicalCorrespondence(1, random_state=0), of_rows, classes_of, shown),
     (models.CompleteKronRidge(), of_pairs, numbers_of, predicted),
     (models.CompleteKronRidge(row_kernel=product), of_pairs, numbers_of, predicted),
     (flat(), of_rows, classes_of, models.HierarchicalNewtonClassifier.predict_log_proba),

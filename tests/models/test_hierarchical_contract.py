@@ -5,24 +5,11 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
 from tests.models.hierarchical_problems import PARENTS, clouds
-
-MODELS = [
-    HierarchicalNewtonClassifier(),
-    HierarchicalNewtonClassifier(kernel="gaussian", gamma=0.5),
-    HierarchicalNewtonCV(HierarchicalNewtonClassifier(), cv=2, max_iter=2),
-    OneAgainstRest(HierarchicalNewtonClassifier()),
-]
-
-
-@parametrize_with_checks(MODELS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_cross_validation_of_a_precomputed_kernel_and_of_sparse_features():

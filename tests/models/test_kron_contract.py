@@ -13,6 +13,7 @@ from kronbench import InputError, PairData
 from kronbench.linalg import psd_part
 from kronbench.models import KronNewton, KronRidge, KronSVM
 from kronbench.pairs import get_loss
+from kronbench.runner.solvers import scores_of
 from tests.models.kron_problems import random_labels, random_pairs
 
 MODELS = [
@@ -36,15 +37,15 @@ def test_the_dtype_is_that_of_features_given_so(model, problem):
     X, y = problem
     features = [side.astype(np.float32) for side in (X.row_features, X.col_features)]
     single = PairData(*features, X.rows, X.cols)
-    expected = clone(model).set_params(reg=10.0).fit(single, y).decision_function(single)
+    expected = scores_of(clone(model).set_params(reg=10.0).fit(single, y), single)
     assert expected.dtype == np.float32
     for dtype in ("float32", np.float32):
         given = clone(model).set_params(reg=10.0, dtype=dtype).fit(X, y)
-        np.testing.assert_array_equal(given.decision_function(single), expected)
-    in_double = clone(model).set_params(reg=10.0).fit(X, y).decision_function(X)
+        np.testing.assert_array_equal(scores_of(given, single), expected)
+    in_double = scores_of(clone(model).set_params(reg=10.0).fit(X, y), X)
     assert np.linalg.norm(expected - in_double) < 1e-3 * np.linalg.norm(in_double)
     double = clone(model).set_params(reg=10.0, dtype="float64").fit(single, y)
-    assert double.decision_function(single).dtype == np.float64
+    assert scores_of(double, single).dtype == np.float64
     for wrong in ("precise", "int64"):
         with pytest.raises(InputError, match=f"dtype is '{wrong}': give 'float32', 'float64'"):
             clone(model).set_params(dtype=wrong).fit(X, y)
@@ -57,10 +58,10 @@ def test_a_prediction_operator_is_no_fit(model, problem):
     operator = model.prediction_operator(X[:100], X[100:])
     assert vars(model) == before
     with pytest.raises(NotFittedError):
-        model.decision_function(X)
+        scores_of(model, X)
     fitted = model.fit(X[:100], y[:100])
     coef = fitted.coef_ if model.form == "primal" else fitted.dual_coef_
-    np.testing.assert_allclose(operator @ coef, fitted.decision_function(X[100:]), atol=1e-10)
+    np.testing.assert_allclose(operator @ coef, scores_of(fitted, X[100:]), atol=1e-10)
 
 
 @each_model
@@ -158,11 +159,11 @@ def test_parameters_set_after_a_fit_change_no_prediction(model, problem):
     X, y = problem
     X, new = X[:100], X[100:]
     model = clone(model).set_params(row_kernel="gaussian", row_gamma=0.3).fit(X, y[:100])
-    expected, labels = model.decision_function(new), model.predict(new)
+    expected, labels = scores_of(model, new), model.predict(new)
     others = {"row_gamma": 3.0, "col_kernel": "tanimoto", "reg": 7.0, "dtype": "float32"}
     others |= {"loss": "ridge"} if "loss" in model.get_params() else {"pairwise": "linear"}
     model.set_params(**others)
-    np.testing.assert_array_equal(model.decision_function(new), expected)
+    np.testing.assert_array_equal(scores_of(model, new), expected)
     np.testing.assert_array_equal(model.predict(new), labels)
     assert model.get_params()["reg"] == 7.0
 
@@ -170,9 +171,9 @@ def test_parameters_set_after_a_fit_change_no_prediction(model, problem):
 def test_parameters_set_after_a_fit_change_no_standard_deviation(problem):
     X, y = problem
     model = KronRidge(row_kernel="gaussian", row_gamma=0.3, reg=2.0).fit(X, y)
-    expected = model.predict(X[:20], return_std=True)[1]
+    expected = model.predict_std(X[:20])
     model.set_params(row_gamma=3.0, reg=20.0, col_effect=1.0)
-    np.testing.assert_array_equal(model.predict(X[:20], return_std=True)[1], expected)
+    np.testing.assert_array_equal(model.predict_std(X[:20]), expected)
 
 
 def test_operators_and_paths_check_parameters_too(problem):
@@ -248,7 +249,7 @@ def test_the_intercept_of_a_classifier_is_a_constant_feature(loss, options, prob
     best = minimize(risk, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-9, "ftol": 0})
     model = KronNewton(loss=loss, reg=1.0, tol=1e-8, fit_intercept=True, **options).fit(X, y)
     assert model.intercept_ == pytest.approx(best.x[-1], abs=1e-4)
-    np.testing.assert_allclose(model.decision_function(X), design @ best.x, atol=1e-3)
+    np.testing.assert_allclose(scores_of(model, X), design @ best.x, atol=1e-3)
     assert len(model.coef_ if "form" in options else model.dual_coef_) == (
         design.shape[1] - 1 if "form" in options else 150
     )

@@ -6,6 +6,7 @@ from sklearn.svm import LinearSVC
 from kronbench import PairData
 from kronbench.errors import InputError
 from kronbench.models import KronNewton, KronSVM
+from kronbench.runner.solvers import scores_of
 from tests.models.kron_problems import (
     dense_gram,
     gaussian,
@@ -34,12 +35,10 @@ def test_svm_is_the_squared_hinge_svm_on_product_features(solver):
     primal = KronSVM(form="primal", line_search=True, **options).fit(X, y)
     np.testing.assert_allclose(primal.coef_, theirs.coef_[0], atol=1e-5)
     dual = KronSVM(line_search=True, **options).fit(X, y)
-    np.testing.assert_allclose(
-        dual.decision_function(X), theirs.decision_function(features), atol=1e-5
-    )
+    np.testing.assert_allclose(scores_of(dual, X), scores_of(theirs, features), atol=1e-5)
     np.testing.assert_array_equal(dual.predict(X), theirs.predict(features))
     if solver == "minres":  # support vectors: the pairs inside the margin
-        inside = y * dual.decision_function(X) < 1 - 1e-8
+        inside = y * scores_of(dual, X) < 1 - 1e-8
         np.testing.assert_array_equal(dual.dual_coef_ != 0, inside)
 
 
@@ -51,9 +50,7 @@ def test_primal_is_the_dual_with_linear_kernels(loss, solver, size, seed):
     options = dict(loss=loss, reg=0.5, max_iter=40, max_inner=100, tol=1e-10)
     dual = KronNewton(solver=solver, **options).fit(X, y)
     primal = KronNewton(solver=solver, form="primal", **options).fit(X, y)
-    np.testing.assert_allclose(
-        dual.decision_function(new), primal.decision_function(new), atol=1e-5
-    )
+    np.testing.assert_allclose(scores_of(dual, new), scores_of(primal, new), atol=1e-5)
 
 
 def wave(A, B):
@@ -71,9 +68,7 @@ def test_primal_is_the_dual_with_features_of_any_kernels(loss, solver, size, see
     dual = KronNewton(**options).fit(X, y)
     primal = KronNewton(solver=solver, form="primal", **options).fit(X, y)
     assert len(primal.coef_) <= len(np.unique(X.rows)) * 2  # the wave has two features
-    np.testing.assert_allclose(
-        dual.decision_function(new), primal.decision_function(new), atol=1e-5
-    )
+    np.testing.assert_allclose(scores_of(dual, new), scores_of(primal, new), atol=1e-5)
 
 
 def test_a_precomputed_kernel_has_features_too():
@@ -85,9 +80,7 @@ def test_a_precomputed_kernel_has_features_too():
     given = PairData(kernel(X.row_features, X.row_features), X.col_features, X.rows, X.cols)
     others = PairData(kernel(new.row_features, X.row_features), *new_cols(new))
     model = KronSVM(row_kernel="precomputed", **options).fit(given, y)
-    np.testing.assert_allclose(
-        model.decision_function(others), expected.decision_function(new), atol=1e-8
-    )
+    np.testing.assert_allclose(scores_of(model, others), scores_of(expected, new), atol=1e-8)
 
 
 def new_cols(X):
@@ -109,7 +102,7 @@ def test_iterated_ridge_filters_the_residual_once_a_step(solver, size, seed):
     left = y
     for _ in range(3):
         left = 2.0 * np.linalg.solve(Q + 2.0 * np.eye(len(y)), left)
-    np.testing.assert_allclose(y - model.decision_function(X), left, atol=1e-6)
+    np.testing.assert_allclose(y - scores_of(model, X), left, atol=1e-6)
     for objective in model.objective_path_[-1:]:  # none where y is in the null space of Q
         np.testing.assert_allclose(objective, left @ left / 2, atol=1e-6)
 
@@ -135,7 +128,7 @@ def test_scores_are_the_dense_kernel_expansion(loss, solver, size, seed):
         solver=solver,
     ).fit(X, y)  # fmt: skip
     expected = dense_gram(new, X, gaussian(0.5), linear) @ model.dual_coef_
-    np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-9)
+    np.testing.assert_allclose(scores_of(model, new), expected, atol=1e-9)
 
 
 def test_zero_coefficients_drop_out_of_the_prediction(monkeypatch):
@@ -150,23 +143,23 @@ def test_zero_coefficients_drop_out_of_the_prediction(monkeypatch):
         "_gram_operator",
         lambda *args: shapes.append((operator := build(*args)).shape) or operator,
     )
-    np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-10)
+    np.testing.assert_allclose(scores_of(model, new), expected, atol=1e-10)
     assert shapes == [(7, np.count_nonzero(model.dual_coef_))]
     model.dual_coef_[:] = 0
-    np.testing.assert_array_equal(model.decision_function(new), np.zeros(7))
+    np.testing.assert_array_equal(scores_of(model, new), np.zeros(7))
 
 
 def test_rankrls_does_not_see_the_level_of_the_labels():
     X, y = random_pairs(8, 7, 40, seed=0), random_labels(40, seed=0)
     model = KronNewton(loss="rankrls", reg=10.0)
-    scores = model.fit(X, y).decision_function(X)
-    np.testing.assert_allclose(model.fit(X, y + 5).decision_function(X), scores, atol=1e-8)
+    scores = scores_of(model.fit(X, y), X)
+    np.testing.assert_allclose(scores_of(model.fit(X, y + 5), X), scores, atol=1e-8)
 
 
 def test_clear_errors():
     X, y = random_pairs(6, 5, 25, seed=0), random_labels(25, seed=0)
     cases = [
-        (lambda: KronSVM().fit(X, np.ones(25)), "y holds 1 class: .* exactly two"),
+        (lambda: KronSVM().fit(X, np.ones(25)), "y holds 1 class"),
         (lambda: KronSVM().fit(X[:1], [1]), "1 class"),
         (lambda: KronSVM().fit(X, np.arange(25)), "25 classes"),
         (lambda: KronNewton(loss="ridge").fit(X, y * np.inf), "infinite"),

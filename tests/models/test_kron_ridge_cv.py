@@ -247,7 +247,7 @@ def test_wrong_input():
     model = KronRidgeCV(cv=3, random_state=0, gradient_steps=0)
     for cv in (3, "loo"):
         model.set_params(cv=cv)
-        with pytest.raises(InputError, match="y is constant, 2: give labels that differ"):
+        with pytest.raises(InputError, match="y is constant, 2, for n_samples"):
             model.fit(whole, np.full(90, 2.0))
         with pytest.raises(InputError, match=r"row_kernels\['linear'\] is zero for every vertex"):
             model.fit(PairData.complete(0 * D, T), labels)

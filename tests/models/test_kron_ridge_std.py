@@ -43,9 +43,7 @@ def test_the_dense_formula(problem, reg, effects):
     prior = np.diagonal(kernels(everything, everything, **effects))
     std, noise = dense_std(model, Q, K, prior, y)
     assert model.noise_variance_ == pytest.approx(noise)
-    mean, found = model.predict(everything, return_std=True)
-    np.testing.assert_array_equal(mean, model.predict(everything))
-    np.testing.assert_allclose(found, std, atol=1e-8)
+    np.testing.assert_allclose(model.predict_std(everything), std, atol=1e-8)
 
 
 def test_new_vertices_in_both_forms(problem):
@@ -58,9 +56,9 @@ def test_new_vertices_in_both_forms(problem):
     )
     K = K[np.ix_(new.rows, X.rows)] * G[np.ix_(new.cols, X.cols)]
     std, _ = dense_std(model, kernels(X, X), K, np.ones(20), y)
-    np.testing.assert_allclose(model.predict(new, return_std=True)[1], std, atol=1e-8)
+    np.testing.assert_allclose(model.predict_std(new), std, atol=1e-8)
     primal = KronRidge(reg=0.1, form="primal", **GAUSSIAN, **EXACT).fit(X, y)
-    np.testing.assert_allclose(primal.predict(new, return_std=True)[1], std, atol=1e-7)
+    np.testing.assert_allclose(primal.predict_std(new), std, atol=1e-7)
     assert primal.noise_variance_ == pytest.approx(model.noise_variance_)
 
 
@@ -73,7 +71,7 @@ def test_other_kernels_of_pairs(problem, pairwise):
     pairs = everything.rows, everything.cols
     Q = PairwiseOperator(pairwise, K, G, *pairs).matmat(np.eye(120))
     std, _ = dense_std(model, Q[:90, :90], Q[:, :90], np.diagonal(Q), y)
-    np.testing.assert_allclose(model.predict(everything, return_std=True)[1], std, atol=1e-8)
+    np.testing.assert_allclose(model.predict_std(everything), std, atol=1e-8)
 
 
 def test_precomputed_kernels_know_their_own_vertices_alone(problem):
@@ -82,9 +80,9 @@ def test_precomputed_kernels_know_their_own_vertices_alone(problem):
     G = gram(X.col_features, kernel="tanimoto")
     given = everything.with_features(K, G)
     model = KronRidge(row_kernel="precomputed", col_kernel="precomputed", reg=0.3, **EXACT)
-    expected = KronRidge(reg=0.3, **GAUSSIAN, **EXACT).fit(X, y).predict(everything, True)[1]
+    expected = KronRidge(reg=0.3, **GAUSSIAN, **EXACT).fit(X, y).predict_std(everything)
     model.fit(given[:90], y)
-    np.testing.assert_allclose(model.predict(given, True)[1], expected, atol=1e-8)
+    np.testing.assert_allclose(model.predict_std(given), expected, atol=1e-8)
     new = PairData(K[:3], G, [0, 2], [1, 1])
     with pytest.raises(InputError, match="row_features is a precomputed kernel of new vertices"):
-        model.predict(new, return_std=True)
+        model.predict_std(new)

@@ -41,9 +41,11 @@ def test_the_gradient_of_its_risk_vanishes(problem):
 
 def test_bad_input_is_refused(problem):
     X, Y, X_test = problem
-    with pytest.raises(InputError, match="one response"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         LSSVM().fit(X, Y[:-1])
-    with pytest.raises(InputError, match="finite"):
+    with pytest.raises(ValueError, match="y contains NaN"):
         LSSVM().fit(X, Y * np.nan)
-    with pytest.raises(InputError, match="30 kernel values"):
+    with pytest.raises(InputError, match=r"shape \(30, 3\): give a square one"):
+        LSSVM(kernel="precomputed").fit(X, Y)
+    with pytest.raises(ValueError, match="expecting 30 features"):
         LSSVM(kernel="precomputed").fit(X @ X.T, Y).predict(X_test)

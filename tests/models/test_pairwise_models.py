@@ -8,6 +8,7 @@ from kronbench.errors import InputError
 from kronbench.models import KronNewton, KronRidge, KronSVM
 from kronbench.pairs import PAIRWISE, PairData
 from kronbench.pairs.pairwise import OF_ONE_SET
+from kronbench.runner.solvers import scores_of
 from tests.pairs.test_pairwise import dense
 
 
@@ -46,9 +47,7 @@ def test_a_fit_is_that_to_the_dense_kernel_matrix(name, model):
     single = PairData(Q[:45, :45], np.ones((1, 1)), np.arange(45), np.zeros(45, int))
     theirs = clone(model).set_params(row_kernel="precomputed").fit(single, y[:45])
     new = PairData(Q[45:, :45], np.ones((1, 1)), np.arange(15), np.zeros(15, int))
-    np.testing.assert_allclose(
-        ours.decision_function(test), theirs.decision_function(new), rtol=1e-6, atol=1e-6
-    )
+    np.testing.assert_allclose(scores_of(ours, test), scores_of(theirs, new), rtol=1e-6, atol=1e-6)
 
 
 def test_vertex_effects_are_a_multiple_of_the_identity_on_each_side():

@@ -29,6 +29,9 @@ def test_probabilities_multiply_along_the_path(parents):
 def test_a_flat_tree_is_one_regression():
     X, y = clouds()
     flat = TopDownClassifier([-1, 0, 0, 0, 0, 0]).fit(X, y)
+    np.testing.assert_array_equal(
+        flat.predict_proba(X), TopDownClassifier().fit(X, y).predict_proba(X)
+    )
     np.testing.assert_allclose(
         flat.predict_proba(X), LogisticRegression().fit(X, y).predict_proba(X), atol=1e-12
     )
@@ -44,9 +47,14 @@ def test_nodes_without_rows_share_equally_and_only_children_take_all():
     np.testing.assert_allclose(only[:, 0], 1)
 
 
-def test_what_is_no_integer_is_refused():
+def test_labels_name_the_leaves_in_their_order():
     X, y = clouds()
-    with pytest.raises(InputError, match=r"y has dtype float64: give integers, 0\.\.4"):
-        TopDownClassifier(PARENTS).fit(X, y * 1.0)
-    with pytest.raises(InputError, match=r"outside 0\.\.4"):
+    expected = TopDownClassifier(PARENTS).fit(X, y).predict_proba(X)
+    names = np.array(["a", "b", "c", "d", "e"])
+    named = TopDownClassifier(PARENTS).fit(X, names[y])
+    np.testing.assert_array_equal(named.predict_proba(X), expected)
+    np.testing.assert_array_equal(named.predict(X), names[expected.argmax(axis=1)])
+    with pytest.raises(InputError, match="y holds the label 5, which is no class"):
         TopDownClassifier(PARENTS).fit(X, y + 1)
+    with pytest.raises(InputError, match="5 leaves for 4 classes"):
+        TopDownClassifier(PARENTS).fit(X[y < 4], names[y[y < 4]])

@@ -403,7 +403,9 @@ def test_bad_restrictions_are_named():
 @pytest.mark.parametrize("method", METHODS)
 def test_no_pairs_at_all(method):
     none = np.empty(0, int)
-    operator = SampledKroneckerOperator(np.eye(2), np.eye(3), [0, 1], [0, 1], none, none, method)
+    operator = SampledKroneckerOperator(
+        np.eye(2), np.eye(3), [0, 1], [0, 1], none, none, method=method
+    )
     np.testing.assert_array_equal(operator @ np.empty(0), [0.0, 0.0])
     assert (operator.T @ np.ones(2)).shape == (0,)
     assert operator.restrict(out=np.zeros(2, bool)).shape == (0, 0)

@@ -13,7 +13,9 @@ by ``gather``, scores out of an image by ``scores``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +47,16 @@ class Covariance:
     each node, where there are several. ``shape`` and ``dtype`` are those of a vector,
     ``n_products`` counts the products with K~ made so far.
     """
+
+    kernels: Any  # Kernels
+    coupling: Any  # Coupling
+    which: Any  # (P,), or None
+    gather: Callable[[np.ndarray], np.ndarray]
+    scores: Callable[[np.ndarray], np.ndarray]
+    images: Callable[[list[np.ndarray]], list[np.ndarray]]
+    node_products: Callable[..., np.ndarray]
+    bias_product: Callable[..., float]
+    coupling_gradient: Callable[..., np.ndarray]
 
     def __init__(
         self,
@@ -126,9 +138,8 @@ class DualCovariance(Covariance):
     ) -> np.ndarray:
         """(P,) sums over pairs of e~_p' M^(p) f~_p, or with dM^(p) / d log gamma (section 6.4)."""
         if not self.kernels.is_stored and len(Es) > 1:
-            return sum(
-                self.node_products([E], [F], derivative) for E, F in zip(Es, Fs, strict=True)
-            )
+            each = (self.node_products([E], [F], derivative) for E, F in zip(Es, Fs, strict=True))
+            return sum(each, np.zeros(1))
         # Stored matrices are passed once for all pairs
         product = self.kernels.derivative if derivative else self.kernels.product
         if self.which is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -62,12 +63,13 @@ class CrossValidation:
         ]
         self.solver = solver
         self._starts = [(None, None)] * len(self.losses)
-        self._known, self.first = known, None  # the first evaluation
+        self._known = known
+        self.first: Evaluation | None = None
 
     def evaluate(self, covariance: Covariance) -> Evaluation:
         """Fit all folds and solve their gradient systems under these hyperparameters."""
         gamma = getattr(covariance.kernels, "gamma", None)
-        widths = [] if gamma is None else np.ravel(gamma)
+        widths: Any = [] if gamma is None else np.ravel(gamma)
         at = np.concatenate([covariance.variance, [covariance.bias_variance], widths])
         if self.first is None and self._known is not None and _are_close(self._known.at, at):
             self.first, self._starts = self._known, self._known.starts
@@ -138,6 +140,9 @@ class Criterion:
     of the groups (P,) 0..G-1; ``gamma_groups`` is None where the kernel has no width.
     """
 
+    _coupling: Any
+    _kernels: Any
+
     def __init__(
         self,
         kernels: Callable[[np.ndarray], Kernels],
@@ -195,7 +200,7 @@ class Criterion:
         # Derivatives by the logarithms of variances and widths, then by the coupling (section 6.4)
         vectors = evaluation.coefs, evaluation.adjoints
         pairs = list(zip(*vectors, strict=True))
-        gradient = []
+        gradient: list[np.ndarray] = []
         if self._n_variances:
             by_node = variance * covariance.node_products(*vectors)
             gradient.append(np.bincount(self._variance_groups, by_node))
@@ -203,7 +208,8 @@ class Criterion:
             by_node = variance * covariance.node_products(*vectors, derivative=True)
             gradient.append(np.bincount(self._gamma_groups, by_node))
         if self._learn_coupling:
-            gradient.append(sum(covariance.coupling_gradient(E, F) for E, F in pairs).ravel())
+            each = (covariance.coupling_gradient(E, F) for E, F in pairs)
+            gradient.append(sum(each, np.zeros(1)).ravel())
         by_bias = covariance.bias_variance * sum(covariance.bias_product(E, F) for E, F in pairs)
         return evaluation, np.concatenate(gradient), by_bias
 

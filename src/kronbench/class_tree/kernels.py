@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from kronbench.errors import InputError
@@ -16,7 +18,7 @@ from kronbench.linalg.lowrank import factor_at, incomplete_cholesky
 from kronbench.linalg.sparse_products import SparseProducts
 from kronbench.linalg.stored_products import stored_product
 
-Features = np.ndarray | sparse.sparray  # (n, d)
+Features: TypeAlias = np.ndarray | sparse.sparray  # (n, d)
 
 # Rows of a stored matrix that are made or weighted at a time.
 _BLOCK_ROWS = 256
@@ -31,7 +33,7 @@ def kernels_of(
     gamma: np.ndarray,
     *,
     rank: int | None = None,
-    dtype: np.dtype = np.float64,
+    dtype: DTypeLike = np.float64,
 ) -> Kernels:
     """Kernel matrices over the rows of X (n, d), one for each of the widths gamma (L,).
 
@@ -72,6 +74,10 @@ class Kernels:
     is_stored = False  # whether matrices are in memory: one pass should then serve many blocks
     n_rows: int
     dtype: np.dtype
+    product: Callable[..., np.ndarray]
+    derivative: Callable[..., np.ndarray]
+    diagonal: Callable[[], np.ndarray]
+    cross: Callable[..., np.ndarray]
 
     def forget(self) -> None:
         """Drop what products with new rows do not need."""
@@ -80,7 +86,7 @@ class Kernels:
 class LinearFeatures(Kernels):
     """The linear kernel M = X X' of features X (n, d)."""
 
-    features: Features
+    features: Any  # (n, d)
 
     def coef(self, block: np.ndarray) -> np.ndarray:
         """X'A (d, K): weights of the features."""
@@ -113,7 +119,7 @@ class DenseFeatures(LinearFeatures):
 class SparseFeatures(LinearFeatures):
     """Of sparse features, by document and by word: O(number of entries) for each column."""
 
-    def __init__(self, X: sparse.sparray, dtype: np.dtype = np.float64):
+    def __init__(self, X: sparse.sparray, dtype: DTypeLike = np.float64):
         self.features = sparse.csr_array(X).astype(dtype)
         self.features.sort_indices()
         self.n_rows, self.dtype = self.features.shape[0], np.dtype(dtype)
@@ -180,14 +186,14 @@ class GaussianKernels(StoredKernels):
         self,
         X: Features,
         gamma: np.ndarray,
-        dtype: np.dtype = np.float64,
+        dtype: DTypeLike = np.float64,
         distances: np.ndarray | None = None,
     ):
         self.gamma, self._storage = np.asarray(gamma, float), np.dtype(dtype)
         if distances is None:
             distances = squared_distances(X).astype(dtype)
             np.fill_diagonal(distances, 0)
-        self._distances = distances
+        self._distances: np.ndarray | None = distances
         super().__init__([_exponential(distances, g) for g in self.gamma], X)
 
     def forget(self) -> None:
@@ -222,6 +228,7 @@ class LowRankKernel(Kernels):
     """
 
     dtype = np.dtype(np.float64)
+    gamma: Any  # a number, or None for kernels without a width
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,14 +40,14 @@ class Mode:
     scores: np.ndarray  # (n, C)
     probabilities: np.ndarray  # (n, C)
     value: float  # Phi
-    residual: np.ndarray = None  # -(g + a), zero at the mode
-    residual_image: np.ndarray = None
+    residual: Any = None  # -(g + a), zero at the mode
+    residual_image: Any = None
     gap: float = np.inf  # bound on Phi - Phi*: half the squared norm of the residual in K~
     path: list = field(default_factory=list)  # Phi at the start and after each Newton step
     gaps: list = field(default_factory=list)  # at the same points
     n_inner: int = 0  # steps of conjugate gradients in all
     converged: bool = False  # whether the gap came down to the tolerance
-    preconditioner: object | None = None  # of the steps
+    preconditioner: Any = None  # of the steps
 
     @property
     def n_iter(self) -> int:
@@ -55,7 +55,7 @@ class Mode:
         return len(self.path) - 1
 
 
-def run(steps: Generator, covariance: Covariance) -> object:
+def run(steps: Generator[Any, Any, Any], covariance: Covariance) -> Any:
     """The result of a generator that asks for images, one at a time."""
     try:
         vector = next(steps)
@@ -65,7 +65,7 @@ def run(steps: Generator, covariance: Covariance) -> object:
         return stop.value
 
 
-def run_together(many: list[Generator], covariance: Covariance) -> list:
+def run_together(many: list[Generator[Any, Any, Any]], covariance: Covariance) -> list:
     """Results of several such generators in step: each pass over the kernel serves all of them."""
     results, asked = [None] * len(many), {}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kronbench.class_tree.coupling import Coupling
@@ -27,19 +29,19 @@ def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
     sharing : str or (C,) array
         As for :class:`~kronbench.models.HierarchicalNewtonCV`.
     """
-    tree = Tree(tree)
+    shape = Tree(tree)
     patterns = {
         "F1": (None, "all"),
-        "F2": (None, tree.leaf_subtrees),
-        "H1": (tree.parents, "level"),
-        "H2": (tree.parents, "subtree"),
+        "F2": (None, shape.leaf_subtrees),
+        "H1": (shape.parents, "level"),
+        "H2": (shape.parents, "subtree"),
     }
     if name not in patterns:
         raise InputError(f"name is {name!r}: give one of {', '.join(map(repr, patterns))}")
     return patterns[name]
 
 
-def node_groups(sharing: str | np.ndarray, coupling: Coupling, name: str) -> np.ndarray:
+def node_groups(sharing: Any, coupling: Coupling, name: str) -> np.ndarray:
     """(P,) groups 0..G-1 of the nodes, of a word or an array of groups; only a tree has levels.
 
     ``name`` is the argument, for the sentence of an error.

@@ -5,6 +5,8 @@ Everything is local to a row; rows outside the training part count nothing.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit, prange
 
@@ -26,7 +28,7 @@ class SoftmaxLoss:
         self.n_classes = n_classes
         self.trains = np.ones(len(targets), bool) if trains is None else np.asarray(trains)
         self.shares = targets if targets.ndim == 2 else None
-        self.codes = targets.astype(np.int64) if targets.ndim == 1 else None
+        self.codes: Any = targets.astype(np.int64) if targets.ndim == 1 else None
 
     def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """(value over the training part, probabilities (n, C) of all rows)."""

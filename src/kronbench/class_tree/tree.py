@@ -90,19 +90,19 @@ class Tree:
             return np.ones(self.n_classes, bool)
         return (self.paths == node).any(axis=1)
 
-    def sum_paths(self, functions: ArrayLike) -> np.ndarray:
+    def sum_paths(self, functions: np.ndarray) -> np.ndarray:
         """Phi_L x for each row (n, P) -> (n, C): the sum along each path (Algorithm 1)."""
         functions = _as_block(functions, self.n_nodes)
         ones = np.ones(len(self.parents), functions.dtype)
         return self._pass(functions, self._position[1:], self._leaf_at, weights=ones)
 
-    def sum_below(self, block: ArrayLike) -> np.ndarray:
+    def sum_below(self, block: np.ndarray) -> np.ndarray:
         """Phi_L' x for each row (n, C) -> (n, P): the sum over the leaves below (Algorithm 2)."""
         block = _as_block(block, self.n_classes)
         nothing = np.empty(0, block.dtype)
         return self._pass(block, self._leaf_at, self._position[1:], nothing, upward=True)
 
-    def couple(self, block: ArrayLike, variance: ArrayLike) -> np.ndarray:
+    def couple(self, block: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """Each row (n, C) times T = Phi_L diag(variance) Phi_L', variance (P,); fused, O(n P)."""
         block = _as_block(block, self.n_classes)
         variance = np.asarray(variance, block.dtype)
@@ -111,7 +111,7 @@ class Tree:
         weights = np.append(block.dtype.type(0), variance)[self._order]
         return self._pass(block, self._leaf_at, self._leaf_at, weights, upward=True)
 
-    def diagonal(self, variance: ArrayLike) -> np.ndarray:
+    def diagonal(self, variance: np.ndarray) -> np.ndarray:
         """(n, C) diagonals of Phi_L diag(variance_i) Phi_L' for rows (n, P) of variances."""
         return self.sum_paths(variance)
 

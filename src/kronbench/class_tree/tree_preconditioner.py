@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import qr
 
-from kronbench.class_tree.covariance import Covariance, DualCovariance, FeatureCovariance
+from kronbench.class_tree.covariance import Covariance, FeatureCovariance
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
@@ -44,6 +44,8 @@ def tree_preconditioner(covariance: Covariance, loss: SoftmaxLoss) -> TreePrecon
 
 class TreePreconditioner:
     """The approximate inverse in functions (n, r) of a space, for any weights of the curvature."""
+
+    _inverse: Callable
 
     def __init__(self, covariance: Covariance, loss: SoftmaxLoss, functions: np.ndarray):
         self._tree, self._trains = covariance.coupling, loss.trains
@@ -101,7 +103,7 @@ class CoarsePreconditioner(TreePreconditioner):
     short ones, whose words hardly meet, it sees a small part and makes the steps more.
     """
 
-    def __init__(self, covariance: DualCovariance, loss: SoftmaxLoss):
+    def __init__(self, covariance: Covariance, loss: SoftmaxLoss):
         kernels, tree, dtype = covariance.kernels, covariance.coupling, covariance.dtype
         # Leading eigenvectors and the constant, on the training part
         n_vectors = min(_MOST_VECTORS, math.isqrt(kernels.n_rows))

@@ -150,7 +150,7 @@ def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -
     return float(lengths.sum() / n_positive)
 
 
-def _checked(y, score):
+def _checked(y, score) -> tuple[np.ndarray, np.ndarray]:
     y, score = checked_vectors(y, score)
     if not len(y):
         raise InputError("y and score are empty: give at least one number")

@@ -52,7 +52,7 @@ def interaction_concordance(
     counts = _count_blocks(
         bounds, many, y[order], score[order], _ROUNDING * np.ptp(y), _ROUNDING * np.ptp(score)
     )
-    return share_of(*counts, "half")
+    return share_of(counts, "half")
 
 
 @njit(cache=True, nogil=True)

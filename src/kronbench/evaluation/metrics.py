@@ -140,7 +140,7 @@ def mean_log_loss(y: np.ndarray, proba: np.ndarray, floor: float = sys.float_inf
     return float(-np.log(np.maximum(true, floor)).mean())
 
 
-def _checked_classes(classes, n, n_classes, name):
+def _checked_classes(classes, n, n_classes, name) -> np.ndarray:
     classes = np.asarray(classes)
     if classes.shape != (n,) or classes.dtype.kind not in "iu":
         raise InputError(
@@ -151,7 +151,7 @@ def _checked_classes(classes, n, n_classes, name):
     return classes
 
 
-def _checked_predictions(y, predicted, n_classes):
+def _checked_predictions(y, predicted, n_classes) -> tuple[np.ndarray, np.ndarray]:
     n = len(np.asarray(y))
     return (
         _checked_classes(y, n, n_classes, "y"),
@@ -159,7 +159,7 @@ def _checked_predictions(y, predicted, n_classes):
     )
 
 
-def _checked_proba(proba, n_classes=None):
+def _checked_proba(proba, n_classes=None) -> np.ndarray:
     proba = np.asarray(proba)
     if proba.ndim != 2 or n_classes not in (None, proba.shape[1]):
         columns = "each class" if n_classes is None else f"each of {n_classes} leaves"

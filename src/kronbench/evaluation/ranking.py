@@ -110,7 +110,7 @@ def ranking_areas(features: np.ndarray, y: np.ndarray, coef: np.ndarray) -> dict
         classes = np.unique(y[inside]) - start
         if len(classes):
             positive = y[:, None] == classes + start
-            macro += macro_auc(positive, F[:, classes], axis=0) * len(classes)
+            macro += float(macro_auc(positive, F[:, classes], axis=0)) * len(classes)
             n_curves += len(classes)
         # a document's own class is no competitor, whatever the rounding of its score
         F[inside, y[inside] - start] = np.inf
@@ -153,7 +153,7 @@ def concordance_index(
     _, group = np.unique(y[order], return_inverse=True)
     _, rank = np.unique(score[order], return_inverse=True)
     count = count_concordant if pairs == "all" else _count_later
-    return share_of(*count(group, rank), ties)
+    return share_of(count(group, rank), ties)
 
 
 def macro_concordance_index(
@@ -185,8 +185,9 @@ def macro_concordance_index(
     return float(found[~np.isnan(found)].mean()) if not np.isnan(found).all() else np.nan
 
 
-def share_of(concordant: int, tied: int, comparable: int, ties: str) -> float:
-    """The index of so many pairs; NaN where there are none."""
+def share_of(counts: tuple[int, int, int], ties: str) -> float:
+    """The index of so many concordant, tied and comparable pairs; NaN where there are none."""
+    concordant, tied, comparable = counts
     twice = 2 * concordant + (tied if ties == "half" else 0)
     return twice / (2 * comparable) if comparable else np.nan
 
@@ -235,7 +236,7 @@ def _twice_places(few, scores):
     negative indices) the steps become vector gathers: 10 times as fast as one after the other.
     """
     low, block = np.empty(_LANES, np.uint64), np.empty(_LANES)
-    one, twice = np.uint64(1), 0
+    one, twice = np.uint64(1), np.int64(0)
     for start in range(0, len(scores), _LANES):
         filled = min(_LANES, len(scores) - start)
         block[:filled] = scores[start : start + filled]

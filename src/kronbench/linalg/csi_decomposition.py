@@ -138,7 +138,8 @@ def csi_all_ahead(
     outside = residual - residual.mean(axis=0) if center else residual.copy(order="F")
     lengths = np.einsum("ij,ij->j", outside, outside)
     floors = 1e-14 * diagonal, DEPENDENT**2 * lengths
-    factor, pivots, gains = [], [], []
+    pivots: list[int] = []
+    columns, gains = [], []
     while len(pivots) < checked_max_rank(max_rank, n):
         left = np.flatnonzero(residual.diagonal() > floors[0])
         if not len(left):
@@ -159,10 +160,10 @@ def csi_all_ahead(
         residual = dger(-1.0, column, column, a=residual, overwrite_a=True)
         residual[pivot], residual[:, pivot], outside[:, pivot] = 0.0, 0.0, 0.0
         column[pivots] = 0.0
-        factor.append(column)
+        columns.append(column)
         pivots.append(pivot)
         gains.append(of_points[best])
-    factor = np.array(factor).reshape(-1, n).T
+    factor = np.array(columns).reshape(-1, n).T
     return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
 
 
@@ -171,7 +172,8 @@ def _csi(columns, diagonal, targets, max_rank, lookahead, tol, weights, center):
     while steps.t < lookahead and steps.add_largest():
         pass
     candidate = steps.first_candidate()
-    pivots, gains = [], []
+    pivots: list[int] = []
+    gains = []
     while len(pivots) < max_rank and candidate is not None:
         before = steps.t
         if steps.residual[candidate] > 0.0:  # not in the span of the look-ahead columns
@@ -260,7 +262,7 @@ class _CholeskyQR(CholeskySteps):
         """R, Q^T Y and the dead columns of Q from the columns of G themselves, by reflections."""
         t = self.t
         columns = (self.G[:t] - self.means[:t, None]).T
-        diagonal = np.linalg.qr(columns, mode="r").diagonal()
+        diagonal = np.asarray(np.linalg.qr(columns, mode="r")).diagonal()
         self.dead[:t] = abs(diagonal) <= DEPENDENT * np.linalg.norm(columns, axis=0)
         live = np.flatnonzero(~self.dead[:t])
         Q, R = np.linalg.qr(columns[:, live])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -92,7 +93,7 @@ def as_floats(matrix: np.ndarray | sparse.sparray) -> np.ndarray | sparse.sparra
     return matrix.astype(np.float64)
 
 
-def dense(matrix: np.ndarray | sparse.sparray) -> np.ndarray:
+def dense(matrix: Any) -> np.ndarray:
     """An array or a sparse matrix as an array."""
     return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -62,9 +63,7 @@ class _MatrixColumns:
         return self._rows[i]  # symmetric, and a row is contiguous
 
 
-def open_kernel(
-    kernel: np.ndarray | KernelColumns,
-) -> tuple[KernelColumns | _MatrixColumns, np.ndarray]:
+def open_kernel(kernel: Any) -> tuple[Any, np.ndarray]:
     """Something with ``column(i)``, a wrapped matrix perhaps, and its diagonal (n,), checked."""
     if not hasattr(kernel, "column"):
         matrix = np.asarray(kernel)

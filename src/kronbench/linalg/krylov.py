@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import Parameter, signature
 from math import hypot
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError
@@ -30,6 +29,8 @@ _ROUNDING = 100
 
 # How far, relative to b, the residual of the recurrence may be from that of a product
 LOST = 1e-3
+
+Operator: TypeAlias = Any  # LinearOperator, array or sparse matrix
 
 
 class Solution(NamedTuple):
@@ -59,7 +60,7 @@ def _solver(solve):
     # the signature that help and documentation show
     shown = signature(solve)
     verify = Parameter("verify", Parameter.KEYWORD_ONLY, default=True, annotation=bool)
-    checked.__signature__ = shown.replace(parameters=[*shown.parameters.values(), verify])
+    vars(checked)["__signature__"] = shown.replace(parameters=[*shown.parameters.values(), verify])
     return checked
 
 
@@ -88,7 +89,7 @@ def _confirmed(solve, A, b, found, options):
 
 @_solver
 def minres(
-    A: LinearOperator | np.ndarray | sparse.sparray,
+    A: Operator,
     b: np.ndarray,
     *,
     shift: float = 0.0,
@@ -159,7 +160,8 @@ class ConjugateGradients:
 
     def __init__(self, x: tuple[np.ndarray, ...], r: tuple[np.ndarray, ...]):
         self._x, self._r = x, r
-        self._direction = self._square = None
+        self._direction: tuple[np.ndarray, ...] | None = None
+        self._square = 0.0
 
     def direction(self, z: tuple[np.ndarray, ...], square: float) -> tuple:
         """The next direction: z, made conjugate to the last one; the next call overwrites it."""
@@ -191,7 +193,7 @@ class ConjugateGradients:
 
 @_solver
 def cg(
-    A: LinearOperator | np.ndarray | sparse.sparray,
+    A: Operator,
     b: np.ndarray,
     *,
     tol: float = _TOL,
@@ -229,7 +231,7 @@ def cg(
 
 @_solver
 def qmr(
-    A: LinearOperator | np.ndarray | sparse.sparray,
+    A: Operator,
     b: np.ndarray,
     *,
     tol: float = _TOL,
@@ -333,6 +335,8 @@ class Rotations:
     """Givens rotations that keep T + shift I triangular, for one shift or an array of shifts."""
 
     def __init__(self, b_norm: float, shift: float | np.ndarray):
+        self.cosine: Any  # as the shift: a number, or an array
+        self.sine: Any
         self.phi = b_norm * np.ones_like(shift)
         self.shift = shift
         self.cosine, self.sine = 1.0, 0.0
@@ -357,9 +361,7 @@ class Rotations:
         return tau, rho, delta + 0 * tau, epsilon + 0 * tau
 
 
-def as_system(
-    A: LinearOperator | np.ndarray | sparse.sparray, b: np.ndarray
-) -> tuple[LinearOperator, np.ndarray]:
+def as_system(A: Operator, b: np.ndarray) -> tuple[LinearOperator, np.ndarray]:
     """A as an operator and b as an array of floats, checked."""
     A = aslinearoperator(A)
     b = np.asarray(b)

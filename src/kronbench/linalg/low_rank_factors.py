@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import svdvals
 
@@ -23,16 +25,17 @@ def low_rank_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.
     finder in O(a b k). Either is checked against every entry. None too for a matrix of full rank.
     """
     tolerance = TOLERANCE[matrix.dtype]
-    factors = None
+    factors: Any = None
     if matrix.shape[0] == matrix.shape[1]:
         factors = _cholesky(matrix, max_rank, tolerance)
     if factors is None:
         if _full_rank(matrix, tolerance):
             return None
         factors = _range(matrix, max_rank, tolerance)
-    if not _reproduces(*factors, matrix, tolerance):
+    P, Q = factors
+    if not _reproduces(P, Q, matrix, tolerance):
         return None
-    return tuple(np.ascontiguousarray(factor, matrix.dtype) for factor in factors)
+    return np.ascontiguousarray(P, matrix.dtype), np.ascontiguousarray(Q, matrix.dtype)
 
 
 def _cholesky(matrix, max_rank, tolerance):
@@ -76,7 +79,7 @@ def _range(matrix, max_rank, tolerance):
             new = np.linalg.qr(new - P @ (P.T @ new))[0]
         images = matrix.T @ new
         P, Q = np.hstack([P, new]), np.hstack([Q, images])
-        found = np.linalg.norm(images)
+        found = float(np.linalg.norm(images))
     return P, Q
 
 

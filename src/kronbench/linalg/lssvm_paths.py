@@ -14,7 +14,7 @@ side the first r rows of z: the responses at G(x), with u = T^-T (G(x) - mean), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,7 +73,7 @@ class PrefixPath:
         n, k = self.n_points, len(self.factor_mean)
         penalty = np.zeros_like(self._centred)
         np.fill_diagonal(penalty, np.sqrt(n * check_positive(reg, "reg")))
-        both = np.linalg.qr(np.vstack([self._centred, penalty]), mode="r")
+        both = np.asarray(np.linalg.qr(np.vstack([self._centred, penalty]), mode="r"))
         return PrefixSolution(both[:k, :k], both[:k, k:], self.factor_mean, self.target_mean)
 
     def _triangularize(self, all_rows, all_targets):
@@ -87,7 +87,7 @@ class PrefixPath:
             targets = all_targets[rows] - self.target_mean
             block = np.vstack([both, np.hstack([factor, targets])])
             # rows below k only hold the norm of the targets outside the span
-            both = np.linalg.qr(block, mode="r")[:k]
+            both = np.asarray(np.linalg.qr(block, mode="r"))[:k]
         return both
 
 
@@ -107,7 +107,7 @@ class LSSVMPath:
         self._values = np.maximum(values, 0.0)
         self._projections = self._vectors.T @ (targets - self.target_mean)
 
-    def responses(self, kernel_rows: np.ndarray, regs: ArrayLike) -> np.ndarray:
+    def responses(self, kernel_rows: np.ndarray, regs: Iterable[float]) -> np.ndarray:
         """Responses (len(regs), n_new, d) at points with kernel values (n_new, n)."""
         scores = (kernel_rows - self.kernel_mean) @ self._vectors
         return np.stack(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
+from typing import Any
 
 import llvmlite.binding
 import numba
@@ -28,7 +29,7 @@ from numpy.typing import DTypeLike
 # tests/linalg/test_panel_loops.py passes with a newer one, raise it.
 NUMBA_BEFORE = (0, 69)
 
-vector_instructions = None
+vector_instructions: Any = None
 if numba.version_info.short < NUMBA_BEFORE:
     with contextlib.suppress(ImportError):  # an optional file
         from kronbench.linalg import vector_instructions

@@ -44,7 +44,9 @@ def processors(quota: str | os.PathLike = "/sys/fs/cgroup/cpu.max") -> int:
     ``quota`` is where Linux says what a container may use (cgroup v2). numba does not look there,
     and starts a thread for each processor of the host.
     """
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    allowed = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     with contextlib.suppress(OSError, ValueError):  # another system, no quota
         used, period = map(int, Path(quota).read_text().split())
         allowed = min(allowed, max(1, used // period))

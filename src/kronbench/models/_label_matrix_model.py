@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
     ``_left_out(setting, regs)``, an iterator over leave-one-out predictions.
     """
 
-    _weights = ("reg",)  # names of the regularization weights
+    _weights: tuple[str, ...] = ("reg",)  # names of the regularization weights
     _sparse_labels = False  # whether a sparse label matrix stays sparse
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
@@ -70,7 +70,7 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
             What is left out to predict the pair (i, j): its label, row i, column j, or both.
         """
         check_is_fitted(self)
-        weights = ([getattr(self, name)] for name in self._weights)
+        weights: Any = ([getattr(self, name)] for name in self._weights)
         return next(iter(self.loo_grid(setting, *weights)))[1]
 
     def loo_grid(
@@ -151,7 +151,7 @@ def checked_vertices(row_features: Features, col_features: Features) -> PairData
 
 
 def checked_matrix(
-    Y: ArrayLike | sparse.sparray,
+    Y: Any,
     m: int,
     q: int,
     *,

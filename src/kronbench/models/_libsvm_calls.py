@@ -41,7 +41,7 @@ class _KernelProblem(svm_problem):
             K = gram(features[vertices], kernel="gaussian", gamma=gamma)
             values[:, 1:-1] *= K[position][:, position]
         self.l = self.n = n
-        self.y = (ctypes.c_double * n).from_buffer(np.array(signs))
+        self.y = (ctypes.c_double * n).from_buffer(np.array(signs).data)
         pointers = (ctypes.POINTER(svm_node) * n)()
         rows = self.x_space.ctypes.data + np.arange(n) * self.x_space.strides[0]
         np.frombuffer(pointers, dtype=np.uintp)[:] = rows
@@ -59,7 +59,9 @@ class Model(svm_model):
         self.l = len(fitted.dual_coef_)
         self.SV = self._support.x
         coef = (ctypes.c_double * self.l)(*fitted.dual_coef_)
-        self.sv_coef = (ctypes.POINTER(ctypes.c_double) * 1)(coef)
+        self.sv_coef = (ctypes.POINTER(ctypes.c_double) * 1)(
+            ctypes.cast(coef, ctypes.POINTER(ctypes.c_double))
+        )
         self.rho = (ctypes.c_double * 1)(-fitted.intercept_)
         self.label = (ctypes.c_int * 2)(1, -1)
         self.nSV = (ctypes.c_int * 2)(self.l, 0)  # only their sum counts for two classes

@@ -61,7 +61,7 @@ class PairClassifier(ClassifierMixin, OfPairs):
 
 def occurring(X: PairData) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of each side the features of the vertices in use, dense, and the pairs' places in them."""
-    found = ()
+    found: Any = ()
     for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
         vertices, position = used_vertices(index, features.shape[0])
         # a copy in any case: callers standardize it in place

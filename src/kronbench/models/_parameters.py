@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from inspect import cleandoc
 from numbers import Integral, Real
 from textwrap import indent
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,9 @@ PRECISION = [
     Options(type, {np.float32, np.float64}),
     Options(np.dtype, {np.dtype(np.float32), np.dtype(np.float64)}),
 ]
+
+
+_Class = TypeVar("_Class")
 
 
 class _Shared:
@@ -128,34 +131,39 @@ _TEXTS = re.split(r"^\{(\w+)\}\n", cleandoc(_Shared.__doc__ or "") + "\n", flags
 _SHARED = dict(zip(_TEXTS[::2], _TEXTS[1::2], strict=True))
 
 
-def parameter(default: Any, *allowed: object, positional: bool = False) -> Any:
-    """A parameter in the body of an :func:`estimator`: its default or MISSING, and its range.
+def parameter(default: Any, *allowed: object) -> Any:
+    """A parameter in the body of an :func:`estimator`: its default and its range.
 
     ``allowed`` are types, ``Interval``, ``StrOptions``, ``None``, "boolean" and the others of
     scikit-learn.
     """
-    return field(default=default, kw_only=not positional, metadata={"allowed": allowed})
+    return field(default=default, metadata={"allowed": allowed})
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
-def estimator(cls: type) -> type:
+def positional(*allowed: object, default: Any = MISSING, kw_only: bool) -> Any:
+    """A parameter that needs no name; type checkers read ``default`` and ``kw_only=False``."""
+    return field(default=default, kw_only=kw_only, metadata={"allowed": allowed})
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(positional,))
+def estimator(cls: type[_Class]) -> type[_Class]:
     """Class decorator: the annotated names of the body become the parameters of ``__init__``.
 
     A subclass adds to the parameters of its bases, or gives other defaults. The docstring gets
     its shared texts.
     """
-    cls = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    cls._parameter_constraints = cls._parameter_constraints | {
-        each.name: list(each.metadata["allowed"]) for each in fields(cls) if each.metadata
+    made: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    made._parameter_constraints = made._parameter_constraints | {
+        each.name: list(each.metadata["allowed"]) for each in fields(made) if each.metadata
     }
-    if cls.__doc__:
-        cls.__doc__ = re.sub(
+    if made.__doc__:
+        made.__doc__ = re.sub(
             r"^( *)\{(\w+)\}\n",
             lambda found: indent(_SHARED[found[2]], found[1]),
-            cls.__doc__,
+            made.__doc__,
             flags=re.MULTILINE,
         )
-    return cls
+    return made
 
 
 class CheckedParameters(BaseEstimator):
@@ -180,10 +188,12 @@ class OfPairs(CheckedParameters):
         return tags
 
 
-class EitherTask:
+class EitherTask(BaseEstimator):
     """A classifier or a regressor, as ``_is_classifier`` says of the parameters."""
 
     _multi_class = True
+    _is_classifier: Any
+    predict: Callable
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

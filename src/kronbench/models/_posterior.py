@@ -9,6 +9,7 @@ from kronbench.errors import InputError
 from kronbench.linalg import KernelColumns
 from kronbench.linalg.quadratic_forms import inverse_forms
 from kronbench.models._product_kernel_model import ProductKernelModel
+from kronbench.models._ridge_path import scaled, weighted
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
@@ -25,6 +26,7 @@ def posterior_variance(model: ProductKernelModel, X: PairData) -> np.ndarray:
     """
     if hasattr(model, "coef_"):
         design = model._design_operator(*model._design(model.feature_maps_, model.X_fit_))
+        design = weighted(design, model._root, dual=False)
         A = LinearOperator(
             (design.shape[1],) * 2,
             dtype=design.dtype,
@@ -32,7 +34,7 @@ def posterior_variance(model: ProductKernelModel, X: PairData) -> np.ndarray:
             matmat=lambda V: design.rmatmat(design.matmat(V)),
         )
     else:
-        A = model._gram_operator(model.X_fit_)
+        A = weighted(model._gram_operator(model.X_fit_), model._root, dual=True)
     variance = np.empty(len(X))
     for first in range(0, len(X), _TOGETHER):
         part = slice(first, first + _TOGETHER)
@@ -49,6 +51,7 @@ def _variance_of_few(model, A, X):
     else:
         cross, scale = model._gram_operator(model.X_fit_, X), prior
     B = cross.rmatmat(np.eye(len(X), dtype=A.dtype))
+    B = B if primal else scaled(model._root, B)
     low, high = inverse_forms(A, B, shift=model.reg, atol=_EXACT * scale)
     if primal:
         return np.maximum(prior - squares, 0) + model.reg * high

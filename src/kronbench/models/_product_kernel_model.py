@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
@@ -57,8 +59,6 @@ class ProductKernelModel(TwoKernels):
     A subclass ends its ``fit`` by ``_set_fitted``.
     """
 
-    _iterations_regularize = False  # whether an end by the number of iterations is meant
-
     form: str = parameter("dual", StrOptions({"dual", "primal"}))
     reg: float = parameter(1.0, POSITIVE)
     pairwise: str | Mapping[str, float] = parameter(
@@ -81,6 +81,10 @@ class ProductKernelModel(TwoKernels):
             warnings.simplefilter("ignore", ConvergenceWarning)
             # a callback, so that iterations are made
             cls().fit(pairs, y, callback=lambda _: False).predict(pairs)
+
+    def _iterations_regularize(self):
+        """Whether an end by the number of iterations is meant."""
+        return False
 
     def prediction_operator(
         self, X_fit: PairData, X: PairData | None = None
@@ -136,8 +140,10 @@ class ProductKernelModel(TwoKernels):
             matrix, out_ends, in_ends, _ = self._kernel_between_used(
                 "row", X_fit, X, lambda pairs: np.concatenate([pairs.rows, pairs.cols]), same[0]
             )
-            matrices, matches = (matrix, None), (None, None)
-            out_pairs, in_pairs = np.split(out_ends, 2), np.split(in_ends, 2)
+            matrices: Any = (matrix, None)
+            matches: Any = (None, None)
+            out_pairs: Any = np.split(out_ends, 2)
+            in_pairs: Any = np.split(in_ends, 2)
         else:
             matrices, out_pairs, in_pairs, matches = zip(
                 self._kernel_between_used("row", X_fit, X, lambda pairs: pairs.rows, same[0]),
@@ -248,12 +254,12 @@ class ProductKernelModel(TwoKernels):
                 "features"
             )
         features = (side.astype(dtype, copy=False) for side in (X.row_features, X.col_features))
-        return PairData(*features, X.rows, X.cols)
+        return X.with_features(*features)
 
-    def _intercept(self, y):
+    def _intercept(self, y, weight):
         """The mean of the labels, or 0; a warning where it should not be 0."""
         if self.fit_intercept:
-            return float(y.mean())
+            return float(np.average(y, weights=weight))
         if y.mean() ** 2 > y.var() and len(np.unique(y)) > 2:
             warnings.warn(
                 f"the mean of the labels is larger than their standard deviation, and this "
@@ -287,8 +293,8 @@ class ProductKernelModel(TwoKernels):
         self.n_iter_ = len(objective_path)
         self.stop_reason_ = stop
         self.converged_ = stop == "tol"
-        meant = "tol", "callback"
-        if self.tol == 0 or self._iterations_regularize or near:
+        meant: tuple[str, ...] = ("tol", "callback")
+        if self.tol == 0 or self._iterations_regularize() or near:
             meant += ("max_iter",)
         if stop not in meant:
             reason, remedy = _STOPS[stop]
@@ -299,6 +305,7 @@ class ProductKernelModel(TwoKernels):
                 stacklevel=3,
             )
 
+    @available_if(lambda self: hasattr(self, "classes_") or is_classifier(self))
     def decision_function(self, X: PairData) -> np.ndarray:
         """Scores (t,) of the t pairs of X, in O(min(v |a| + m t, u |a| + q t)), Eq. 5.
 
@@ -306,6 +313,9 @@ class ProductKernelModel(TwoKernels):
         the training pairs with a nonzero coefficient. The primal form takes
         O(min(v d r + d t, u d r + r t)).
         """
+        return self._predicted(X)
+
+    def _predicted(self, X):
         check_is_fitted(self)
         check_pairs(X)
         scores = self._as_fitted()._scores(X)

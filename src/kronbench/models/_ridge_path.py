@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import svd
+from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
 from kronbench.linalg import ShiftedSolutions
+from kronbench.linalg.krylov import Operator
 
 _MOST_FEATURES = 256
 _MOST_NUMBERS = 1 << 23  # of the matrix, 64 MiB
@@ -23,19 +26,22 @@ class ThinRidge:
     """Minimizers w of 1/2 ||X w - y||^2 + reg/2 ||w||^2 for any reg, from X = U S V'.
 
     In double precision whatever that of the features. A row of X is the Kronecker product of a row
-    of each of the features (a, d) and (b, r).
+    of each of the features (a, d) and (b, r). Errors are multiplied by ``root``.
     """
 
-    def __init__(self, row_features, col_features, rows, cols, y):
+    def __init__(self, design, y, root=None):
+        row_features, col_features, rows, cols = design
         T, D = (np.asarray(side, np.float64) for side in (row_features, col_features))
         with np.errstate(over="ignore"):
             X = _products(T, D, rows, cols)
         if not np.isfinite(X).all():
             raise InputError("products of features are too large for a number: scale the features")
+        X, y = scaled(root, X), scaled(root, y)
         U, s, Vt = svd(X, full_matrices=False, overwrite_a=True, check_finite=False)
         kept = s > np.finfo(s.dtype).eps * max(X.shape) * s.max(initial=0)
         self._U, self._s, self._Vt = U[:, kept], s[kept], Vt[kept]
         self._along = self._U.T @ y
+        self._root = root
         self._rest = y - self._U @ self._along  # which no weights explain
 
     def coef(self, reg: float) -> np.ndarray:
@@ -43,8 +49,8 @@ class ThinRidge:
         return self._Vt.T @ (self._along / (self._s + reg / self._s))
 
     def residual(self, reg: float) -> np.ndarray:
-        """Y - X w (n,), which is reg times the dual coefficients."""
-        return self._rest + self._U @ (self._along * self._left(reg))
+        """Root^2 (y - X w), (n,), which is reg times the dual coefficients."""
+        return scaled(self._root, self._rest + self._U @ (self._along * self._left(reg)))
 
     def objective(self, reg: float) -> float:
         """The minimum."""
@@ -87,6 +93,19 @@ def _products(T, D, rows, cols):
     return (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
 
 
+def scaled(root: np.ndarray | None, v: np.ndarray) -> np.ndarray:
+    """W v with W = diag(root), for (n,) or (n, k); v itself without a root."""
+    return v if root is None else (v.T * root).T.astype(v.dtype, copy=False)
+
+
+def weighted(operator: Operator, root: np.ndarray | None, *, dual: bool) -> Operator:
+    """W Q W or W X of an operator Q or X; the operator itself without a root."""
+    if root is None:
+        return operator
+    W = aslinearoperator(sparse.diags_array(root.astype(operator.dtype)))
+    return W @ operator @ W if dual else W @ operator
+
+
 @dataclass(frozen=True)
 class RidgePath:
     """Ridge regression for s regularization weights and each number of iterations 1..K.
@@ -127,24 +146,21 @@ class RidgePath:
 
     def test_scores(self, j: int) -> np.ndarray:
         """Test predictions (K, t) of all iterates for ``regs[j]``."""
-        self._check_test_pairs()
-        return self._with_intercept(self.solutions.images(j, self.test_images))
+        return self._with_intercept(self.solutions.images(j, self._images()))
 
     def final_test_scores(self, tol: float) -> np.ndarray:
         """Test predictions (s, t) of the iterate that a fit to each weight ends with."""
-        self._check_test_pairs()
-        found = self.solutions
+        images, found = self._images(), self.solutions
         ends = np.minimum(first_within(found, tol), self.last)
-        return self._with_intercept(
-            found.coefficients[np.arange(len(ends)), ends] @ self.test_images
-        )
+        return self._with_intercept(found.coefficients[np.arange(len(ends)), ends] @ images)
 
     def _with_intercept(self, scores):
         return scores + self.intercept if self.intercept else scores
 
-    def _check_test_pairs(self):
+    def _images(self):
         if self.test_images is None:
             raise InputError("the path has no test pairs: give X_test to KronRidge.path")
+        return self.test_images
 
 
 def first_within(found: ShiftedSolutions, tol: float) -> np.ndarray:

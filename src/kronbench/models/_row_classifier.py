@@ -1,8 +1,8 @@
-"""Classifiers of rows: checked input, tags and the most probable class."""
+"""Models of rows: checked input, tags, labels of the leaves of a tree, the most probable class."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,13 +11,17 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kronbench.class_tree.tree import Tree
+from kronbench.errors import InputError
 from kronbench.models._parameters import CheckedParameters
 
-Rows = ArrayLike | sparse.sparray
-_ROWS = {"accept_sparse": "csr", "dtype": np.float64}
+Rows: TypeAlias = ArrayLike | sparse.sparray
+_ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 
 
-def training_rows(model: CheckedParameters, X: Rows, y: ArrayLike, **kinds: Any) -> tuple:
+def training_rows(
+    model: CheckedParameters, X: Rows, y: ArrayLike, **kinds: Any
+) -> tuple[Any, np.ndarray]:
     """X (n, d) in double precision, dense or csr, and y, of one length."""
     return validate_data(model, X, y, **_ROWS, **kinds)
 
@@ -34,7 +38,59 @@ def forget_fit(model: CheckedParameters) -> None:
         delattr(model, name)
 
 
-class RowClassifier(ClassifierMixin, CheckedParameters):
+def labelled_leaves(tree: Tree, y: np.ndarray | None, classes: ArrayLike | None) -> np.ndarray:
+    """(C,) the class of each leaf: as given, 0..C-1 for whole numbers, or the sorted labels."""
+    if classes is not None:
+        found = np.asarray(classes)
+    elif y is None or y.dtype.kind in "iub" or (y.dtype.kind == "f" and (y % 1 == 0).all()):
+        found = np.arange(tree.n_classes)
+    else:
+        found = np.unique(y)
+    if len(found) != tree.n_classes:
+        raise InputError(
+            f"the tree has {tree.n_classes} leaves for {len(found)} classes: give one class "
+            "for each leaf"
+        )
+    return found
+
+
+def encode_leaves(
+    parents: Any, y: np.ndarray, classes: ArrayLike | None = None
+) -> tuple[Tree, np.ndarray, np.ndarray]:
+    """The tree, flat for None, the class of each leaf (C,), and the leaf of each label (n,)."""
+    if parents is None:
+        given = np.unique(y) if classes is None else np.asarray(classes)
+        tree = Tree.flat(len(given))
+    else:
+        tree = Tree(parents)
+        given = labelled_leaves(tree, y, classes)
+    order = np.argsort(given, kind="stable")
+    at = np.searchsorted(given, y, sorter=order)
+    codes = order[np.minimum(at, len(given) - 1)]
+    outside = given[codes] != y
+    if outside.any():
+        raise InputError(
+            f"y holds the label {y[outside].tolist()[0]!r}, which is no class: give labels "
+            f"among the {len(given)} classes of the tree"
+        )
+    return tree, given, codes
+
+
+class OfRows(CheckedParameters):
+    """Base of the estimators whose samples are rows, or the values of a precomputed kernel."""
+
+    def __sklearn_tags__(self):
+        tags, inner = super().__sklearn_tags__(), getattr(self, "estimator", None)
+        given = tags.input_tags
+        if inner is None:
+            given.sparse, given.pairwise = True, getattr(self, "kernel", None) == "precomputed"
+        else:
+            of_inner = inner.__sklearn_tags__().input_tags
+            given.sparse, given.pairwise = of_inner.sparse, of_inner.pairwise
+        return tags
+
+
+class RowClassifier(ClassifierMixin, OfRows):
     """A subclass gives ``_scores(X)``, (n_new, C): the largest is that of the class to predict."""
 
     def predict(self, X: Rows) -> np.ndarray:
@@ -42,14 +98,7 @@ class RowClassifier(ClassifierMixin, CheckedParameters):
         best = np.argmax(self._scores(X), axis=1)
         return self.classes_[best]
 
-    def __sklearn_tags__(self):
-        tags, inner = super().__sklearn_tags__(), getattr(self, "estimator", None)
-        of_inner = None if inner is None else inner.__sklearn_tags__().input_tags
-        tags.input_tags.sparse = inner is None or of_inner.sparse
-        tags.input_tags.pairwise = inner is not None and of_inner.pairwise
-        return tags
-
-    def _training_rows(self, X, y):
+    def _training_rows(self, X, y) -> tuple[Any, np.ndarray]:
         self._check_parameters()
         X, y = training_rows(self, X, y)
         check_classification_targets(y)

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from kronbench.errors import InputError
-from kronbench.linalg.gram_matrix import as_floats
 from kronbench.models._parameters import (
     COUNT,
     COUNT_FROM_0,
-    CheckedParameters,
     estimator,
     parameter,
+    positional,
 )
+from kronbench.models._row_classifier import OfRows, Rows
 
 _BLOCK = 4096
+_KINDS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
 @estimator
-class CanonicalCorrespondence(TransformerMixin, CheckedParameters):
+class CanonicalCorrespondence(TransformerMixin, OfRows):
     """Few components of word counts in which the classes of documents differ most.
 
     Canonical correspondence analysis (ter Braak 1986) of documents by words, with the indicators
@@ -59,21 +60,16 @@ class CanonicalCorrespondence(TransformerMixin, CheckedParameters):
         Of the axes, the largest first.
     """
 
-    n_components: int = parameter(2, COUNT, positional=True)
+    n_components: int = positional(COUNT, default=2, kw_only=False)
     min_documents: int = parameter(1, COUNT_FROM_0)
     n_iter: int = parameter(3, COUNT_FROM_0)
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
 
-    def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Find the axes of counts X (n, V), dense or sparse, and classes y (n,)."""
         self._check_parameters()
-        X, y = _counts(X), np.asarray(y)
-        if y.shape != X.shape[:1]:
-            raise InputError(
-                f"y has shape {y.shape}: give one class for each of the {X.shape[0]} documents"
-            )
-        if y.dtype.kind == "c" or np.any(y != y):  # NaN and NaT
-            raise InputError("y holds NaN or complex numbers: give a class for every document")
+        X, y = validate_data(self, X, y, **_KINDS)
+        X = _counts(X)
         table = self._table(X, y)
         n_classes = np.count_nonzero(np.diff(table.indptr))
         if self.n_components >= n_classes:
@@ -95,20 +91,20 @@ class CanonicalCorrespondence(TransformerMixin, CheckedParameters):
         self.singular_values_ = np.sqrt(values[kept].astype(np.float64))
         self.positions_ = centred.rmatmat(left @ (turn[:, kept] / np.sqrt(values[kept])))
         self.positions_ *= _reciprocal(col_root)[:, None]
-        self.n_features_in_ = X.shape[1]
         return self
 
-    def transform(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+    def transform(self, X: Rows) -> np.ndarray:
         """Positions (n, k) of documents with word counts X (n, V); zero where no word is known."""
         check_is_fitted(self)
-        X = _counts(X)
-        if X.shape[1] != self.n_features_in_:
-            raise InputError(
-                f"X has {X.shape[1]} columns: give the {self.n_features_in_} words of the fit"
-            )
-        X = X[:, self.words_]
+        X = _counts(validate_data(self, X, reset=False, **_KINDS))[:, self.words_]
         length = np.asarray(X.sum(axis=1))
         return (X @ self.positions_) / np.where(length > 0, length, 1.0)[:, None]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float32", "float64"]
+        return tags
 
     def _table(self, X, y):
         """Counts (C, v) of each class, csr, float32."""
@@ -130,13 +126,10 @@ class CanonicalCorrespondence(TransformerMixin, CheckedParameters):
 
 
 def _counts(X):
-    """X as a csr array of nonnegative numbers without repeated entries."""
-    if getattr(X, "dtype", None) == np.float16:  # of which scipy makes no matrix
-        X = as_floats(X)
-    X = as_floats(sparse.csr_array(X))
+    """A csr array of nonnegative numbers without repeated entries."""
+    check_non_negative(X, "the word counts")
+    X = sparse.csr_array(X)
     X.sum_duplicates()
-    if not (X.dtype.kind in "fiub" and np.isfinite(X.data).all() and (X.data >= 0).all()):
-        raise InputError("X holds entries that are no counts: give finite numbers, none negative")
     return X
 
 

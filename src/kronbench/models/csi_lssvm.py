@@ -25,16 +25,15 @@ from kronbench.models._parameters import (
     KERNEL,
     POSITIVE,
     WIDTH,
-    CheckedParameters,
     EitherTask,
     estimator,
     parameter,
 )
-from kronbench.models._row_classifier import Rows, forget_fit, new_rows, training_rows
+from kronbench.models._row_classifier import OfRows, Rows, forget_fit, new_rows, training_rows
 
 
 @estimator
-class CSILSSVM(EitherTask, CheckedParameters):
+class CSILSSVM(EitherTask, OfRows):
     """LS-SVM with intercept on a predictive low-rank factor (Bach & Jordan 2005).
 
     Training costs O((k + lookahead)^2 n + k n d) and k + lookahead kernel columns; with a
@@ -133,8 +132,6 @@ default "gaussian"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.target_tags.multi_output = not self._is_classifier
         return tags
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -33,10 +33,17 @@ from kronbench.models._parameters import (
     PRECISION,
     estimator,
     parameter,
+    positional,
 )
-from kronbench.models._row_classifier import RowClassifier, Rows, forget_fit, new_rows
+from kronbench.models._row_classifier import (
+    RowClassifier,
+    Rows,
+    encode_leaves,
+    forget_fit,
+    new_rows,
+)
 
-_SOLVERS = {
+_SOLVERS: dict[str, Callable] = {
     "cg": NewtonCG,
     "pcg": partial(NewtonCG, preconditioned=True),
     "printed": PrintedNewton,
@@ -148,13 +155,13 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     _fitted = None  # the covariance, where new rows are compared with the training rows
 
-    tree: ArrayLike | None = parameter(None, "array-like", None, positional=True)
+    tree: ArrayLike | None = positional("array-like", None, default=None, kw_only=False)
     kernel: str | Callable = parameter("linear", *KERNEL)
     gamma: float | ArrayLike = parameter(1.0, POSITIVE, "array-like")
     variance: float | ArrayLike = parameter(1.0, POSITIVE, "array-like")
     bias_variance: float = parameter(1.0, AT_LEAST_0)
     classes: ArrayLike | None = parameter(None, "array-like", None)
-    coupling: ArrayLike | None = parameter(None, "array-like", None)
+    coupling: Any = parameter(None, "array-like", None)
     rank: int | None = parameter(None, COUNT, None)
     dtype: DTypeLike = parameter("float64", *PRECISION)
     solver: str = parameter("cg", StrOptions(set(_SOLVERS)))
@@ -204,11 +211,6 @@ class HierarchicalNewtonClassifier(ClassScores):
             )
         return -evaluation.value, -np.append(gradient, by_bias)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     def _tree(self):
         return self.tree
 
@@ -220,45 +222,16 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     def _encode(self, y):
         """The tree, and codes of the labels."""
-        if self.tree is None:
-            given = np.unique(y) if self.classes is None else np.asarray(self.classes)
-            tree = Tree.flat(len(given))
-        else:
-            tree = Tree(self.tree)
-            given = self._label_leaves(tree, y)
-        order = np.argsort(given, kind="stable")
-        at = np.searchsorted(given, y, sorter=order)
-        codes = order[np.minimum(at, len(given) - 1)]
-        outside = given[codes] != y
-        if outside.any():
-            raise InputError(
-                f"y holds the label {y[np.argmax(outside)]!r}, which is no class: give labels "
-                f"among the {len(given)} classes of the tree"
-            )
-        self.classes_ = given
+        tree, self.classes_, codes = encode_leaves(self.tree, y, self.classes)
         if self.coupling is None:
             return tree, codes
         coupling = DenseCoupling(self.coupling)
-        if coupling.n_classes != len(given):
+        if coupling.n_classes != len(self.classes_):
             raise InputError(
-                f"coupling has {coupling.n_classes} rows for {len(given)} classes: give one for "
-                "each class"
+                f"coupling has {coupling.n_classes} rows for {len(self.classes_)} classes: give "
+                "one for each class"
             )
         return coupling, codes
-
-    def _label_leaves(self, tree, y=None):
-        if self.classes is not None:
-            given = np.asarray(self.classes)
-        elif y is None or y.dtype.kind in "iub" or (y.dtype.kind == "f" and (y % 1 == 0).all()):
-            given = np.arange(tree.n_classes)
-        else:
-            given = np.unique(y)
-        if len(given) != tree.n_classes:
-            raise InputError(
-                f"the tree has {tree.n_classes} leaves for {len(given)} classes: give one class "
-                "for each leaf"
-            )
-        return given
 
     def _solver(self, tol):
         return _SOLVERS[self.solver](tol, self.max_iter, self.max_inner)

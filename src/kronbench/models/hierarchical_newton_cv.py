@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import MISSING
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +17,7 @@ from kronbench.class_tree.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
-from kronbench.models._parameters import AT_LEAST_0, COUNT, estimator, parameter
+from kronbench.models._parameters import AT_LEAST_0, COUNT, estimator, parameter, positional
 from kronbench.models._row_classifier import Rows, forget_fit, new_rows, training_rows
 from kronbench.models.hierarchical_newton import ClassScores, HierarchicalNewtonClassifier
 
@@ -91,8 +90,8 @@ class HierarchicalNewtonCV(ClassScores):
     permuted. Smaller ``noise`` and ``tol`` follow a ridge further.
     """
 
-    estimator: HierarchicalNewtonClassifier = parameter(
-        MISSING, HierarchicalNewtonClassifier, positional=True
+    estimator: HierarchicalNewtonClassifier = positional(
+        HierarchicalNewtonClassifier, kw_only=False
     )
     sharing: str | ArrayLike = parameter("all", *_SHARING)
     gamma_sharing: str | ArrayLike = parameter("all", *_SHARING)
@@ -165,7 +164,7 @@ class HierarchicalNewtonCV(ClassScores):
                 "max_iter or max_inner of the estimator"
             )
         parameters = criterion.parameters(result.x)
-        self._first_evaluation = criterion.folds.first
+        self._first_evaluation: Any = criterion.folds.first
         del criterion  # its kernel matrices: the last fit makes its own
         model.set_params(**parameters)
         self.best_estimator_ = clone(model).fit(X, y)
@@ -175,14 +174,16 @@ class HierarchicalNewtonCV(ClassScores):
         if self.learn_coupling:
             self.coupling_ = model.coupling
         self.cv_log_likelihood_ = -result.value
-        self.inverse_hessian_ = None if result.inverse is None else result.inverse * len(y)
+        known = result.inverse is not None
+        self.inverse_hessian_: Any = result.inverse * len(y) if known else None
         self.n_iter_ = len(self.hyperparameter_path_)
         self.converged_ = self.n_iter_ < self.max_iter
         return self
 
     def _search(self, criterion, inverse):
         """The search and the list of its evaluations."""
-        path, last = [], None
+        path: list[dict] = []
+        last: Any = None
         begun = time.perf_counter()
 
         def value_and_gradient(x):

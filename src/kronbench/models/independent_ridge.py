@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -87,7 +87,7 @@ class IndependentRidge(LabelMatrixModel):
         self._task_positions = np.arange(Y.shape[1]) if col_vertices is None else col_vertices
         self._n_given_tasks = col_features.shape[0]
         self.shape_ = Y.shape
-        self._coef = self._rows.solve(self._projected)
+        self._coef: Any = self._rows.solve(self._projected)
         if not self.keep_data:
             self._labels = None
             self._rows.forget_features()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError
 from kronbench.linalg import one_blas_thread
-from kronbench.models._pair_labels import check_targets, encode_two_classes
+from kronbench.models._pair_labels import check_targets, encode_two_classes, with_weight
 from kronbench.models._parameters import COUNT, EitherTask, estimator, parameter
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.pairs import (
@@ -24,6 +24,7 @@ from kronbench.pairs import (
     newton_dual,
     newton_primal,
 )
+from kronbench.pairs.losses import Weighted
 
 
 @estimator
@@ -71,7 +72,6 @@ class KronNewton(EitherTask, ProductKernelModel):
 
     _multi_class = False
 
-    @property
     def _iterations_regularize(self):
         return self.iterated
 
@@ -80,32 +80,45 @@ class KronNewton(EitherTask, ProductKernelModel):
         return self.loss in LOSSES and LOSSES[self.loss].margin
 
     def fit(
-        self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
+        self,
+        X: PairData,
+        y: ArrayLike,
+        callback: Callable[[Iterate], bool] | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit to the labels y (n,) of the n pairs of X, of two classes for a classifier.
 
+        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair, for all but "rankrls"; pairs
+        of weight zero are left out.
         ``callback(iterate)`` is called after each Newton step; True stops. With ``fit_intercept``
         a classifier's last primal coefficient is the intercept.
         """
         self._check_parameters()
         loss, intercept = get_loss(self.loss), 0.0
+        X, y, weight = with_weight(X, y, sample_weight)
         if loss.margin:
             classes, y = encode_two_classes(X, y)
         else:
             classes, y = None, check_targets(X, y)
             if self.loss == "ridge":
-                intercept = self._intercept(y)
+                intercept = self._intercept(y, weight)
                 y = y - intercept if intercept else y
         constant = loss.margin and self.fit_intercept
-        primal, options = self._is_primal(), {"solver": self.solver}
+        primal = self._is_primal()
+        minimize: Callable = newton_primal if primal else newton_dual
+        options: dict[str, Any] = {"solver": self.solver}
         if self.solver == "pcg" and not primal:
             raise InputError(f"form={self.form!r}: solver='pcg' needs form='primal'")
         if primal:
             maps = self._make_feature_maps(X)
             design = self._design(maps, X)
-            operator, minimize = self._design_operator(*design), newton_primal
+            operator = self._design_operator(*design)
         else:
-            maps, operator, minimize = None, self._gram_operator(X), newton_dual
+            maps, operator = None, self._gram_operator(X)
+        if weight is not None:
+            if self.loss == "rankrls":
+                raise InputError("loss='rankrls' is no sum over pairs: give no sample_weight")
+            loss = Weighted(loss, weight.astype(operator.dtype))
         if constant:
             operator = _with_constant(operator, primal)
         # Between products the threads of the BLAS would go on spinning beside those of numba
@@ -142,7 +155,7 @@ class KronNewton(EitherTask, ProductKernelModel):
 
     def predict(self, X: PairData) -> np.ndarray:
         """Labels (t,) of the pairs of X for a classifier, their scores for a regressor."""
-        scores = self.decision_function(X)
+        scores = self._predicted(X)
         # as it was fitted, whatever ``loss`` says by now
         return self.classes_[(scores > 0).astype(int)] if hasattr(self, "classes_") else scores
 

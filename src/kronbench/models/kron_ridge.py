@@ -12,15 +12,23 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import minres, multishift_minres
 from kronbench.linalg.krylov import LOST
-from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._pair_labels import check_pairs, check_targets, with_weight
 from kronbench.models._parameters import check_regs, estimator, parameter
 from kronbench.models._posterior import posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.models._ridge_path import RidgePath, ThinRidge, first_within, is_thin
+from kronbench.models._ridge_path import (
+    RidgePath,
+    ThinRidge,
+    first_within,
+    is_thin,
+    scaled,
+    weighted,
+)
 from kronbench.pairs import Iterate, PairData
 
 # Up to which share of the norm of the scores they may be off where "auto" says nothing
@@ -82,19 +90,28 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         (noise_variance / reg) k plus independent noise, this is the estimate of the noise
         variance by maximum likelihood, reg y' (Q + reg I)^-1 y / n; an early stop makes it larger.
         Predictions are the mean of that process given the labels (Rasmussen & Williams 2006,
-        section 2.2), and ``predict(X, return_std=True)`` gives its standard deviation.
+        section 2.2), and ``predict_std`` gives its standard deviation.
     """
 
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
 
-    @property
+    _root = None  # of the weights of the pairs
+
     def _iterations_regularize(self):
         return self.solver == "minres"
 
     def fit(
-        self, X: PairData, y: ArrayLike, callback: Callable[[Iterate], bool] | None = None
+        self,
+        X: PairData,
+        y: ArrayLike,
+        callback: Callable[[Iterate], bool] | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Fit to the labels y (n,) of the n pairs of X.
+        """Fit to the labels y (n,) of the n pairs of X, weighted by ``sample_weight`` (n,) >= 0.
+
+        With weights s the error is 1/2 sum_h s_h (p_h - y_h)^2, the intercept is the weighted
+        mean, and n is their sum: a whole number is that many equal pairs. Those of weight zero are
+        left out.
 
         A ConvergenceWarning says that the solution may be far from the optimum, or is not what the
         iterations claimed; a UserWarning that the labels have a large mean, and no intercept.
@@ -102,12 +119,14 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         without the intercept, and cost one product more in the primal form.
         """
         self._check_parameters()
+        X, y, weight = with_weight(X, y, sample_weight)
         y = check_targets(X, y)
-        intercept = self._intercept(y)
+        intercept = self._intercept(y, weight)
         y = y - intercept if intercept else y
+        self._root = None if weight is None else np.sqrt(weight)
         if not callback and (thin := self._thin_design(X)):
             maps, design = thin
-            ridge = ThinRidge(*design, y)
+            ridge = ThinRidge(design, y, self._root)
             path = np.array([ridge.objective(self.reg)])
             self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
             if self.form == "dual":
@@ -115,7 +134,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         else:
             self._iterate(X, y, callback)
         self.intercept_ = intercept
-        self.noise_variance_ = 2 * self.objective_path_[-1] / len(y) if self.n_iter_ else 0.0
+        n = len(y) if weight is None else weight.sum()
+        self.noise_variance_ = 2 * self.objective_path_[-1] / n if self.n_iter_ else 0.0
         return self
 
     def _thin_design(self, X):
@@ -142,9 +162,14 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             operator, solve = self._design_operator(*self._design(maps, X)), self._solve_primal
         else:
             maps, operator, solve = None, self._gram_operator(X), self._solve_dual
-        y = y.astype(operator.dtype, copy=False)
+        root, dual = self._root, maps is None
+        operator = weighted(operator, root, dual=dual)
+        y = scaled(root, y.astype(operator.dtype, copy=False))
+        if callback and root is not None:
+            callback = _of_pairs(callback, root, dual)
         found, objectives, near = solve(operator, y, callback)
-        self._set_fitted(X, maps, found.x, np.array(objectives), found.stop, near)
+        coef = scaled(root, found.x) if dual else found.x
+        self._set_fitted(X, maps, coef, np.array(objectives), found.stop, near)
 
     def _solve_dual(self, gram, y, callback):
         objectives = []
@@ -225,10 +250,10 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
             check_pairs(X_test)
-        intercept = self._intercept(y)
+        intercept = self._intercept(y, None)
         y = y - intercept if intercept else y
         if thin := self._thin_design(X):
-            return self._thin_path(y, regs, *thin, X_test, intercept)
+            return self._thin_path(y, regs, thin, X_test, intercept)
         gram = operator = self._gram_operator(X)
         together = (
             X_test is not None
@@ -236,7 +261,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             and X_test.row_features is X.row_features
             and X_test.col_features is X.col_features
         )
-        if together:  # a product with the training pairs, then the test pairs
+        if X_test and together:  # a product with the training pairs, then the test pairs
             rows, cols = np.append(X.rows, X_test.rows), np.append(X.cols, X_test.cols)
             both = PairData(X.row_features, X.col_features, rows, cols)
             operator, test_images = _collecting(self._gram_operator(X, both), len(X))
@@ -247,7 +272,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             images = np.array(test_images)
         elif X_test is not None:
             images = self._gram_operator(X, X_test).matmat(solutions.basis[:-1].T).T
-        if images is not None and not solutions.n_iter:  # labels that are zero
+        if X_test and not solutions.n_iter:  # labels that are zero
             images = np.zeros((0, len(X_test)))
         norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
@@ -255,8 +280,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         self._warn_of_path(regs, reasons, far)
         return RidgePath(regs, objective, solutions, images, reasons, last, intercept)
 
-    def _thin_path(self, y, regs, maps, design, X_test, intercept):
-        ridge = ThinRidge(*design, y)
+    def _thin_path(self, y, regs, thin, X_test, intercept):
+        maps, design = thin
+        ridge = ThinRidge(design, y)
         images = None if X_test is None else ridge.images(self._design(maps, X_test))
         objective = np.array([[ridge.objective(reg)] for reg in regs])
         reasons, last = ("tol",) * len(regs), np.zeros(len(regs), int)
@@ -292,7 +318,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 lost[j] = parted(j, ends[j], attained)
         scores = (found.coefficients[:, -1] @ found.tridiagonal.T) @ found.basis
         sizes = np.linalg.norm(scores, axis=1)
-        if not self._iterations_regularize:
+        if not self._iterations_regularize():
             # kernels to other pairs round otherwise than those of the residual
             lost |= reached & ~(bounds[:, -1] <= _DOUBT * sizes)
         reached &= ~lost
@@ -314,7 +340,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if far.any() and self.tol > 0 and not self._iterations_regularize:
+        if far.any() and self.tol > 0 and not self._iterations_regularize():
             warnings.warn(
                 f"KronRidge.path ended far from the optimum for {far.sum()} of {len(regs)} "
                 f"weights, up to reg={regs[far].max():g}: give more iterations or larger weights, "
@@ -323,27 +349,36 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 stacklevel=3,
             )
 
-    def predict(
-        self, X: PairData, return_std: bool = False
-    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Predictions (t,) for the pairs of X; the same as ``decision_function``.
+    def predict(self, X: PairData) -> np.ndarray:
+        """Predictions (t,) for the t pairs of X, at the cost of one product, Eq. 5.
 
-        Parameters
-        ----------
-        X : PairData, t pairs
-        return_std : bool, default False
-            Whether the standard deviation (t,) of f(x) comes too, the root of
-            (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x), by conjugate gradients
-            for 64 pairs together. That of a new label of x is
-            ``np.sqrt(std**2 + model.noise_variance_)``. A precomputed kernel tells it of the
-            vertices that were given to ``fit`` alone.
+        O(min(v n + m t, u n + q t)) in the dual form, with u and v of the m and q vertices of X;
+        O(min(v d r + d t, u d r + r t)) in the primal.
         """
-        mean = self.decision_function(X)
-        if not return_std:
-            return mean
+        return self._predicted(X)
+
+    def predict_std(self, X: PairData) -> np.ndarray:
+        """Standard deviations (t,) of the values f(x) that ``predict`` gives for the pairs of X.
+
+        Roots of (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x), by conjugate
+        gradients for 64 pairs together. That of a new label of x is
+        ``np.sqrt(std**2 + model.noise_variance_)``. A precomputed kernel tells it of the vertices
+        that were given to ``fit`` alone.
+        """
+        check_is_fitted(self)
+        check_pairs(X)
         then = self._as_fitted()
-        variance = posterior_variance(then, X)
-        return mean, np.sqrt(then.noise_variance_ / then.reg * variance)
+        return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
+
+
+def _of_pairs(callback, root, dual):
+    """It for iterates of the scaled system: with the coefficients and the scores of the pairs."""
+
+    def shown(it):
+        coef = scaled(root, it.coef) if dual else it.coef
+        return callback(Iterate(it.n_iter, coef, scaled(1 / root, it.scores), it.objective))
+
+    return shown
 
 
 def _collecting(operator, n):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import reduce
 from numbers import Integral
 from operator import add
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -118,7 +118,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     powers: tuple[int, ...] = parameter((1, 2), list, tuple)
     regs: tuple[float, ...] = parameter(_REGS, "array-like")
     effect: float = parameter(0.1, POSITIVE)
-    cv: object = parameter(5, "cv_object", StrOptions({"loo"}))
+    cv: Any = parameter(5, "cv_object", StrOptions({"loo"}))
     gradient_steps: int = parameter(30, COUNT_FROM_0)
     max_iter: int = parameter(200, COUNT)
     tol: float = parameter(1e-6, AT_LEAST_0)
@@ -130,14 +130,19 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         y = check_targets(X, y)
         _check_vary(y, "y")
         regs = check_regs(self.regs).tolist()
-        self.cv_results_ = {"row_kernel": [], "col_kernel": [], "reg": [], "error": []}
+        self.cv_results_: dict[str, list] = {
+            "row_kernel": [],
+            "col_kernel": [],
+            "reg": [],
+            "error": [],
+        }
         if isinstance(self.cv, str):
             names, reg = self._grid_by_loo(X, y, regs)
             steps, bases = 0, [self._bases(X, y, side) for side in ("row", "col")]
         else:
             folds = [self._fold(X, y, *split) for split in self._splits(X, y)]
             names, reg = self._grid(folds, regs)
-            steps, bases = self.gradient_steps, (folds[0].rows, folds[0].cols)
+            steps, bases = self.gradient_steps, [folds[0].rows, folds[0].cols]
         self.best_score_ = min(self.cv_results_["error"])
         self.on_edge_ = ["reg"] if reg in (min(regs), max(regs)) and not steps else []
         weights = self._begin(names, bases, _START if steps else 0)
@@ -183,7 +188,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     def _splits(self, X, y):
         cv = self.cv
         if isinstance(cv, Integral):
-            if cv > len(X):
+            if int(cv) > len(X):
                 raise InputError(f"cv is {cv} for {len(X)} pairs: give no more parts than pairs")
             cv = KFold(cv, shuffle=True, random_state=self.random_state)
         return list(check_cv(cv).split(X, y))
@@ -287,7 +292,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             tried.append((value, logs.copy()))
             return value, gradient
 
-        tried = []
+        tried: list = []
         box = [(x - _BOX, x + _BOX) for x in start]
         options = {"maxiter": self.gradient_steps, "maxfun": 2 * self.gradient_steps}
         minimize(loss, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
@@ -360,7 +365,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             self._kernel(getattr(X, f"{side}_features"), side, getattr(known, f"{side}_features"))
             for side in ("row", "col")
         ]
-        return self.intercept_ + self.best_estimator_.predict(PairData(*features, X.rows, X.cols))
+        return self.intercept_ + self.best_estimator_.predict(X.with_features(*features))
 
     def _kernel(self, features, side, known):
         """Kernel values of vertices with those of the training set; ``known`` if they are they."""
@@ -384,4 +389,4 @@ def _over_the_same(train, test):
 
 def _check_vary(y, name):
     if y.min() == y.max():
-        raise InputError(f"{name} is constant, {y[0]:g}: give labels that differ")
+        raise InputError(f"{name} is constant, {y[0]:g}, for n_samples={len(y)}: give others")

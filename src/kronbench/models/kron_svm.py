@@ -36,10 +36,11 @@ class KronSVM(KronNewton):
     {fitted_newton}
     """
 
-    loss: ClassVar[str] = "l2svm"
-    _iterations_regularize = True
-
+    loss: ClassVar[str] = "l2svm"  # type: ignore[misc] # no parameter here
     max_iter: int = 10
     max_inner: int = 10
     line_search: bool = False
     tol: float = 1e-8
+
+    def _iterations_regularize(self):
+        return True

@@ -7,10 +7,8 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import gram
@@ -18,14 +16,14 @@ from kronbench.models._parameters import (
     KERNEL,
     POSITIVE,
     WIDTH,
-    CheckedParameters,
     estimator,
     parameter,
 )
+from kronbench.models._row_classifier import OfRows, Rows, new_rows, training_rows
 
 
 @estimator
-class LSSVM(RegressorMixin, CheckedParameters):
+class LSSVM(RegressorMixin, OfRows):
     """Ridge regression with an intercept that bears no penalty, by one Cholesky factorization.
 
     min ||Y - K A - 1 c||^2 / (2 n) + reg <A, K A> / 2 (Bach & Jordan 2005, Section 6): O(n^3) for
@@ -44,6 +42,8 @@ class LSSVM(RegressorMixin, CheckedParameters):
 
     Attributes
     ----------
+    n_features_in_ : int
+        p; of training points where the kernel is precomputed.
     X_fit_ : (n, p) array or sparse matrix, or None
         The training points; None where the kernel is precomputed.
     dual_coef_ : (n,) or (n, d) array
@@ -56,18 +56,13 @@ class LSSVM(RegressorMixin, CheckedParameters):
     kernel: str | Callable = parameter("linear", *KERNEL)
     gamma: float | None = parameter(None, *WIDTH)
 
-    def fit(self, X: ArrayLike | sparse.sparray, y: ArrayLike) -> Self:
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Fit to responses y, (n,) or (n, d), of points X (n, p) or their kernel matrix."""
         self._check_parameters()
-        Y = np.asarray(y, dtype=np.float64)
-        K = gram(X, kernel=self.kernel, gamma=self.gamma)
-        if K.shape[0] != K.shape[1] or Y.ndim not in (1, 2) or len(Y) != len(K):
-            raise InputError(
-                f"y has shape {Y.shape} and the kernel matrix {K.shape}: give one response, or "
-                "one row of them, for each point"
-            )
-        if not np.isfinite(Y).all():
-            raise InputError("y holds NaN or infinite values: give finite numbers")
+        X, Y = training_rows(self, X, y, multi_output=True, y_numeric=True)
+        K = self._gram(X)
+        if K.shape[0] != K.shape[1]:
+            raise InputError(f"the kernel matrix X has shape {K.shape}: give a square one")
         n, mean = len(K), K.mean(axis=0)
         centred = K - mean
         centred -= mean[:, None]
@@ -80,18 +75,19 @@ class LSSVM(RegressorMixin, CheckedParameters):
         self.intercept_ = target_mean - mean @ self.dual_coef_
         return self
 
-    def predict(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
+    def predict(self, X: Rows) -> np.ndarray:
         """Responses, (n',) or (n', d), at new points (n', p).
 
         With a precomputed kernel, from the kernel values (n', n) with the training points.
         """
-        check_is_fitted(self)
-        K = np.asarray(X) if self.X_fit_ is None else self._cross(X)
-        if K.ndim != 2 or K.shape[1] != len(self.dual_coef_):
-            raise InputError(
-                f"X has shape {K.shape}: give {len(self.dual_coef_)} kernel values for each point"
-            )
+        X = new_rows(self, X)
+        K = X if self.X_fit_ is None else self._gram(X, self.X_fit_)
         return K @ self.dual_coef_ + self.intercept_
 
-    def _cross(self, X):
-        return gram(X, self.X_fit_, kernel=self.kernel, gamma=self.gamma)
+    def _gram(self, *points):
+        return gram(*points, kernel=self.kernel, gamma=self.gamma)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods
 
 from kronbench.errors import InputError
-from kronbench.models._parameters import estimator, parameter
+from kronbench.models._parameters import estimator, positional
 from kronbench.models._row_classifier import RowClassifier, Rows, new_rows
 
 
@@ -34,8 +33,8 @@ class OneAgainstRest(RowClassifier):
     estimators_ : list of C fitted copies
     """
 
-    estimator: ClassifierMixin = parameter(
-        MISSING, HasMethods(["fit", "predict_log_proba"]), positional=True
+    estimator: ClassifierMixin = positional(
+        HasMethods(["fit", "predict_log_proba"]), kw_only=False
     )
 
     def fit(
@@ -63,7 +62,7 @@ class OneAgainstRest(RowClassifier):
             if not np.array_equal(start.classes_, self.classes_):
                 raise InputError("start has other classes than y: give one fitted to the same")
             each = [{**options, "start": machine} for machine in start.estimators_]
-        self.estimators_ = [
+        self.estimators_: list = [
             clone(self.estimator).fit(X, (y == label).astype(int), **options)
             for label, options in zip(self.classes_, each, strict=True)
         ]

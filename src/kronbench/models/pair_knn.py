@@ -59,7 +59,7 @@ class PairNeighborsClassifier(PairClassifier):
                 )
 
     def _check_neighbors(self, number):
-        if not (isinstance(number, Integral) and 1 <= number <= self._n_pairs):
+        if not (isinstance(number, Integral) and 1 <= int(number) <= self._n_pairs):
             raise InputError(
                 f"n_neighbors is {number} with {self._n_pairs} training pairs: "
                 f"give a whole number from 1 to {self._n_pairs}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,7 +71,7 @@ class PairLibSVM(PairClassifier):
         positive = int((self.dual_coef_ > 0).sum())
         self.n_support_ = np.array([model.l - positive, positive])
         self.support_pairs_ = X[self.support_]
-        self._model = None
+        self._model: Any = None
         return self
 
     def to_vec_trick(self) -> KronNewton:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring
+from kronbench.models._pair_labels import with_weight
 from kronbench.models._parameters import COUNT, POSITIVE, estimator, parameter
 from kronbench.pairs import PairData
 
@@ -68,17 +69,22 @@ class PairSGD(PairClassifier):
     form: str = parameter("primal", StrOptions(set(_FORMS)))
 
     @classmethod
-    def warm_up(cls) -> None:
+    def warm_up(cls, **parameters: Any) -> None:
         """Load what fits and predictions need: call it before a clock starts."""
         for form in _FORMS:
-            super().warm_up(n_updates=1, form=form)
+            super().warm_up(n_updates=1, form=form, **parameters)
 
-    def fit(self, X: PairData, y: ArrayLike) -> Self:
+    def fit(self, X: PairData, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Descend by the n pairs of X with labels y (n,) of two values.
+
+        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair; those of weight zero are left
+        out.
 
         O(n_updates_ (d + r)), in the dual form O(n_updates_ (m + q)).
         """
+        X, y, weight = with_weight(X, y, sample_weight)
         signs = self._start_fit(X, y)
+        weight = np.ones(len(signs)) if weight is None else weight
         row_features, rows, col_features, cols = occurring(X)
         row_mean, row_scale = _standardize(row_features)
         col_mean, col_scale = _standardize(col_features)
@@ -86,14 +92,15 @@ class PairSGD(PairClassifier):
         passes = max(1, -(-self.n_updates // n))
         self.n_iter_, self.n_updates_ = passes, passes * n
         steps = self._dual_steps if self.form == "dual" else self._primal_steps
-        row_coef, col_coef, intercept = steps(row_features, rows, col_features, cols, signs)
+        pairs = row_features, rows, col_features, cols
+        row_coef, col_coef, intercept = steps(*pairs, signs, weight)
         self.row_coef_ = row_coef / row_scale
         self.col_coef_ = col_coef / col_scale
         shift = row_mean @ self.row_coef_ + col_mean @ self.col_coef_
         self.intercept_ = float(intercept - shift)
         return self
 
-    def _primal_steps(self, row_features, rows, col_features, cols, signs):
+    def _primal_steps(self, row_features, rows, col_features, cols, signs, weight):
         n, d = len(signs), row_features.shape[1]
         rng = check_random_state(self.random_state)
         sgd = SGDClassifier(
@@ -105,17 +112,18 @@ class PairSGD(PairClassifier):
         )
         step = max(1, _MOST_BYTES // (8 * sum(self._widths)))
         if step >= n:
-            sgd.fit(concatenated(row_features, rows, col_features, cols), signs)
+            whole = concatenated(row_features, rows, col_features, cols)
+            sgd.fit(whole, signs, sample_weight=weight)
         else:
             for _ in range(self.n_iter_):
                 order = rng.permutation(n)
                 for start in range(0, n, step):
                     part = order[start : start + step]
                     block = concatenated(row_features, rows[part], col_features, cols[part])
-                    sgd.partial_fit(block, signs[part], classes=[-1.0, 1.0])
+                    sgd.partial_fit(block, signs[part], [-1.0, 1.0], weight[part])
         return sgd.coef_[0, :d], sgd.coef_[0, d:], sgd.intercept_[0]
 
-    def _dual_steps(self, row_features, rows, col_features, cols, signs):
+    def _dual_steps(self, row_features, rows, col_features, cols, signs, weight):
         # the draws of SGDClassifier.fit: the second is the seed of its order
         rng = check_random_state(self.random_state)
         most = np.iinfo(np.int32).max
@@ -126,6 +134,7 @@ class PairSGD(PairClassifier):
             rows.astype(np.int64),
             cols.astype(np.int64),
             signs,
+            weight,
             self.loss == "logistic",
             self.reg / len(signs),
             self.n_iter_,
@@ -149,7 +158,7 @@ def _standardize(features):
 
 
 @njit(cache=True, nogil=True)
-def _descend(row_gram, col_gram, rows, cols, signs, logistic, alpha, passes, seed):
+def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, passes, seed):
     """The iterates of scikit-learn's ``SGDClassifier`` by inner products of the vertices.
 
     All steps move the weights along features of training vertices, so that decision values need
@@ -174,6 +183,7 @@ def _descend(row_gram, col_gram, rows, cols, signs, logistic, alpha, passes, see
                 step = eta * y / (1.0 + np.exp(y * p))
             else:
                 step = eta * y if y * p <= 1.0 else 0.0
+            step *= weight[h]
             factor *= max(0.0, 1.0 - eta * alpha)
             if factor < 1e-9:
                 row_scores *= factor

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING
 from typing import Self
 
 import numpy as np
@@ -11,10 +10,8 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils._param_validation import HasMethods
 
-from kronbench.class_tree.tree import Tree
-from kronbench.errors import InputError
-from kronbench.models._parameters import estimator, parameter
-from kronbench.models._row_classifier import RowClassifier, Rows, new_rows
+from kronbench.models._parameters import estimator, parameter, positional
+from kronbench.models._row_classifier import RowClassifier, Rows, encode_leaves, new_rows
 
 
 @estimator
@@ -26,9 +23,9 @@ class TopDownClassifier(RowClassifier):
 
     Parameters
     ----------
-    tree : (P + 1,) integer array
-        As for :class:`HierarchicalNewtonClassifier`; the leaves in increasing order of their node
-        are the classes 0..C-1.
+    tree : (P + 1,) integer array, optional
+        As for :class:`HierarchicalNewtonClassifier`, of which its leaves are the classes; flat,
+        one classifier of all classes, when None.
     estimator : scikit-learn classifier with ``predict_proba``, default None
         ``LogisticRegression()`` when None.
 
@@ -41,21 +38,16 @@ class TopDownClassifier(RowClassifier):
         without rows has none: its children are equally likely.
     """
 
-    tree: ArrayLike = parameter(MISSING, "array-like", positional=True)
+    tree: ArrayLike | None = positional("array-like", None, default=None, kw_only=False)
     estimator: ClassifierMixin | None = parameter(None, HasMethods(["fit", "predict_proba"]), None)
 
     def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Fit to X (n, d), dense or sparse, and classes y (n,)."""
         X, y = self._training_rows(X, y)
-        tree = self.tree_ = Tree(self.tree)
-        y = np.asarray(y)
-        if y.dtype.kind not in "iu":
-            raise InputError(f"y has dtype {y.dtype}: give integers, 0..{tree.n_classes - 1}")
-        if y.min() < 0 or y.max() >= tree.n_classes:
-            raise InputError(f"y holds a label outside 0..{tree.n_classes - 1}, the leaves")
-        self.classes_ = np.arange(tree.n_classes)
+        tree, self.classes_, codes = encode_leaves(self.tree, y)
+        self.tree_ = tree
         base = LogisticRegression() if self.estimator is None else self.estimator
-        paths = np.hstack([np.zeros((tree.n_classes, 1), int), tree.paths])[y]
+        paths = np.hstack([np.zeros((tree.n_classes, 1), int), tree.paths])[codes]
         self.estimators_ = {}
         for depth in range(paths.shape[1] - 1):
             here, below = paths[:, depth], paths[:, depth + 1]

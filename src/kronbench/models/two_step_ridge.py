@@ -154,7 +154,7 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
         self._coef = None
         return growing.extend(features, projected, other.project(Y.T).T, keep=True)
 
-    def loo_grid(
+    def loo_grid(  # type: ignore[override] # of two weights
         self,
         setting: str,
         regs_rows: ArrayLike,

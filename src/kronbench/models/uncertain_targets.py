@@ -12,6 +12,7 @@ from sklearn.base import clone
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.models._parameters import AT_LEAST_0, COUNT, check_parameters
+from kronbench.models._row_classifier import labelled_leaves
 from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier
 
 
@@ -76,7 +77,7 @@ def fit_uncertain(
     allowed = np.stack([below[node] for node in nodes])
     model = clone(estimator)
     some_leaf = np.argmax(allowed, axis=1)
-    X, _, coupling = model._checked(X, model._label_leaves(tree)[some_leaf])
+    X, _, coupling = model._checked(X, labelled_leaves(tree, None, model.classes)[some_leaf])
     covariance, mode = model._covariance_of(X, coupling), None
     shares = allowed / allowed.sum(axis=1, keepdims=True)
     posteriors, likelihoods = [], []

@@ -79,7 +79,7 @@ class VertexNystroem(VertexTransformer):
         self._check_parameters()
         check_pairs(X)
         rng = check_random_state(self.random_state)
-        self._done = {}
+        self._done: dict = {}
         self.row_landmarks_, self.row_error_, self.row_trace_error_ = self._fit_side(X, "row", rng)
         self.col_landmarks_, self.col_error_, self.col_trace_error_ = self._fit_side(X, "col", rng)
         return self

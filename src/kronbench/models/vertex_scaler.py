@@ -62,7 +62,7 @@ def _digest(features):
         parts = [features.data, features.indices, features.indptr]
     found = hashlib.blake2b(repr((features.shape, features.dtype)).encode())
     for part in parts:
-        found.update(np.ascontiguousarray(part))
+        found.update(np.ascontiguousarray(part).data)
     return found.digest()
 
 
@@ -99,7 +99,7 @@ class VertexScaler(VertexTransformer):
         check_pairs(X)
         self.row_mean_, self.row_scale_ = _moments(self.rows, X.row_features, X.rows)
         self.col_mean_, self.col_scale_ = _moments(self.cols, X.col_features, X.cols)
-        self._done = {}
+        self._done: dict = {}
         return self
 
     def _changes(self, side):

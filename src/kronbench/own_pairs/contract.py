@@ -6,7 +6,6 @@ or raises an error whose text says what is wrong.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from textwrap import shorten
@@ -43,7 +42,7 @@ def check_solver(
     """
     solver = _made(path, parameters or {})
     for check in _CHECKS:
-        yield inspect.getdoc(check).rstrip("."), _wrong(check, solver)
+        yield (check.__doc__ or "").rstrip("."), _wrong(check, solver)
 
 
 def check_keeps_contract(path: str, parameters: Mapping[str, object] | None = None) -> None:
@@ -190,7 +189,7 @@ def _respects_folds(solver):
     train = np.flatnonzero((pairs.rows < 4) & (pairs.cols < 4))
     others = [np.array(side, copy=True) for side in (pairs.row_features, pairs.col_features)]
     others[0][4:], others[1][4:] = 100.0, -100.0
-    spoiled = PairData(*others, pairs.rows, pairs.cols)
+    spoiled = pairs.with_features(*others)
     one, other = (
         _scores(clone(solver).fit(X[train], y[train]), X[train]) for X in (pairs, spoiled)
     )
@@ -243,7 +242,7 @@ def _agrees_with_dense(solver):
         raise DoesNotApply
     model, pairs, y = _fitted(solver)
     coefs = getattr(model, "dual_coef_", None)
-    if np.shape(coefs) != (len(y),):
+    if coefs is None or coefs.shape != (len(y),):
         raise DoesNotApply
     K, G = (side @ side.T for side in (pairs.row_features, pairs.col_features))
     dense = K[np.ix_(pairs.rows, pairs.rows)] * G[np.ix_(pairs.cols, pairs.cols)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -84,7 +85,7 @@ def evaluate(
     found, used = [], replace(own, data=recipe.compact(own.data))
     with tqdm(total=total, desc="evaluate", unit="fit") as bar:
         for setting in sorted(settings):
-            entry = {"setting": setting, "test": SETTINGS[setting], "reason": None}
+            entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting], "reason": None}
             entry["leaks"] = leaks.get(setting, {})
             if setting in splits:
                 tried = replace(recipe, setting=setting)
@@ -217,7 +218,7 @@ def _summary(values, ratio):
 
 def _interval(score, part):
     mean, half = score[part].values()
-    lowest, highest = 0, np.inf if score["metric"] == "MSE" else 1
+    lowest, highest = 0.0, np.inf if score["metric"] == "MSE" else 1
     sign = ""
     if part == "difference":
         lowest, highest, sign = lowest - highest, highest - lowest, "+"

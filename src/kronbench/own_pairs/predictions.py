@@ -43,8 +43,8 @@ def score_file(
     test = split.test[positions]
     y = affinities(loaded)[split.rows, split.cols]
     rows, cols = split.rows[test], split.cols[test]
-    features = [np.zeros((size, 1)) for size in loaded["values"].shape]
-    pairs = PairData(*features, split.rows, split.cols)
+    bare = [np.zeros((size, 1)) for size in loaded["values"].shape]
+    pairs = PairData(bare[0], bare[1], split.rows, split.cols)
     floor = margin_scores(pairs[split.train], y[split.train], pairs[test])
 
     def scores(predictions):

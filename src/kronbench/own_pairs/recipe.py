@@ -6,6 +6,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
@@ -61,7 +62,7 @@ class Recipe:
             estimator.set_params(fit_intercept=True)
         return estimator
 
-    def parameter(self, name: str) -> object:
+    def parameter(self, name: str) -> Any:
         """A parameter's value, or None where the solver has none of this name."""
         if name in self.parameters:
             return self.parameters[name]
@@ -88,7 +89,7 @@ class Recipe:
             X = scaler.transform(X)
         if ranks := self._ranks():
             names = [f"{side}_{name}" for side in ranks for name in ("kernel", "gamma")]
-            given = {name: self.parameters.get(name) for name in names}
+            given: dict[str, Any] = {name: self.parameters.get(name) for name in names}
             given |= {f"{side}_rank": rank for side, rank in ranks.items()}
             single = self.parameters.get("dtype") == "float32"
             given["dtype"] = "float32" if single else "float64"
@@ -102,7 +103,7 @@ class Recipe:
         """
         if not any(self.landmarks):
             return X
-        parts = {}
+        parts: dict = {}
         for side, vertices in _SIDES.items():
             features, index = getattr(X, f"{side}_features"), getattr(X, vertices)
             if side in self._ranks():
@@ -251,7 +252,7 @@ def make_recipe(
             given.setdefault(kernel, "precomputed" if table.similarity else of_features)
             _check_kernel(given, kernel, table, scale, selects)
         scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
-    recipe = Recipe(solver, given, tuple(scaled), landmarks, seed)
+    recipe = Recipe(solver, given, (scaled[0], scaled[1]), landmarks, seed)
     if any(landmarks):
         given["form"] = "primal"
         _check_sides(recipe, own)
@@ -280,7 +281,8 @@ def check_landmarks(
 
 def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, object]:
     """Parameters of a solver from "name=value" strings; InputError where it has no such one."""
-    known, given = _parameters(solver), {}
+    known = _parameters(solver)
+    given: dict[str, object] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if name not in known:

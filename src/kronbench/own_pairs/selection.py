@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -86,17 +87,18 @@ def select(
         from_path = reg_names and recipe.solver == "KronRidge"
         by = _from_one_path if from_path and recipe.parameter("form") == "dual" else _fit_by_fit
         scores_of = partial(_over_folds, by, X=X, y=y, folds=folds, score=score, progress=progress)
-    scores = []
+    columns = []
     for width in widths:
         trial = recipe.with_parameters(_named(width_names, width))
-        scores.append(scores_of([trial.with_parameters(_named(reg_names, reg)) for reg in regs]))
-    scores = np.transpose(scores)
+        columns.append(scores_of([trial.with_parameters(_named(reg_names, reg)) for reg in regs]))
+    scores = np.transpose(columns)
     if not np.isfinite(scores).any():
         raise InputError(f"no inner fold of setting {setting} has both labels: give more pairs")
     # of equals the smallest weight, and then the smallest widths
     best = np.unravel_index(np.nanargmax(scores), scores.shape)
-    chosen, edges = {}, {}
-    for (names, grid), position in zip(grids, best, strict=True):
+    chosen: dict = {}
+    edges: dict = {}
+    for (names, grid), position in zip(grids, map(int, best), strict=True):
         chosen |= _named(names, grid[position])
         inner = {0: 1, len(grid) - 1: -2}
         if names and position in inner:  # one step beyond, as wide as the last one
@@ -195,7 +197,8 @@ def _grids(recipe, X):
         elif kernel == "linear":
             level *= float(np.mean(np.sum(features**2, axis=1)))
         sides[f"{side}_gamma"] = features
-    regs = widths = (), np.empty((1, 0))
+    regs: Any = ((), np.empty((1, 0)))
+    widths = regs
     if "reg" not in recipe.parameters:
         regs = ("reg",), _REGS[:, None] * (level or 1.0)
     if names := recipe.open_widths():

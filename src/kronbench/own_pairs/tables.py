@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ class OwnPairs:
         return len(self.labels) == 2
 
 
-def read_own_pairs(pairs: str | Path, *others: str | Path, **named: str | Path | None) -> OwnPairs:
+def read_own_pairs(pairs: str | Path, *others: Any, **named: Any) -> OwnPairs:
     """The pairs that :func:`kronbench.datasets.pair_tables.read_tables` reads from the same."""
     sides, positions, y, names = read_tables(pairs, *others, **named)
     if (y == y[0]).all():

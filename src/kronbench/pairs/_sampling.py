@@ -73,17 +73,17 @@ _SPARSE = 64
 class Sampling:
     """A sequence of pairs: (row, column) arrays of n vertices, of ``shape`` vertices."""
 
-    def __init__(self, index: tuple[np.ndarray, np.ndarray], shape: tuple[int, int]):
+    def __init__(self, index: tuple[np.ndarray, ...], shape: tuple[int, ...]):
         self.index, self.shape = index, shape
-        self._sorted = {}
+        self._sorted: dict[int, SortedPairs] = {}
 
     def __len__(self) -> int:
         return len(self.index[0])
 
     @cached_property
-    def used(self) -> tuple[int, int]:
+    def used(self) -> tuple[int, ...]:
         """Numbers of row and column vertices that occur in a pair."""
-        return tuple(np.count_nonzero(np.bincount(i, minlength=1)) for i in self.index)
+        return tuple(int(np.count_nonzero(np.bincount(i, minlength=1))) for i in self.index)
 
     @cached_property
     def distinct(self) -> tuple[Sampling, np.ndarray | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy as shallow_copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from kronbench.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-Features = ArrayLike | sparse.sparray | sparse.spmatrix
+Features: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 
 
 class PairData:
@@ -49,7 +49,8 @@ class PairData:
     def __init__(
         self, row_features: Features, col_features: Features, rows: ArrayLike, cols: ArrayLike
     ):
-        self.row_ids = self.col_ids = None
+        self.row_ids: tuple[str, ...] | None = None
+        self.col_ids: tuple[str, ...] | None = None
         self.row_features = as_features(row_features, "row_features")
         self.col_features = as_features(col_features, "col_features")
         self.rows = _kept_index(rows, self.row_features.shape[0], "rows")
@@ -66,6 +67,16 @@ class PairData:
         cols = np.tile(np.arange(q), m)
         return cls(row_features, col_features, rows, cols)
 
+    @overload
+    @classmethod
+    def from_frames(cls, pairs, rows, cols, row: str = ..., col: str = ...) -> PairData: ...
+
+    @overload
+    @classmethod
+    def from_frames(
+        cls, pairs, rows, cols, row: str = ..., col: str = ..., label: str = ...
+    ) -> tuple[PairData, np.ndarray]: ...
+
     @classmethod
     def from_frames(
         cls,
@@ -75,7 +86,7 @@ class PairData:
         row: str = "drug",
         col: str = "target",
         label: str | None = None,
-    ) -> PairData | tuple[PairData, np.ndarray]:
+    ) -> Any:
         """Pairs from data frames that name their vertices by ids.
 
         Parameters
@@ -190,14 +201,16 @@ def same_features(
     return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
 
 
-def as_features(features: Features, name: str) -> np.ndarray | sparse.csr_array:
+def as_features(features: Any, name: str) -> np.ndarray | sparse.csr_array:
     """An array or CSR matrix of finite numbers of at most 64 bits, one row for each vertex."""
     if sparse.issparse(features):
         if not isinstance(features, sparse.csr_array):  # the same object is the same vertices
             features = sparse.csr_array(features)
         values = features.data
     else:
-        features = values = np.asarray(features)
+        if not isinstance(features, np.memmap):  # as here
+            features = np.asarray(features)
+        values = features
         if features.ndim != 2:
             raise InputError(
                 f"{name} has {features.ndim} dimension(s): give a two-dimensional array, "

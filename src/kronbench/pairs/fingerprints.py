@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from operator import index
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +19,7 @@ _APART = str.maketrans("[](){},;", " " * 8)
 
 
 def read_fingerprints(
-    kind: str, cells: Sequence[object], ids: Sequence[str], name: str
+    kind: str, cells: Sequence[Any], ids: Sequence[str], name: str
 ) -> sparse.csr_array:
     """The bits (v, d) of v fingerprints of d bits: 1.0 where one is set, stored alone.
 
@@ -27,13 +28,13 @@ def read_fingerprints(
     bits that are set, as text or as lists of integers; d is the smallest power of two that holds
     all of them, the length of a folded fingerprint. ``ids`` and ``name`` are for messages.
     """
-    columns, ends, length = array("i"), [0], None
+    columns, ends, length = array("i"), [0], 0
     for cell, entry in zip(cells, ids, strict=True):
         cell = cell.strip() if isinstance(cell, str) else cell
         if cell is None or isinstance(cell, float) or (isinstance(cell, str) and not cell):  # NaN
             raise InputError(f"{name} has no fingerprint for '{entry}' in '{kind}': give one")
         if kind != "fp_on":
-            length = len(cell) if length is None else length
+            length = length or len(cell)
             if len(cell) != length:
                 raise InputError(
                     f"{name}: the fingerprint of '{entry}' has {len(cell)} characters, and that "

@@ -84,7 +84,7 @@ def _left_out_rows(K, G, Y, regs, rows, cols):
 
 def _left_out_pairs(K, G, Y, regs, rows, cols, reuse):
     """The same without the column of each prediction either."""
-    kept_cols = [_without(G, j) for j in cols] if reuse else None
+    kept_cols = [_without(G, j) for j in cols] if reuse else []
     for i in rows:
         kept, x, U = _without(K, i)
         left, Z = K[i, kept] @ U, U.T @ Y[kept]

@@ -27,9 +27,13 @@ class Loss:
 
     margin = False
 
+    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """What each pair adds to L, (n,), for a loss that is a sum over pairs."""
+        raise NotImplementedError
+
     def value(self, p: np.ndarray, y: np.ndarray) -> float:
         """L(p, y), a float."""
-        raise NotImplementedError
+        return float(self.of_pairs(p, y).sum())
 
     def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         """(Sub)gradient of L with respect to p, (n,)."""
@@ -48,8 +52,28 @@ class Loss:
         return self.weights(p, y) * self.project(v)
 
 
+class Weighted(Loss):
+    """sum_i s_i l(p_i, y_i) of a loss that is sum_i l(p_i, y_i), with weights s (n,)."""
+
+    def __init__(self, loss: Loss, sample_weight: np.ndarray):
+        self._loss, self._weight = loss, sample_weight
+        self.margin = loss.margin
+
+    def value(self, p: np.ndarray, y: np.ndarray) -> float:
+        return dot(self._weight, self._loss.of_pairs(p, y))
+
+    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return self._weight * self._loss.gradient(p, y)
+
+    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return self._weight * self._loss.weights(p, y)
+
+
 class Ridge(Loss):
     """Squared error, 1/2 sum_i (p_i - y_i)^2."""
+
+    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return 0.5 * (p - y) ** 2
 
     def value(self, p: np.ndarray, y: np.ndarray) -> float:
         residual = p - y
@@ -67,8 +91,8 @@ class L1SVM(Loss):
 
     margin = True
 
-    def value(self, p: np.ndarray, y: np.ndarray) -> float:
-        return float(np.maximum(0, 1 - y * p).sum())
+    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.maximum(0, 1 - y * p)
 
     def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(y * p < 1, -y, 0)
@@ -81,6 +105,9 @@ class L2SVM(Loss):
     """Squared hinge, 1/2 sum_i max(0, 1 - y_i p_i)^2."""
 
     margin = True
+
+    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return 0.5 * np.maximum(0, 1 - y * p) ** 2
 
     def value(self, p: np.ndarray, y: np.ndarray) -> float:
         slack = np.maximum(0, 1 - y * p)
@@ -98,8 +125,8 @@ class Logistic(Loss):
 
     margin = True
 
-    def value(self, p: np.ndarray, y: np.ndarray) -> float:
-        return float(np.logaddexp(0, -y * p).sum())
+    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0, -y * p)
 
     def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * expit(-y * p)

@@ -10,6 +10,7 @@ curvature of Martens & Grosse (2015) does the same for the layers of a neural ne
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -42,7 +43,8 @@ class MarginPreconditioner:
         cols: np.ndarray,
     ):
         self._sides = (row_features, rows), (col_features, cols)
-        self._margins = self._spectra = None
+        self._margins: Any = None
+        self._spectra: Any = None
 
     def __call__(self, weights: np.ndarray, reg: float) -> Callable[[np.ndarray], np.ndarray]:
         """The preconditioner for these weights (n,): a function of (d*r,) vectors.

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg.blas1 import axpy, dot, norm
-from kronbench.linalg.krylov import ConjugateGradients, minres, qmr
+from kronbench.linalg.krylov import ConjugateGradients, Operator, minres, qmr
 from kronbench.pairs.losses import Loss
 
 # Conjugate gradients are written for each form, with the images of the vectors carried along.
@@ -72,7 +71,7 @@ class NewtonResult:
 
 
 def newton_dual(
-    gram: LinearOperator | np.ndarray | sparse.sparray,
+    gram: Operator,
     loss: Loss,
     y: np.ndarray,
     reg: float,
@@ -129,7 +128,7 @@ def newton_dual(
 
 
 def newton_primal(
-    design: LinearOperator | np.ndarray | sparse.sparray,
+    design: Operator,
     loss: Loss,
     y: np.ndarray,
     reg: float,
@@ -163,7 +162,8 @@ def _minimize(
     if y.shape != (form.operator.shape[0],):
         raise InputError(f"y has shape {y.shape}: give ({form.operator.shape[0]},)")
     z, p = np.zeros(form.operator.shape[1], y.dtype), np.zeros_like(y)
-    objectives, target, stop = [], None, "max_iter"
+    objectives: list[float] = []
+    target, stop = None, "max_iter"
     while len(objectives) < max_iter:
         residual, size = form.residual(loss.gradient(p, y), z)
         target = tol * size if target is None else target
@@ -316,9 +316,10 @@ class _DualInGramProduct(_Dual):
         self.rounding = 10 * np.finfo(r.dtype).eps * self.gram_norm * size
         return (r, Qr), np.sqrt(self._square(r, Qr))
 
-    def step(self, loss, y, p, residual, tol, max_iter):
-        system = self._system(loss, loss.weights(p, y), residual[0], max_iter, most=_LEAN)
-        r, Qr = map(system.reduce, residual)
+    def step(self, loss, y, p, rhs, **options):
+        tol, max_iter = options["tol"], options["max_iter"]
+        system = self._system(loss, loss.weights(p, y), rhs[0], max_iter, most=_LEAN)
+        r, Qr = map(system.reduce, rhs)
         x, Qx = np.zeros_like(r), np.zeros_like(r)
         steps = ConjugateGradients((x, Qx), (r, Qr))
         rr = first = self._square(r, Qr)

@@ -24,7 +24,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 from numba import njit, prange
@@ -75,7 +76,7 @@ def check_pairwise(pairwise: str | Mapping[str, float]) -> dict[str, float]:
     for name, weight in weights.items():
         if name not in PAIRWISE:
             raise InputError(f"pairwise {name!r} is unknown: give one of {', '.join(PAIRWISE)}")
-        if not (np.isscalar(weight) and np.isfinite(weight) and weight > 0):
+        if not (isinstance(weight, Real) and np.isfinite(weight) and weight > 0):
             raise InputError(
                 f"pairwise {name!r} has the weight {weight!r}: give a positive number"
             )
@@ -229,7 +230,7 @@ class _Sum:
 
 def _through(matrix, outs, ins, terms, X):
     sums = {side: _by_vertex(ins[side], X, matrix.shape[1]) for _, _, side in terms}
-    wanted = defaultdict(lambda: np.zeros((matrix.shape[1], X.shape[1]), X.dtype))
+    wanted: Any = defaultdict(lambda: np.zeros((matrix.shape[1], X.shape[1]), X.dtype))
     for weight, out, in_ in terms:
         wanted[out] += X.dtype.type(weight) * sums[in_]
     # both vertices of a pair of one set, in one product
@@ -321,11 +322,11 @@ def _positions(index):
 
 def _products(weights, matrices, out, in_, method):
     """The sampled products of a sum of kernels: terms with equal matrices and outputs are one."""
-    by_output = defaultdict(lambda: defaultdict(float))
+    by_output: Any = defaultdict(lambda: defaultdict(float))
     for name, of_kernel in weights.items():
         for weight, left, right, out_pair, in_pair in _PRODUCTS.get(name, ()):
             by_output[left, right, out_pair][in_pair] += weight * of_kernel
-    by_input = defaultdict(list)
+    by_input: Any = defaultdict(list)
     for (left, right, out_pair), ins in by_output.items():
         kept = tuple((pair, weight) for pair, weight in ins.items() if weight)
         if kept:
@@ -342,7 +343,7 @@ def _products(weights, matrices, out, in_, method):
 
 
 def _sums(weights, matrices, out, in_):
-    by_matrix = defaultdict(lambda: defaultdict(float))
+    by_matrix: Any = defaultdict(lambda: defaultdict(float))
     for name, of_kernel in weights.items():
         for weight, matrix, x, x_in in _SUMS.get(name, ()):
             by_matrix[matrix][x, x_in] += weight * of_kernel

@@ -60,7 +60,7 @@ def landweber(eigenvalues: np.ndarray, reg: float) -> np.ndarray:
     return np.where(x > 0, passed * _reciprocal(x, x > 0), steps / largest)
 
 
-FILTERS = {
+FILTERS: dict[str, Callable] = {
     "tikhonov": tikhonov,
     "cutoff": cutoff,
     "iterated-tikhonov": IteratedTikhonov(),

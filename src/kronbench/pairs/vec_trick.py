@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -94,6 +95,7 @@ class SampledKroneckerOperator(LinearOperator):
         cols: ArrayLike,
         in_rows: ArrayLike | None = None,
         in_cols: ArrayLike | None = None,
+        *,
         method: str = "auto",
         dtype: DTypeLike | None = None,
     ):
@@ -148,7 +150,8 @@ class SampledKroneckerOperator(LinearOperator):
         (a, c), (b, d) = out.used, in_.used
         self._sizes = Sizes(a, b, c, d, len(self._in_pairs), len(self._out_pairs))
         # For low rank: 0 where the factors of the row matrix run over the pairs, 1 the column's
-        self.method, self._over_pairs = method, None
+        self._over_pairs: Any = None
+        self.method = method
 
     def _costs(self):
         if self.method == "lowrank" or self._sizes.sparse()[0] < _WORTH_FACTORS:
@@ -171,10 +174,10 @@ class SampledKroneckerOperator(LinearOperator):
 
     def _find_factors(self, costs, limit):
         """Factors of either matrix, None where their rank would make the product dearer."""
-        products = _PRODUCTS_OF_A_SOLVER if self._in is self._out else 1
+        products: float = _PRODUCTS_OF_A_SOLVER if self._in is self._out else 1
         if costs is OPERATIONS:
             products = np.inf  # those of products alone
-        found = []
+        found: list = []
         for side, matrix in enumerate(self._matrices):
 
             def cost(rank, side=side, shape=matrix.shape):
@@ -203,11 +206,10 @@ class SampledKroneckerOperator(LinearOperator):
         """Operations of one product by the method in use."""
         if self.method != "lowrank":
             return getattr(OPERATIONS, self.method)(self._sizes)
-        rank, middle = (
-            None if factors is None else factors[0].shape[1]
-            for factors in (self._factors[self._over_pairs], self._factors[1 - self._over_pairs])
-        )
-        return OPERATIONS.lowrank(self._sizes, self._over_pairs, rank, middle)
+        side = self._over_pairs
+        factors, others = self._factors[side], self._factors[1 - side]
+        middle = None if others is None else others[0].shape[1]
+        return OPERATIONS.lowrank(self._sizes, side, factors[0].shape[1], middle)
 
     @cached_property
     def _route(self):
@@ -347,9 +349,9 @@ def _as_sampling(rows, cols, shape, names):
     for index, size, name in zip((rows, cols), shape, names, strict=True):
         if max(np.size(index), size) > _MOST:
             raise InputError(f"{name} is too long: give at most {_MOST} pairs and vertices")
-    index = tuple(map(as_index, (rows, cols), shape, names))
-    check_as_many(*index, names)
-    return Sampling(tuple(part.astype(np.int32, copy=False) for part in index), shape)
+    rows, cols = map(as_index, (rows, cols), shape, names)
+    check_as_many(rows, cols, names)
+    return Sampling(tuple(part.astype(np.int32, copy=False) for part in (rows, cols)), shape)
 
 
 def _take(sampling, mask, name):

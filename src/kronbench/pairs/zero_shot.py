@@ -26,7 +26,9 @@ def two_step_zero_shot(
     """
     coef = rows.vectors @ (rows.coordinates(Y) / (rows.values + reg_rows)[:, None])
     predicted = across @ coef
-    (left_out,) = ridge_leave_one_out(tasks, np.ascontiguousarray(predicted.T), [reg_cols])
+    (left_out,) = ridge_leave_one_out(
+        tasks, np.ascontiguousarray(predicted.T), np.array([reg_cols])
+    )
     return left_out.T
 
 

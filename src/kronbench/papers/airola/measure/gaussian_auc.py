@@ -10,7 +10,7 @@ from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.libsvm_kernel import LibSVMKernel
 from kronbench.papers.airola.measure.zero_shot import Folds
 from kronbench.runner.columns import Columns
-from kronbench.runner.solvers import make_solver
+from kronbench.runner.solvers import make_solver, scores_of
 
 COLUMNS = Columns(
     key=("fold", "size", "method", "reg"),
@@ -42,7 +42,7 @@ def run(spec, data, rng):
             for size in sizes:
                 place = {"fold": fold, "size": size, "n": problems.n_train(size, fold)}
                 models = (train(size, reg) for reg in spec["regs"])
-                areas = [roc_auc(y_test, model.decision_function(test)) for model in models]
+                areas = [roc_auc(y_test, scores_of(model, test)) for model in models]
                 place |= {"method": name, "over_weights": max(areas) - min(areas)}
                 for reg, area in zip(spec["regs"], areas, strict=True):
                     rows.append(place | {"reg": float(reg), "auc": area})

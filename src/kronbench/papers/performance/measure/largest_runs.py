@@ -19,7 +19,7 @@ from kronbench.runner.clock import Stopwatch, measure, peak_mib, time_interleave
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.processes import fresh_process
 from kronbench.runner.seeds import generator
-from kronbench.runner.solvers import make_solver
+from kronbench.runner.solvers import make_solver, scores_of
 
 # Seconds after which a decomposition is not repeated: at a million points incomplete Cholesky has
 # a second call, since the first of all also waits for the memory that the machine gives it.
@@ -71,7 +71,7 @@ def _measure(name, entry, m, spec):
     share = spec["test_pairs"] / side**2
     test, y_test = _board(dtype, side, generator(spec["seed"], "test", m), fraction=share)
     with Stopwatch() as prediction:
-        scores = model.decision_function(test)
+        scores = scores_of(model, test)
     operator = model.prediction_operator(pairs)
     v = np.where(y > 0, 1.0, -1.0).astype(dtype)
     # With Q = X X', which the dual form has in one.

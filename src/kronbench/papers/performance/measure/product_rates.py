@@ -92,7 +92,7 @@ def _measure(point, fraction, order):
         v = rng.standard_normal(len(rows)).astype(dtype)
         kind = "sparse" if method == "plain numba" else method
         if kind == "sparse":  # compiled, or read from numba's cache, before the clock starts
-            SampledKroneckerOperator(G[:9], K[:9], [0], [0], [0], [0], kind) @ v[:1]
+            SampledKroneckerOperator(G[:9], K[:9], [0], [0], [0], [0], method=kind) @ v[:1]
         with Stopwatch() as setup:
             if method == "scipy":
                 product, chosen = _scipy_product(G, K, rows, cols), ""

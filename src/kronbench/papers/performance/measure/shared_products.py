@@ -8,6 +8,7 @@ from kronbench.models import KronRidge, KronSVM
 from kronbench.runner.clock import time_interleaved
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
+from kronbench.runner.solvers import scores_of
 
 COLUMNS = TIMING | Columns(
     key=("model", "way"),
@@ -42,7 +43,7 @@ def run(spec, data, rng):
         return [found.test_scores(j) for j in range(len(regs))][middle][-1]
 
     def fitted(model):
-        return lambda: model.fit(*fold).decision_function(test_pairs)
+        return lambda: scores_of(model.fit(*fold), test_pairs)
 
     ways = {
         ("ridge", "one weight"): fitted(ridge),
