@@ -20,11 +20,13 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from kronbench.linalg import cg
+from kronbench.linalg.adi_nodes import reciprocal_factors
 from kronbench.linalg.eigen import Spectrum
 from kronbench.pairs.leave_one_out import kron_both
 
 _CHUNK_BYTES = 1 << 25  # of the blocks of some columns
-_TOL, _MOST_ITERATIONS = 1e-13, 5000  # of the systems of parts of the pairs
+_TOL, _MOST_ITERATIONS = 1e-13, 1000  # of the systems of parts of the pairs
+_FAR = 1e-9  # residual, relative to the right-hand side, that is worth a warning
 
 Folds = tuple[np.ndarray, ...]
 
@@ -34,9 +36,10 @@ def kron_leave_folds_out(
 ) -> Iterator[np.ndarray]:
     """Yield the predictions (m, q) of Kronecker ridge regression for each of regs.
 
-    The spectra are full. k parts of the rows cost O(m^2 q + m^3 q / k) a value in B, for in the
-    direction of each eigenvector of G they are parts of a ridge regression of its own; in D as in
-    leave-one-out and, for each node, O(m^3 / k + q^3 / l). In A O(m q (m + q)) an iteration.
+    The spectra are full. In the direction of each eigenvector of G parts of the rows (B) are those
+    of a ridge regression of its own: O(m^2 q + N m^3 / k + N q m^2 / k + q m^3 / k^2) a value for k
+    parts and N terms of a separable expansion of its hat matrices. D costs as in leave-one-out,
+    and O(m^3 / k + q^3 / l) for each of N nodes; A costs O(m^2 q + m q^2) an iteration.
     """
     if setting == "C":
         for F in kron_leave_folds_out("B", cols, rows, Y.T, regs, folds):
@@ -49,7 +52,8 @@ def kron_leave_folds_out(
         if setting == "A":
             yield _left_out_pairs(rows, cols, hat, rest, Y, folds[0])
         elif setting == "B":
-            yield _left_out_rows(rows, hat, rest, Y @ cols.vectors, folds[0]) @ cols.vectors.T
+            factors, turned = separable_rest(rows, cols, reg), Y @ cols.vectors
+            yield _left_out_rows(rows, hat, rest, turned, folds[0], factors) @ cols.vectors.T
         else:
             yield kron_both(rows, cols, coordinates, reg, [parts(fold) for fold in folds])
 
@@ -95,6 +99,14 @@ def ridge_leave_folds_out(
             yield np.hstack([_left_out_rows(rows, *weights, y, fold) for y, fold in columns])
 
 
+def separable_rest(
+    rows: Spectrum, cols: Spectrum, reg: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Factors (N, m), (N, q) of reg / (x s + reg), by :func:`reciprocal_factors`."""
+    (x, most), (s, largest) = ((side.values, side.values[-1] or 1.0) for side in (rows, cols))
+    return reciprocal_factors(x / most, s / largest, most * largest / reg)
+
+
 def parts(fold: np.ndarray) -> list[np.ndarray]:
     """Positions with the same number, in the array as one row: a list of the parts."""
     _, counts = np.unique(fold, return_counts=True)
@@ -113,10 +125,11 @@ def _one_side(spectrum, hat, rest, Y, fold):
     return _left_out_rows(spectrum, hat, rest, Y, fold)
 
 
-def _left_out_rows(spectrum, hat, rest, Y, fold):
+def _left_out_rows(spectrum, hat, rest, Y, fold, factors=None):
     """Rows of Y (n, p) predicted without those of their part.
 
-    ``hat`` and ``rest`` are eigenvalues of H and I - H, one column for all of Y or one for each.
+    ``hat`` and ``rest`` are eigenvalues of H and I - H, (n, 1), or (n, p) with a column for each
+    of Y; then ``factors`` (N, n) and (N, p) have ``rest`` as their product.
     """
     near = spectrum.full & (rest.max(axis=0) < hat.max(axis=0))
     weights, coordinates = np.where(near, -rest, hat), spectrum.coordinates(Y)
@@ -124,13 +137,14 @@ def _left_out_rows(spectrum, hat, rest, Y, fold):
     for part in parts(fold):
         U = spectrum.vectors[part]
         sides = U @ (weights * (coordinates - U.T @ Y[part]))
-        outside = 0.0 if spectrum.full else np.eye(len(part)) - U @ U.T
-        if rest.shape[1] == 1:
+        if factors is None:
+            outside = 0.0 if spectrum.full else np.eye(len(part)) - U @ U.T
             F[part] = np.linalg.solve((U * rest.T) @ U.T + outside, sides)
             continue
-        step = max(1, _CHUNK_BYTES // (8 * U.size))
+        terms = np.array([(U * factor) @ U.T for factor in factors[0]])
+        step = max(1, _CHUNK_BYTES // terms[0].nbytes)
         for some in (slice(at, at + step) for at in range(0, Y.shape[1], step)):
-            blocks = (U * rest.T[some, None]) @ U.T
+            blocks = np.tensordot(factors[1][:, some], terms, (0, 0))
             F[part, some] = np.linalg.solve(blocks, sides.T[some, :, None])[..., 0].T
     return F
 
@@ -139,7 +153,7 @@ def _left_out_pairs(rows, cols, hat, rest, Y, fold):
     """Entries of Y (m, q) predicted without those of their part, by conjugate gradients."""
     full = rows.full and cols.full
     near = full and rest.max() < hat.max()
-    F, stops = np.empty(Y.size), set()
+    F, far = np.empty(Y.size), False
 
     def filtered(weights, Z):
         inner = weights * (rows.coordinates(Z) @ cols.vectors)
@@ -158,5 +172,12 @@ def _left_out_pairs(rows, cols, hat, rest, Y, fold):
         system = LinearOperator((len(part),) * 2, matvec=complement, dtype=np.float64)
         found = cg(system, side, tol=_TOL, max_iter=_MOST_ITERATIONS)
         F[part] = found.x
-        stops.add(found.stop)
+        far |= bool(np.linalg.norm(found.residual) > _FAR * np.linalg.norm(side))
+    if far:
+        warnings.warn(
+            f"predictions of left-out pairs are not exact after {_MOST_ITERATIONS} iterations: "
+            "give a larger regularization weight",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
     return F.reshape(Y.shape)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kronbench.linalg.eigen import Spectrum
+from kronbench.pairs.leave_folds_out import separable_rest
 
 
 def kron_symmetric_pairs(
@@ -20,20 +21,17 @@ def kron_symmetric_pairs(
 ) -> Iterator[np.ndarray]:
     """Yield the predictions (m, m) of Kronecker ridge regression without (i, j) and (j, i).
 
-    The entry of the hat matrix between both is a sum over products of eigenvectors with the
-    weights x_a s_b / (x_a s_b + reg), a matrix of rank O(log(kappa) log(1/eps)) up to rounding:
-    O(m^3) for each of its singular values. The spectra are full.
+    The entry of the hat matrix between both is a sum over products of eigenvectors, for all pairs
+    O(m^3) for each term of a separable expansion of their weights. The spectra are full.
     """
-    coordinates = rows.coordinates(Y) @ cols.vectors
+    U, V = rows.vectors, cols.vectors
+    coordinates = rows.coordinates(Y) @ V
     for reg in regs:
         rest = reg / (np.outer(rows.values, cols.values) + reg)
-        left, sizes, right = np.linalg.svd(rest)
         between = np.zeros(Y.shape)
-        for a, size, b in zip(left.T, sizes, right, strict=True):
-            if size > np.finfo(np.float64).eps * sizes[0]:
-                one, other = (rows.vectors * (size * a)) @ rows.vectors.T, (cols.vectors * b)
-                between += one * (other @ cols.vectors.T)
-        residual = rows.vectors @ (rest * coordinates) @ cols.vectors.T
+        for x, s in zip(*separable_rest(rows, cols, reg), strict=True):
+            between += ((U * x) @ U.T) * ((V * s) @ V.T)
+        residual = U @ (rest * coordinates) @ V.T
         yield _without_both(Y, residual, rows.squared @ rest @ cols.squared.T, between)
 
 
