@@ -30,9 +30,7 @@ def test_closed_form_solves_the_normal_equations_of_all_pairs_of_columns(problem
     system = laplacian @ np.kron(K, G) + reg * np.eye(m * q)
     dense = np.linalg.solve(system, laplacian @ Y.ravel()).reshape(m, q)
     model = ranked(K, G, Y, reg)
-    np.testing.assert_allclose(
-        reg * model.dual_coef_, reg * dense, atol=1e-8 * np.abs(Y).max()
-    )
+    np.testing.assert_allclose(reg * model.dual_coef_, reg * dense, atol=1e-8 * np.abs(Y).max())
     np.testing.assert_allclose(model.dual_coef_.sum(axis=1), 0, atol=1e-10 / reg)
     predicted = model.predict_matrix(K, G)
     np.testing.assert_allclose(predicted, K @ dense @ G, atol=1e-7 * (1 + np.abs(Y).max()))
@@ -60,7 +58,9 @@ def test_what_a_row_has_in_common_has_no_part_in_its_ranking():
     K, G, Y = make_problem(2, 8, 6, "full", "full")
     shifted = Y + 100 * np.arange(8)[:, None]
     expected = ranked(K, G, Y, 0.3).predict_matrix(K, G)
-    np.testing.assert_allclose(ranked(K, G, shifted, 0.3).predict_matrix(K, G), expected, atol=1e-9)
+    np.testing.assert_allclose(
+        ranked(K, G, shifted, 0.3).predict_matrix(K, G), expected, atol=1e-9
+    )
     squared = CompleteKronRidge(reg=0.3, **PRECOMPUTED | {"loss": "squared"}).fit_matrix(K, G, Y)
     assert np.abs(centred(squared.predict_matrix(K, G)) - centred(expected)).max() > 0.01
 

@@ -79,9 +79,7 @@ def test_folds_of_independent_ridge_are_retraining(setting, problem, k, log_reg)
     pairs = splits(setting, broadcast(setting, folds, Y.shape))
     expected = retrained(np.kron(K, unrelated), reg, Y, pairs)
     model = IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K, None, Y)
-    np.testing.assert_allclose(
-        model.loo(setting, folds), expected, atol=1e-8 * np.abs(Y).max()
-    )
+    np.testing.assert_allclose(model.loo(setting, folds), expected, atol=1e-8 * np.abs(Y).max())
 
 
 @pytest.mark.parametrize("setting", "BCD")
@@ -142,6 +140,47 @@ def test_grid_of_folds_is_the_single_points():
     grid = two_step(K, G, Y, (1.0, 1.0)).loo_grid("B", regs, cols, folds=folds, score=np.sum)
     for i, j in np.ndindex(3, 2):
         assert grid[i, j] == two_step(K, G, Y, (regs[i], cols[j])).loo("B", folds).sum()
+
+
+# RLScore's methods for the same; the held-out rows and columns of its tests, and three pairs
+ROWS, COLS, PAIRS = np.zeros(10), np.zeros(13), np.arange(130).reshape(10, 13)
+ROWS[[1, 2, 4]], COLS[[1, 3, 4, 5]] = 1, 1
+RLSCORE = {
+    "in_sample_loo": ("A", None),
+    "leave_x1_out": ("B", None),
+    "leave_x2_out": ("C", None),
+    "out_of_sample_loo": ("D", None),
+    "in_sample_kfoldcv": ("A", np.isin(PAIRS, [1, 20, 90])),
+    "x1_kfold_cv": ("B", ROWS),
+    "x2_kfold_cv": ("C", COLS),
+    "out_of_sample_kfold_cv": ("D", (ROWS, COLS)),
+}
+
+
+def exclusive_or(rng, width):
+    """Vertices in two clouds a side, features of any ``width``; a pair of unlike clouds is 1."""
+    sides = [(rng.permutation(np.arange(n) % 2), far) for n, far in ((10, (0, 1)), (13, (4, 6)))]
+    D, T = (rng.normal(size=(len(of), width)) + np.take(far, of)[:, None] for of, far in sides)
+    return D, T, np.where(sides[0][0][:, None] != sides[1][0], 1.0, -1.0)
+
+
+@pytest.mark.parametrize("width", [5, 15])
+@pytest.mark.parametrize("name", RLSCORE)
+def test_what_rlscore_tests_holds_for_features_and_for_kernels(name, width):
+    D, T, Y = exclusive_or(np.random.default_rng(55), width)
+    (setting, folds), regs = RLSCORE[name], (1e-3, 10.0)
+    ones = {
+        "A": PAIRS,
+        "B": np.arange(10),
+        "C": np.arange(13),
+        "D": (np.arange(10), np.arange(13)),
+    }
+    given = broadcast(setting, ones[setting] if folds is None else folds, Y.shape)
+    K, G = D @ D.T, T @ T.T
+    expected = retrained_two_step(setting, K, G, Y, regs, splits(setting, given))
+    by_features = TwoStepRidge(reg_rows=regs[0], reg_cols=regs[1]).fit_matrix(D, T, Y)
+    for model in (by_features, two_step(K, G, Y, regs)):
+        np.testing.assert_allclose(model.loo(setting, folds), expected, atol=1e-8)
 
 
 SYMMETRIES = {"symmetric": lambda Y: Y + Y.T, "antisymmetric": lambda Y: Y - Y.T, "none": np.copy}

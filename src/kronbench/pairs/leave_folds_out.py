@@ -13,7 +13,7 @@ the pairs in A.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -37,8 +37,8 @@ def kron_leave_folds_out(
     """Yield the predictions (m, q) of Kronecker ridge regression for each of regs.
 
     The spectra are full. In the direction of each eigenvector of G parts of the rows (B) are those
-    of a ridge regression of its own: O(m^2 q + N m^3 / k + N q m^2 / k + q m^3 / k^2) a value for k
-    parts and N terms of a separable expansion of its hat matrices. D costs as in leave-one-out,
+    of a ridge regression of its own: k parts cost O(m^2 q + (m + q) N m^2 / k + q m^3 / k^2) a
+    value, with N terms of a separable expansion of the hat matrices. D costs as in leave-one-out,
     and O(m^3 / k + q^3 / l) for each of N nodes; A costs O(m^2 q + m q^2) an iteration.
     """
     if setting == "C":
@@ -99,9 +99,7 @@ def ridge_leave_folds_out(
             yield np.hstack([_left_out_rows(rows, *weights, y, fold) for y, fold in columns])
 
 
-def separable_rest(
-    rows: Spectrum, cols: Spectrum, reg: float
-) -> tuple[np.ndarray, np.ndarray]:
+def separable_rest(rows: Spectrum, cols: Spectrum, reg: float) -> tuple[np.ndarray, np.ndarray]:
     """Factors (N, m), (N, q) of reg / (x s + reg), by :func:`reciprocal_factors`."""
     (x, most), (s, largest) = ((side.values, side.values[-1] or 1.0) for side in (rows, cols))
     return reciprocal_factors(x / most, s / largest, most * largest / reg)
