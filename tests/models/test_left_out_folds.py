@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from kronbench.errors import InputError
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
@@ -181,6 +182,13 @@ def test_what_rlscore_tests_holds_for_features_and_for_kernels(name, width):
     by_features = TwoStepRidge(reg_rows=regs[0], reg_cols=regs[1]).fit_matrix(D, T, Y)
     for model in (by_features, two_step(K, G, Y, regs)):
         np.testing.assert_allclose(model.loo(setting, folds), expected, atol=1e-8)
+
+
+def test_pairs_that_are_not_exact_are_told(monkeypatch):
+    K, G, Y = make_problem(16, 8, 6, "full", "full")
+    monkeypatch.setattr("kronbench.pairs.leave_folds_out._MOST_ITERATIONS", 2)
+    with pytest.warns(ConvergenceWarning, match="not exact after 2 iterations"):
+        kron(K, G, Y, 0.01).loo("A", np.arange(48).reshape(8, 6) % 3)
 
 
 SYMMETRIES = {"symmetric": lambda Y: Y + Y.T, "antisymmetric": lambda Y: Y - Y.T, "none": np.copy}

@@ -204,7 +204,8 @@ def checked_folds(
     if folds is None:
         return None
     wanted = {"A": [(m, q)], "B": [(m,)], "C": [(q,)], "D": [(m,), (q,)]}[setting]
-    given = tuple(np.asarray(one) for one in (folds if setting == "D" else [folds]))
+    each = folds if setting == "D" and isinstance(folds, tuple | list) else (folds,)
+    given = tuple(np.asarray(one) for one in each)
     if (shapes := [fold.shape for fold in given]) != wanted:
         raise InputError(
             f"folds of setting {setting!r} have the shapes {shapes}: give the number of a fold "

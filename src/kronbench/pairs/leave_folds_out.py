@@ -38,8 +38,9 @@ def kron_leave_folds_out(
 
     The spectra are full. In the direction of each eigenvector of G parts of the rows (B) are those
     of a ridge regression of its own: k parts cost O(m^2 q + (m + q) N m^2 / k + q m^3 / k^2) a
-    value, with N terms of a separable expansion of the hat matrices. D costs as in leave-one-out,
-    and O(m^3 / k + q^3 / l) for each of N nodes; A costs O(m^2 q + m q^2) an iteration.
+    value, with N terms of a separable expansion of the hat matrices, and as many blocks (m/k, m/k)
+    of memory. D costs as in leave-one-out, and O(m^3 / k + q^3 / l) for each of N nodes; A costs
+    O(m^2 q + m q^2) an iteration.
     """
     if setting == "C":
         for F in kron_leave_folds_out("B", cols, rows, Y.T, regs, folds):
