@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench.linalg.adi_nodes import HeldOutFactors, reciprocal_nodes
+from kronbench.linalg.adi_nodes import HeldOutFactors, reciprocal_factors, reciprocal_nodes
 from kronbench.linalg.eigen import kernel_spectrum
 
 
@@ -24,6 +24,8 @@ def test_expansion_is_exact_on_the_whole_square(kappa):
         assert np.abs(right).max() <= 1 + 1e-9
     relative = np.abs(total * (1 + kappa * np.outer(x, x)) - 1)
     assert relative.max() < 1e-13
+    lefts, rights = reciprocal_factors(x, x, kappa)
+    np.testing.assert_allclose(lefts.T @ rights, total, rtol=1e-13)
 
 
 @settings(max_examples=30, deadline=None)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from kronbench import InputError, PairData
-from kronbench.evaluation import margin_scores
+from kronbench.evaluation import SettingKFold, margin_scores
 from kronbench.models import KronRidgeCV
 from kronbench.models._kernel_sums import (
     Fold,
@@ -112,6 +112,33 @@ def test_labels_of_a_validation_part_are_in_no_mean_of_its_training():
     a = np.linalg.solve(Q[:50, :50] + 0.5 * np.eye(50), y[:50] - mean)
     error = np.mean((mean + Q[50:, :50] @ a - y[50:]) ** 2)
     assert model.best_score_ == pytest.approx(error, rel=1e-8)
+
+
+@pytest.mark.parametrize("setting", "ABCD")
+def test_the_weight_is_chosen_by_folds_of_the_setting_that_is_asked_for(setting):
+    rows, cols, X, y = problem(4)
+    K, G, regs = rows["good"], cols["good"], (0.03, 1.0, 30.0)
+    splitter = SettingKFold(setting, 2, n_repeats=2, random_state=0)
+    model = KronRidgeCV(
+        row_kernels=K, col_kernels=G, powers=(1,), regs=regs, cv=splitter, gradient_steps=0,
+        effect=0.1, tol=1e-12, max_iter=400,
+    ).fit(X, y)  # fmt: skip
+    errors = []
+    for train, test in splitter.split(X, y):
+        known = np.isin(X.rows[test], X.rows[train]), np.isin(X.cols[test], X.cols[train])
+        assert setting not in "BD" or not known[0].any()
+        assert setting not in "CD" or not known[1].any()
+        sides = zip((K, G), (X.rows, X.cols), strict=True)
+        A, B = (
+            M / np.diag(M)[np.unique(v[train])].mean() + 0.1 * np.eye(len(M)) for M, v in sides
+        )
+        Q = A[np.ix_(X.rows, X.rows)] * B[np.ix_(X.cols, X.cols)]
+        mean, inner = y[train].mean(), Q[np.ix_(train, train)]
+        fits = (np.linalg.solve(inner + reg * np.eye(len(train)), y[train] - mean) for reg in regs)
+        errors.append([np.mean((mean + Q[np.ix_(test, train)] @ a - y[test]) ** 2) for a in fits])
+    expected = np.mean(errors, axis=0)
+    np.testing.assert_allclose(model.cv_results_["error"], expected, rtol=1e-7)
+    assert model.best_params_["reg"] == regs[int(np.argmin(expected))]
 
 
 def test_steps_that_end_worse_than_the_grid_are_left_out():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kronbench import PairData
+from kronbench import InputError, PairData
 from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.linalg import gram
 from kronbench.models import VertexScaler
@@ -94,3 +94,7 @@ def test_where_a_pair_is_missing_or_the_setting_is_another_folds_decide():
     assert "folds" in select(recipe, X, y, "B", 0).how
     effects = recipe.with_parameters({"row_effect": 1.0})
     assert "folds" in select(effects, X, y, "A", 0).how
+    ranking = Recipe("CompleteKronRidge", {"loss": "ranking"})
+    assert "folds" in select(ranking, X, y, "B", 0).how
+    with pytest.raises(InputError, match="needs every pair exactly once"):
+        select(ranking, X, y, "A", 0)  # the squared loss would take its shortcut

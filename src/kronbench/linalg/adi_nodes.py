@@ -41,6 +41,25 @@ def reciprocal_nodes(kappa: float, tol: float = _EPS) -> tuple[np.ndarray, np.nd
     return np.clip(x, 0.0, 1.0), np.clip(s, 0.0, 1.0)
 
 
+def reciprocal_factors(
+    x: np.ndarray, s: np.ndarray, kappa: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Factors (N, m), (N, q) whose product L' R is 1 / (1 + kappa x s), for x (m,), s (q,).
+
+    ``reciprocal_nodes`` for x and s in [0, 1], to a relative 1e-13 in each entry.
+    """
+    lefts, rights = [], []
+    left, right = np.ones_like(x), np.ones_like(s)
+    gain, sign = np.sqrt(kappa * (1 + kappa)), 1.0
+    for c, d in np.transpose(reciprocal_nodes(kappa)):
+        lefts.append(left / (1 + kappa * d * x))
+        rights.append(sign * (1 + kappa * c * d) * right / (1 + kappa * c * s))
+        left = lefts[-1] * (gain / (1 + kappa * c) * (x - c))
+        right = right * (gain / (1 + kappa * d) * (s - d)) / (1 + kappa * c * s)
+        sign = -sign
+    return np.array(lefts), np.array(rights)
+
+
 class HeldOutFactors:
     """The factors of ``reciprocal_nodes`` at K_{-i}, applied to k_i, for all left-out i at once.
 
@@ -48,26 +67,55 @@ class HeldOutFactors:
     n - 1 have a zero inserted at i and are kept in coordinates of the eigenvectors of all of K,
     where a resolvent of K_{-i} is a diagonal matrix and a rank-one correction: O(n^2) a node for
     all i together. The spectrum of K is full; the factors are of K over its largest eigenvalue.
+    With ``parts``, arrays of positions, the whole part of i is left out with it, and corrections
+    have its rank: O(n^2 p) a node for parts of p positions.
     """
 
-    def __init__(self, spectrum: Spectrum, kappa: float):
+    def __init__(self, spectrum: Spectrum, kappa: float, parts: list[np.ndarray] | None = None):
         largest = spectrum.values[-1]
         self._scaled = spectrum.values / largest if largest > 0 else spectrum.values
         self._vectors = spectrum.vectors
-        self._kappa = kappa
-        diagonal = spectrum.squared @ self._scaled
-        self._product = self._vectors * self._scaled - diagonal[:, None] * self._vectors
+        self._kappa, self._parts = kappa, parts
+        if parts is None:
+            diagonal = spectrum.squared @ self._scaled
+            self._product = self._vectors * self._scaled - diagonal[:, None] * self._vectors
+        else:
+            self._product = self._vectors * self._scaled
+            self._without_parts(self._product)
         self.scale = largest
 
     def next(self, center: float, pole: float) -> np.ndarray:
         """Coordinates (n, n) of the next factor, one row for each left-out i."""
-        factor = np.empty_like(self._product)
         resolvent = 1.0 / (1.0 + pole * self._scaled)
         gain = np.sqrt(self._kappa * (1 + self._kappa)) / (1 + self._kappa * center)
+        if self._parts is not None:
+            return self._next_of_parts(resolvent, center, pole, gain)
+        factor = np.empty_like(self._product)
         _next_factors(
             self._product, factor, self._vectors, self._scaled, resolvent, center, pole, gain
         )
         return factor
+
+    def _next_of_parts(self, resolvent, center, pole, gain):
+        """As ``_next_factors``, whose scalars are blocks of a part here."""
+        factor = self._product * resolvent
+        for part in self._parts:
+            U = self._vectors[part]
+            above, below = factor[part] @ U.T, (U * resolvent) @ U.T
+            factor[part] -= np.linalg.solve(below, above.T).T @ (U * resolvent)
+        if pole > 1.0:
+            self._product = gain / pole * (self._product - (1.0 + pole * center) * factor)
+        else:
+            step = self._scaled * factor
+            self._without_parts(step)
+            self._product = gain * (step - center * factor)
+        return factor
+
+    def _without_parts(self, vectors):
+        """Set each row, in coordinates, to zero in the positions of its part."""
+        for part in self._parts:
+            U = self._vectors[part]
+            vectors[part] -= (vectors[part] @ U.T) @ U
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})

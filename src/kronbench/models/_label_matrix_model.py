@@ -33,7 +33,7 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
     A subclass has ``_fit(row_features, row_vertices, col_features, col_vertices, Y)``, where
     vertices are positions in the features or None for all, ``_scores(row_features,
     col_features)``, which returns an array L and a matrix E with the predictions L @ E.T, and
-    ``_left_out(setting, regs)``, an iterator over leave-one-out predictions.
+    ``_left_out(setting, regs, folds, symmetric)``, an iterator over left-out predictions.
     """
 
     _weights: tuple[str, ...] = ("reg",)  # names of the regularization weights
@@ -61,26 +61,42 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols, allow_sparse=self._sparse_labels)
         return self._fit(vertices.row_features, None, vertices.col_features, None, Y)
 
-    def loo(self, setting: str) -> np.ndarray:
-        """Leave-one-out predictions (m, q) of the training labels.
+    def loo(
+        self, setting: str, folds: ArrayLike | None = None, *, symmetric: bool = False
+    ) -> np.ndarray:
+        """Leave-one-out predictions (m, q) of the training labels, or those of cross-validation.
 
         Parameters
         ----------
         setting : {"A", "B", "C", "D"}
             What is left out to predict the pair (i, j): its label, row i, column j, or both.
+        folds : array, or two of them in setting D, optional
+            Equal for what is left out together, such as the number of its fold, or the name of its
+            group: (m, q) of the pairs in A, (m,) of the rows in B, (q,) of the columns in C,
+            ((m,), (q,)) in D.
+        symmetric : bool, default False
+            Rows and columns are the same vertices. With the pair (i, j) its label at (j, i) is
+            left out; with a vertex, its row and its column.
         """
         check_is_fitted(self)
         weights: Any = ([getattr(self, name)] for name in self._weights)
-        return next(iter(self.loo_grid(setting, *weights)))[1]
+        grid = self.loo_grid(setting, *weights, folds=folds, symmetric=symmetric)
+        return next(iter(grid))[1]
 
     def loo_grid(
-        self, setting: str, regs: ArrayLike, score: Callable[[np.ndarray], float] | None = None
+        self,
+        setting: str,
+        regs: ArrayLike,
+        score: Callable[[np.ndarray], float] | None = None,
+        folds: ArrayLike | None = None,
+        *,
+        symmetric: bool = False,
     ) -> np.ndarray | Iterator[tuple[int, np.ndarray]]:
-        """Leave-one-out predictions for a grid of weights, from one eigendecomposition a side.
+        """Predictions of ``loo`` for a grid of weights, from one eigendecomposition a side.
 
         Parameters
         ----------
-        setting : {"A", "B", "C", "D"}
+        setting, folds, symmetric : as for ``loo``
         regs : (s,) array of positive numbers
         score : callable((m, q) array) -> float, optional
 
@@ -89,8 +105,8 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         (s,) array of scores; without ``score`` an iterator over (index, (m, q) predictions).
         """
         check_is_fitted(self)
-        check_setting(setting)
-        grid = enumerate(self._left_out(setting, check_regs(regs)))
+        given = checked_folds(setting, folds, symmetric, self.shape_)
+        grid = enumerate(self._left_out(setting, check_regs(regs), given, symmetric))
         return grid if score is None else np.array([score(F) for _, F in grid])
 
     def predict(self, X: PairData) -> np.ndarray:
@@ -173,9 +189,31 @@ def checked_matrix(
     return Y.astype(np.float64, copy=False)
 
 
-def check_setting(setting: str) -> None:
+def checked_folds(
+    setting: str, folds: ArrayLike | None, symmetric: bool, shape: tuple[int, int]
+) -> tuple[np.ndarray, ...] | None:
+    """The folds of a setting as a tuple of arrays; InputError where they do not fit labels."""
     if setting not in SETTINGS:
         raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
+    m, q = shape
+    if symmetric and (m != q or folds is not None):
+        raise InputError(
+            f"symmetric=True with {m} rows and {q} columns{', and folds' if m == q else ''}: it "
+            "leaves out one pair or vertex of a square label matrix at a time, without folds"
+        )
+    if folds is None:
+        return None
+    wanted = {"A": [(m, q)], "B": [(m,)], "C": [(q,)], "D": [(m,), (q,)]}[setting]
+    each = folds if setting == "D" and isinstance(folds, tuple | list) else (folds,)
+    given = tuple(np.asarray(one) for one in each)
+    if (shapes := [fold.shape for fold in given]) != wanted:
+        raise InputError(
+            f"folds of setting {setting!r} have the shapes {shapes}: give the number of a fold "
+            f"for each that is left out, {wanted}"
+        )
+    if min(len(np.unique(fold)) for fold in given) < 2:
+        raise InputError("folds has one fold, without which nothing is left: give two or more")
+    return given
 
 
 def warn_if_ill_conditioned(values: np.ndarray, name: str) -> None:

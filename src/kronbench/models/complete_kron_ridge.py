@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from sklearn.preprocessing import KernelCenterer
 from sklearn.utils._param_validation import StrOptions
 
-from kronbench.errors import check_positive
+from kronbench.errors import InputError, check_positive
+from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models._label_matrix_model import (
     LabelMatrixModel,
     check_exact,
@@ -16,8 +18,10 @@ from kronbench.models._label_matrix_model import (
 from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, parameter
 from kronbench.models._vertex_kernel import VertexKernel
 from kronbench.pairs._small_pairs import small_pairs
+from kronbench.pairs.leave_folds_out import kron_leave_folds_out
 from kronbench.pairs.leave_one_out import kron_leave_one_out
 from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
+from kronbench.pairs.symmetric_leave_one_out import kron_symmetric_pairs
 
 
 @estimator
@@ -35,6 +39,11 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
         Applied to the products of eigenvalues (Eq. 21), by default "tikhonov", ridge regression;
         see :mod:`kronbench.pairs.spectral_filters`.
+    loss : {"squared", "ranking"}, default "squared"
+        "ranking" ranks the columns for each row (conditional ranking, RankRLS; Pahikkala et al.
+        2013): 1/(2 q) times the sum, over each row and each two of its q columns, of
+        ((y - y') - (p - p'))^2, which are errors less their mean in the row. Then G and Y are
+        centred; scores of a row are known up to a constant.
 
     Attributes
     ----------
@@ -49,25 +58,35 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     For B to D the paper knows no shortcut; these are exact all the same: B and C by one ridge
     regression in each direction of the other side's eigenvectors, D by a separable expansion of
     1 / (x s + reg). After the eigenpairs they cost O(m^2 q + m q^2), for D times
-    O(log(kappa) log(1/eps)) with the condition number kappa of the system.
+    O(log(kappa) log(1/eps)) with the condition number kappa of the system. k folds cost
+    O(m^3 q / k) more in B, the same with m and q exchanged in C; in A they take iterations of
+    O(m^2 q + m q^2). Where ``symmetric``, A has a shortcut of O(m^3 log(kappa) log(1/eps)), others
+    none. With loss="ranking" B alone has one, whose predictions have the mean 0 in each row.
     """
 
     reg: float = parameter(1.0, AT_LEAST_0)
     filter: str | Callable = parameter("tikhonov", StrOptions(set(FILTERS)), callable)
+    loss: str = parameter("squared", StrOptions({"squared", "ranking"}))
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
         filter = as_filter(self.filter)
         reg = check_positive(self.reg, "reg", or_zero=filter is tikhonov)
         rows = VertexKernel(row_features, row_vertices, self.row_kernel, self.row_gamma, "row")
         cols = VertexKernel(col_features, col_vertices, self.col_kernel, self.col_gamma, "col")
-        U, V = rows.spectrum.vectors, cols.spectrum.vectors
-        products = np.outer(rows.spectrum.values, cols.spectrum.values)
+        if self.loss == "ranking":
+            centred = KernelCenterer().fit_transform(cols.gram())
+            col_spectrum = kernel_spectrum(centred, "the centred col kernel")
+            Y = Y - Y.mean(axis=1, keepdims=True)
+        else:
+            col_spectrum = cols.spectrum
+        U, V = rows.spectrum.vectors, col_spectrum.vectors
+        products = np.outer(rows.spectrum.values, col_spectrum.values)
         filtered = filter(products, reg)
         if reg == 0:
             warn_if_ill_conditioned(products, "the Kronecker product kernel")
         self.dual_coef_ = U @ (filtered * (U.T @ Y @ V)) @ V.T
         self.shape_ = Y.shape
-        self._rows, self._cols, self._labels = rows, cols, Y
+        self._rows, self._cols, self._col_spectrum, self._labels = rows, cols, col_spectrum, Y
         return self
 
     def _scores(self, row_features, col_features):
@@ -79,8 +98,21 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
         pairs, y = small_pairs()
         cls().fit(pairs, y).loo("D")
 
-    def _left_out(self, setting, regs):
+    def _left_out(self, setting, regs, folds, symmetric):
         check_exact(as_filter(self.filter))
-        return kron_leave_one_out(
-            setting, self._rows.spectrum, self._cols.spectrum, self._labels, regs
-        )
+        if self.loss == "ranking" and setting != "B":
+            raise InputError(
+                f"setting {setting!r} leaves out columns of a row, and loss='ranking' compares "
+                "them: only 'B' has a shortcut"
+            )
+        given = self._rows.spectrum, self._col_spectrum, self._labels, regs
+        if symmetric and setting != "A":
+            raise InputError(
+                f"symmetric=True has no shortcut in setting {setting!r}, only in 'A': "
+                "TwoStepRidge has one in each"
+            )
+        if symmetric:
+            return kron_symmetric_pairs(*given)
+        if folds is None:
+            return kron_leave_one_out(setting, *given)
+        return kron_leave_folds_out(setting, *given, folds)

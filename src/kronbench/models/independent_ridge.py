@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +24,7 @@ from kronbench.models._pair_labels import check_pairs
 from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH, estimator, parameter
 from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.pairs.data import Features, PairData
+from kronbench.pairs.leave_folds_out import ridge_leave_folds_out
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
 from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
 
@@ -160,18 +162,24 @@ class IndependentRidge(LabelMatrixModel):
         used_rows, rows = np.unique(X.rows, return_inverse=True)
         return self.predict_matrix(X.row_features[used_rows])[rows, cols]
 
-    def loo(self, setting: str = "A") -> np.ndarray:
-        """Leave-one-out predictions (m, q) of the training labels (Theorem 7).
+    def loo(
+        self, setting: str = "A", folds: ArrayLike | None = None, *, symmetric: bool = False
+    ) -> np.ndarray:
+        """Left-out predictions (m, q) of the training labels (Theorem 7), as CompleteKronRidge's.
 
-        They are the same for the settings A and B, as other tasks' labels do not matter.
+        One by one they are the same for the settings A and B, as other tasks' labels do not
+        matter. There are none in C and D, and no symmetric ones.
         """
-        return super().loo(setting)
+        return super().loo(setting, folds, symmetric=symmetric)
 
-    def _left_out(self, setting, regs):
-        if setting in ("C", "D"):
+    def _left_out(self, setting, regs, folds, symmetric):
+        if setting in ("C", "D") or symmetric:
             raise InputError(
-                f"setting {setting!r} leaves out tasks: IndependentRidge has no other"
+                f"{'symmetric=True' if symmetric else f'setting {setting!r}'} leaves out tasks: "
+                "IndependentRidge has no other"
             )
         check_exact(self._rows.filter)
-        labels = dense(self._kept_labels())
-        return ridge_leave_one_out(self._rows.thin_spectrum, labels, regs)
+        given = self._rows.thin_spectrum, dense(self._kept_labels()), regs
+        if folds is None:
+            return ridge_leave_one_out(*given)
+        return ridge_leave_folds_out(setting, *given, folds)

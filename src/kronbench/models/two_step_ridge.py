@@ -15,8 +15,8 @@ from kronbench.linalg import dense
 from kronbench.models._label_matrix_model import (
     LabelMatrixModel,
     check_exact,
-    check_setting,
     checked_features,
+    checked_folds,
     checked_matrix,
     stacked,
     warn_if_ill_conditioned,
@@ -30,8 +30,10 @@ from kronbench.models._parameters import (
 )
 from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.pairs.data import Features
+from kronbench.pairs.leave_folds_out import two_step_leave_folds_out
 from kronbench.pairs.leave_one_out import two_step_leave_one_out
 from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
+from kronbench.pairs.symmetric_leave_one_out import two_step_symmetric
 
 
 @estimator
@@ -160,26 +162,30 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
         regs_rows: ArrayLike,
         regs_cols: ArrayLike,
         score: Callable[[np.ndarray], float] | None = None,
+        folds: ArrayLike | None = None,
+        *,
+        symmetric: bool = False,
     ) -> np.ndarray | Iterator[tuple[tuple[int, int], np.ndarray]]:
         """As ``CompleteKronRidge.loo_grid``, for all pairs of s weights of rows and t of columns.
 
         Returns an (s, t) array of scores; without ``score`` an iterator over ((i, j), (m, q)
-        predictions), in an order of its own. A point of the grid costs O(m q min(m, q)).
+        predictions), in an order of its own. A point of the grid costs O(m q min(m, q)); with
+        folds O(m q^2), and less than a fit for the systems of the folds; O(m^3) if symmetric.
         """
         check_is_fitted(self)
-        check_setting(setting)
+        given = checked_folds(setting, folds, symmetric, self.shape_)
         for side in (self._rows, self._cols):
             check_exact(side.filter)
         regs_rows = check_regs(regs_rows, "regs_rows")
         regs_cols = check_regs(regs_cols, "regs_cols")
-        grid = two_step_leave_one_out(
-            setting,
-            self._rows.thin_spectrum,
-            self._cols.thin_spectrum,
-            dense(self._labels),
-            regs_rows,
-            regs_cols,
-        )
+        spectra = self._rows.thin_spectrum, self._cols.thin_spectrum
+        problem = setting, *spectra, dense(self._labels), regs_rows, regs_cols
+        if symmetric:
+            grid = two_step_symmetric(*problem)
+        elif given is None:
+            grid = two_step_leave_one_out(*problem)
+        else:
+            grid = two_step_leave_folds_out(*problem, given)
         if score is None:
             return grid
         scores = np.empty((len(regs_rows), len(regs_cols)))

@@ -169,7 +169,8 @@ def _is_ridge_of_complete_data(recipe, X, setting):
         return False
     if any(recipe.landmarks):  # of all vertices, also of those that a fold leaves out
         return False
-    plain = {"pairwise": "kronecker", "row_effect": 0, "col_effect": 0, "filter": "tikhonov"}
+    plain = {"pairwise": "kronecker", "row_effect": 0, "col_effect": 0}
+    plain |= {"filter": "tikhonov", "loss": "squared"}
     if any(recipe.parameter(name) not in (value, None) for name, value in plain.items()):
         return False
     n_rows, n_cols = (len(np.unique(index)) for index in (X.rows, X.cols))

@@ -10,7 +10,7 @@ eigenvalues reg / (x + reg) and never as a difference. The first is accurate whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -31,11 +31,14 @@ def kron_leave_one_out(
         for F in kron_leave_one_out("B", cols, rows, np.ascontiguousarray(Y.T), regs):
             yield F.T
         return
-    one = {"A": _kron_pair, "B": _kron_row, "D": _kron_both}[setting]
     coordinates = rows.coordinates(Y) @ cols.vectors
     rotated = Y @ cols.vectors if setting == "B" else Y
+    one = _kron_pair if setting == "A" else _kron_row
     for reg in regs:
-        yield one(rows, cols, rotated, coordinates, reg)
+        if setting == "D":
+            yield kron_both(rows, cols, coordinates, reg)
+        else:
+            yield one(rows, cols, rotated, coordinates, reg)
 
 
 def two_step_leave_one_out(
@@ -108,8 +111,14 @@ def _joint_weights(rows, cols, reg, scales):
     return np.where(by_rest, reg, products) / (products + reg), by_rest
 
 
-def _kron_both(rows, cols, _, coordinates, reg):
-    """Setting D without eigenpairs of submatrices.
+def kron_both(
+    rows: Spectrum,
+    cols: Spectrum,
+    coordinates: np.ndarray,
+    reg: float,
+    parts: Sequence[list[np.ndarray] | None] = (None, None),
+) -> np.ndarray:
+    """Setting D without eigenpairs of submatrices, for ``coordinates`` U' Y V of the labels.
 
     The prediction is the bilinear form of 1 / (x s + reg), as a function of the matrices K_{-i}
     and G_{-j}, between k_i and g_j. The separable expansion of ``reciprocal_nodes`` turns it into
@@ -118,13 +127,14 @@ def _kron_both(rows, cols, _, coordinates, reg):
 
     O(N (m^2 q + m q^2)) with N = O(log(kappa) log(1/eps)) nodes, kappa = x_max s_max / reg, and
     nothing else that depends on reg. The eigenpairs of all submatrices K_{-i} would cost O(m^4).
+    With ``parts`` of the rows and of the columns, those of i and of j are left out with them.
     """
     scale = rows.values[-1] * cols.values[-1]
     predicted = np.zeros(coordinates.shape)
     if scale == 0:
         return predicted
     kappa = scale / reg
-    left, right = HeldOutFactors(rows, kappa), HeldOutFactors(cols, kappa)
+    left, right = HeldOutFactors(rows, kappa, parts[0]), HeldOutFactors(cols, kappa, parts[1])
     nodes = np.transpose(reciprocal_nodes(kappa))
     signs = (-1.0) ** np.arange(len(nodes))
     m, q = coordinates.shape

@@ -1,0 +1,182 @@
+"""Exact predictions of ridge regression on complete data for parts that are left out together.
+
+Settings, symbols and the two forms with H and I - H are those of :mod:`.leave_one_out`. Without
+the labels of a part P ridge regression with the hat matrix H predicts f, where
+
+    (I - H)_PP f = (H Z)_P = -((I - H) Z)_P    for Z, the labels with zeros in P
+
+(Pahikkala, Boberg & Salakoski 2006). ``folds`` has numbers of parts, equal for what is left out
+together: ((m,),) of the rows in setting B, ((q,),) of the columns in C, both in D, ((m, q),) of
+the pairs in A.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+from sklearn.exceptions import ConvergenceWarning
+
+from kronbench.linalg import cg
+from kronbench.linalg.adi_nodes import reciprocal_factors
+from kronbench.linalg.eigen import Spectrum
+from kronbench.pairs.leave_one_out import kron_both
+
+_CHUNK_BYTES = 1 << 25  # of the blocks of some columns
+_TOL, _MOST_ITERATIONS = 1e-13, 1000  # of the systems of parts of the pairs
+_FAR = 1e-9  # residual, relative to the right-hand side, that is worth a warning
+
+Folds = tuple[np.ndarray, ...]
+
+
+def kron_leave_folds_out(
+    setting: str, rows: Spectrum, cols: Spectrum, Y: np.ndarray, regs: np.ndarray, folds: Folds
+) -> Iterator[np.ndarray]:
+    """Yield the predictions (m, q) of Kronecker ridge regression for each of regs.
+
+    The spectra are full. In the direction of each eigenvector of G parts of the rows (B) are those
+    of a ridge regression of its own: k parts cost O(m^2 q + (m + q) N m^2 / k + q m^3 / k^2) a
+    value, with N terms of a separable expansion of the hat matrices, and as many blocks (m/k, m/k)
+    of memory. D costs as in leave-one-out, and O(m^3 / k + q^3 / l) for each of N nodes; A costs
+    O(m^2 q + m q^2) an iteration.
+    """
+    if setting == "C":
+        for F in kron_leave_folds_out("B", cols, rows, Y.T, regs, folds):
+            yield F.T
+        return
+    coordinates = rows.coordinates(Y) @ cols.vectors
+    for reg in regs:
+        products = np.outer(rows.values, cols.values)
+        hat, rest = products / (products + reg), reg / (products + reg)
+        if setting == "A":
+            yield _left_out_pairs(rows, cols, hat, rest, Y, folds[0])
+        elif setting == "B":
+            factors, turned = separable_rest(rows, cols, reg), Y @ cols.vectors
+            yield _left_out_rows(rows, hat, rest, turned, folds[0], factors) @ cols.vectors.T
+        else:
+            yield kron_both(rows, cols, coordinates, reg, [parts(fold) for fold in folds])
+
+
+def two_step_leave_folds_out(
+    setting: str,
+    rows: Spectrum,
+    cols: Spectrum,
+    Y: np.ndarray,
+    regs_rows: np.ndarray,
+    regs_cols: np.ndarray,
+    folds: Folds,
+) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
+    """Yield ((i, j), F): the predictions F (m, q) for regs_rows[i] and regs_cols[j].
+
+    Each side smooths or leaves out parts, in O(m q q) a point and O(m^3 / k + q^3 / l) for k and l
+    parts; in A the model is that of Theorem 2 of Stock et al. 2016, as in its Corollary 2.
+    """
+    row_fold = folds[0] if setting in "BD" else None
+    col_fold = folds[-1] if setting in "CD" else None
+    for i, reg_rows in enumerate(regs_rows):
+        row_weights = _weights(rows, reg_rows)
+        left = Y if setting == "A" else _one_side(rows, *row_weights, Y, row_fold).T
+        for j, reg_cols in enumerate(regs_cols):
+            col_weights = _weights(cols, reg_cols)
+            if setting == "A":
+                (x, y), (s, t) = row_weights, (weights.T for weights in col_weights)
+                yield (i, j), _left_out_pairs(rows, cols, x * s, y + t - y * t, Y, folds[0])
+            else:
+                yield (i, j), _one_side(cols, *col_weights, left, col_fold).T
+
+
+def ridge_leave_folds_out(
+    setting: str, rows: Spectrum, Y: np.ndarray, regs: np.ndarray, folds: Folds
+) -> Iterator[np.ndarray]:
+    """Yield the predictions (m, q) of each column's own ridge regression for each of regs."""
+    for reg in regs:
+        weights = _weights(rows, reg)
+        if setting == "B":
+            yield _left_out_rows(rows, *weights, Y, folds[0])
+        else:
+            columns = zip(Y.T[:, :, None], folds[0].T, strict=True)
+            yield np.hstack([_left_out_rows(rows, *weights, y, fold) for y, fold in columns])
+
+
+def separable_rest(rows: Spectrum, cols: Spectrum, reg: float) -> tuple[np.ndarray, np.ndarray]:
+    """Factors (N, m), (N, q) of reg / (x s + reg), by :func:`reciprocal_factors`."""
+    (x, most), (s, largest) = ((side.values, side.values[-1] or 1.0) for side in (rows, cols))
+    return reciprocal_factors(x / most, s / largest, most * largest / reg)
+
+
+def parts(fold: np.ndarray) -> list[np.ndarray]:
+    """Positions with the same number, in the array as one row: a list of the parts."""
+    _, counts = np.unique(fold, return_counts=True)
+    return np.split(np.argsort(fold, axis=None, kind="stable"), np.cumsum(counts)[:-1])
+
+
+def _weights(spectrum, reg):
+    """Eigenvalues (k, 1) of H and of I - H of one side."""
+    values = spectrum.values[:, None]
+    return values / (values + reg), reg / (values + reg)
+
+
+def _one_side(spectrum, hat, rest, Y, fold):
+    if fold is None:
+        return spectrum.vectors @ (hat * spectrum.coordinates(Y))
+    return _left_out_rows(spectrum, hat, rest, Y, fold)
+
+
+def _left_out_rows(spectrum, hat, rest, Y, fold, factors=None):
+    """Rows of Y (n, p) predicted without those of their part.
+
+    ``hat`` and ``rest`` are eigenvalues of H and I - H, (n, 1), or (n, p) with a column for each
+    of Y; then ``factors`` (N, n) and (N, p) have ``rest`` as their product.
+    """
+    near = spectrum.full & (rest.max(axis=0) < hat.max(axis=0))
+    weights, coordinates = np.where(near, -rest, hat), spectrum.coordinates(Y)
+    F = np.empty(Y.shape)
+    for part in parts(fold):
+        U = spectrum.vectors[part]
+        sides = U @ (weights * (coordinates - U.T @ Y[part]))
+        if factors is None:
+            outside = 0.0 if spectrum.full else np.eye(len(part)) - U @ U.T
+            F[part] = np.linalg.solve((U * rest.T) @ U.T + outside, sides)
+            continue
+        terms = np.array([(U * factor) @ U.T for factor in factors[0]])
+        step = max(1, _CHUNK_BYTES // terms[0].nbytes)
+        for some in (slice(at, at + step) for at in range(0, Y.shape[1], step)):
+            blocks = np.tensordot(factors[1][:, some], terms, (0, 0))
+            F[part, some] = np.linalg.solve(blocks, sides.T[some, :, None])[..., 0].T
+    return F
+
+
+def _left_out_pairs(rows, cols, hat, rest, Y, fold):
+    """Entries of Y (m, q) predicted without those of their part, by conjugate gradients."""
+    full = rows.full and cols.full
+    near = full and rest.max() < hat.max()
+    F, far = np.empty(Y.size), False
+
+    def filtered(weights, Z):
+        inner = weights * (rows.coordinates(Z) @ cols.vectors)
+        return rows.vectors @ inner @ cols.vectors.T
+
+    def complement(v):
+        """(I - H)_PP v."""
+        Z = np.zeros(Y.shape)
+        Z.flat[part] = v
+        return (filtered(rest, Z) if full else Z - filtered(hat, Z)).flat[part]
+
+    for part in parts(fold):
+        Z = Y.copy()
+        Z.flat[part] = 0.0
+        side = (filtered(-rest, Z) if near else filtered(hat, Z)).flat[part]
+        system = LinearOperator((len(part),) * 2, matvec=complement, dtype=np.float64)
+        found = cg(system, side, tol=_TOL, max_iter=_MOST_ITERATIONS)
+        F[part] = found.x
+        far |= bool(np.linalg.norm(found.residual) > _FAR * np.linalg.norm(side))
+    if far:
+        warnings.warn(
+            f"predictions of left-out pairs are not exact after {_MOST_ITERATIONS} iterations: "
+            "give a larger regularization weight",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return F.reshape(Y.shape)
