@@ -39,7 +39,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     the same setting, chooses by AUC, or by the squared error where it ``learns`` numbers, and is
     then fitted to all training pairs. ``grid_edges`` counts chosen values at an end of their grid.
     Where labels are numbers, a method that learns classes gets those above the threshold, and has
-    no ``mse``. The predictions of all test pairs are ``frame.attrs["predictions"]``.
+    no ``mse``. ``score`` is the AUC of classes and the concordance index of numbers. The predictions of all test pairs are ``frame.attrs["predictions"]``.
     """
     methods, skipped = {}, []
     for name, entry in spec["methods"].items():
@@ -55,7 +55,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
         kept |= split.pairs_kept()
         found = {}
         for name, entry in methods.items():
-            if setting not in entry.get("settings", setting):
+            if setting not in entry.get("settings", [setting]):
                 continue
             if entry.get("complete") and not split.complete:
                 skipped.append(f"{data.name}: {name} needs all pairs of the training vertices")
@@ -134,14 +134,18 @@ class _Problem:
         rng = generator(spec["seed"], "board", self.name, setting, draw)
         seed = int(rng.integers(2**31))
         train, test = shuffle_split(X, setting, spec["test_size"], seed)
-        whole = self.whole and setting != "A" and len(train) <= spec["pairs"]
-        train, test = _some(train, spec["pairs"], rng), _some(test, spec["test_pairs"], rng)
-        number = spec["inner"].get(self.name.lower(), spec["inner"]["others"])
+        most = self._own(spec["pairs"])
+        whole = self.whole and setting != "A" and len(train) <= most
+        train, test = _some(train, most, rng), _some(test, spec["test_pairs"], rng)
         inner = [
             tuple(train[part] for part in shuffle_split(X[train], setting, 0.25, seed + k))
-            for k in range(number)
+            for k in range(self._own(spec["inner"]))
         ]
         return _Split(setting, draw, train, test, inner, seed, whole, self)
+
+    def _own(self, numbers):
+        """The number of this data set."""
+        return numbers.get(self.name.lower(), numbers["others"])
 
     def labels(self, entry):
         return self.y if entry.get("learns", "numbers") == "numbers" else self.signs
@@ -157,7 +161,8 @@ class _Problem:
         )
         if learns != "numbers":
             found["mse"] = np.nan
-        return {name: found.get(name, np.nan) for name in _SCORES}
+        main = found["ci" if self.numbers else "auc"]
+        return {"score": main} | {name: found.get(name, np.nan) for name in _SCORES}
 
 
 def _some(positions, most, rng):
@@ -240,7 +245,9 @@ def _points(grid: Mapping) -> Iterator[tuple]:
 
 
 def _made(entry, chosen, seed):
-    model = make_solver(entry["solver"], **entry.get("parameters", {}), **chosen)
+    """The solver; "a+b" in the grid is one value for two parameters."""
+    values = {each: value for names, value in chosen.items() for each in names.split("+")}
+    model = make_solver(entry["solver"], **entry.get("parameters", {}), **values)
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)
     return model
