@@ -265,6 +265,6 @@ def _mean(problem, parts):
 
 
 def short(scores: np.ndarray) -> np.ndarray:
-    """Scores in single precision, rounded to 12 binary digits, which pack well."""
+    """Scores in single precision, rounded to 13 binary digits, which pack well."""
     mantissa, exponent = np.frexp(np.asarray(scores, np.float64))
-    return np.ldexp(np.round(mantissa * 4096) / 4096, exponent).astype(np.float32)
+    return np.ldexp(np.round(mantissa * 8192) / 8192, exponent).astype(np.float32)

@@ -74,13 +74,13 @@ class PairFactors(BaseEstimator):
     def _solved(self, index, size, design, rest):
         """The factors of one side (size, rank), a ridge regression for each of its vertices."""
         order = np.argsort(index, kind="stable")
-        bounds = np.searchsorted(index[order], np.arange(size + 1))
+        occurring, starts = np.unique(index[order], return_index=True)
+        A = design[order]
+        squares = np.add.reduceat(A[:, :, None] * A[:, None, :], starts)
+        moments = np.add.reduceat(A * rest[order, None], starts)
         factors = np.zeros((size, self.rank))
-        for vertex in range(size):
-            pairs = order[bounds[vertex] : bounds[vertex + 1]]
-            A = design[pairs]
-            normal = A.T @ A + self.reg * np.eye(self.rank)
-            factors[vertex] = np.linalg.solve(normal, A.T @ rest[pairs])
+        ridge = squares + self.reg * np.eye(self.rank)
+        factors[occurring] = np.linalg.solve(ridge, moments[:, :, None])[:, :, 0]
         return factors
 
     def predict(self, X: PairData) -> np.ndarray:
