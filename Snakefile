@@ -39,8 +39,10 @@ onstart:
 
 
 onsuccess:
-    summary = PLAN.report / "summary.txt"
-    if summary.exists():
+    summary, store = PLAN.report / "summary.txt", workflow.storage_settings
+    if store.default_storage_provider:
+        print(f"\nresults are under {store.default_storage_prefix}/{PLAN.results}")
+    elif summary.exists():
         print("", summary.read_text(), sep="\n", end="")
     else:
         print(

@@ -19,8 +19,8 @@ from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.runner.end_with_workflow import exit_with_parent
 
 # Arguments of several commands.
-_CONFIG_TEXT = "results/<scale>/config.yaml, which a run writes"
-_CONFIG = {"required": True, "type": Path, "help": _CONFIG_TEXT}
+_CONFIG_TEXT = "results/<scale>/config.yaml, which a run writes, or settings as JSON"
+_CONFIG = {"required": True, "metavar": "FILE", "help": _CONFIG_TEXT}
 _PATH = {"metavar": "FOLDER", "help": "folder of the solver's module, if not installed"}
 _SET_TEXT = "a parameter of the solver, e.g. reg=0.1 or row_kernel=gaussian; repeatable"
 _SET = {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": _SET_TEXT}
@@ -222,6 +222,9 @@ def _add_jobs(add):
     compile_("--out", type=Path, required=True, help="a record of what was compiled")
     for arg in (run, restore, render, prepare, report, compile_):
         arg("--config", **_CONFIG)
+    text = "what is read and written, if it lies elsewhere than in results/<scale>"
+    for arg in (run, restore, render, prepare, report):
+        arg("--results", type=Path, metavar="FOLDER", help=text)
 
 
 def _add_how(arg):
@@ -430,7 +433,9 @@ def _accept(arguments):
 def _plan(arguments):
     from kronbench.runner.items import load_plan
 
-    return load_plan(arguments.config)
+    plan = load_plan(arguments.config)
+    results = getattr(arguments, "results", None)
+    return plan.at(results) if results else plan
 
 
 def _archive(arguments):

@@ -183,7 +183,11 @@ def test_an_item_may_bring_the_numbers_of_others_together(monkeypatch):
     assert not item.measures
     assert item.parts == ()
     assert plan.item("airola", "table-7") in item.numbers_of
-    assert item.drawn_from == tuple(other.output("csv") for other in item.numbers_of)
+    numbers = tuple(other.output("csv") for other in item.numbers_of)
+    assert tuple(file for file in item.drawn_from if file.suffix == ".csv") == numbers
+    first = item.numbers_of[0]
+    table = first.table(first.parts[0])
+    assert {numbers[0].with_suffix(".json"), table.with_suffix(".json")} < {*item.drawn_from}
     with pytest.raises(InputError, match=r"give the keys to those \(airola/figure-7, "):
         load_plan(change(("papers", "performance", "figure-3"), {"datasets": ["Ki"]}))
 

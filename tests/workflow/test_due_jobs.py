@@ -20,7 +20,7 @@ def finished(tmp_path_factory):
     """A copy of the checkout, its package included, whose run looks finished."""
     folder = tmp_path_factory.mktemp("checkout")
     helpers.copy_checkout(folder)
-    made = [PLAN.report.parent / "compiled.json"]
+    made = [PLAN.report.parent / "compiled.json", PLAN.config_file]
     made += [PLAN.report / name for name in ("index.html", "claims.csv", "summary.txt")]
     for name in PLAN.datasets:
         made += [PLAN.data_folder(name) / file for file in ("data.npz", "provenance.json")]

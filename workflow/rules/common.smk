@@ -43,27 +43,6 @@ try:
 except InputError as error:
     raise WorkflowError(f"{where}{error}") from None
 
-# A path, which Snakemake does not remember of a job: what is in the file counts by its settings.
-CONFIG = PLAN.config_file
-
-
-def save_settings():
-    """Write what the jobs of this run read, but not under the jobs of another run.
-
-    A run of another scale has files, and settings, of its own.
-    """
-    locks = Path(".snakemake/locks").glob("*.output.lock")
-    runs = [lock for lock in locks if f"{PLAN.report.parent}/" in lock.read_text()]
-    if len(runs) > 1 and not PLAN.saved:
-        raise WorkflowError(
-            f"another run with other settings is at work in {PLAN.report.parent}: "
-            "wait for its end, or give this one a scale of its own (--config scale=...)"
-        )
-    try:
-        PLAN.save()
-    except OSError as error:
-        raise WorkflowError(os_error_advice(error) or error) from None
-
 
 def check_claims():
     """Read the claims: one that cannot be judged ends the run here, not after its jobs."""
@@ -75,10 +54,13 @@ def check_claims():
         raise WorkflowError(str(error)) from None
 
 
-# A run that is refused, or only asked what it would do, changes nothing: the Snakefile saves the
-# settings when jobs begin. Snakemake does not tell a module of another workflow when they do.
-if not workflow.modifier.is_main_snakefile():
-    save_settings()
+def save_settings():
+    """Write them for commands that are typed. No job of another run reads them."""
+    try:
+        PLAN.save()
+    except OSError as error:
+        raise WorkflowError(os_error_advice(error) or error) from None
+
 
 mark_jobs()
 # Jobs call the Python that runs Snakemake, in an active environment or not; one that Snakemake
@@ -89,6 +71,9 @@ os.environ.update(
     )
 )
 
+
+# Of a timed job. A cluster may be told no cores (--jobs alone): there as in the accepted runs.
+THREADS = workflow.resource_settings.cores or 2
 
 # The priority of what experiments wait for; theirs are their seconds.
 FIRST = 1_000_000
@@ -108,6 +93,19 @@ wildcard_constraints:
     name="[^/]+",
 
 
+# What jobs are told of the configuration, and where results/<scale> lies: in this folder, or with a
+# storage provider in a copy of the store. Snakemake does not remember of a job what it makes of
+# `output`; what can change a number is in `made_from`.
+def settings(wildcards, output):
+    named = hasattr(wildcards, "item")
+    return PLAN.settings_of(item_of(wildcards) if named else None)
+
+
+def results(wildcards, output):
+    place, folder, _ = str(output[0]).rpartition(f"{PLAN.results}/")
+    return place + folder
+
+
 def item_of(wildcards):
     return PLAN.item(wildcards.paper, wildcards.item)
 
@@ -116,7 +114,8 @@ def prepared(wildcards):
     """The data set of a job; none where the item needs none."""
     if not item_of(wildcards).datasets:
         return []
-    return PLAN.data_folder(wildcards.part) / "data.npz"
+    folder = PLAN.data_folder(wildcards.part)
+    return [folder / "data.npz", folder / "provenance.json"]
 
 
 def rendered(items):

@@ -13,7 +13,8 @@ rule dataset:
     conda:
         "../envs/kronbench.yaml"
     params:
-        config=CONFIG,
+        config=settings,
+        results=results,
         # Another policy or registry entry, which has the checksums, makes the data set stale. From
         # where the same bytes come does not.
         policy=PLAN.config["data"],
@@ -21,4 +22,5 @@ rule dataset:
     message:
         "data {wildcards.name}"
     shell:
-        "python -m kronbench prepare {wildcards.name:q} --config {params.config} > {log:q} 2>&1"
+        "python -m kronbench prepare {wildcards.name:q} --config {params.config:q}"
+        " --results {params.results:q} > {log:q} 2>&1"

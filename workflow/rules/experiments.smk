@@ -21,16 +21,16 @@ rule compile:
     priority: FIRST
     conda:
         "../envs/kronbench.yaml"
-    threads: lambda wildcards: workflow.cores
+    threads: THREADS
     resources:
         mem_mb=lambda wildcards, attempt: 1500 * 2 ** (attempt - 1),
         runtime=lambda wildcards, attempt: 20 * 2 ** (attempt - 1),
     params:
-        config=CONFIG,
+        config=settings,
     message:
         "compile kernels"
     shell:
-        "python -m kronbench compile --config {params.config} --out {output} > {log} 2>&1"
+        "python -m kronbench compile --config {params.config:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule experiment:
@@ -49,7 +49,7 @@ rule experiment:
     conda:
         "../envs/kronbench.yaml"
     # A timed job takes all cores and the resource, so that nothing runs beside it.
-    threads: lambda wildcards: workflow.cores if item_of(wildcards).timed else 1
+    threads: lambda wildcards: THREADS if item_of(wildcards).timed else 1
     resources:
         timing=lambda wildcards: int(item_of(wildcards).timed),
         # For schedulers (workflow/profiles/slurm): what the accepted run measured, with room;
@@ -61,20 +61,24 @@ rule experiment:
             item_of(wildcards), wildcards.part, attempt
         ),
     params:
-        config=CONFIG,
+        config=settings,
+        results=results,
         made_from=lambda wildcards: table_digests(item_of(wildcards)),
     message:
         "{wildcards.paper} {wildcards.item}: {wildcards.part}"
     shell:
         "python -m kronbench run {wildcards.paper} {wildcards.item} {wildcards.part:q}"
-        " --config {params.config} --threads {threads} > {log:q} 2>&1"
+        " --config {params.config:q} --results {params.results:q} --threads {threads} > {log:q} 2>&1"
 
 
 if TAKEN:
 
     rule accepted:
         input:
-            lambda wildcards: files_of(PLAN, item_of(wildcards), wildcards.part),
+            lambda wildcards: [
+                local(file)
+                for file in files_of(PLAN, item_of(wildcards), wildcards.part)
+            ],
         output:
             table=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.csv",
             sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",
@@ -86,9 +90,10 @@ if TAKEN:
         conda:
             "../envs/kronbench.yaml"
         params:
-            config=CONFIG,
+            config=settings,
+            results=results,
         message:
             "accepted {wildcards.paper} {wildcards.item}: {wildcards.part}"
         shell:
             "python -m kronbench restore {wildcards.paper} {wildcards.item} {wildcards.part:q}"
-            " --config {params.config} > {log:q} 2>&1"
+            " --config {params.config:q} --results {params.results:q} > {log:q} 2>&1"

@@ -28,14 +28,20 @@ rule render:
     conda:
         "../envs/kronbench.yaml"
     params:
-        config=CONFIG,
+        config=settings,
+        results=results,
         caption=caption_of,
         made_from=lambda wildcards: drawing_digest(item_of(wildcards)),
     message:
         "draw {wildcards.paper} {wildcards.item}"
     shell:
         "python -m kronbench render {wildcards.paper} {wildcards.item}"
-        " --config {params.config} > {log} 2>&1"
+        " --config {params.config:q} --results {params.results:q} > {log:q} 2>&1"
+
+
+# `use rule` does not hand on that it is one.
+localrules:
+    render_table,
 
 
 use rule render as render_table with:
@@ -54,16 +60,29 @@ use rule render as render_table with:
         paper=rf"(?=(?:{TABLES})\.){PAPERS}",
 
 
+rule settings:
+    # Only the page depends on all of them: each other job is told its own.
+    output:
+        PLAN.config_file,
+    localrule: True
+    params:
+        text=PLAN.text,
+    message:
+        "settings"
+    shell:
+        "printf %s {params.text:q} > {output:q}"
+
+
 rule report:
     input:
+        settings=rules.settings.output,
         rendered=rendered(PLAN.items),
         # It judges claims by them. Without them here a table that is lost, and whose picture is
         # there, would not be made again.
         tables=[
-            file
-            for item, part in measurements(PLAN)
-            for file in (item.table(part), item.table(part).with_suffix(".json"))
+            file for item in PLAN.items if item.measures for file in item.drawn_from
         ],
+        accepted=[local(file) for file in PLAN.verdicts],
     output:
         report(
             PLAN.report / "index.html",
@@ -84,12 +103,13 @@ rule report:
     conda:
         "../envs/kronbench.yaml"
     params:
-        config=CONFIG,
+        results=results,
         made_from=lambda wildcards: page_digest(PLAN),
     message:
         "claims and page"
     shell:
-        "python -m kronbench report --config {params.config} > {log} 2>&1"
+        "python -m kronbench report --config {input.settings:q} --results {params.results:q}"
+        " > {log:q} 2>&1"
 
 
 # `snakemake --cores N airola` renders the items of one paper.

@@ -35,7 +35,7 @@ from kronbench.report.outcomes import Outcome
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
 from kronbench.runner.columns import columns_shown
-from kronbench.runner.items import Item, Plan, measurements
+from kronbench.runner.items import RESULTS, Item, Plan, measurements
 from kronbench.runner.results import not_measured_here, origin, read_numbers, read_sidecars
 
 _CAUSES = {
@@ -127,7 +127,7 @@ def write_report(plan: Plan) -> str:
         write_text(part, page)
         return f"{summary}\npage of what is there: {part}"
     part.unlink(missing_ok=True)
-    summary += f"\npage: {plan.report / 'index.html'}"
+    summary += f"\npage: {RESULTS / plan.results.name / 'report' / 'index.html'}"
     names = ("index.html", "claims.csv", "summary.txt")
     with replacing_all(plan.report / name for name in names) as (new_page, claims, told):
         new_page.write_text(page, encoding="utf-8")
@@ -308,7 +308,8 @@ def _summary(moved, n_items, plan, missing, groups, resting, surrogates, skipped
     where = f" (in {', '.join(entry['name'] for entry in resting)})" if resting else ""
     lines.append(f"surrogate data: {', '.join(surrogates) or 'none'}{where}")
     if surrogates and plan.config["data"] == "auto" and not plan.from_accepted:
-        files = " ".join(str(plan.data_folder(name) / "data.npz") for name in surrogates)
+        named = plan.at(plan.config_file.parent)
+        files = " ".join(str(named.data_folder(name) / "data.npz") for name in surrogates)
         lines.append(
             f"  to try again for the real data: snakemake --cores all --configfile "
             f"{plan.config_file} --forcerun {files}"

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import difflib
 import functools
+import json
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ RESULTS = Path("results")
 
 # Settings that say where data come from, and whether accepted parts are taken.
 _ORIGINS = ("data", "mirror", "parts")
+_MEASURED = (".csv", ".json")
 _UNSET = object()
 
 
@@ -57,6 +59,7 @@ class Item:
     printed: str | list[str] | None
     timed: bool
     scale: str
+    results: Path  # results/<scale>, wherever that lies
     tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
     numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
     from_accepted: bool = False  # see Plan.of_accepted
@@ -75,7 +78,7 @@ class Item:
     @property
     def folder(self) -> Path:
         """``results/<scale>/<paper>``."""
-        return _results(self.scale, self.from_accepted) / self.paper
+        return self.results / self.paper
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -89,10 +92,15 @@ class Item:
 
     @property
     def drawn_from(self) -> tuple[Path, ...]:
-        """The result tables, or the numbers of other items, from which it is rendered."""
-        if self.numbers_of:
-            return tuple(other.output("csv") for other in self.numbers_of)
-        return tuple(self.table(part) for part in self.parts)
+        """The result tables, or the numbers of other items, from which it is rendered.
+
+        Each with its sidecar, and of the others the sidecars of their tables too.
+        """
+        files = [self.table(part).with_suffix(kind) for part in self.parts for kind in _MEASURED]
+        for other in self.numbers_of:
+            files += [other.output("csv"), other.output("json")]
+            files += [file for file in other.drawn_from if file.suffix == ".json"]
+        return tuple(files)
 
     def table(self, part: str) -> Path:
         """The result table of one job; its sidecar has the suffix ``.json``."""
@@ -116,9 +124,7 @@ class Item:
     @property
     def finished(self) -> bool:
         """Whether all of its files are there, and those of the items that it takes numbers of."""
-        files = [self.output(kind) for kind in self.kinds]
-        for part in self.parts:
-            files += [self.table(part), self.table(part).with_suffix(".json")]
+        files = [*map(self.output, self.kinds), *self.drawn_from]
         return all(file.exists() for file in files) and all(
             other.finished for other in self.numbers_of
         )
@@ -131,7 +137,7 @@ class Item:
     @property
     def workflow_command(self) -> str:
         """The command that makes the item alone, with the data and tables that it needs."""
-        target = dataclasses.replace(self, from_accepted=False).target
+        target = dataclasses.replace(self, results=RESULTS / self.scale).target
         return f"snakemake {target} --cores all{_configfile(self.scale, self.from_accepted)}"
 
 
@@ -142,6 +148,7 @@ class Plan:
     config: Mapping
     papers: Mapping[str, Mapping]
     items: tuple[Item, ...]
+    results: Path  # results/<scale>, wherever that lies
     from_accepted: bool = False
     reference: Path = RESULTS / "reference"
 
@@ -150,23 +157,33 @@ class Plan:
 
         Nothing is measured there, and what a run measured is never among it.
         """
+        return self.at(RESULTS / f"accepted-{self.scale}", from_accepted=True)
+
+    def at(self, results: Path, **changes: bool) -> Plan:
+        """The same items, whose files lie in another folder than ``results/<scale>``."""
 
         def moved(item):
             others = tuple(map(moved, item.numbers_of))
-            return dataclasses.replace(item, numbers_of=others, from_accepted=True)
+            return dataclasses.replace(item, numbers_of=others, results=results, **changes)
 
         items = tuple(map(moved, self.items))
-        return dataclasses.replace(self, items=items, from_accepted=True)
+        return dataclasses.replace(self, items=items, results=results, **changes)
+
+    def settings_of(self, item: Item | None = None) -> str:
+        """The configuration as a job on an item is told it, on one line; ``load_plan`` reads it.
+
+        Of the papers those that the item needs, with its overrides; without item all, with none.
+        """
+        papers: dict[str, dict] = {} if item else {paper: {} for paper in self.papers}
+        for one in (item, *item.numbers_of) if item else ():
+            mine, overrides = papers.setdefault(one.paper, {}), self.config["papers"][one.paper]
+            mine |= {key: overrides[key] for key in [one.tables_of] if key in overrides}
+        return json.dumps({**self.config, "papers": papers})
 
     @property
     def scale(self) -> str:
         """The name of the scale, and of the folder of its results."""
         return self.config["scale"]
-
-    @property
-    def results(self) -> Path:
-        """``results/<scale>``."""
-        return _results(self.scale, self.from_accepted)
 
     @property
     def workflow_command(self) -> str:
@@ -189,13 +206,19 @@ class Plan:
         return self.reference / self.scale
 
     @property
+    def verdicts(self) -> list[Path]:
+        """What the page compares this run with, as far as it is there."""
+        files = (self.accepted / name for name in ("verdicts.csv", "items.json"))
+        return [file for file in files if file.exists()]
+
+    @property
     def datasets(self) -> list[str]:
         """The data sets of all items, each once, in small letters."""
         return sorted({name.lower() for item in self.items for name in item.datasets})
 
     def data_folder(self, name: str) -> Path:
         """Where the prepared data set of this run lies; papers differ in the case of names."""
-        return RESULTS / self.scale / "data" / name.lower()
+        return self.results / "data" / name.lower()
 
     def item(self, paper: str, name: str) -> Item:
         """The item of that name; one that the run does not have is refused."""
@@ -210,24 +233,22 @@ class Plan:
         raise InputError(f"there is no item '{paper} {name}' in this run; {hint}")
 
     @property
-    def saved(self) -> bool:
-        """Whether the merged configuration stands beside the results."""
-        return self.config_file.exists() and self.config_file.read_text() == self._text
+    def text(self) -> str:
+        """The merged configuration, as it is saved."""
+        return yaml.safe_dump(dict(self.config), sort_keys=False)
 
     def save(self) -> Path:
         """Write the merged configuration, unless it stands there already."""
-        if not self.saved:
-            write_text(self.config_file, self._text)
+        if not (self.config_file.exists() and self.config_file.read_text() == self.text):
+            write_text(self.config_file, self.text)
         return self.config_file
-
-    @property
-    def _text(self):
-        return yaml.safe_dump(dict(self.config), sort_keys=False)
 
 
 def load_plan(config: Mapping | str | Path) -> Plan:
-    """The plan of a merged configuration (a mapping, or the file that holds it)."""
-    if isinstance(config, str | Path):
+    """The plan of a merged configuration: a mapping, its JSON, or the file that holds it."""
+    if isinstance(config, str) and config.startswith("{"):
+        config = json.loads(config)
+    elif isinstance(config, str | Path):
         file, config = config, read_yaml(config)
         if not isinstance(config, Mapping):
             raise InputError(
@@ -266,15 +287,14 @@ def load_plan(config: Mapping | str | Path) -> Plan:
                 )
         protocol = papers[paper].get("protocol", {})
         items += [_item(paper, name, entries, overrides, config, protocol) for name in entries]
-    return Plan(config=config, papers=papers, items=tuple(_gathered(items, papers)))
+    items = tuple(_gathered(items, papers))
+    return Plan(config=config, papers=papers, items=items, results=RESULTS / config["scale"])
 
 
 @functools.cache
 def load_scales() -> tuple[Plan, ...]:
     """The plans of the scales that the project has: the default one, and those laid over it."""
-    base = read_yaml(config_path("config.yaml"))
-    changes = [read_yaml(config_path(f"{name}.yaml")) for name in ("smoke", "paper")]
-    return tuple(load_plan(_laid_over(base, change)) for change in ({}, *changes))
+    return tuple(map(load_plan, _scales()))
 
 
 def check_scale(plan: Plan) -> None:
@@ -283,10 +303,10 @@ def check_scale(plan: Plan) -> None:
     Its results would be taken for those of the scale. Where the data come from is free: each
     table says it.
     """
-    for shipped in load_scales():
-        if shipped.scale != plan.scale:
+    for shipped in _scales():
+        if shipped["scale"] != plan.scale:
             continue
-        mine, its = dict(_flat(plan.config)), dict(_flat(shipped.config))
+        mine, its = dict(_flat(plan.config)), dict(_flat(shipped))
         for place in {**its, **mine}:
             if mine.get(place, _UNSET) != its.get(place, _UNSET) and place not in _ORIGINS:
                 raise InputError(
@@ -296,14 +316,17 @@ def check_scale(plan: Plan) -> None:
                 )
 
 
+def _scales():
+    """The configurations of the scales that the project has."""
+    base = read_yaml(config_path("config.yaml"))
+    changes = [read_yaml(config_path(f"{name}.yaml")) for name in ("smoke", "paper")]
+    return [_laid_over(base, change) for change in ({}, *changes)]
+
+
 def measurements(plan: Plan) -> list[tuple[Item, str]]:
     """The jobs of a plan that measure: each part of each item that has tables of its own."""
     own = [item for item in plan.items if item.measures]
     return [(item, part) for item in own for part in item.parts]
-
-
-def _results(scale, from_accepted):
-    return RESULTS / (f"accepted-{scale}" if from_accepted else scale)
 
 
 def _configfile(scale, from_accepted):
@@ -348,12 +371,8 @@ def _gathered(items, papers):
                     f"papers/{item.paper}/paper.yaml: {item.name} takes the numbers of "
                     f"'{there}': give an item that has some of its own"
                 )
-        if wanted and not sources:
-            raise InputError(
-                f"{item.paper} {item.name} brings the numbers of other papers together, and the "
-                "run has none of them"
-            )
-        yield dataclasses.replace(item, numbers_of=tuple(known[there] for there in sources))
+        if sources or not wanted:  # none of a run without the papers whose numbers it takes
+            yield dataclasses.replace(item, numbers_of=tuple(known[there] for there in sources))
 
 
 def _item(paper, name, entries, overrides, config, protocol):
@@ -419,6 +438,7 @@ def _item(paper, name, entries, overrides, config, protocol):
         printed=entry.get("printed"),
         timed=entry.get("timed", False),
         scale=config["scale"],
+        results=RESULTS / config["scale"],
         tables_of=source,
         protocol=protocol,
     )

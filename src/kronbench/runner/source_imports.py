@@ -49,7 +49,7 @@ def read_module(name: str) -> Module | None:
     text = file.read_text(encoding="utf-8")
     tree = ast.parse(text)
     module = Module(_code(tree, text.splitlines()))
-    for node in ast.walk(tree):
+    for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             module.imports.extend((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -102,18 +102,27 @@ def imported_modules(name: str) -> frozenset[str]:
     )
 
 
+def _statements(body):
+    """The statements of a body at any depth, not their expressions, which are most of a tree."""
+    for node in body:
+        yield node
+        for kind in ("body", "handlers", "cases", "orelse", "finalbody"):
+            yield from _statements(getattr(node, kind, ()))
+
+
 def _code(tree, lines):
     """The lines that a program consists of; a text of several lines keeps all of its own."""
     left_out, texts = set(), set()
-    for node in ast.walk(tree):
+    for node in (tree, *_statements(tree.body)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 left_out |= set(range(first.lineno, first.end_lineno + 1))
-        elif isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno > node.lineno:
-            texts |= set(range(node.lineno + 1, node.end_lineno + 1))
+    kept = [(number, line) for number, line in enumerate(lines, 1) if number not in left_out]
+    if any('"""' in line or "'''" in line or line.endswith("\\") for _, line in kept):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno > node.lineno:
+                texts |= set(range(node.lineno + 1, node.end_lineno + 1))
     return "\n".join(
-        line
-        for number, line in enumerate(lines, 1)
-        if number not in left_out and (number in texts or line.strip().partition("#")[0])
+        line for number, line in kept if number in texts or line.strip().partition("#")[0]
     )

@@ -1,0 +1,87 @@
+"""The workflow without a shared disk: files in a store, each job in a folder of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kronbench.reference.compare import compare, markdown, moved, read_run
+from tests.helpers import merged
+
+ROOT = Path(__file__).parents[2]
+PAPER = ROOT / "tests" / "paper_folder" / "aeberhard"
+pytestmark = pytest.mark.workflow
+
+# A cluster of which each node is an empty folder with what an image has, and knows no mirror. A
+# job is named by the folder of its node.
+SUBMIT = """#!/bin/sh
+node=$(mktemp -d "{nodes}/XXXXXX") && cp "$1" "$node/job.sh" && cd "$node" || exit
+ln -s "{root}/Snakefile" "{root}/workflow" "{checkout}/config" .
+(KRONBENCH_MIRROR= sh ./job.sh > printed 2>&1; echo $? > status) > /dev/null 2>&1 &
+echo "$node"
+"""
+STATUS = """#!/bin/sh
+case $(cat "$1/status" 2> /dev/null) in "") echo running;; 0) echo success;; *) echo failed;; esac
+"""
+
+
+def test_a_paper_is_drawn_without_a_shared_disk_and_its_numbers_are_the_same(tmp_path):
+    for plugin in ("snakemake_storage_plugin_fs", "snakemake_executor_plugin_cluster_generic"):
+        pytest.importorskip(plugin)
+    if not shutil.which("rsync"):
+        pytest.skip("rsync, with which the storage provider copies, is not installed")
+    here, away, nodes = (tmp_path / name for name in ("here", "away", "nodes"))
+    nodes.mkdir()
+    assert "page: results/small/report/index.html" in run(checkout(here), "--cores", "2")
+    scripts = {"submit": SUBMIT, "status": STATUS}
+    for name, text in scripts.items():
+        script = tmp_path / name
+        script.write_text(text.format(nodes=nodes, root=ROOT, checkout=checkout(away)))
+        script.chmod(0o755)
+    store = tmp_path / "store"
+    printed = run(
+        checkout(away),
+        *("--default-storage-provider", "fs", "--default-storage-prefix", str(store)),
+        *("--shared-fs-usage", "none", "--executor", "cluster-generic", "--jobs", "2"),
+        *(f"--cluster-generic-{name}-cmd={tmp_path / name}" for name in scripts),
+    )
+    assert f"results are under {store}/results/small" in printed
+    assert len(list(nodes.glob("*/status"))) == 3, "compile and two measurements"
+    assert [path.name for path in away.glob("results/*/*")] == ["config.yaml"]
+    made = {path.relative_to(here) for path in here.glob("results/**/*.*")}
+    assert {path.relative_to(store) for path in store.glob("results/**/*.*")} == made
+    before, now = (read_run(folder / "results" / "small") for folder in (here, store))
+    found = compare(before, now)
+    assert not moved(found), markdown(before, now, found)
+    assert "away" not in (store / "results/small/report/summary.txt").read_text()
+
+
+def checkout(folder):
+    """A folder with the workflow, whose default scale is one small paper."""
+    if not folder.exists():
+        (folder / "config").mkdir(parents=True)
+        for name in ("Snakefile", "workflow", "profiles"):
+            (folder / name).symlink_to(ROOT / name)
+        overrides = yaml.safe_load((PAPER / "paper.yaml").read_text())["scales"]["smoke"]
+        change = {"scale": "small", "papers": {PAPER.name: overrides}}
+        config = merged() | change | {"user": {"papers": [str(PAPER)]}}
+        (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
+    return folder
+
+
+def run(folder, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
