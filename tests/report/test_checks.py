@@ -159,6 +159,18 @@ def test_a_printed_number_comes_out_as_one_more_draw_of_one_method(
     assert verdict(checks.one_more_draw, frame, names=["a"], **DRAW) == expected
 
 
+def test_what_a_printed_number_is_rounded_by_may_be_a_column():
+    # a rank of 1 in each draw, and 2 printed: half a rank is 0.32 doublings of it, and not enough
+    frame = pd.DataFrame({"method": "a", "dataset": "Ki", "ours": [0.0], "±": 0.0, "draws": 10,
+                          "paper": [1.0], "half": np.log2(1 + 0.5 / 2)})  # fmt: skip
+    arguments = DRAW | {"names": ["a"], "rounding": "half"}
+    assert verdict(checks.one_more_draw, frame, **arguments) == CONTRADICTED
+    near = frame.assign(ours=np.log2(1.7))
+    assert verdict(checks.one_more_draw, near, **arguments) == HOLDS
+    del arguments["rounding"]  # then it is half a unit of 1.0
+    assert verdict(checks.one_more_draw, near, **arguments) == CONTRADICTED
+
+
 def test_a_swapped_number_rarely_comes_out_and_a_true_one_is_rarely_contradicted():
     rng = np.random.default_rng(3)
     wrong, right = Counter(), Counter()

@@ -173,18 +173,20 @@ def _named_rows(frame, *, names, among, value="ours", **arguments):
 
 
 @judges(rows_read=_printed_rows)
-def one_more_draw(frame, *, names, among, interval, repeats, by, value="ours", level=0.95):
+def one_more_draw(
+    frame, *, names, among, interval, repeats, by, value="ours", rounding=None, level=0.95
+):
     """The printed numbers of ``among`` in ``names`` are such as one more draw gives.
 
-    Each lies within m +- t s sqrt(1/k + 1) of ours, and half a unit of its last digit; and no
-    other number does that is printed in the same group for another one of ``among``. Else the
-    interval cannot tell whose number it is, and leaves it undecided. ``interval`` and ``repeats``
-    are columns as in ``matches_printed``.
+    Each lies within m +- t s sqrt(1/k + 1) of ours, and half a unit of its last digit, or what the
+    column ``rounding`` says; and no other number does that is printed in the same group for
+    another one of ``among``. Else the interval cannot tell whose number it is, and leaves it
+    undecided. ``interval`` and ``repeats`` are columns as in ``matches_printed``.
     """
     for name, group in groups(frame, by):
         for label, row in _named_rows(group, names=names, among=among, value=value).iterrows():
             ours, printed = row[value], row[_printed_of(value)]
-            reach = _reach_of_a_draw(group, row, value, interval, repeats, level)
+            reach = _reach_of_a_draw(group, row, value, interval, repeats, rounding, level)
             others = set(group[_printed_of(value)].dropna()) - {printed}
             text = (
                 f"{row[among]} {ours:.4g}, one more draw \u00b1 {reach:.2g}, printed {printed:g}"
@@ -196,12 +198,15 @@ def one_more_draw(frame, *, names, among, interval, repeats, by, value="ours", l
             yield Finding(margin, f"{text} ({name})", pd.Index([label]))
 
 
-def _reach_of_a_draw(group, row, value, interval, repeats, level):
-    """Half the prediction interval of one more draw, and half a unit of the last printed digit."""
+def _reach_of_a_draw(group, row, value, interval, repeats, rounding, level):
+    """Half the prediction interval of one more draw, and what the printed number is rounded by."""
+    deviation = row[interval] / interval_factor(int(row[repeats]))
+    reach = deviation * interval_factor(int(row[repeats]), 1.0, level)
+    if rounding:
+        return reach + row[rounding]
     printed = group[_printed_of(value)].dropna()
     digits = max(len(str(number).partition(".")[2]) for number in printed)
-    deviation = row[interval] / interval_factor(int(row[repeats]))
-    return deviation * interval_factor(int(row[repeats]), 1.0, level) + 0.5 * 10.0**-digits
+    return reach + 0.5 * 10.0**-digits
 
 
 def _margin_of_a_draw(ours, printed, others, reach, level=0.95):
@@ -212,7 +217,7 @@ def _margin_of_a_draw(ours, printed, others, reach, level=0.95):
     return Margin(distance, min(distance, nearest), distance, miss=1 - level)
 
 
-def swapped(frame, *, names, among, interval, repeats, by, value="ours"):
+def swapped(frame, *, names, among, interval, repeats, by, value="ours", rounding=None):
     """The control of ``one_more_draw``: the verdicts on printed numbers of other methods.
 
     One for each of ``names`` and each number that the group prints for others and not for it.
@@ -220,7 +225,7 @@ def swapped(frame, *, names, among, interval, repeats, by, value="ours"):
     for _, group in groups(frame, by):
         known = set(group[_printed_of(value)].dropna())
         for _, row in _named_rows(group, names=names, among=among, value=value).iterrows():
-            reach = _reach_of_a_draw(group, row, value, interval, repeats, 0.95)
+            reach = _reach_of_a_draw(group, row, value, interval, repeats, rounding, 0.95)
             for wrong in known - {row[_printed_of(value)]}:
                 yield _margin_of_a_draw(row[value], wrong, known - {wrong}, reach).verdict
 

@@ -19,8 +19,9 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
 
     ``rank`` is the geometric mean over draws. From ``from`` to ``to`` a further draw lies in 95 %
     of all cases, if logarithms of ranks are normal; ``range`` says it in words. The logarithms of
-    base 2 are ``doublings`` with half the width ``±`` of the interval of their mean. ``largest
-    error`` is that of a single split with the full kernel matrix, ``full error`` the mean.
+    base 2 are ``doublings`` with half the width ``±`` of the interval of their mean, and ``half a
+    rank`` is that of the printed one. ``largest error`` is that of a single split with the full
+    kernel matrix, ``full error`` the mean.
     """
     printed, options = printed.set_index("key"), item.drawing_options
     rows = []
@@ -54,6 +55,7 @@ def _row(of_draws, full, theirs):
         "doublings": mean,
         "±": half_width(logs),
         "printed doublings": np.log2(theirs),
+        "half a rank": np.log2(1 + 0.5 / theirs),
         "full error": full["error"].mean(),
         "largest error": full["error"].max(),
         "gamma p": full["gamma p"].median(),
