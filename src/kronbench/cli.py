@@ -137,9 +137,12 @@ def _add_own_pairs(add):
     predict("--cols", metavar="FILE", help="table of columns that are new to the model")
     predict("-o", "--out", type=Path, required=True, metavar="FILE.csv")
     score = add("score", _score, "score predictions of a published test set").add_argument
-    score("predictions", metavar="FILE", help="table: row id, column id, columns of predictions")
-    score("--data", required=True, metavar="NAME", help="a data set, e.g. davis")
-    score("--folds", required=True, metavar="NAME", help="e.g. deepdta-1")
+    text = "table: row id, column id, columns of predictions; or the .npz that a run has kept"
+    score("predictions", metavar="FILE", help=text)
+    score("--data", metavar="NAME", help="of a table: a data set, e.g. davis")
+    score("--folds", metavar="NAME", help="of a table: e.g. deepdta-1")
+    text = "of an .npz: methods whose mean is scored too, e.g. KronRidge,LightGBM; repeatable"
+    score("--mean", action="append", default=[], metavar="A,B", help=text)
     score("--partial", action="store_true", help="accept that test pairs are missing")
     for arg in (evaluate, score):
         arg("--json", action="store_true", help="print all numbers as JSON")
@@ -309,6 +312,17 @@ def _predict(arguments):
 
 
 def _score(arguments):
+    if arguments.predictions.endswith(".npz"):
+        from kronbench.own_pairs.kept_predictions import score_kept
+
+        table = score_kept(arguments.predictions, [mean.split(",") for mean in arguments.mean])
+        if arguments.json:
+            _say(table.to_json(orient="records", indent=1))
+        else:
+            _say(table.to_string(index=False, float_format="{:.4f}".format, na_rep="-"))
+        return
+    if not (arguments.data and arguments.folds):
+        raise InputError(f"{arguments.predictions}: say --data and --folds of its test set")
     from kronbench.own_pairs.predictions import as_text, score_file
 
     result = score_file(

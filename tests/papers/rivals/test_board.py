@@ -1,14 +1,16 @@
-"""The board: the same splits for all, choices that see no test label, ties by paired differences."""
+"""The board: the same splits for all, choices without test labels, ties by paired differences."""
 
 import dataclasses
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from kronbench.datasets import load
-from kronbench.evaluation import margin_scores
+from kronbench.errors import InputError
+from kronbench.evaluation import affinity_scores, margin_scores, mean_of_models
+from kronbench.own_pairs.kept_predictions import score_kept
 from kronbench.pairs import PairData
 from kronbench.papers.rivals.draw import board as board_table, head_to_head, rank_groups
 from kronbench.papers.rivals.draw.comparisons import ranks, tied_with_best
@@ -46,7 +48,8 @@ def test_training_pairs_are_as_new_to_the_inner_test_pairs_as_to_the_test_pairs(
     problem = board._Problem(nuclear_receptors, spec(pairs={"others": 400}, inner={"others": 2}))
     split = problem.split(setting, 0)
     X = problem.inputs["kernels"]
-    assert len(split.train) == 400 and len(split.inner) == 2
+    assert len(split.train) == 400
+    assert len(split.inner) == 2
     for train, test in [(split.train, split.test), *split.inner]:
         assert not set(train) & set(test)
         for side, new in ((X.rows, setting in "BD"), (X.cols, setting in "CD")):
@@ -74,13 +77,12 @@ def test_labels_of_the_test_pairs_change_no_prediction(nuclear_receptors):
 
 
 def test_scores_are_those_of_the_predictions_that_are_kept(measured):
-    kept = measured.attrs["predictions"] if "predictions" in measured.attrs else None
-    assert kept is not None
+    kept = measured.attrs["predictions"]
     for row in measured.itertuples():
         place = f"{row.setting}/{row.draw}"
-        scores = board.affinity_scores(
-            kept[f"{place}/labels"] > 0, kept[f"{place}/{row.method}"],
-            kept[f"{place}/rows"], kept[f"{place}/cols"], 0.5, ["auc", "aupr"],
+        scores = affinity_scores(
+            *(kept[f"{place}/{name}"] for name in ("labels", row.method, "rows", "cols")),
+            names=["auc", "aupr"], positive=kept[f"{place}/positive"],
         )  # fmt: skip
         assert scores["auc"] == row.auc == row.score
         assert scores["aupr"] == row.aupr
@@ -88,8 +90,10 @@ def test_scores_are_those_of_the_predictions_that_are_kept(measured):
 
 def test_each_setting_has_the_methods_that_can_do_it(measured):
     by_setting = measured.groupby("setting")["method"].agg(set)
-    assert "factors" in by_setting["A"] and "factors" not in by_setting["B"]
-    assert "two-step" in by_setting["B"] and "two-step" not in by_setting["A"]
+    assert "factors" in by_setting["A"]
+    assert "factors" not in by_setting["B"]
+    assert "two-step" in by_setting["B"]
+    assert "two-step" not in by_setting["A"]
 
 
 def test_two_step_is_left_out_with_a_reason_where_pairs_are_drawn(nuclear_receptors):
@@ -109,12 +113,35 @@ def test_a_rival_that_is_not_installed_is_left_out_with_a_reason(nuclear_recepto
 
 def test_the_mean_of_two_methods_weighs_their_standardized_scores_alike():
     one, other = np.array([0.0, 1.0, 2.0]), np.array([30.0, 10.0, 20.0])
-    classes = board._mean(SimpleNamespace(numbers=False), [one, other])
     deviation = np.sqrt(2 / 3)
     expected = ((one - 1) / deviation + (other - 20) / (10 * deviation)) / 2
-    np.testing.assert_allclose(classes, expected, rtol=2**-12)
-    numbers = board._mean(SimpleNamespace(numbers=True), [one, other])
-    np.testing.assert_allclose(numbers, (one + other) / 2, rtol=2**-12)
+    np.testing.assert_allclose(mean_of_models([one, other], standardized=True), expected)
+    plain = mean_of_models([one, other], standardized=False)
+    np.testing.assert_allclose(plain, (one + other) / 2)
+
+
+def test_scores_of_a_run_come_from_what_it_keeps_without_a_fit(measured, tmp_path):
+    path = tmp_path / "NR.npz"
+    np.savez_compressed(path, **measured.attrs["predictions"])
+    table = score_kept(path, [["KronRidge", "ExtraTrees"]]).set_index(["setting", "method"])
+    expected = measured.groupby(["setting", "method"])[["auc", "aupr", "interaction"]].mean()
+    np.testing.assert_allclose(table.loc[expected.index, list(expected)], expected)
+    kept = measured.attrs["predictions"]
+    areas = []
+    for draw in range(3):
+        place = f"A/{draw}"
+        parts = [kept[f"{place}/{name}"] for name in ("KronRidge", "ExtraTrees")]
+        scores = mean_of_models(parts, standardized=True)
+        areas.append(roc_auc_score(kept[f"{place}/positive"], scores))
+    assert table.loc[("A", "KronRidge and ExtraTrees"), "auc"] == pytest.approx(np.mean(areas))
+    with pytest.raises(InputError, match=r"--mean KronRidge,Forest: .* has margins, "):
+        score_kept(path, [["KronRidge", "Forest"]])
+    np.savez(path, rows=np.arange(3))
+    with pytest.raises(InputError, match="has no pairs"):
+        score_kept(path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="no file of predictions"):
+        score_kept(path)
 
 
 def test_predictions_are_rounded_by_less_than_one_in_eight_thousand():
@@ -126,9 +153,7 @@ def test_principal_components_keep_the_distances_of_the_kernel():
     Z = np.random.default_rng(1).standard_normal((20, 6))
     coordinates = board.principal_components(Z @ Z.T, 10)
     assert coordinates.shape == (20, 6)
-    distances = [
-        np.square(points[:, None] - points[None]).sum(2) for points in (Z, coordinates)
-    ]
+    distances = [np.square(points[:, None] - points[None]).sum(2) for points in (Z, coordinates)]
     np.testing.assert_allclose(*distances, atol=1e-9)
     np.testing.assert_array_equal(board.principal_components(Z @ Z.T, 2), coordinates[:, :2])
 
@@ -167,7 +192,9 @@ def draws(**means):
     common = rng.normal(0, 0.05, 10)
     noise = rng.normal(0, 0.002, (len(means), 10))
     noise -= noise.mean(1, keepdims=True)
-    return pd.DataFrame({name: at + common + noise[k] for k, (name, at) in enumerate(means.items())})
+    return pd.DataFrame(
+        {name: at + common + noise[k] for k, (name, at) in enumerate(means.items())}
+    )
 
 
 def test_ties_are_those_of_paired_differences():
@@ -185,7 +212,9 @@ def rows(datasets, **means):
     frames = []
     for name in datasets:
         long = draws(**means).rename_axis("draw").reset_index()
-        frames.append(long.melt("draw", var_name="method", value_name="score").assign(dataset=name))
+        frames.append(
+            long.melt("draw", var_name="method", value_name="score").assign(dataset=name)
+        )
     return pd.concat(frames).assign(setting="A", source="mirror")
 
 

@@ -19,9 +19,9 @@ COLUMNS = SHOWN | Columns(
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row for each setting and method that all data sets have.
 
-    ``rank``, ``low`` and ``high`` are means over data sets; ``group`` is 1 where the ranks of the
-    data sets cannot tell the method from the one with the lowest mean rank, at 95 %; ``best`` counts
-    the data sets where paired differences over draws cannot tell it from the best.
+    ``rank``, ``low`` and ``high`` are means over data sets. ``group`` is 1 where the ranks of the
+    data sets cannot tell the method from the one with the lowest mean rank, at 95 %; ``best``
+    counts the data sets where paired differences over draws cannot tell it from the best.
     """
     found = {}
     for dataset, setting, part in parts(frame):

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
-from kronbench.evaluation import affinity_scores, roc_auc, shuffle_split
+from kronbench.evaluation import affinity_scores, mean_of_models, roc_auc, shuffle_split
 from kronbench.linalg import psd_part
 from kronbench.pairs import PairData
 from kronbench.runner.clock import Stopwatch
@@ -39,7 +39,8 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     the same setting, chooses by AUC, or by the squared error where it ``learns`` numbers, and is
     then fitted to all training pairs. ``grid_edges`` counts chosen values at an end of their grid.
     Where labels are numbers, a method that learns classes gets those above the threshold, and has
-    no ``mse``. ``score`` is the AUC of classes and the concordance index of numbers. The predictions of all test pairs are ``frame.attrs["predictions"]``.
+    no ``mse``. ``score`` is the AUC of classes and the concordance index of numbers. The
+    predictions of all test pairs are ``frame.attrs["predictions"]``.
     """
     methods, skipped = {}, []
     for name, entry in spec["methods"].items():
@@ -64,7 +65,8 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
             rows.append(split.row(name) | row)
         for name, parts in spec["means"].items():
             if set(parts) <= set(found):
-                found[name] = _mean(problem, [found[part] for part in parts])
+                members = [found[part] for part in parts]
+                found[name] = short(mean_of_models(members, standardized=not problem.numbers))
                 rows.append(split.row(name) | problem.scores(split, found[name], "numbers"))
         kept |= {f"{setting}/{draw}/{name}": scores for name, scores in found.items()}
     frame = pd.DataFrame(rows)
@@ -101,6 +103,7 @@ class _Split:
     def pairs_kept(self):
         X, place = self.problem.inputs["kernels"], f"{self.setting}/{self.draw}"
         numbers = {"rows": X.rows, "cols": X.cols, "labels": self.problem.y}
+        numbers["positive"] = self.problem.signs > 0
         return {f"{place}/{name}": array[self.test] for name, array in numbers.items()}
 
 
@@ -153,12 +156,9 @@ class _Problem:
     def scores(self, split, scores, learns):
         """The scores of the test pairs; those of pairs with numbers only where there are any."""
         X, test = self.inputs["kernels"], split.test
-        names = ("ci", "mse", "interaction") if self.numbers else ("interaction",)
-        found = affinity_scores(self.y[test], scores, X.rows[test], X.cols[test], None, names)
-        positive = self.signs[test] > 0
-        found |= affinity_scores(
-            positive, scores, X.rows[test], X.cols[test], 0.5, ("auc", "aupr")
-        )
+        names = _SCORES if self.numbers else ("auc", "aupr", "interaction")
+        pairs = self.y[test], scores, X.rows[test], X.cols[test]
+        found = affinity_scores(*pairs, names=names, positive=self.signs[test] > 0)
         if learns != "numbers":
             found["mse"] = np.nan
         main = found["ci" if self.numbers else "auc"]
@@ -255,13 +255,6 @@ def _made(entry, chosen, seed):
 
 def _at_end(values, chosen):
     return int(len(values) > 2 and chosen in (values[0], values[-1]))
-
-
-def _mean(problem, parts):
-    """The mean of affinities, or of scores each brought to the mean 0 and the deviation 1."""
-    if not problem.numbers:
-        parts = [(scores - scores.mean()) / (scores.std() or 1.0) for scores in parts]
-    return short(np.mean(parts, axis=0))
 
 
 def short(scores: np.ndarray) -> np.ndarray:
