@@ -165,6 +165,8 @@ def _add_own_methods(add):
     run("--path", **_PATH)
     run("--registry", metavar="FILE", help="a file of your own data sets")
     run("--data", action="append", default=[], metavar="NAME", help="instead of the items' data")
+    text = "rows of another's solver, as run-with writes them, beside yours; repeatable"
+    run("--add", action="append", default=[], metavar="FILE.csv", help=text)
     _add_how(run)
 
 
@@ -372,16 +374,20 @@ def _run_with(arguments):
     check_checkout(arguments.cores)
     is_paper = Path(arguments.solver).is_dir()
     is_file = Path(arguments.solver).suffix in (".yaml", ".yml")
-    only_one = ["set", "name", "path", "registry", "data"] + ["paper", "item"] * is_paper
+    only_one = ["set", "name", "path", "registry", "data", "add"] + ["paper", "item"] * is_paper
     for name in only_one if is_paper or is_file else ():
         if getattr(arguments, name):
             raise InputError(
                 f"{name} is for a single solver: leave it out with {arguments.solver}"
             )
-    plan, items = (_own_paper if is_paper else _own_solvers)(arguments, is_file)
+    plan, items, *outside = (_own_paper if is_paper else _own_solvers)(arguments, is_file)
     status = make_items(plan, items, arguments.cores, arguments.dry_run)
     if not (is_paper or arguments.dry_run or status):
+        from kronbench.reference.run_with import write_rows
+
         print("".join(f"\n{described(item)}\n" for item in items), end="")
+        for path in write_rows(plan, items, *outside):
+            print(f"others add your rows to theirs by --add: {path}")
     return status
 
 
@@ -404,7 +410,9 @@ def _own_solvers(arguments, is_file):
     else:
         _use_path(arguments.path)
         parameters = read_assignments(arguments.solver, arguments.set)
-        options = {name: getattr(arguments, name) for name in ("name", "path", "registry", "data")}
+        options = {
+            name: getattr(arguments, name) for name in ("name", "path", "registry", "data", "add")
+        }
         outside = run_with.outside_of_options(arguments.solver, parameters, **options)
     wanted = arguments.paper, arguments.item, arguments.scale
     plan, items, left_out = run_with.plan_with_solvers(outside, *wanted)
@@ -412,7 +420,7 @@ def _own_solvers(arguments, is_file):
         check_keeps_contract(entry["solver"], entry["parameters"])
     for sentence in left_out:
         print(f"left out: {sentence}", file=sys.stderr)
-    return plan, items
+    return plan, items, outside
 
 
 def _figures(arguments):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from sklearn.base import is_classifier
 from tqdm import tqdm
 
 from kronbench.datasets import Dataset
@@ -36,11 +37,12 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     A draw divides the pairs (setting A), the rows (B), the columns (C) or both (D) at random; of
     its training and test pairs at most ``pairs`` and ``test_pairs`` are used, the same for all.
     A method tries each combination of its ``grid`` on ``inner`` splits of the training pairs in
-    the same setting, chooses by AUC, or by the squared error where it ``learns`` numbers, and is
-    then fitted to all training pairs. ``grid_edges`` counts chosen values at an end of their grid.
-    Where labels are numbers, a method that learns classes gets those above the threshold, and has
-    no ``mse``. ``score`` is the AUC of classes and the concordance index of numbers. The
-    predictions of all test pairs are ``frame.attrs["predictions"]``.
+    the same setting, chooses by AUC, or by the squared error where labels are numbers, and is then
+    fitted to all training pairs. ``grid_edges`` counts chosen values at an end of their grid.
+    Where labels are numbers, a classifier gets the classes of the threshold, and has no ``mse``.
+    ``score`` is the AUC of classes and the concordance index of numbers. Files of ``added`` have
+    the rows of further methods, measured elsewhere on the same splits. The predictions of all test
+    pairs are ``frame.attrs["predictions"]``.
     """
     methods, skipped = {}, []
     for name, entry in spec["methods"].items():
@@ -67,17 +69,34 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
             if set(parts) <= set(found):
                 members = [found[part] for part in parts]
                 found[name] = short(mean_of_models(members, standardized=not problem.numbers))
-                rows.append(split.row(name) | problem.scores(split, found[name], "numbers"))
+                rows.append(split.row(name) | problem.scores(split, found[name]))
         kept |= {f"{setting}/{draw}/{name}": scores for name, scores in found.items()}
-    frame = pd.DataFrame(rows)
+    frame = pd.concat([pd.DataFrame(rows), *_added(spec, data.name, rows)], ignore_index=True)
     frame.attrs |= {"skipped": list(dict.fromkeys(skipped)), "predictions": kept}
     return frame
 
 
 def with_solver(spec: Mapping, name: str, solver: str, given: Mapping) -> dict:
     """The parameters that change where a solver from outside is one more method."""
-    entry = {"solver": solver, "parameters": dict(given), "learns": "classes"}
+    entry = {"solver": solver, "parameters": dict(given)}
     return {"methods": {**spec["methods"], name: entry}}
+
+
+def _added(spec, dataset, rows):
+    """Yield the rows of each file of ``added`` on this data set, which must be on its splits."""
+    here = {(row["setting"], row["draw"], row["n_train"], row["n_test"]) for row in rows}
+    for path in spec["added"]:
+        frame = pd.read_csv(path)
+        frame = frame[frame["dataset"].str.lower() == dataset.lower()]
+        there = set(
+            frame[["setting", "draw", "n_train", "n_test"]].itertuples(index=False, name=None)
+        )
+        if there != here or set(frame["seed"]) != {spec["seed"]}:
+            raise InputError(
+                f"{path} has not the splits of {dataset} in this run: give a file of the same "
+                "scale and seed"
+            )
+        yield frame.drop(columns=["dataset", "source", "seed", "peak_mib"])
 
 
 @dataclass(frozen=True)
@@ -111,6 +130,10 @@ class _Problem:
     """The known pairs of a data set, their labels, and what methods may read of the vertices."""
 
     def __init__(self, data, spec):
+        if data.kind != "label matrix":
+            raise InputError(
+                f"{data.name} holds {data.kind}: give a data set with similarities of both sides"
+            )
         values = affinities(data)
         known = np.isfinite(values)
         rows, cols = np.nonzero(known)
@@ -150,16 +173,13 @@ class _Problem:
         """The number of this data set."""
         return numbers.get(self.name.lower(), numbers["others"])
 
-    def labels(self, entry):
-        return self.y if entry.get("learns", "numbers") == "numbers" else self.signs
-
-    def scores(self, split, scores, learns):
+    def scores(self, split, scores, of_classes=False):
         """The scores of the test pairs; those of pairs with numbers only where there are any."""
         X, test = self.inputs["kernels"], split.test
         names = _SCORES if self.numbers else ("auc", "aupr", "interaction")
         pairs = self.y[test], scores, X.rows[test], X.cols[test]
         found = affinity_scores(*pairs, names=names, positive=self.signs[test] > 0)
-        if learns != "numbers":
+        if of_classes:
             found["mse"] = np.nan
         main = found["ci" if self.numbers else "auc"]
         return {"score": main} | {name: found.get(name, np.nan) for name in _SCORES}
@@ -189,7 +209,9 @@ def principal_components(K: np.ndarray, most: int) -> np.ndarray:
 
 def _measured(entry, problem, split):
     """The scores of the test pairs by a method, and its row."""
-    X, y = problem.inputs[entry.get("reads", "kernels")], problem.labels(entry)
+    of_classes = is_classifier(_made(entry, {}, 0))
+    X = problem.inputs[entry.get("reads", "kernels")]
+    y = problem.signs if of_classes else problem.y
     train, chosen = split.train, {}
     with Stopwatch() as choosing:
         if "grid" in entry:
@@ -200,7 +222,7 @@ def _measured(entry, problem, split):
             places = [tuple(map(train.searchsorted, parts)) for parts in split.inner]
             model.set_params(cv=places)
         scores = short(scores_of(model.fit(X[train], y[train]), X[split.test]))
-    row = problem.scores(split, scores, entry.get("learns", "numbers"))
+    row = problem.scores(split, scores, of_classes)
     return scores, row | {
         "chosen": ", ".join(f"{name}={value:.4g}" for name, value in chosen.items()),
         "grid_edges": sum(_at_end(entry["grid"][name], at) for name, at in chosen.items()),
