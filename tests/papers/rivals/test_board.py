@@ -225,7 +225,11 @@ def test_the_page_says_where_kron_ridge_loses():
             rows(["nr"], KronRidge=0.7, KronRidgeCV=0.8, LightGBM=0.8),
         ]
     )
-    table = head_to_head.tabulate(frame, None, None).set_index("ours")
+    table = head_to_head.tabulate(frame, None, None)
+    (words,) = table.loc[table["line"] == "words", "what follows"]
+    assert words.startswith("KronRidge")
+    assert words.endswith("(3 data sets)")
+    table = table[table["line"] == "rival"].set_index("ours")
     ridge, cv = table.loc["KronRidge"], table.loc["KronRidgeCV"]
     assert (ridge["loses"], ridge["ties"], ridge["wins"]) == (1, 0, 2)
     assert ridge["loses on"] == "nr (-0.100)"

@@ -1,4 +1,4 @@
-"""Ranks over data sets that admit ties, and what follows in words."""
+"""Ranks over data sets that admit ties."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
 def draw(table: pd.DataFrame, item: Item) -> Figure:
     """A panel for each setting: mean ranks, with the range that ties leave."""
     settings = list(table["setting"].unique())
-    figure, axes = new_figure(1, len(settings), width=8.4, height=2.9, sharex=True)
+    figure, axes = new_figure(1, len(settings), width=8.4, height=2.4, sharex=True)
     for panel, setting in zip(axes[0], settings, strict=True):
         part = table[table["setting"] == setting].sort_values("rank", ascending=False)
         for place, row in enumerate(part.itertuples()):
@@ -65,6 +65,6 @@ def draw(table: pd.DataFrame, item: Item) -> Figure:
             panel.plot(row.rank, place, "o", ms=4.5, color=colour, mfc=face)
         names = [f"{row.method} ({row.best})" for row in part.itertuples()]
         panel.set_yticks(range(len(part)), names, fontsize=6)
-        panel.set_title(TITLES[setting])
+        panel.set_title(TITLES[setting], loc="left")
         panel.set_xlabel("rank")
     return figure
