@@ -140,9 +140,12 @@ def _add_own_pairs(add):
     predict("--cols", metavar="FILE", help="table of columns that are new to the model")
     predict("-o", "--out", type=Path, required=True, metavar="FILE.csv")
     score = add("score", _score, "score predictions of a published test set").add_argument
-    score("predictions", metavar="FILE", help="table: row id, column id, columns of predictions")
-    score("--data", required=True, metavar="NAME", help="a data set, e.g. davis")
-    score("--folds", required=True, metavar="NAME", help="e.g. deepdta-1")
+    text = "table: row id, column id, columns of predictions; or the .npz that a run has kept"
+    score("predictions", metavar="FILE", help=text)
+    score("--data", metavar="NAME", help="of a table: a data set, e.g. davis")
+    score("--folds", metavar="NAME", help="of a table: e.g. deepdta-1")
+    text = "of an .npz: methods whose mean is scored too, e.g. KronRidge,LightGBM; repeatable"
+    score("--mean", action="append", default=[], metavar="A,B", help=text)
     score("--partial", action="store_true", help="accept that test pairs are missing")
     for arg in (evaluate, score):
         arg("--json", action="store_true", help="print all numbers as JSON")
@@ -165,6 +168,8 @@ def _add_own_methods(add):
     run("--path", **_PATH)
     run("--registry", metavar="FILE", help="a file of your own data sets")
     run("--data", action="append", default=[], metavar="NAME", help="instead of the items' data")
+    text = "rows of another's solver, as run-with writes them, beside yours; repeatable"
+    run("--add", action="append", default=[], metavar="FILE.csv", help=text)
     _add_how(run)
 
 
@@ -313,6 +318,17 @@ def _predict(arguments):
 
 
 def _score(arguments):
+    if arguments.predictions.endswith(".npz"):
+        from kronbench.own_pairs.kept_predictions import score_kept
+
+        table = score_kept(arguments.predictions, [mean.split(",") for mean in arguments.mean])
+        if arguments.json:
+            _say(table.to_json(orient="records", indent=1))
+        else:
+            _say(table.to_string(index=False, float_format="{:.4f}".format, na_rep="-"))
+        return
+    if not (arguments.data and arguments.folds):
+        raise InputError(f"{arguments.predictions}: say --data and --folds of its test set")
     from kronbench.own_pairs.predictions import as_text, score_file
 
     result = score_file(
@@ -362,16 +378,20 @@ def _run_with(arguments):
     check_checkout(arguments.cores)
     is_paper = Path(arguments.solver).is_dir()
     is_file = Path(arguments.solver).suffix in (".yaml", ".yml")
-    only_one = ["set", "name", "path", "registry", "data"] + ["paper", "item"] * is_paper
+    only_one = ["set", "name", "path", "registry", "data", "add"] + ["paper", "item"] * is_paper
     for name in only_one if is_paper or is_file else ():
         if getattr(arguments, name):
             raise InputError(
                 f"{name} is for a single solver: leave it out with {arguments.solver}"
             )
-    plan, items = (_own_paper if is_paper else _own_solvers)(arguments, is_file)
+    plan, items, *outside = (_own_paper if is_paper else _own_solvers)(arguments, is_file)
     status = make_items(plan, items, arguments.cores, arguments.dry_run)
     if not (is_paper or arguments.dry_run or status):
+        from kronbench.reference.run_with import write_rows
+
         print("".join(f"\n{described(item)}\n" for item in items), end="")
+        for path in write_rows(plan, items, *outside):
+            print(f"others add your rows to theirs by --add: {path}")
     return status
 
 
@@ -394,7 +414,9 @@ def _own_solvers(arguments, is_file):
     else:
         _use_path(arguments.path)
         parameters = read_assignments(arguments.solver, arguments.set)
-        options = {name: getattr(arguments, name) for name in ("name", "path", "registry", "data")}
+        options = {
+            name: getattr(arguments, name) for name in ("name", "path", "registry", "data", "add")
+        }
         outside = run_with.outside_of_options(arguments.solver, parameters, **options)
     wanted = arguments.paper, arguments.item, arguments.scale
     plan, items, left_out = run_with.plan_with_solvers(outside, *wanted)
@@ -402,7 +424,7 @@ def _own_solvers(arguments, is_file):
         check_keeps_contract(entry["solver"], entry["parameters"])
     for sentence in left_out:
         print(f"left out: {sentence}", file=sys.stderr)
-    return plan, items
+    return plan, items, outside
 
 
 def _figures(arguments):

@@ -8,6 +8,13 @@ TAKEN = "|".join(
     )
 )
 
+# Items that keep the predictions of each method too.
+KEEPING = "|".join(
+    re.escape(f"{item.paper}/tables/{item.name}/")
+    for item in PLAN.items
+    if item.keeps_predictions
+)
+
 
 rule compile:
     # Fills numba's cache for all timed jobs before the first clock starts. Once is enough: it has
@@ -43,7 +50,7 @@ rule experiment:
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
     wildcard_constraints:
-        paper=rf"(?!(?:{TAKEN})\.){PAPERS}",
+        paper=rf"(?!(?:{TAKEN})\.)(?!(?:{KEEPING})[^/]+\.){PAPERS}",
     # The longest first, so that no core waits in the end for one that began late.
     priority: lambda wildcards: cost(item_of(wildcards), wildcards.part)[0]
     conda:
@@ -69,6 +76,15 @@ rule experiment:
     shell:
         "python -m kronbench run {wildcards.paper} {wildcards.item} {wildcards.part:q}"
         " --config {params.config:q} --results {params.results:q} --threads {threads} > {log:q} 2>&1"
+
+
+use rule experiment as experiment_keeping with:
+    output:
+        table=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.csv",
+        sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",
+        predictions=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.npz",
+    wildcard_constraints:
+        paper=rf"(?!(?:{TAKEN})\.)(?=(?:{KEEPING})[^/]+\.){PAPERS}",
 
 
 if TAKEN:

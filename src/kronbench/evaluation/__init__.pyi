@@ -2,6 +2,7 @@ from .affinity import (
     AFFINITY_SCORES as AFFINITY_SCORES,
     affinity_scores as affinity_scores,
     aupr as aupr,
+    mean_of_models as mean_of_models,
     rm2 as rm2,
 )
 from .interaction import interaction_concordance as interaction_concordance

@@ -6,7 +6,7 @@ name of its own.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,6 +44,7 @@ def affinity_scores(
     cols: ArrayLike,
     positive_above: float | None = None,
     names: Collection[str] = tuple(AFFINITY_SCORES),
+    positive: ArrayLike | None = None,
 ) -> dict[str, float]:
     """Scores of :data:`AFFINITY_SCORES`, in its order.
 
@@ -59,13 +60,16 @@ def affinity_scores(
         that need it where it is None or one class is empty.
     names : collection of str, optional
         Which scores.
+    positive : (n,) array of bool, optional
+        Which affinities are positives, in place of ``positive_above``.
     """
     y, score = np.asarray(y, np.float64), np.asarray(score, np.float64)
     if unknown := set(names) - set(AFFINITY_SCORES):
         raise InputError(
             f"names has {', '.join(sorted(unknown))}: give some of {', '.join(AFFINITY_SCORES)}"
         )
-    positive = None if positive_above is None else y > positive_above
+    if positive_above is not None:
+        positive = y > positive_above
 
     def by_class(measure, **options):
         return np.nan if positive is None else measure(positive, score, **options)
@@ -148,6 +152,18 @@ def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -
     logs = np.log(((1 + slope) * end + offset)[curved] / ((1 + slope) * t + offset)[curved])
     lengths[curved] -= (offset / (1 + slope) ** 2)[curved] * logs
     return float(lengths.sum() / n_positive)
+
+
+def mean_of_models(scores: Sequence[ArrayLike], *, standardized: bool) -> np.ndarray:
+    """Mean (n,) of the predictions of several models for the same n pairs.
+
+    ``standardized`` brings those of each model to the mean 0 and the deviation 1 first, as scores
+    of classes need, whose scales differ from model to model; affinities share a unit.
+    """
+    parts = [np.asarray(part, np.float64) for part in scores]
+    if standardized:
+        parts = [(part - part.mean()) / (part.std() or 1.0) for part in parts]
+    return np.mean(parts, axis=0)
 
 
 def _checked(y, score) -> tuple[np.ndarray, np.ndarray]:

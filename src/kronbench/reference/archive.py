@@ -88,7 +88,9 @@ def _files(folder, scale):
     for path in folder.rglob("*"):
         place = path.relative_to(folder)
         hidden = place.parts[0] == "logs" or any(part.startswith(".") for part in place.parts)
-        if path.suffix in _KINDS and path.is_file() and not (hidden or path.is_symlink()):
+        predictions = path.suffix == ".npz" and "tables" in place.parts  # data sets are not kept
+        kept = path.suffix in _KINDS or predictions
+        if kept and path.is_file() and not (hidden or path.is_symlink()):
             files[f"results/{scale}/{place.as_posix()}"] = path
     return files
 

@@ -15,8 +15,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
+
 from kronbench import datasets
 from kronbench.errors import InputError
+from kronbench.files import replacing
 from kronbench.reference.figures import plan_of_scale
 from kronbench.resources import paper_path
 from kronbench.runner.columns import Columns
@@ -34,7 +37,8 @@ class Outside:
 
     Results go to ``results/<scale>-with-<name>/``. ``user`` is that key of the configuration.
     ``datasets`` take the place of those of each item. ``items`` are papers and items, or a paper
-    and "" for all of its; all that compare methods when empty.
+    and "" for all of its; all that compare methods when empty. ``added`` are files of rows that
+    others have measured on the same splits (:func:`write_rows`).
     """
 
     name: str
@@ -42,6 +46,7 @@ class Outside:
     user: Mapping[str, str] = field(default_factory=dict)
     datasets: tuple[str, ...] = ()
     items: tuple[tuple[str, str], ...] = ()
+    added: tuple[str, ...] = ()
 
 
 def outside_of_file(path: str | Path) -> Outside:
@@ -74,13 +79,18 @@ def outside_of_options(
     path: str | Path | None = None,
     registry: str | Path | None = None,
     data: Sequence[str] = (),
+    add: Sequence[str] = (),
 ) -> Outside:
     """What one solver adds: its import path, and the folder of its module if not installed."""
     name = solver.rpartition(".")[2] if name is None else name
     _check_name(name, "--name")
     user = _user(path, registry or os.environ.get("KRONBENCH_REGISTRY"))
     entry = {"solver": solver, "parameters": parameters}
-    return Outside(_slug(name), {name: entry}, user, tuple(dict.fromkeys(data)))
+    added = tuple(str(whole_path(file)) for file in add)
+    for file in added:
+        if not Path(file).is_file():
+            raise InputError(f"--add {file}: there is no such file; kronbench run-with writes one")
+    return Outside(_slug(name), {name: entry}, user, tuple(dict.fromkeys(data)), added=added)
 
 
 def plan_with_solvers(
@@ -116,6 +126,21 @@ def plan_with_solvers(
         if (item.paper, item.tables_of) in changed and not item.numbers_of
     ]
     return plan, shown, refused
+
+
+def write_rows(plan: Plan, items: Sequence[Item], outside: Outside) -> Iterator[Path]:
+    """Write the rows of the solvers from outside, of each item that others may add them to.
+
+    One file for all data sets, in the folder of the results.
+    """
+    for item in items:
+        if item.measures and "added" in item.parameters:
+            tables = pd.concat(pd.read_csv(item.table(part)) for part in item.parts)
+            path = plan.results / f"{item.paper}-{item.name}-{outside.name}.csv"
+            with replacing(path) as temporary:
+                rows = tables[tables["method"].isin(outside.solvers)]
+                rows.to_csv(temporary, index=False)
+            yield path
 
 
 def compares_methods(item: Item) -> bool:
@@ -154,6 +179,8 @@ def _changes(item: Item, outside: Outside) -> dict:
         new = experiment.with_solver(spec, name, entry["solver"], entry["parameters"])
         changes |= new
         spec |= new
+    if outside.added and "added" in spec:
+        changes["added"] = list(outside.added)
     if outside.datasets:
         if not item.datasets:
             raise InputError("it draws its own data, and takes no data set")

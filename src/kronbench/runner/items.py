@@ -58,6 +58,7 @@ class Item:
     parameters: Mapping
     printed: str | list[str] | None
     timed: bool
+    keeps_predictions: bool
     scale: str
     results: Path  # results/<scale>, wherever that lies
     tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
@@ -437,6 +438,7 @@ def _item(paper, name, entries, overrides, config, protocol):
         parameters=parameters,
         printed=entry.get("printed"),
         timed=entry.get("timed", False),
+        keeps_predictions=entry.get("keeps_predictions", False),
         scale=config["scale"],
         results=RESULTS / config["scale"],
         tables_of=source,

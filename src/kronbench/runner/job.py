@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import numba
+import numpy as np
 import pandas as pd
 import threadpoolctl
 
@@ -24,7 +25,10 @@ from kronbench.runner.seeds import generator
 
 
 def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
-    """Measure one part of an item with the given threads; write its table and its sidecar."""
+    """Measure one part of an item with the given threads; write its table and its sidecar.
+
+    Of an item that keeps predictions also those, the arrays of ``frame.attrs["predictions"]``.
+    """
     if item.numbers_of:
         others = ", ".join(f"{other.paper} {other.name}" for other in item.numbers_of)
         raise InputError(
@@ -77,8 +81,13 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "data": data.provenance if data is not None else None,
         "environment": surroundings,
     }
-    with replacing_all([table, table.with_suffix(".json")]) as (new_table, new_sidecar):
+    files = [table, table.with_suffix(".json")]
+    if item.keeps_predictions:
+        files.append(table.with_suffix(".npz"))
+    with replacing_all(files) as (new_table, new_sidecar, *new_predictions):
         frame.to_csv(new_table, index=False)
+        for file in new_predictions:
+            np.savez_compressed(file, **frame.attrs["predictions"])
         sidecar["sha256"] = {"csv": hashlib.sha256(new_table.read_bytes()).hexdigest()}
         new_sidecar.write_text(json.dumps(sidecar, indent=1), encoding="utf-8")
     return table

@@ -1,0 +1,55 @@
+"""The board: each score of each method, and which are tied with the best."""
+
+import pandas as pd
+
+from kronbench.intervals import half_width
+from kronbench.papers.rivals.draw.comparisons import by_method, parts, tied_with_best
+from kronbench.runner.columns import SHOWN, Columns
+from kronbench.runner.items import Item
+
+COLUMNS = SHOWN | Columns(
+    key=("setting", "method", "measure"),
+    clock=("seconds",),
+)
+
+_MEASURES = {"AUC": "auc", "AUPR": "aupr", "C-index": "ci", "MSE": "mse"}
+_MEASURES |= {"interaction": "interaction"}
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+    """One row for each data set, setting, method and measure.
+
+    ``mean`` ± is over draws, ``best`` is 1 where the paired differences cannot tell the method
+    from the best, ``chosen`` are the parameters that most draws choose, and ``seconds`` what a
+    choice and a fit take of a processor.
+    """
+    rows = []
+    for dataset, setting, part in parts(frame):
+        cost = part.assign(cpu=part["choosing_cpu"] + part["fitting_cpu"]).groupby("method")["cpu"]
+        edges, chosen = part.groupby("method")["grid_edges"], part.groupby("method")["chosen"]
+        for measure, column in _MEASURES.items():
+            draws = by_method(part, column)
+            if draws.empty:
+                continue
+            best = tied_with_best(draws, setting, -1 if measure == "MSE" else 1)
+            for method in draws:
+                values = draws[method].dropna()
+                rows.append(
+                    {
+                        "dataset": dataset,
+                        "setting": setting,
+                        "method": method,
+                        "measure": measure,
+                        "mean": values.mean(),
+                        "±": half_width(values, 1 / 9 if setting == "D" else 1 / 3),
+                        "best": int(method in best),
+                        "draws": len(values),
+                        "n_train": int(part["n_train"].iloc[0]),
+                        "n_test": int(part["n_test"].iloc[0]),
+                        "chosen": next(iter(chosen.get_group(method).mode()), ""),
+                        "grid edges": edges.get_group(method).mean(),
+                        "seconds": cost.get_group(method).median(),
+                        "source": part["source"].iloc[0],
+                    }
+                )
+    return pd.DataFrame(rows)

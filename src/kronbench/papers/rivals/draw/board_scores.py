@@ -1,0 +1,59 @@
+"""Scores of all methods, a panel for each data set and setting."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.intervals import half_width
+from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, parts, tied_with_best
+from kronbench.report.style import new_figure, rests_on
+from kronbench.runner.items import Item
+
+COLOURS = {
+    "LightGBM": "C4",
+    "ExtraTrees": "C4",
+    "KronRidge and LightGBM": "C2",
+    "margins": "0.55",
+    "permuted kernels": "0.55",
+    "factors": "0.55",
+    "PairKNN": "0.3",
+    "PairSGD": "0.3",
+}  # all others are kernel methods
+
+
+def draw(frame: pd.DataFrame, item: Item) -> Figure:
+    """Means over draws with 95 % intervals; filled where tied with the best of the panel."""
+    datasets = list(frame["dataset"].unique())
+    methods = list(frame["method"].unique())[::-1]
+    settings = list(frame["setting"].unique())
+    figure, axes = new_figure(
+        len(datasets), len(settings), width=7.2, height=1.75, sharey=True, sharex="row"
+    )
+    for dataset, setting, part in parts(frame):
+        panel = axes[datasets.index(dataset), settings.index(setting)]
+        draws = by_method(part, "score")
+        best = tied_with_best(draws, setting)
+        for name in draws:
+            values, colour = draws[name].dropna(), COLOURS.get(name, "C0")
+            panel.errorbar(
+                values.mean(),
+                methods.index(name),
+                xerr=half_width(values, 1 / 9 if setting == "D" else 1 / 3),
+                fmt="o",
+                ms=3.5,
+                lw=0.9,
+                color=colour,
+                mfc=colour if name in best else "white",
+            )
+        panel.axvline(0.5, color="0.7", lw=0.6)
+        panel.set_xlim(0.35, 1.0)
+        rests_on(panel, dataset)
+        if dataset == datasets[0]:
+            panel.set_title(TITLES[setting])
+    for dataset, line in zip(datasets, axes, strict=True):
+        line[0].set_yticks(range(len(methods)), methods, fontsize=6)
+        line[0].set_ylim(-0.7, len(methods) - 0.3)
+        line[0].set_ylabel(dataset)
+        measure = "AUC" if frame.loc[frame["dataset"] == dataset, "ci"].isna().all() else "C-index"
+        for panel in line:
+            panel.set_xlabel(measure)
+    return figure

@@ -1,0 +1,74 @@
+"""What follows in words, and where KronRidge and KronRidgeCV lose, tie and win."""
+
+import pandas as pd
+
+from kronbench.papers.rivals.draw import rank_groups
+from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, difference, parts, sure
+from kronbench.runner.columns import SHOWN, Columns
+from kronbench.runner.items import Item
+
+COLUMNS = SHOWN | Columns(
+    key=("line", "setting", "ours", "rival"),
+)
+
+_OURS = ("KronRidge", "KronRidgeCV")
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+    """One row in words for each setting; one for each setting, method of ours and rival.
+
+    The latter are over the data sets that have both.
+
+    ``loses on`` names the data sets where the rival is ahead by more than the 95 % interval of the
+    paired difference over draws, with that difference.
+    """
+    found = {}
+    for dataset, setting, part in parts(frame):
+        draws = by_method(part, "score")
+        for ours in _OURS:
+            for rival in draws:
+                if ours in draws and rival not in _OURS:
+                    one, other = draws[ours], draws[rival]
+                    ahead, _ = difference(one, other, setting)
+                    entry = dataset, sure(one, other, setting), ahead
+                    found.setdefault((setting, ours, rival), []).append(entry)
+    rows = list(_in_words(rank_groups.tabulate(frame, item, printed)))
+    for (setting, ours, rival), entries in found.items():
+        lost = [f"{name} ({ahead:+.3f})" for name, sign, ahead in entries if sign < 0]
+        rows.append(
+            {
+                "dataset": "all",
+                "line": "rival",
+                "setting": setting,
+                "question": TITLES[setting],
+                "ours": ours,
+                "rival": rival,
+                "loses": len(lost),
+                "ties": sum(sign == 0 for _, sign, _ in entries),
+                "wins": sum(sign > 0 for _, sign, _ in entries),
+                "mean lead": sum(ahead for *_, ahead in entries) / len(entries),
+                "loses on": "; ".join(lost) or "none",
+                "source": frame["source"].iloc[0],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _in_words(ranks):
+    for setting, part in ranks.groupby("setting", sort=False):
+        part = part.sort_values("rank")
+        level, behind = (part.loc[part["group"] == sign, "method"].tolist() for sign in (1, 0))
+        first, *tied = level
+        text = f"{first} has the lowest mean rank"
+        text += f"; {', '.join(tied)} cannot be told from it" if tied else ""
+        text += f"; behind are {', '.join(behind)}" if behind else ""
+        yield {
+            "dataset": "all",
+            "line": "words",
+            "setting": setting,
+            "question": TITLES[setting],
+            "ours": "",
+            "rival": "",
+            "what follows": f"{text} ({part['data sets'].iloc[0]} data sets)",
+            "source": part["source"].iloc[0],
+        }

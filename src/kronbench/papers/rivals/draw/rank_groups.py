@@ -1,0 +1,70 @@
+"""Ranks over data sets that admit ties."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from kronbench.intervals import half_width
+from kronbench.papers.rivals.draw.board_scores import COLOURS
+from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, parts, ranks
+from kronbench.report.style import new_figure
+from kronbench.runner.columns import SHOWN, Columns
+from kronbench.runner.items import Item
+
+COLUMNS = SHOWN | Columns(
+    key=("setting", "method"),
+)
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+    """One row for each setting and method that all data sets have.
+
+    ``rank``, ``low`` and ``high`` are means over data sets. ``group`` is 1 where the ranks of the
+    data sets cannot tell the method from the one with the lowest mean rank, at 95 %; ``best``
+    counts the data sets where paired differences over draws cannot tell it from the best.
+    """
+    found = {}
+    for dataset, setting, part in parts(frame):
+        found.setdefault(setting, {})[dataset] = ranks(by_method(part, "score"), setting)
+    rows = []
+    for setting, tables in found.items():
+        common = set.intersection(*(set(table.index) for table in tables.values()))
+        ranked = pd.DataFrame({name: table["rank"] for name, table in tables.items()})
+        ranked = ranked.loc[[name for name in ranked.index if name in common]]
+        first = ranked.mean(axis=1).idxmin()
+        for method in ranked.index:
+            behind = ranked.loc[method] - ranked.loc[first]
+            entries = [table.loc[method] for table in tables.values()]
+            rows.append(
+                {
+                    "dataset": "all",
+                    "setting": setting,
+                    "method": method,
+                    "rank": ranked.loc[method].mean(),
+                    "low": np.mean([entry["low"] for entry in entries]),
+                    "high": np.mean([entry["high"] for entry in entries]),
+                    "group": int(not behind.mean() > half_width(behind)),
+                    "best": sum(entry["low"] == 1 for entry in entries),
+                    "data sets": len(entries),
+                    "source": frame["source"].iloc[0],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def draw(table: pd.DataFrame, item: Item) -> Figure:
+    """A panel for each setting: mean ranks, with the range that ties leave."""
+    settings = list(table["setting"].unique())
+    figure, axes = new_figure(1, len(settings), width=8.4, height=2.4, sharex=True)
+    for panel, setting in zip(axes[0], settings, strict=True):
+        part = table[table["setting"] == setting].sort_values("rank", ascending=False)
+        for place, row in enumerate(part.itertuples()):
+            colour = COLOURS.get(row.method, "C0")
+            panel.plot([row.low, row.high], [place, place], color=colour, lw=3, alpha=0.35)
+            face = colour if row.group else "white"
+            panel.plot(row.rank, place, "o", ms=4.5, color=colour, mfc=face)
+        names = [f"{row.method} ({row.best})" for row in part.itertuples()]
+        panel.set_yticks(range(len(part)), names, fontsize=6)
+        panel.set_title(TITLES[setting], loc="left")
+        panel.set_xlabel("rank")
+    return figure

@@ -1,0 +1,285 @@
+"""Methods for pairs on the same random splits, each with its parameters chosen inside."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier
+from tqdm import tqdm
+
+from kronbench.datasets import Dataset
+from kronbench.datasets.drug_target import affinities
+from kronbench.errors import InputError
+from kronbench.evaluation import affinity_scores, mean_of_models, roc_auc, shuffle_split
+from kronbench.linalg import psd_part
+from kronbench.pairs import PairData
+from kronbench.runner.clock import Stopwatch
+from kronbench.runner.columns import Columns
+from kronbench.runner.seeds import generator
+from kronbench.runner.solvers import SolverMissing, import_solver, make_solver, scores_of
+
+COLUMNS = Columns(
+    key=("setting", "draw", "method"),
+    repeats=("draw",),
+    clock=("choosing_cpu", "fitting_cpu"),
+)
+
+_SCORES = ("auc", "aupr", "ci", "mse", "interaction")
+
+
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each setting, draw and method, and one for each of ``means`` of methods.
+
+    A draw divides the pairs (setting A), the rows (B), the columns (C) or both (D) at random; of
+    its training and test pairs at most ``pairs`` and ``test_pairs`` are used, the same for all.
+    A method tries each combination of its ``grid`` on ``inner`` splits of the training pairs in
+    the same setting, chooses by AUC, or by the squared error where labels are numbers, and is then
+    fitted to all training pairs. ``grid_edges`` counts chosen values at an end of their grid.
+    Where labels are numbers, a classifier gets the classes of the threshold, and has no ``mse``.
+    ``score`` is the AUC of classes and the concordance index of numbers. Files of ``added`` have
+    the rows of further methods, measured elsewhere on the same splits. The predictions of all test
+    pairs are ``frame.attrs["predictions"]``.
+    """
+    methods, skipped = {}, []
+    for name, entry in spec["methods"].items():
+        try:
+            import_solver(entry["solver"])
+            methods[name] = entry
+        except SolverMissing as reason:
+            skipped.append(str(reason))
+    problem, rows, kept = _Problem(data, spec), [], {}
+    draws = list(itertools.product(spec["settings"], range(spec["draws"])))
+    for setting, draw in tqdm(draws, desc=data.name, unit="split"):
+        split = problem.split(setting, draw)
+        kept |= split.pairs_kept()
+        found = {}
+        for name, entry in methods.items():
+            if setting not in entry.get("settings", [setting]):
+                continue
+            if entry.get("complete") and not split.complete:
+                skipped.append(f"{data.name}: {name} needs all pairs of the training vertices")
+                continue
+            found[name], row = _measured(entry, problem, split)
+            rows.append(split.row(name) | row)
+        for name, parts in spec["means"].items():
+            if set(parts) <= set(found):
+                members = [found[part] for part in parts]
+                found[name] = short(mean_of_models(members, standardized=not problem.numbers))
+                rows.append(split.row(name) | problem.scores(split, found[name]))
+        kept |= {f"{setting}/{draw}/{name}": scores for name, scores in found.items()}
+    frame = pd.concat([pd.DataFrame(rows), *_added(spec, data.name, rows)], ignore_index=True)
+    frame.attrs |= {"skipped": list(dict.fromkeys(skipped)), "predictions": kept}
+    return frame
+
+
+def with_solver(spec: Mapping, name: str, solver: str, given: Mapping) -> dict:
+    """The parameters that change where a solver from outside is one more method."""
+    entry = {"solver": solver, "parameters": dict(given)}
+    return {"methods": {**spec["methods"], name: entry}}
+
+
+def _added(spec, dataset, rows):
+    """Yield the rows of each file of ``added`` on this data set, which must be on its splits."""
+    here = {(row["setting"], row["draw"], row["n_train"], row["n_test"]) for row in rows}
+    for path in spec["added"]:
+        frame = pd.read_csv(path)
+        frame = frame[frame["dataset"].str.lower() == dataset.lower()]
+        there = set(
+            frame[["setting", "draw", "n_train", "n_test"]].itertuples(index=False, name=None)
+        )
+        if there != here or set(frame["seed"]) != {spec["seed"]}:
+            raise InputError(
+                f"{path} has not the splits of {dataset} in this run: give a file of the same "
+                "scale and seed"
+            )
+        yield frame.drop(columns=["dataset", "source", "seed", "peak_mib"])
+
+
+@dataclass(frozen=True)
+class _Split:
+    setting: str
+    draw: int
+    train: np.ndarray
+    test: np.ndarray
+    inner: list[tuple[np.ndarray, np.ndarray]]  # positions among all pairs, as the others
+    seed: int
+    complete: bool  # whether all pairs of the training vertices are among the training pairs
+    problem: _Problem
+
+    def row(self, method):
+        return {
+            "setting": self.setting,
+            "draw": self.draw,
+            "method": method,
+            "n_train": len(self.train),
+            "n_test": len(self.test),
+        }
+
+    def pairs_kept(self):
+        X, place = self.problem.inputs["kernels"], f"{self.setting}/{self.draw}"
+        numbers = {"rows": X.rows, "cols": X.cols, "labels": self.problem.y}
+        numbers["positive"] = self.problem.signs > 0
+        return {f"{place}/{name}": array[self.test] for name, array in numbers.items()}
+
+
+class _Problem:
+    """The known pairs of a data set, their labels, and what methods may read of the vertices."""
+
+    def __init__(self, data, spec):
+        if data.kind != "label matrix":
+            raise InputError(
+                f"{data.name} holds {data.kind}: give a data set with similarities of both sides"
+            )
+        values = affinities(data)
+        known = np.isfinite(values)
+        rows, cols = np.nonzero(known)
+        self.name, self.spec = data.name, spec
+        self.signs = data["labels"][known].astype(float)
+        self.numbers = len(np.unique(values[known])) > 2
+        self.y = values[known] if self.numbers else self.signs
+        self.whole = len(rows) == values.size
+        normalized = "target_similarity_normalized" in data.arrays
+        similarities = [
+            data["drug_similarity"],
+            data["target_similarity_normalized" if normalized else "target_similarity"],
+        ]
+        kernels = [psd_part(S / np.diag(S).mean()) for S in similarities]
+        orders = [generator(spec["seed"], "permuted", data.name, len(K)) for K in kernels]
+        orders = [rng.permutation(len(K)) for rng, K in zip(orders, kernels, strict=True)]
+        permuted = [K[np.ix_(p, p)] for K, p in zip(kernels, orders, strict=True)]
+        components = [principal_components(K, spec["components"]) for K in kernels]
+        sides = {"kernels": kernels, "permuted": permuted, "components": components}
+        self.inputs = {name: PairData(*pair, rows, cols) for name, pair in sides.items()}
+
+    def split(self, setting, draw):
+        X, spec = self.inputs["kernels"], self.spec
+        rng = generator(spec["seed"], "board", self.name, setting, draw)
+        seed = int(rng.integers(2**31))
+        train, test = shuffle_split(X, setting, spec["test_size"], seed)
+        most = self._own(spec["pairs"])
+        whole = self.whole and setting != "A" and len(train) <= most
+        train, test = _some(train, most, rng), _some(test, spec["test_pairs"], rng)
+        inner = [
+            tuple(train[part] for part in shuffle_split(X[train], setting, 0.25, seed + k))
+            for k in range(self._own(spec["inner"]))
+        ]
+        return _Split(setting, draw, train, test, inner, seed, whole, self)
+
+    def _own(self, numbers):
+        """The number of this data set."""
+        return numbers.get(self.name.lower(), numbers["others"])
+
+    def scores(self, split, scores, of_classes=False):
+        """The scores of the test pairs; those of pairs with numbers only where there are any."""
+        X, test = self.inputs["kernels"], split.test
+        names = _SCORES if self.numbers else ("auc", "aupr", "interaction")
+        pairs = self.y[test], scores, X.rows[test], X.cols[test]
+        found = affinity_scores(*pairs, names=names, positive=self.signs[test] > 0)
+        if of_classes:
+            found["mse"] = np.nan
+        main = found["ci" if self.numbers else "auc"]
+        return {"score": main} | {name: found.get(name, np.nan) for name in _SCORES}
+
+
+def _some(positions, most, rng):
+    """At most so many of the positions, in their order."""
+    if len(positions) <= most:
+        return positions
+    return np.sort(rng.choice(positions, most, replace=False))
+
+
+def principal_components(K: np.ndarray, most: int) -> np.ndarray:
+    """Coordinates (m, p) of the vertices of a kernel (m, m) on its first principal components.
+
+    Their signs are such that the largest coordinate of each is positive.
+    """
+    centred = K - K.mean(axis=0)
+    centred -= centred.mean(axis=1, keepdims=True)
+    values, vectors = np.linalg.eigh(centred)
+    first = np.argsort(-values)[:most]
+    first = first[values[first] > 1e-10 * values.max()]
+    coordinates = vectors[:, first] * np.sqrt(values[first])
+    largest = np.abs(coordinates).argmax(axis=0)
+    return coordinates * np.sign(coordinates[largest, np.arange(len(first))])
+
+
+def _measured(entry, problem, split):
+    """The scores of the test pairs by a method, and its row."""
+    of_classes = is_classifier(_made(entry, {}, 0))
+    X = problem.inputs[entry.get("reads", "kernels")]
+    y = problem.signs if of_classes else problem.y
+    train, chosen = split.train, {}
+    with Stopwatch() as choosing:
+        if "grid" in entry:
+            chosen = _chosen(entry, X, y, split)
+    with Stopwatch() as fitting:
+        model = _made(entry, chosen, split.seed)
+        if entry.get("chooses"):  # by itself, on the same inner splits
+            places = [tuple(map(train.searchsorted, parts)) for parts in split.inner]
+            model.set_params(cv=places)
+        scores = short(scores_of(model.fit(X[train], y[train]), X[split.test]))
+    row = problem.scores(split, scores, of_classes)
+    return scores, row | {
+        "chosen": ", ".join(f"{name}={value:.4g}" for name, value in chosen.items()),
+        "grid_edges": sum(_at_end(entry["grid"][name], at) for name, at in chosen.items()),
+        "choosing_cpu": choosing.cpu_seconds,
+        "fitting_cpu": fitting.cpu_seconds,
+    }
+
+
+def _chosen(entry, X, y, split):
+    """The parameters of the grid that are best on the inner splits."""
+    candidates = [dict(zip(entry["grid"], at, strict=True)) for at in _points(entry["grid"])]
+    worth = np.array([_worth(entry, X, y, *parts, split.seed) for parts in split.inner])
+    known = np.isfinite(worth).all(axis=1)
+    # where no inner test set has both labels, what stands in the middle of the list
+    best = worth[known].mean(axis=0).argmax() if known.any() else len(candidates) // 2
+    return candidates[int(best)]
+
+
+def _worth(entry, X, y, train, test, seed):
+    """AUC, or less the mean squared error, of each point of the grid on one inner test set."""
+    grid, two = entry["grid"], len(np.unique(y)) == 2
+    along = entry.get("path")
+    if along and list(grid)[-1] != along:
+        raise InputError(f"path: {along} is not the last name of the grid: name it last")
+    if two and len(np.unique(y[train])) < 2:
+        return np.full(len(list(_points(grid))), np.nan)
+    found = []
+    for point in _points({name: grid[name] for name in grid if name != along}):
+        model = _made(entry, dict(zip(grid, point, strict=False)), seed)
+        if along:
+            path = model.path(X[train], y[train], grid[along], X[test])
+            found += list(path if isinstance(path, np.ndarray) else path.final_test_scores(0.0))
+        else:
+            found.append(scores_of(model.fit(X[train], y[train]), X[test]))
+    if two:
+        return [roc_auc(y[test], scores) for scores in found]
+    return [-np.mean((y[test] - scores) ** 2) for scores in found]
+
+
+def _points(grid: Mapping) -> Iterator[tuple]:
+    return itertools.product(*grid.values())
+
+
+def _made(entry, chosen, seed):
+    """The solver; "a+b" in the grid is one value for two parameters."""
+    values = {each: value for names, value in chosen.items() for each in names.split("+")}
+    model = make_solver(entry["solver"], **entry.get("parameters", {}), **values)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=seed)
+    return model
+
+
+def _at_end(values, chosen):
+    return int(len(values) > 2 and chosen in (values[0], values[-1]))
+
+
+def short(scores: np.ndarray) -> np.ndarray:
+    """Scores in single precision, rounded to 13 binary digits, which pack well."""
+    mantissa, exponent = np.frexp(np.asarray(scores, np.float64))
+    return np.ldexp(np.round(mantissa * 8192) / 8192, exponent).astype(np.float32)
