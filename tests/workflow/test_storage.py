@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "tests" / "paper_folder" / "aeberhard"
 pytestmark = pytest.mark.workflow
 
-# A cluster of which each node is an empty folder, and knows no mirror. As with Kubernetes a job gets
-# the Snakefile and the configuration from the store. It is named by the folder of its node.
+# A cluster of which each node is an empty folder, and knows no mirror. As with Kubernetes a job
+# gets the Snakefile and the configuration from the store. It is named by the folder of its node.
 SUBMIT = """#!/bin/sh
 node=$(mktemp -d "{nodes}/XXXXXX") && cp "$1" "$node/job.sh" && cd "$node" || exit
 (KRONBENCH_MIRROR= sh ./job.sh > printed 2>&1; echo $? > status) > /dev/null 2>&1 &

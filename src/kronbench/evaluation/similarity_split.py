@@ -118,7 +118,7 @@ class SimilarityKFold(PairSplitter):
         for folds in self._folds(sides):
             by_pair = [folds[name][side.position] for name, side in sides.items()]
             if len(by_pair) == 2:
-                yield from disjoint_blocks(*by_pair, (self.n_splits, self.n_splits))
+                yield from disjoint_blocks(by_pair[0], by_pair[1], (self.n_splits, self.n_splits))
                 continue
             for part in range(self.n_splits):
                 yield np.flatnonzero(by_pair[0] != part), np.flatnonzero(by_pair[0] == part)

@@ -259,7 +259,7 @@ def _check_setting(setting):
 
 def check_count(value: object, name: str, least: int) -> None:
     """InputError unless a value is a whole number of at least ``least``."""
-    if not (isinstance(value, Integral) and value >= least):
+    if not (isinstance(value, Integral) and int(value) >= least):
         raise InputError(f"{name} is {value!r}: give a whole number, at least {least}")
 
 

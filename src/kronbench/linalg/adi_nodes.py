@@ -99,7 +99,7 @@ class HeldOutFactors:
     def _next_of_parts(self, resolvent, center, pole, gain):
         """As ``_next_factors``, whose scalars are blocks of a part here."""
         factor = self._product * resolvent
-        for part in self._parts:
+        for part in self._parts or ():
             U = self._vectors[part]
             above, below = factor[part] @ U.T, (U * resolvent) @ U.T
             factor[part] -= np.linalg.solve(below, above.T).T @ (U * resolvent)
@@ -113,7 +113,7 @@ class HeldOutFactors:
 
     def _without_parts(self, vectors):
         """Set each row, in coordinates, to zero in the positions of its part."""
-        for part in self._parts:
+        for part in self._parts or ():
             U = self._vectors[part]
             vectors[part] -= (vectors[part] @ U.T) @ U
 

@@ -88,8 +88,8 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         setting: str,
         regs: ArrayLike,
         score: Callable[[np.ndarray], float] | None = None,
-        folds: ArrayLike | None = None,
         *,
+        folds: ArrayLike | None = None,
         symmetric: bool = False,
     ) -> np.ndarray | Iterator[tuple[int, np.ndarray]]:
         """Predictions of ``loo`` for a grid of weights, from one eigendecomposition a side.

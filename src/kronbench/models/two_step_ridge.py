@@ -162,8 +162,8 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
         regs_rows: ArrayLike,
         regs_cols: ArrayLike,
         score: Callable[[np.ndarray], float] | None = None,
-        folds: ArrayLike | None = None,
         *,
+        folds: ArrayLike | None = None,
         symmetric: bool = False,
     ) -> np.ndarray | Iterator[tuple[tuple[int, int], np.ndarray]]:
         """As ``CompleteKronRidge.loo_grid``, for all pairs of s weights of rows and t of columns.

@@ -155,7 +155,8 @@ def as_text(result: dict) -> str:
 
 def _by_similarity(own, threshold, setting, n_splits, n_repeats, seed):
     """The splitter, by the similarities or fingerprints of the sides that are new."""
-    side, kernels = {"B": "rows", "C": "cols", "D": "both"}[setting], {}
+    side = {"B": "rows", "C": "cols", "D": "both"}[setting]
+    kernels: dict[str, Any] = {}
     for name, table in zip(("row", "col"), own.sides, strict=True):
         if side not in (f"{name}s", "both"):
             continue

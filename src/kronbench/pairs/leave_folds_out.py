@@ -112,7 +112,7 @@ def parts(fold: np.ndarray) -> list[np.ndarray]:
     return np.split(np.argsort(fold, axis=None, kind="stable"), np.cumsum(counts)[:-1])
 
 
-def _weights(spectrum, reg):
+def _weights(spectrum, reg) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (k, 1) of H and of I - H of one side."""
     values = spectrum.values[:, None]
     return values / (values + reg), reg / (values + reg)
