@@ -17,7 +17,7 @@ PAPER = ROOT / "tests" / "paper_folder" / "aeberhard"
 pytestmark = pytest.mark.workflow
 
 # A cluster of which each node is an empty folder, and knows no mirror. As with Kubernetes a job
-# gets the Snakefile and the configuration from the store. It is named by the folder of its node.
+# gets Snakefile and configuration from the store. It is named by the folder of its node.
 SUBMIT = """#!/bin/sh
 node=$(mktemp -d "{nodes}/XXXXXX") && cp "$1" "$node/job.sh" && cd "$node" || exit
 (KRONBENCH_MIRROR= sh ./job.sh > printed 2>&1; echo $? > status) > /dev/null 2>&1 &
@@ -44,9 +44,8 @@ def test_a_paper_is_drawn_without_a_shared_disk_and_its_numbers_are_the_same(tmp
     store = tmp_path / "store"
     printed = run(
         checkout(away),
+        *("--workflow-profile", "workflow/profiles/cloud", "--executor", "cluster-generic"),
         *("--default-storage-provider", "fs", "--default-storage-prefix", str(store)),
-        *("--shared-fs-usage", "none", "--job-deploy-sources", "--jobs", "2"),
-        *("--executor", "cluster-generic"),
         *(f"--cluster-generic-{name}-cmd={tmp_path / name}" for name in scripts),
     )
     assert f"results are under {store}/results/small" in printed

@@ -183,7 +183,7 @@ def test_real_data_wanted_and_not_to_be_had(checkout, tmp_path):
     assert "FAILED: data ki" in run.stdout
     assert "kronbench: error: " in run.stdout
     assert "to repeat it alone:" in run.stdout
-    assert "-m kronbench prepare ki --config results/real/config.yaml" in run.stdout
+    assert '-m kronbench prepare ki --config \'{"scale": "real",' in run.stdout
     assert not (checkout / "results/real/data/ki/data.npz").exists()
 
 

@@ -64,13 +64,17 @@ rule settings:
     # Only the page depends on all of them: each other job is told its own.
     output:
         PLAN.config_file,
+    log:
+        f"results/{PLAN.scale}/logs/settings.log",
     localrule: True
+    conda:
+        "../envs/kronbench.yaml"
     params:
         text=PLAN.text,
     message:
         "settings"
     shell:
-        "printf %s {params.text:q} > {output:q}"
+        "printf %s {params.text:q} > {output:q} 2> {log:q}"
 
 
 rule report:
