@@ -1,0 +1,1 @@
+"""What a user would take today instead, under one protocol."""

@@ -1,0 +1,1 @@
+"""Measurements of the page of rivals: other libraries and algorithms under one protocol."""
