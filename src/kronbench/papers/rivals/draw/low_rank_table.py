@@ -10,6 +10,8 @@ from kronbench.runner.items import Item
 TEST_OVER_TRAIN = 1 / 3
 EQUAL = {"rank": "rank", "budget": "columns read"}  # by the column of the measurement
 
+_WHERE = {"rank": "for a small model", "columns read": "where columns are dear"}
+
 COLUMNS = SHOWN | Columns(
     key=("line", "equal", "at", "pivots"),
     clock=("seconds",),
@@ -61,14 +63,15 @@ def _of_dataset(frame, column, at):
         }
 
 
-def _words(rows):
+def _words(rows, equal):
     """For each way the number of data sets where it is level with the best, and a sentence."""
     table = pd.DataFrame(rows)
     if table.empty:
         return
-    said, total = in_words(table), table["dataset"].nunique()
+    said, total = in_words(table, equal), table["dataset"].nunique()
     for pivots, of_pivots in table.groupby("pivots", sort=False):
         yield {
+            "equal": equal,
             "dataset": "all",
             "source": "surrogate" if "surrogate" in set(table["source"]) else table["source"][0],
             "pivots": pivots,
@@ -78,8 +81,10 @@ def _words(rows):
         }
 
 
-def in_words(table: pd.DataFrame) -> str:
+def in_words(table: pd.DataFrame, equal: str) -> str:
     """Which pivots to take, of rows with ``pivots``, ``level`` and ``dataset``."""
     counts, total = table.groupby("pivots", sort=False)["level"].sum(), table["dataset"].nunique()
     best = list(counts.index[counts == counts.max()])
-    return f"{' or '.join(best)}: best or level on {counts.max()} of {total}"
+    if len(best) == len(counts):
+        return f"{_WHERE[equal]}: any, none is ahead of another"
+    return f"{_WHERE[equal]}: {' or '.join(best)}, best or level on {counts.max()} of {total}"

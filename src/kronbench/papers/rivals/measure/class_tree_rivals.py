@@ -33,12 +33,12 @@ COLUMNS = Columns(
 def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each split and method; methods that are not installed are skipped.
 
-    ``acc`` and ``pacc`` are shares of right leaves and of right parents of leaves, ``taxo`` is half
-    the edges between predicted and right leaf. ``weight``, C or the variance, is the one of
-    ``spec["weights"]`` with the most right leaves in a third of the training part; ``on_edge`` says
-    that it lies at an end. "Newton, tree, learned" has as many evaluations of the likelihood of
-    three folds. Seconds are the processor's. A collection of more than ``most_documents`` is cut
-    down to whole subclasses; words become ``components`` where a data set is given some.
+    ``acc`` and ``pacc`` are shares of right leaves and of right parents of leaves, ``taxo`` is
+    half the edges between predicted and right leaf. ``weight``, C or the variance, is the one of
+    ``spec["weights"]`` with the most right leaves in a third of the training part; ``on_edge``
+    says that it lies at an end. "Newton, tree, learned" has as many evaluations of the likelihood
+    of three folds. Seconds are the processor's. A collection of more than ``most_documents`` is
+    cut down to whole subclasses; words become ``components`` where a data set is given some.
     """
     drawn = generator(0, "subclasses", data.name)  # the same ones each time
     most = spec["most_documents"].get(data.name, spec["most_documents"]["others"])
@@ -66,7 +66,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def installed_methods(tree: Tree, evaluations: int) -> tuple[dict[str, Callable], list[str]]:
-    """By method the function from a weight to its model, and sentences on those that are missing."""
+    """By method the function from a weight to its model, and sentences on what is missing."""
     parents, classes = tree.parents, np.arange(tree.n_classes)
 
     def newton(variance, of=None):

@@ -34,9 +34,9 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     the variance of the responses. ``columns`` of the kernel matrix were read until then, of at
     most ``budget``: CSI has read its look-ahead, too. ``trace_left`` is the part of the trace that
     the factor leaves, ``cpu_seconds`` are of the decomposition with its kernel columns. A factor
-    that ends earlier stays. Rows of the "full kernel" have all points for their rank. Width and regularization have the least
-    leave-one-out error of the full kernel matrix of ``selection_points`` training points;
-    ``on_edge`` says that they lie at an end of the grid.
+    that ends earlier stays. Rows of the "full kernel" have all points for their rank. Width and
+    regularization have the least leave-one-out error of the full kernel matrix of
+    ``selection_points`` training points; ``on_edge`` says that they lie at an end of the grid.
     """
     X, y = data["X"], data["y"]
     n_train = min(spec["points"], 3 * len(X) // 4)
