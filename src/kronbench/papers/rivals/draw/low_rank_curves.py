@@ -19,17 +19,17 @@ _NAMES = {"rank": "rank of the factor", "budget": "kernel columns read"}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Errors over that of the full kernel in the mean of all data sets, then of some data sets.
+    """Errors beyond that of the full kernel, a mean over all data sets, then of some data sets.
 
-    Above by rank, below by columns read; what follows stands above the first column.
+    Above by rank, below by columns read; what follows stands above.
     """
     shown = [name for name in item.drawing_options["shown"] if name in set(frame["dataset"])]
-    figure, axes = new_figure(2, 1 + len(shown), width=2.3 * (1 + len(shown)), height=2.3)
-    words = low_rank_table.tabulate(frame, item, None)
+    width = max(7.2, 2.3 * (1 + len(shown)))
+    figure, axes = new_figure(2, 1 + len(shown), width=width, height=2.2)
+    figure.suptitle(_said(low_rank_table.tabulate(frame, item, None)), fontsize=8)
     for row, column in zip(axes, _NAMES, strict=True):
         _mean_of_all(row[0], frame, column)
-        said = _said(words, column)
-        row[0].set_title(said, fontsize=6.5)
+        row[0].set_title(f"mean of {frame['dataset'].nunique()} data sets")
         for panel, dataset in zip(row[1:], shown, strict=True):
             _of_dataset(panel, frame[frame["dataset"] == dataset], column)
             panel.set_title(dataset)
@@ -37,26 +37,27 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             panel.set_xscale("log")
             panel.set_xlabel(_NAMES[column])
             log_ticks(panel.xaxis)
-        row[0].set_ylabel("error / error of the full kernel")
+        row[0].set_ylabel("error more than full kernel's")
     shared_legend(figure, axes, loc="outside lower center", ncols=5)
     return figure
 
 
-def _said(words, column):
-    here = words[(words["line"] == "in words") & (words["equal"] == low_rank_table.EQUAL[column])]
-    lines = here.drop_duplicates("at")[["at", "what follows"]].itertuples(index=False)
-    return "\n".join(f"{_NAMES[column].split()[0]} {at}: {text}" for at, text in lines)
+def _said(words):
+    """A line for each rank and number of columns."""
+    words = words[words["line"] == "in words"].drop_duplicates(["equal", "at"])
+    lines = words[["equal", "at", "what follows"]].itertuples(index=False)
+    return "\n".join(f"{equal} {at}, {text}" for equal, at, text in lines)
 
 
 def _mean_of_all(panel, frame, column):
-    """Geometric means over data sets, each of which counts once."""
+    """Means over data sets, each of which counts once."""
     full = frame[frame["pivots"] == "full kernel"].groupby("dataset")["error"].mean()
     for pivots, look in _LOOKS.items():
         rows = frame[frame["pivots"] == pivots]
         errors = rows.groupby([column, "dataset"])["error"].mean().unstack("dataset")
-        curve = np.exp(np.log(errors / full).mean(axis=1))
+        curve = (errors - full).mean(axis=1)
         panel.plot(curve.index, curve, label=pivots, ms=3, **look)
-    panel.axhline(1, color="0.5", lw=0.8, label="full kernel")
+    panel.axhline(0, color="0.5", lw=0.8, label="full kernel")
 
 
 def _of_dataset(panel, frame, column):
@@ -68,7 +69,6 @@ def _of_dataset(panel, frame, column):
         half = errors.apply(half_width, axis=1, args=(low_rank_table.TEST_OVER_TRAIN,)).fillna(0)
         mean = errors.mean(axis=1)
         panel.plot(mean.index, mean, label=pivots, ms=3, **look)
-        panel.fill_between(
-            mean.index, mean - half, mean + half, color=look["color"], alpha=0.12, lw=0
-        )
+        band = np.maximum(mean - half, 0), mean + half
+        panel.fill_between(mean.index, *band, color=look["color"], alpha=0.12, lw=0)
     panel.axhline(full, color="0.5", lw=0.8, label="full kernel")

@@ -33,9 +33,8 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
                 for row in _of_dataset(of_dataset, column, at)
             ]
             rows += [{"line": "data set", "equal": equal, "at": at, **row} for row in found]
-            rows += [
-                {"line": "in words", "equal": equal, "at": at, **row} for row in _words(found)
-            ]
+            said = _words(found, equal)
+            rows += [{"line": "in words", "at": at, **row} for row in said]
     return pd.DataFrame(rows)
 
 
