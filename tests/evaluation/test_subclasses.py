@@ -27,4 +27,5 @@ def test_whole_subclasses_are_kept():
 
 def test_a_small_collection_stays_whole():
     data = documents()
-    assert _cut(len(data["y"]))[0] is not None and len(_cut(len(data["y"]))[1]) == len(data["y"])
+    assert _cut(len(data["y"]))[0] is not None
+    assert len(_cut(len(data["y"]))[1]) == len(data["y"])

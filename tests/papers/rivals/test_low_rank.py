@@ -71,7 +71,8 @@ def test_uniform_pivots_leave_out_what_is_spanned(points):
     twice = np.vstack([points[:10], points[:10]])
     kernel = low_rank.ClockedColumns(twice, "gaussian", 0.5)
     factor = low_rank.decompose("uniform", kernel, None, 20, 0, np.random.RandomState(0))
-    assert sorted(factor.pivots % 10) == list(range(10)) and len(kernel.clock) == 10
+    assert sorted(factor.pivots % 10) == list(range(10))
+    assert len(kernel.clock) == 10
 
 
 def test_the_machine_of_a_rank_is_the_estimator_of_that_rank():

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from kronbench.runner.job import run_experiment
-from tests.small_classes import COMMON, PARENTS, documents
+from tests.small_classes import COMMON, documents
 
 TEXTS = COMMON | {
     "methods": ["F1", "H1", "F2", "H2"],
