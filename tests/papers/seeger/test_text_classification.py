@@ -1,14 +1,11 @@
-"""Table 1: methods, splits, baselines, and whole subclasses."""
+"""Table 1: methods, splits, baselines."""
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from kronbench.class_tree import Tree
-from kronbench.papers.seeger.measure.text_classification import some_subclasses
 from kronbench.runner.job import run_experiment
-from tests.small_classes import COMMON, PARENTS, documents
+from tests.small_classes import COMMON, documents
 
 TEXTS = COMMON | {
     "methods": ["F1", "H1", "F2", "H2"],
@@ -68,16 +65,3 @@ def test_data_sets_and_drawn_words_have_settings_of_their_own(texts):
     assert sizes["mirror"]["split"].nunique() == 2
     assert (sizes["mirror"]["training"] == 160).all()
     assert (sizes["surrogate"]["training"] <= 2 * 130 / 3).all()
-
-
-def test_whole_subclasses_are_kept():
-    data = documents()
-    X, y, parents = some_subclasses(data, 130)
-    assert 60 < X.shape[0] <= 130
-    tree, whole = Tree(parents), Tree(PARENTS)
-    assert tree.n_classes == y.max() + 1 == len(np.unique(y))
-    assert (np.bincount(tree.parents[tree.leaves])[3:] <= 3).all()
-    sizes = np.bincount(whole.parents[whole.leaves][data["y"]])[3:]
-    ours = np.bincount(tree.parents[tree.leaves][y])
-    assert set(ours[ours > 0]) <= set(sizes)
-    np.testing.assert_array_equal(some_subclasses(data, 130)[1], y)

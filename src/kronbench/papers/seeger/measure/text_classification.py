@@ -13,6 +13,7 @@ from tqdm import tqdm
 from kronbench.class_tree import Tree, sharing_pattern
 from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
+from kronbench.evaluation.subclasses import some_subclasses
 from kronbench.models import (
     HierarchicalNewtonClassifier,
     HierarchicalNewtonCV,
@@ -57,7 +58,10 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     spec = {**spec, **{name: _of_data_set(spec[name], data) for name in _BY_DATA_SET}}
     if data.source == "surrogate":
         spec |= spec["drawn"]
-    X, y, parents = some_subclasses(data, spec["most_documents"])
+    drawn = generator(0, "subclasses", data.name)  # the same ones each time
+    X, y, parents = some_subclasses(
+        data["X"], data["y"], data["parents"], spec["most_documents"], drawn
+    )
     tree = Tree(parents)
     rows, bias = [], None
     for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
@@ -85,34 +89,6 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
 def _of_data_set(numbers, data):
     collection = data.name.partition("-")[0]
     return numbers.get(data.name, numbers.get(collection, numbers["others"]))
-
-
-def some_subclasses(
-    data: Dataset, most_documents: int
-) -> tuple[np.ndarray | sparse.csr_array, np.ndarray, np.ndarray]:
-    """X, y, parents of whole subclasses (parents of leaves), the same ones each time.
-
-    As many in a random order as have at most ``most_documents`` documents together. Nodes without
-    documents do not occur.
-    """
-    X, y, parents = data["X"], data["y"], data["parents"]
-    if len(y) <= most_documents:
-        return X, y, parents
-    tree = Tree(parents)
-    home = tree.parents[tree.leaves][y]
-    subclasses, counts = np.unique(home, return_counts=True)
-    order = generator(0, "subclasses", data.name).permutation(len(subclasses))
-    kept = subclasses[order[np.cumsum(counts[order]) <= most_documents]]
-    rows = np.flatnonzero(np.isin(home, kept))
-    # number the nodes on the paths to these documents anew
-    used = np.unique(np.concatenate([[0], tree.paths[np.unique(y[rows])].ravel()]))
-    used = used[used >= 0]
-    smaller = Tree(np.concatenate([[-1], np.searchsorted(used, tree.parents[used[1:]])]))
-    labels = np.searchsorted(used[smaller.leaves], tree.leaves[y[rows]])
-    X = X[rows]
-    if sparse.issparse(X):
-        X = X[:, np.unique(X.indices)]
-    return X, labels, smaller.parents
 
 
 @dataclass

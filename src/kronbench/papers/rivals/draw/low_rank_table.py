@@ -1,0 +1,89 @@
+"""Errors of low-rank factors at equal rank and at equal columns read, with what follows."""
+
+import pandas as pd
+
+from kronbench.intervals import half_width
+from kronbench.papers.rivals.draw.ties import level_with_best
+from kronbench.runner.columns import SHOWN, Columns
+from kronbench.runner.items import Item
+
+TEST_OVER_TRAIN = 1 / 3
+EQUAL = {"rank": "rank", "budget": "columns read"}  # by the column of the measurement
+
+_WHERE = {"rank": "for a small model", "columns read": "where columns are dear"}
+
+COLUMNS = SHOWN | Columns(
+    key=("line", "equal", "at", "pivots"),
+    clock=("seconds",),
+)
+
+
+def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+    """Two kinds of ``line``: of each "data set" and way to choose pivots, and "in words".
+
+    Both at each rank and each number of columns of the ``drawing_options``. ``level`` is 1 where
+    95 % cannot tell the method from the best one.
+    """
+    rows = []
+    for column, equal in EQUAL.items():
+        for at in item.drawing_options[column]:
+            found = [
+                row
+                for _, of_dataset in frame.groupby("dataset", sort=False)
+                for row in _of_dataset(of_dataset, column, at)
+            ]
+            rows += [{"line": "data set", "equal": equal, "at": at, **row} for row in found]
+            said = _words(found, equal)
+            rows += [{"line": "in words", "at": at, **row} for row in said]
+    return pd.DataFrame(rows)
+
+
+def _of_dataset(frame, column, at):
+    here = frame[(frame[column] == at) & (frame["pivots"] != "full kernel")]
+    full = frame.loc[frame["pivots"] == "full kernel", "error"].mean()
+    errors = here.pivot_table(index="split", columns="pivots", values="error", sort=False)
+    level = level_with_best(errors, TEST_OVER_TRAIN, largest=False)
+    for pivots, of_splits in errors.items():
+        rows = here[here["pivots"] == pivots]
+        yield {
+            "dataset": frame["dataset"].iloc[0],
+            "source": frame["source"].iloc[0],
+            "pivots": pivots,
+            "error": of_splits.mean(),
+            "±": half_width(of_splits, TEST_OVER_TRAIN),
+            "full error": full,
+            "level": int(pivots in level),
+            "cannot be told apart": ", ".join(level),
+            "rank": rows["rank"].mean(),
+            "columns": rows["columns"].mean(),
+            "trace left": rows["trace_left"].mean(),
+            "seconds": rows["cpu_seconds"].median(),
+            "splits": len(of_splits),
+        }
+
+
+def _words(rows, equal):
+    """For each way the number of data sets where it is level with the best, and a sentence."""
+    table = pd.DataFrame(rows)
+    if table.empty:
+        return
+    said, total = in_words(table, equal), table["dataset"].nunique()
+    for pivots, of_pivots in table.groupby("pivots", sort=False):
+        yield {
+            "equal": equal,
+            "dataset": "all",
+            "source": "surrogate" if "surrogate" in set(table["source"]) else table["source"][0],
+            "pivots": pivots,
+            "level": int(of_pivots["level"].sum()),
+            "of": total,
+            "what follows": said,
+        }
+
+
+def in_words(table: pd.DataFrame, equal: str) -> str:
+    """Which pivots to take, of rows with ``pivots``, ``level`` and ``dataset``."""
+    counts, total = table.groupby("pivots", sort=False)["level"].sum(), table["dataset"].nunique()
+    best = list(counts.index[counts == counts.max()])
+    if len(best) == len(counts):
+        return f"{_WHERE[equal]}: any, none is ahead of another"
+    return f"{_WHERE[equal]}: {' or '.join(best)}, best or level on {counts.max()} of {total}"

@@ -1,0 +1,166 @@
+"""Classifiers with a class tree or without one, of this package and of others."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+from tqdm import tqdm
+
+from kronbench.class_tree import Tree
+from kronbench.datasets import Dataset
+from kronbench.evaluation import parent_accuracy, taxo_loss, two_thirds
+from kronbench.evaluation.subclasses import some_subclasses
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
+from kronbench.runner.clock import Stopwatch
+from kronbench.runner.columns import Columns
+from kronbench.runner.seeds import generator
+from kronbench.runner.solvers import SolverMissing, import_solver
+
+_MANY_STEPS = 2000  # scikit-learn's hundred end before the optimum
+
+COLUMNS = Columns(
+    key=("split", "method"),
+    repeats=("split",),
+    clock=("choosing_seconds", "fitting_seconds"),
+)
+
+
+def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+    """One row for each split and method; methods that are not installed are skipped.
+
+    ``acc`` and ``pacc`` are shares of right leaves and of right parents of leaves, ``taxo`` is
+    half the edges between predicted and right leaf. ``weight``, C or the variance, is the one of
+    ``spec["weights"]`` with the most right leaves in a third of the training part; ``on_edge``
+    says that it lies at an end. "Newton, tree, learned" has as many evaluations of the likelihood
+    of three folds. Seconds are the processor's. A collection of more than ``most_documents`` is
+    cut down to whole subclasses; words become ``components`` where a data set is given some.
+    """
+    drawn = generator(0, "subclasses", data.name)  # the same ones each time
+    most = spec["most_documents"].get(data.name, spec["most_documents"]["others"])
+    X, y, parents = some_subclasses(data["X"], data["y"], data["parents"], most, drawn)
+    tree, components = Tree(parents), spec["components"].get(data.name)
+    methods, skipped = installed_methods(tree, len(spec["weights"]))
+    rows = []
+    for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
+        draws = generator(spec["seed"], "thirds", data.name, split)
+        train, test = two_thirds(len(y), draws)
+        inner = two_thirds(len(train), draws)
+        features = X
+        if components:  # of the training part alone
+            features = TruncatedSVD(components, random_state=split).fit(X[train]).transform(X)
+        for method, model_of in methods.items():
+            weights = [5.0] if method == _LEARNED else spec["weights"]
+            model, chosen = _chosen(model_of, weights, features[train], y[train], inner)
+            scores = tree_scores(y[test], np.asarray(model.predict(features[test])), tree)
+            rows.append({"split": split, "method": method, **scores, **chosen})
+    frame = pd.DataFrame(rows).assign(
+        classes=tree.n_classes, nodes=tree.n_nodes, training=len(train), features=features.shape[1]
+    )
+    frame.attrs["skipped"] = skipped
+    return frame
+
+
+def installed_methods(tree: Tree, evaluations: int) -> tuple[dict[str, Callable], list[str]]:
+    """By method the function from a weight to its model, and sentences on what is missing."""
+    parents, classes = tree.parents, np.arange(tree.n_classes)
+
+    def newton(variance, of=None):
+        return HierarchicalNewtonClassifier(
+            of, classes=classes, variance=variance, dtype="float32"
+        )
+
+    def learned(variance):
+        model = newton(variance, parents)
+        return HierarchicalNewtonCV(
+            model, sharing="level", cv=3, max_iter=evaluations, random_state=0
+        )
+
+    methods = {"logistic regression, flat": _logistic, "LinearSVC, flat": _svm}
+    skipped = []
+    for method, (path, local_of) in _HICLASS.items():
+        try:
+            methods[method] = partial(_on_paths, import_solver(path), local_of, tree)
+        except SolverMissing as reason:
+            skipped.append(f'{reason} (pip install "kronbench[rivals]")')
+    methods |= {"Newton, flat": newton, "Newton, tree": partial(newton, of=parents)}
+    return methods | {_LEARNED: learned}, skipped
+
+
+def _logistic(C):
+    return LogisticRegression(C=C, max_iter=_MANY_STEPS)
+
+
+def _svm(C):
+    return LinearSVC(C=C, random_state=0, max_iter=_MANY_STEPS)
+
+
+_LEARNED = "Newton, tree, learned"
+# per node HiClass asks for probabilities, which LinearSVC has not
+_HICLASS = {
+    "HiClass per parent, logistic": ("hiclass.LocalClassifierPerParentNode", _logistic),
+    "HiClass per parent, LinearSVC": ("hiclass.LocalClassifierPerParentNode", _svm),
+    "HiClass per node, logistic": ("hiclass.LocalClassifierPerNode", _logistic),
+}
+
+
+def _on_paths(hierarchical, local_of, tree, C):
+    return OnPaths(hierarchical(local_of(C)), tree)
+
+
+class OnPaths:
+    """A classifier of whole paths, one column a level, for leaves."""
+
+    def __init__(self, model: object, tree: Tree):
+        self.model, self.paths = model, tree.paths
+        self.leaf_class = {str(node): number for number, node in enumerate(tree.leaves)}
+
+    def fit(self, X: np.ndarray | sparse.csr_array, y: np.ndarray) -> "OnPaths":
+        """Fit to X (n, d) and classes y (n,)."""
+        paths = self.paths[y]
+        self.model.fit(X, np.where(paths >= 0, paths.astype(str), ""))
+        return self
+
+    def predict(self, X: np.ndarray | sparse.csr_array) -> list[int]:
+        """The classes (n,) at the ends of the predicted paths."""
+        paths = self.model.predict(X)
+        return [self.leaf_class[[node for node in path if node][-1]] for path in paths]
+
+
+def _chosen(model_of, weights, X, y, inner):
+    """The model of the best weight, fitted to all, with the choice and its seconds."""
+    fit_to, held_out = inner
+    with Stopwatch() as choosing:
+        right = [
+            np.mean(model_of(weight).fit(X[fit_to], y[fit_to]).predict(X[held_out]) == y[held_out])
+            for weight in (weights if len(weights) > 1 else ())
+        ]
+    weight = weights[int(np.argmax(right))] if right else np.nan
+    with Stopwatch() as fitting:
+        model = model_of(weight if right else weights[0]).fit(X, y)
+    return model, {
+        "weight": weight,
+        "on_edge": int(weight in (min(weights), max(weights))),
+        "choosing_seconds": choosing.cpu_seconds,
+        "fitting_seconds": fitting.cpu_seconds,
+    }
+
+
+def tree_scores(y: np.ndarray, predicted: np.ndarray, tree: Tree) -> dict[str, float]:
+    """Accuracies at leaves and parents, taxonomy loss, and hierarchical F.
+
+    Hierarchical F (Kiritchenko et al. 2005) is 2 |both| / (|right| + |predicted|), summed over
+    documents, of the nodes on the paths to the right leaf and the predicted one.
+    """
+    true, found = tree.paths[y], tree.paths[predicted]
+    both = ((true == found) & (true >= 0)).sum()
+    return {
+        "acc": float(np.mean(y == predicted)),
+        "pacc": parent_accuracy(y, predicted, tree.parents),
+        "hierarchical_f": float(2 * both / ((true >= 0).sum() + (found >= 0).sum())),
+        "taxo": taxo_loss(y, predicted, tree.parents),
+    }
