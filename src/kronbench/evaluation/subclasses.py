@@ -33,7 +33,7 @@ def some_subclasses(
     used = used[used >= 0]
     smaller = Tree(np.concatenate([[-1], np.searchsorted(used, tree.parents[used[1:]])]))
     labels = np.searchsorted(used[smaller.leaves], tree.leaves[y[rows]])
-    X = X[rows]
-    if sparse.issparse(X):
-        X = X[:, np.unique(X.indices)]
-    return X, labels, smaller.parents
+    if isinstance(X, np.ndarray):
+        return X[rows], labels, smaller.parents
+    words = sparse.csr_array(X)[rows]
+    return words[:, np.unique(words.indices)], labels, smaller.parents
