@@ -293,3 +293,12 @@ def test_a_file_without_settings_is_named(tmp_path, content):
     file.write_text(content)
     with pytest.raises(InputError, match=r"config\.yaml holds no settings; give results/<scale>/"):
         load_plan(file)
+
+
+def test_a_job_is_told_all_that_its_item_depends_on():
+    plan = load_plan(merged("smoke"))
+    first = {item.paper: item for item in reversed(plan.items) if item.parameters}
+    own = [plan.item("airola", "table-7"), *first.values()]  # the first draws another's tables
+    for item in [*own, *(item for item in plan.items if item.numbers_of)]:
+        assert load_plan(plan.settings_of(item)).item(item.paper, item.name) == item
+    assert list(load_plan(plan.settings_of()).papers) == list(plan.papers)

@@ -16,7 +16,7 @@ from kronbench.reference.accepted import (
     minutes,
     restorable,
 )
-from kronbench.runner.items import check_scale, load_plan, measurements
+from kronbench.runner.items import check_scale, load_plan
 from kronbench.runner.end_with_workflow import mark_jobs
 from kronbench.runner.provenance import (
     data_digest,

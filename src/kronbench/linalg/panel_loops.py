@@ -1,4 +1,4 @@
-"""Sparse matrices times dense ones, by the threads of numba: loops on panels of few columns.
+"""Sparse matrices times dense ones, in threads: loops on panels of few columns.
 
 A panel is a few columns of a matrix, packed without gaps and passed block by block, so that its
 rows are read from L1 or L2; what belongs to one row of the sparse matrix stays in registers.
@@ -21,9 +21,11 @@ from typing import Any
 import llvmlite.binding
 import numba
 import numpy as np
-from numba import config, njit, prange
+from numba import config, njit
 from numba.extending import overload
 from numpy.typing import DTypeLike
+
+from kronbench.linalg.threads import in_threads
 
 # The first numba that the vector instructions were not tried with. Where
 # tests/linalg/test_panel_loops.py passes with a newer one, raise it.
@@ -257,117 +259,166 @@ def _pack(matrix, transposed, columns, panel):
     panel[:, len(columns) :] = 0
 
 
-@njit(parallel=True, cache=True)
 def accumulate(
-    matrix, transposed, columns, starts, indices, values, tasks, out, panels, narrow, plain
-):
+    matrix: np.ndarray,
+    transposed: bool,
+    columns: np.ndarray,
+    starts: np.ndarray,
+    indices: np.ndarray,
+    values: np.ndarray,
+    tasks: np.ndarray,
+    out: np.ndarray,
+    panels: np.ndarray,
+    narrow: int,
+    plain: bool | None,
+) -> None:
     """out[j, v, k] += sum of values[h, v] * matrix[indices[h], columns[k]] over the pairs h of j.
 
     ``starts`` (d, n_blocks + 1) tell where the pairs of each major vertex begin in each block of
     minor vertices, ``tasks`` which major vertices each task has. Every task packs its own panel:
     threads that shared one would have to meet, which costs whole time slices.
     """
+    given = matrix, transposed, columns, starts, indices, values, out
+    in_threads(
+        lambda k: _accumulate(*given, tasks[k], tasks[k + 1], panels[k], narrow, plain),
+        len(tasks) - 1,
+    )
+
+
+@njit(nogil=True, cache=True)
+def _accumulate(
+    matrix, transposed, columns, starts, indices, values, out, begin, end, panel, narrow, plain
+):
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width, stride = out.shape[1], out.shape[2]
     flat = out.reshape(-1)
     n_blocks = starts.shape[1] - 1
-    for task in prange(len(tasks) - 1):
-        panel = panels[task]
-        first = 0
-        while first < n_columns:
-            wide = width == 1 and n_columns - first > 2 * narrow
-            length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
-            chosen = columns[first : first + length]
-            _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
-            for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
-                high = min(low + _MAJOR_BLOCK, tasks[task + 1])
-                for block in range(n_blocks):
-                    for j in range(low, high):
-                        at, stop = starts[j, block], starts[j, block + 1]
-                        offset = j * width * stride + first
-                        if wide:
-                            _add_rows_wide(
-                                plain, flat, offset, stride, panel, indices, values, at, stop
-                            )
-                        elif width == 1:
-                            _add_rows_narrow(
-                                plain, flat, offset, stride, panel, indices, values, at, stop
-                            )
-                        else:
-                            _add_rows_batch(
-                                plain, flat, offset, stride, panel, indices, values, at, stop
-                            )
-            first += length
+    first = 0
+    while first < n_columns:
+        wide = width == 1 and n_columns - first > 2 * narrow
+        length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
+        chosen = columns[first : first + length]
+        _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
+        for low in range(begin, end, _MAJOR_BLOCK):
+            high = min(low + _MAJOR_BLOCK, end)
+            for block in range(n_blocks):
+                for j in range(low, high):
+                    at, stop = starts[j, block], starts[j, block + 1]
+                    offset = j * width * stride + first
+                    if wide:
+                        _add_rows_wide(
+                            plain, flat, offset, stride, panel, indices, values, at, stop
+                        )
+                    elif width == 1:
+                        _add_rows_narrow(
+                            plain, flat, offset, stride, panel, indices, values, at, stop
+                        )
+                    else:
+                        _add_rows_batch(
+                            plain, flat, offset, stride, panel, indices, values, at, stop
+                        )
+        first += length
 
 
-@njit(parallel=True, cache=True)
 def contract(
-    inner, matrix, transposed, columns, starts, indices, tasks, out, panels, narrow, plain
-):
+    inner: np.ndarray,
+    matrix: np.ndarray,
+    transposed: bool,
+    columns: np.ndarray,
+    starts: np.ndarray,
+    indices: np.ndarray,
+    tasks: np.ndarray,
+    out: np.ndarray,
+    panels: np.ndarray,
+    narrow: int,
+    plain: bool | None,
+) -> None:
     """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i."""
+    given = inner, matrix, transposed, columns, starts, indices, out
+    in_threads(
+        lambda k: _contract(*given, tasks[k], tasks[k + 1], panels[k], narrow, plain),
+        len(tasks) - 1,
+    )
+
+
+@njit(nogil=True, cache=True)
+def _contract(
+    inner, matrix, transposed, columns, starts, indices, out, begin, end, panel, narrow, plain
+):
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width = inner.shape[1]
     flat = inner.reshape(-1, inner.shape[2])
     n_blocks = starts.shape[1] - 1
-    for task in prange(len(tasks) - 1):
-        panel = panels[task]
-        first = 0
-        while first < n_columns:
-            wide = width == 1 and n_columns - first > 2 * narrow
-            length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
-            chosen = columns[first : first + length]
-            _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
-            rows = np.zeros((width, _MAJOR_BLOCK, length), inner.dtype)
-            sources = np.empty(length, np.int64)
-            stride = _MAJOR_BLOCK * length
-            for low in range(tasks[task], tasks[task + 1], _MAJOR_BLOCK):
-                high = min(low + _MAJOR_BLOCK, tasks[task + 1])
-                for v in range(width):
-                    for k in range(len(chosen)):
-                        sources[k] = (first + k) * width + v
-                    _transpose(flat, sources[: len(chosen)], low, high, rows[v])
-                for block in range(n_blocks):
-                    for i in range(low, high):
-                        at, stop = starts[i, block], starts[i, block + 1]
-                        offset = (i - low) * length
-                        if wide:
-                            _inner_products_wide(
-                                plain, out, rows, offset, stride, panel, indices, at, stop
-                            )
-                        elif width == 1:
-                            _inner_products_narrow(
-                                plain, out, rows, offset, stride, panel, indices, at, stop
-                            )
-                        else:
-                            _inner_products_batch(
-                                plain, out, rows, offset, stride, panel, indices, at, stop
-                            )
-            first += length
+    first = 0
+    while first < n_columns:
+        wide = width == 1 and n_columns - first > 2 * narrow
+        length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
+        chosen = columns[first : first + length]
+        _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
+        rows = np.zeros((width, _MAJOR_BLOCK, length), inner.dtype)
+        sources = np.empty(length, np.int64)
+        stride = _MAJOR_BLOCK * length
+        for low in range(begin, end, _MAJOR_BLOCK):
+            high = min(low + _MAJOR_BLOCK, end)
+            for v in range(width):
+                for k in range(len(chosen)):
+                    sources[k] = (first + k) * width + v
+                _transpose(flat, sources[: len(chosen)], low, high, rows[v])
+            for block in range(n_blocks):
+                for i in range(low, high):
+                    at, stop = starts[i, block], starts[i, block + 1]
+                    offset = (i - low) * length
+                    if wide:
+                        _inner_products_wide(
+                            plain, out, rows, offset, stride, panel, indices, at, stop
+                        )
+                    elif width == 1:
+                        _inner_products_narrow(
+                            plain, out, rows, offset, stride, panel, indices, at, stop
+                        )
+                    else:
+                        _inner_products_batch(
+                            plain, out, rows, offset, stride, panel, indices, at, stop
+                        )
+        first += length
 
 
-@njit(parallel=True, cache=True)
-def block_starts(minor, bounds, block_rows, starts):
-    """Where the pairs of each major vertex begin in each block of minor vertices."""
-    n_blocks = starts.shape[1] - 1
-    for j in prange(len(bounds) - 1):
-        at = bounds[j]
-        for block in range(n_blocks):
-            starts[j, block] = at
-            while at < bounds[j + 1] and minor[at] < (block + 1) * block_rows:
-                at += 1
-        starts[j, n_blocks] = at
+def block_starts(
+    minor: np.ndarray, bounds: np.ndarray, block_rows: int, n_blocks: int
+) -> np.ndarray:
+    """(d, n_blocks + 1): where the pairs of a major vertex begin in each block of minor ones."""
+    d = len(bounds) - 1
+    block = np.repeat(np.arange(d) * n_blocks, np.diff(bounds))
+    block += minor // block_rows
+    counts = np.bincount(block, minlength=d * n_blocks).reshape(d, n_blocks)
+    starts = np.zeros((d, n_blocks + 1), np.int64)
+    np.cumsum(counts, axis=1, out=starts[:, 1:])
+    return starts + bounds[:-1, None]
 
 
-@njit(parallel=True, cache=True)
-def add_products(starts, columns, values, tasks, width, source, out, plain):
+def add_products(
+    starts: np.ndarray,
+    columns: np.ndarray,
+    values: np.ndarray,
+    tasks: np.ndarray,
+    width: int,
+    source: np.ndarray,
+    out: np.ndarray,
+    plain: bool | None,
+) -> None:
     """out[j, k] += sum of values[h] * source[columns[h], k] over the entries h of row j.
 
     ``source`` and ``out`` are flat arrays of rows of ``width``, the narrowest panel's.
     """
-    for task in prange(len(tasks) - 1):
-        for block in range(starts.shape[1] - 1):
-            for j in range(tasks[task], tasks[task + 1]):
-                at, stop = starts[j, block], starts[j, block + 1]
-                _add_rows_narrow(plain, out, j * width, width, source, columns, values, at, stop)
+    given = starts, columns, values, width, source, out, plain
+    in_threads(lambda k: _add_products(*given, tasks[k], tasks[k + 1]), len(tasks) - 1)
+
+
+@njit(nogil=True, cache=True)
+def _add_products(starts, columns, values, width, source, out, plain, begin, end):
+    for block in range(starts.shape[1] - 1):
+        for j in range(begin, end):
+            at, stop = starts[j, block], starts[j, block + 1]
+            _add_rows_narrow(plain, out, j * width, width, source, columns, values, at, stop)

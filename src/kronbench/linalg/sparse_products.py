@@ -75,8 +75,7 @@ class _Order:
         self._bounds = matrix.indptr.astype(np.int64)
         self._columns, self._values = matrix.indices.astype(np.int32), matrix.data[:, None]
         n_blocks = max(1, -(-matrix.shape[1] // _BLOCK_ROWS))
-        self._starts = np.empty((self.n_rows, n_blocks + 1), np.int64)
-        block_starts(self._columns, self._bounds, _BLOCK_ROWS, self._starts)
+        self._starts = block_starts(self._columns, self._bounds, _BLOCK_ROWS, n_blocks)
 
     def entries(self, dtype):
         """What ``add_products`` asks for, with a part of the rows for each thread there is now."""

@@ -6,6 +6,7 @@ or raises an error whose text says what is wrong.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from textwrap import shorten
@@ -42,7 +43,7 @@ def check_solver(
     """
     solver = _made(path, parameters or {})
     for check in _CHECKS:
-        yield (check.__doc__ or "").rstrip("."), _wrong(check, solver)
+        yield str(inspect.getdoc(check)).rstrip("."), _wrong(check, solver)
 
 
 def check_keeps_contract(path: str, parameters: Mapping[str, object] | None = None) -> None:
@@ -241,8 +242,8 @@ def _agrees_with_dense(solver):
     if kernels != {"linear"} or getattr(solver, "pairwise", "kronecker") != "kronecker":
         raise DoesNotApply
     model, pairs, y = _fitted(solver)
-    coefs = getattr(model, "dual_coef_", None)
-    if coefs is None or coefs.shape != (len(y),):
+    coefs: Any = getattr(model, "dual_coef_", None)
+    if np.shape(coefs) != (len(y),):
         raise DoesNotApply
     K, G = (side @ side.T for side in (pairs.row_features, pairs.col_features))
     dense = K[np.ix_(pairs.rows, pairs.rows)] * G[np.ix_(pairs.cols, pairs.cols)]

@@ -1,9 +1,14 @@
-"""Threaded loops over pairs: their order, their coefficients, and sums over pairs of pairs."""
+"""Loops over pairs: their order, their coefficients, and sums over pairs of pairs."""
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 from numba import njit, prange
+from scipy import sparse
+
+from kronbench.linalg.panel_loops import even_tasks
+from kronbench.linalg.threads import PASS_WORTH_A_THREAD, in_threads
 
 
 @njit(parallel=True, fastmath={"contract"}, cache=True)
@@ -34,16 +39,65 @@ def sums_over_pairs(row_matrix, col_matrix, rows, cols, in_rows, in_cols, x, out
             out[h0, v], out[h1, v], out[h2, v], out[h3, v] = sum0, sum1, sum2, sum3
 
 
-@njit(parallel=True, cache=True)
-def select(order, minor, bounds, x, block_rows, indices, values, starts):
+def select(
+    order: np.ndarray,
+    minor: np.ndarray,
+    bounds: np.ndarray,
+    x: np.ndarray,
+    block_rows: int,
+    indices: np.ndarray,
+    values: np.ndarray,
+    starts: np.ndarray,
+) -> None:
     """Pairs with a coefficient other than zero, in sorted order, leaving gaps between vertices.
 
     ``indices`` and ``values`` receive minor vertex and coefficients, ``starts`` where the pairs of
     each major vertex begin in each block of minor vertices.
     """
+    given = order, minor, bounds, x, block_rows, indices, values, starts
+    _in_parts(_select, bounds, *given)
+
+
+def scatter(order: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
+    """out[order[h]] = values[h]."""
+    if len(order) < PASS_WORTH_A_THREAD:  # numpy's loop is as good, and compiled
+        out[order] = values
+        return
+    parts = np.linspace(0, len(order), numba.get_num_threads() + 1).astype(np.int64)
+    in_threads(lambda k: _scatter(order, values, out, parts[k], parts[k + 1]), len(parts) - 1)
+
+
+def scatter_pairs(
+    order: np.ndarray, minor: np.ndarray, bounds: np.ndarray, x: np.ndarray, out: np.ndarray
+) -> None:
+    """out[j, minor] += coefficient for the pairs of each major vertex j."""
+    _in_parts(_scatter_pairs, bounds, order, minor, bounds, x, out)
+
+
+def gather_pairs(
+    order: np.ndarray,
+    minor: np.ndarray,
+    bounds: np.ndarray,
+    first: int,
+    table: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Out of each pair = table[i, minor] for its major vertex first + i."""
+    part = bounds[first : first + len(table) + 1]
+    _in_parts(_gather_pairs, part, order, minor, part, table, out)
+
+
+def _in_parts(loop, bounds, *given):
+    """A loop over major vertices, in parts of about equally many pairs."""
+    tasks = even_tasks(bounds - bounds[0])
+    in_threads(lambda k: loop(*given, tasks[k], tasks[k + 1]), len(tasks) - 1)
+
+
+@njit(nogil=True, cache=True)
+def _select(order, minor, bounds, x, block_rows, indices, values, starts, begin, end):
     width = x.shape[1]
     n_blocks = starts.shape[1] - 1
-    for j in prange(len(bounds) - 1):
+    for j in range(begin, end):
         at = bounds[j]
         block = 0
         starts[j, 0] = at
@@ -63,54 +117,42 @@ def select(order, minor, bounds, x, block_rows, indices, values, starts):
             starts[j, rest] = at
 
 
-@njit(parallel=True, cache=True)
-def scatter(order, values, out):
-    """out[order[h]] = values[h]."""
-    for h in prange(len(order)):
+@njit(nogil=True, cache=True)
+def _scatter(order, values, out, begin, end):
+    for h in range(begin, end):
         for v in range(values.shape[1]):
             out[order[h], v] = values[h, v]
 
 
-@njit(parallel=True, cache=True)
-def scatter_pairs(order, minor, bounds, x, out):
-    """out[j, minor] += coefficient for the pairs of each major vertex j."""
-    for j in prange(len(bounds) - 1):
+@njit(nogil=True, cache=True)
+def _scatter_pairs(order, minor, bounds, x, out, begin, end):
+    for j in range(begin, end):
         for h in range(bounds[j], bounds[j + 1]):
             out[j, minor[h]] += x[order[h]]
 
 
-@njit(parallel=True, cache=True)
-def gather_pairs(order, minor, bounds, first, table, out):
-    """Out of each pair = table[i, minor] for its major vertex first + i."""
-    for i in prange(len(table)):
-        for h in range(bounds[first + i], bounds[first + i + 1]):
+@njit(nogil=True, cache=True)
+def _gather_pairs(order, minor, bounds, table, out, begin, end):
+    for i in range(begin, end):
+        for h in range(bounds[i], bounds[i + 1]):
             out[order[h]] = table[i, minor[h]]
 
 
-@njit(cache=True)
-def sort_pairs(major, minor, n_major, n_minor):
+def sort_pairs(
+    major: np.ndarray, minor: np.ndarray, n_major: int, n_minor: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Stable order of the pairs by major, then minor vertex, and the bounds of each major vertex.
 
     Two passes of counting sort: O(n + n_major + n_minor).
     """
-    n = len(major)
-    order = np.empty(n, np.int32)
-    by_minor = np.empty(n, np.int32)
-    next_minor = np.zeros(n_minor + 1, np.int64)
-    bounds = np.zeros(n_major + 1, np.int64)
-    for h in range(n):
-        next_minor[minor[h] + 1] += 1
-        bounds[major[h] + 1] += 1
-    for i in range(n_minor):
-        next_minor[i + 1] += next_minor[i]
-    for i in range(n_major):
-        bounds[i + 1] += bounds[i]
-    for h in range(n):
-        by_minor[next_minor[minor[h]]] = h
-        next_minor[minor[h]] += 1
-    next_major = bounds[:-1].copy()
-    for g in range(n):
-        h = by_minor[g]
-        order[next_major[major[h]]] = h
-        next_major[major[h]] += 1
-    return order, bounds
+    by_minor, _ = _counting_sort(minor, n_minor)
+    order, bounds = _counting_sort(major[by_minor], n_major)
+    return by_minor[order], bounds
+
+
+def _counting_sort(keys, n_keys):
+    """SciPy's: the change of a sparse matrix, of one entry a row, to the order of columns."""
+    n = len(keys)
+    entries = np.empty(n, np.int8), keys, np.arange(n + 1, dtype=np.int32)
+    by_key = sparse.csr_array(entries, shape=(n, n_keys)).tocsc()
+    return by_key.indices, by_key.indptr.astype(np.int64)

@@ -16,6 +16,7 @@ from kronbench.linalg.panel_loops import (
     padded_columns,
     panels,
 )
+from kronbench.linalg.threads import PASS_WORTH_A_THREAD
 from kronbench.pairs._cost_model import dense_flops
 from kronbench.pairs._pair_loops import (
     gather_pairs,
@@ -76,9 +77,11 @@ class PairRoute:
 
     def _nonzero(self, x):
         """Coefficients other than zero in sorted order, minor vertices, where blocks begin."""
-        pairs = self._in
-        if pairs.in_order and np.count_nonzero(x) > _FULL * x.size:
+        pairs, n_used = self._in, np.count_nonzero(x)
+        if pairs.in_order and n_used > _FULL * x.size:
             return x, pairs.minor, pairs.starts
+        if n_used == x.size < PASS_WORTH_A_THREAD:
+            return x[pairs.order], pairs.minor, pairs.starts
         values = np.empty_like(x, order="C")
         indices = np.empty(len(x), np.int32)
         starts = np.empty((len(pairs.majors), pairs.n_blocks + 1), np.int64)

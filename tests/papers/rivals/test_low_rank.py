@@ -15,6 +15,7 @@ from kronbench.runner.items import load_scales
 from kronbench.runner.job import run_experiment
 
 SPEC = {
+    "seed": 1,
     "splits": 2,
     "draws": 2,
     "points": 200,
