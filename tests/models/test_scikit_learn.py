@@ -107,11 +107,13 @@ ESTIMATORS = [
 _STEPS = (
     "a step for each pair, whatever its weight, in random order: the optimum alone is the same"
 )
+_AREAS = "with two labels it ranks pairs: scikit-learn's roc_auc asks for a decision function"
 NOT_APPLICABLE = {
+    "KronRidge": {"check_regressors_no_decision_function": _AREAS},
     "PairSGD": {
         "check_sample_weight_equivalence_on_dense_data": _STEPS,
         "check_sample_weight_equivalence_on_sparse_data": _STEPS,
-    }
+    },
 }
 
 

@@ -9,10 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
@@ -305,7 +303,6 @@ class ProductKernelModel(TwoKernels):
                 stacklevel=3,
             )
 
-    @available_if(lambda self: hasattr(self, "classes_") or is_classifier(self))
     def decision_function(self, X: PairData) -> np.ndarray:
         """Scores (t,) of the t pairs of X, in O(min(v |a| + m t, u |a| + q t)), Eq. 5.
 
@@ -313,9 +310,6 @@ class ProductKernelModel(TwoKernels):
         the training pairs with a nonzero coefficient. The primal form takes
         O(min(v d r + d t, u d r + r t)).
         """
-        return self._predicted(X)
-
-    def _predicted(self, X):
         check_is_fitted(self)
         check_pairs(X)
         scores = self._as_fitted()._scores(X)

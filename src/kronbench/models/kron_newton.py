@@ -155,7 +155,7 @@ class KronNewton(EitherTask, ProductKernelModel):
 
     def predict(self, X: PairData) -> np.ndarray:
         """Labels (t,) of the pairs of X for a classifier, their scores for a regressor."""
-        scores = self._predicted(X)
+        scores = self.decision_function(X)
         # as it was fitted, whatever ``loss`` says by now
         return self.classes_[(scores > 0).astype(int)] if hasattr(self, "classes_") else scores
 

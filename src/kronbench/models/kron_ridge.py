@@ -355,7 +355,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         O(min(v n + m t, u n + q t)) in the dual form, with u and v of the m and q vertices of X;
         O(min(v d r + d t, u d r + r t)) in the primal.
         """
-        return self._predicted(X)
+        return self.decision_function(X)
 
     def predict_std(self, X: PairData) -> np.ndarray:
         """Standard deviations (t,) of the values f(x) that ``predict`` gives for the pairs of X.
