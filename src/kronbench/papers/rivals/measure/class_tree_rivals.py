@@ -8,6 +8,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from tqdm import tqdm
 
@@ -38,12 +39,13 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     ``spec["weights"]`` with the most right leaves in a third of the training part; ``on_edge``
     says that it lies at an end. "Newton, tree, learned" has as many evaluations of the likelihood
     of three folds. Seconds are the processor's. A collection of more than ``most_documents`` is
-    cut down to whole subclasses; words become ``components`` where a data set is given some.
+    cut down to whole subclasses. Rows have unit length; words become ``components`` where a data
+    set is given some.
     """
     drawn = generator(0, "subclasses", data.name)  # the same ones each time
     most = spec["most_documents"].get(data.name, spec["most_documents"]["others"])
     X, y, parents = some_subclasses(data["X"], data["y"], data["parents"], most, drawn)
-    tree, components = Tree(parents), spec["components"].get(data.name)
+    X, tree, components = normalize(X), Tree(parents), spec["components"].get(data.name)
     methods, skipped = installed_methods(tree, len(spec["weights"]))
     rows = []
     for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
