@@ -115,13 +115,13 @@ def test_words_follow_from_the_numbers(frame):
     table = low_rank_table.tabulate(found, item, None)
     words = table[table["line"] == "in words"].set_index(["equal", "at", "pivots"])
     assert words.loc[("rank", 5, "CSI"), "what follows"] == (
-        "for a small model: CSI, best or level on 1 of 1"
+        "for a small model: CSI, best or level on 1 of 1, least error on 1"
     )
     assert words["level"].groupby("pivots").sum().to_dict() == {
         "CSI": 4, "RPCholesky": 0, "greedy": 0, "uniform": 0,
     }  # fmt: skip
     table = low_rank_table.tabulate(found.assign(error=0.1), item, None)
-    assert table["what follows"].dropna().str.endswith("any, none is ahead of another").all()
+    assert table["what follows"].dropna().str.endswith("; none surely ahead").all()
 
 
 def test_what_95_percent_cannot_tell_apart():

@@ -26,7 +26,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     shown = [name for name in item.drawing_options["shown"] if name in set(frame["dataset"])]
     width = max(7.2, 2.3 * (1 + len(shown)))
     figure, axes = new_figure(2, 1 + len(shown), width=width, height=2.2)
-    figure.suptitle(_said(low_rank_table.tabulate(frame, item, None)), fontsize=8)
+    figure.suptitle(_said(low_rank_table.tabulate(frame, item, None)), fontsize=7.5)
     for row, column in zip(axes, _NAMES, strict=True):
         _mean_of_all(row[0], frame, column)
         row[0].set_title(f"mean of {frame['dataset'].nunique()} data sets")
@@ -37,7 +37,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             panel.set_xscale("log")
             panel.set_xlabel(_NAMES[column])
             log_ticks(panel.xaxis)
-        row[0].set_ylabel("error more than full kernel's")
+        row[0].set_ylabel("error − full kernel's")
     shared_legend(figure, axes, loc="outside lower center", ncols=5)
     return figure
 
@@ -62,13 +62,15 @@ def _mean_of_all(panel, frame, column):
 
 def _of_dataset(panel, frame, column):
     rests_on(panel, frame["dataset"].iloc[0])
-    full = frame.loc[frame["pivots"] == "full kernel", "error"].mean()
+    full, highest = frame.loc[frame["pivots"] == "full kernel", "error"].mean(), 0.0
     for pivots, look in _LOOKS.items():
         rows = frame[frame["pivots"] == pivots]
         errors = rows.groupby([column, "split"])["error"].mean().unstack("split")
         half = errors.apply(half_width, axis=1, args=(low_rank_table.TEST_OVER_TRAIN,)).fillna(0)
         mean = errors.mean(axis=1)
         panel.plot(mean.index, mean, label=pivots, ms=3, **look)
+        highest = max(highest, mean.max())
         band = np.maximum(mean - half, 0), mean + half
-        panel.fill_between(mean.index, *band, color=look["color"], alpha=0.12, lw=0)
+        panel.fill_between(mean.index, *band, color=look["color"], alpha=0.1, lw=0)
     panel.axhline(full, color="0.5", lw=0.8, label="full kernel")
+    panel.set_ylim(0, 1.3 * max(highest, full))

@@ -81,9 +81,12 @@ def _words(rows, equal):
 
 
 def in_words(table: pd.DataFrame, equal: str) -> str:
-    """Which pivots to take, of rows with ``pivots``, ``level`` and ``dataset``."""
-    counts, total = table.groupby("pivots", sort=False)["level"].sum(), table["dataset"].nunique()
-    best = list(counts.index[counts == counts.max()])
-    if len(best) == len(counts):
-        return f"{_WHERE[equal]}: any, none is ahead of another"
-    return f"{_WHERE[equal]}: {' or '.join(best)}, best or level on {counts.max()} of {total}"
+    """Which pivots to take, of rows with ``pivots``, ``level``, ``error`` and ``dataset``."""
+    by_dataset = table.pivot_table(index="dataset", columns="pivots", values="error", sort=False)
+    counts = pd.DataFrame({"level": table.groupby("pivots", sort=False)["level"].sum()})
+    counts["least"] = by_dataset.idxmin(axis=1).value_counts().reindex(counts.index, fill_value=0)
+    level, least = counts.sort_values(["level", "least"]).iloc[-1]
+    best = counts.index[(counts["level"] == level) & (counts["least"] == least)]
+    said = f"{_WHERE[equal]}: {' or '.join(best)}, best or level on {level} of {len(by_dataset)}"
+    unsure = "; none surely ahead" if (counts["level"] == len(by_dataset)).all() else ""
+    return f"{said}, least error on {least}{unsure}"
