@@ -62,8 +62,11 @@ def test_plain_loops_and_vector_instructions_agree(rng, dtype, n_vectors):
     rows, minor = np.nonzero(rng.random((n_rows, n_minor)) < 0.5)
     minor = minor.astype(np.int32)
     bounds = np.searchsorted(rows, np.arange(n_rows + 1))
-    starts = np.empty((n_rows, n_blocks + 1), np.int64)
-    panel_loops.block_starts(minor, bounds, block, starts)
+    starts = panel_loops.block_starts(minor, bounds, block, n_blocks)
+    ends = np.searchsorted(
+        rows * n_minor + minor, np.arange(n_rows)[:, None] * n_minor + [0, 20, 40]
+    )
+    np.testing.assert_array_equal(starts, ends)
     tasks = panel_loops.even_tasks(bounds)
     values = rng.standard_normal((len(minor), n_vectors)).astype(dtype)
     room = panel_loops.panels(len(tasks) - 1, n_minor, dtype)

@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kronbench.linalg.gemm import multiply, one_blas_thread
-from kronbench.linalg.threads import processors
+from kronbench.linalg.threads import in_threads, processors
 
 # In a process of its own: pytest's has other limits and has imported everything
 _HOST = """
@@ -191,3 +191,20 @@ def test_a_copy_of_a_process_multiplies(monkeypatch):
     monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
     run = subprocess.run([sys.executable, "-c", _FORKED], capture_output=True, text=True)
     assert run.stdout.split() == ["0"], run.stderr
+
+
+def test_each_task_is_done_and_an_error_is_told():
+    done = []
+    in_threads(done.append, 5)
+    assert sorted(done) == list(range(5))
+    with pytest.raises(ZeroDivisionError):
+        in_threads(lambda k: 1 // (k - 3), 4)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_process_has_threads_of_its_own():
+    in_threads(lambda k: None, 3)
+    if not (child := os.fork()):
+        in_threads(lambda k: None, 3)  # would wait for threads that the child has not
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0

@@ -194,7 +194,7 @@ def _either(make_plain, make_vector, registers, width):
     plain_numba = make_plain(registers, width, VECTOR_BYTES)
     vector = make_vector(registers, width, VECTOR_BYTES)
 
-    @njit
+    @njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
     def loop(plain, a, b, c, d, e, f, g, h):
         if plain is None:
             vector(a, b, c, d, e, f, g, h)
@@ -217,30 +217,20 @@ _inner_products_batch = _either(*_INNER_PRODUCTS, _WIDE // BATCH, BATCH)
 
 
 @njit
-def _transpose_four(a, b, c, d, block, k):
-    """block[:, k : k + 4] = [a, b, c, d]."""
-    for i in range(len(a)):
-        row = block[i, k : k + 4]
-        row[0], row[1], row[2], row[3] = a[i], b[i], c[i], d[i]
-
-
-@njit
 def _transpose(rows, columns, low, high, block):
-    """block[i, k] = rows[columns[k], low + i], by streams along the rows."""
+    """block[i, k] = rows[columns[k], low + i], by streams along four rows at once."""
     n = len(columns)
-    for k in range(0, n - 3, 4):
-        _transpose_four(
-            rows[columns[k], low:high],
-            rows[columns[k + 1], low:high],
-            rows[columns[k + 2], low:high],
-            rows[columns[k + 3], low:high],
-            block,
-            k,
-        )
-    for k in range(n - n % 4, n):
-        row = rows[columns[k], low:high]
-        for i in range(len(row)):
-            block[i, k] = row[i]
+    fours = n - n % 4
+    for k in range(0, fours, 4):
+        a, b = rows[columns[k]], rows[columns[k + 1]]
+        c, d = rows[columns[k + 2]], rows[columns[k + 3]]
+        for i in range(high - low):
+            at, row = low + i, block[i]
+            row[k], row[k + 1], row[k + 2], row[k + 3] = a[at], b[at], c[at], d[at]
+    for k in range(fours, n):
+        a = rows[columns[k]]
+        for i in range(high - low):
+            block[i, k] = a[low + i]
 
 
 @njit
@@ -249,7 +239,7 @@ def _pack(matrix, transposed, columns, panel):
     n_rows = len(panel)
     if transposed:
         for low in range(0, n_rows, _STRIP):
-            high = min(n_rows, low + _STRIP)
+            high = low + _STRIP if low + _STRIP < n_rows else n_rows
             _transpose(matrix, columns, low, high, panel[low:high])
     else:
         for i in range(n_rows):
@@ -301,7 +291,7 @@ def _accumulate(
         chosen = columns[first : first + length]
         _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
         for low in range(begin, end, _MAJOR_BLOCK):
-            high = min(low + _MAJOR_BLOCK, end)
+            high = low + _MAJOR_BLOCK if low + _MAJOR_BLOCK < end else end
             for block in range(n_blocks):
                 for j in range(low, high):
                     at, stop = starts[j, block], starts[j, block + 1]
@@ -336,16 +326,19 @@ def contract(
 ) -> None:
     """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i."""
     given = inner, matrix, transposed, columns, starts, indices, out
-    in_threads(
-        lambda k: _contract(*given, tasks[k], tasks[k + 1], panels[k], narrow, plain),
-        len(tasks) - 1,
-    )
+
+    def task(k):
+        room = np.empty(_MAJOR_BLOCK * 4 * narrow, inner.dtype), np.empty(4 * narrow, np.int64)
+        _contract(*given, tasks[k], tasks[k + 1], panels[k], *room, narrow, plain)
+
+    in_threads(task, len(tasks) - 1)
 
 
 @njit(nogil=True, cache=True)
 def _contract(
-    inner, matrix, transposed, columns, starts, indices, out, begin, end, panel, narrow, plain
-):
+    inner, matrix, transposed, columns, starts, indices, out, begin, end, panel, room, sources,
+    narrow, plain,
+):  # fmt: skip
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width = inner.shape[1]
@@ -357,11 +350,11 @@ def _contract(
         length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
         chosen = columns[first : first + length]
         _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
-        rows = np.zeros((width, _MAJOR_BLOCK, length), inner.dtype)
-        sources = np.empty(length, np.int64)
         stride = _MAJOR_BLOCK * length
+        room[: width * stride] = 0
+        rows = room[: width * stride].reshape(width, _MAJOR_BLOCK, length)
         for low in range(begin, end, _MAJOR_BLOCK):
-            high = min(low + _MAJOR_BLOCK, end)
+            high = low + _MAJOR_BLOCK if low + _MAJOR_BLOCK < end else end
             for v in range(width):
                 for k in range(len(chosen)):
                     sources[k] = (first + k) * width + v
