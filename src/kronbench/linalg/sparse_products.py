@@ -77,7 +77,7 @@ class _Order:
         n_blocks = max(1, -(-matrix.shape[1] // _BLOCK_ROWS))
         self._starts = block_starts(self._columns, self._bounds, _BLOCK_ROWS, n_blocks)
 
-    def entries(self, dtype):
+    def entries(self, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What ``add_products`` asks for, with a part of the rows for each thread there is now."""
         values = self._values.astype(dtype, copy=False)
         return self._starts, self._columns, values, even_tasks(self._bounds)

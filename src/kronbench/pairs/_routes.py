@@ -189,7 +189,7 @@ class DenseRoute:
         return result
 
 
-def _by_rows(matrix):
+def _by_rows(matrix) -> tuple[np.ndarray, bool]:
     """A C-ordered array and whether it is the transpose of the matrix."""
     if matrix.flags.f_contiguous and not matrix.flags.c_contiguous:
         return matrix.T, True
