@@ -56,6 +56,8 @@ def check_claims():
 
 def save_settings():
     """Write them for commands that are typed. No job of another run reads them."""
+    if any(job.rule.name == "settings" for job in workflow.dag.needrun_jobs()):
+        return  # Snakemake warns of an output that is there before its job
     try:
         PLAN.save()
     except OSError as error:

@@ -64,7 +64,7 @@ class SimilarityKFold(PairSplitter):
 
     References
     ----------
-    Joeres et al. 2025, Nature Communications 16, divide data so on one side or both (DataSAIL).
+    Joeres, Blumenthal & Kalinina 2025 (DataSAIL, Nature Communications 16) split one side or both.
     """
 
     def __init__(
