@@ -13,7 +13,7 @@ from kronbench.evaluation import affinity_scores, margin_scores, mean_of_models
 from kronbench.own_pairs.kept_predictions import score_kept
 from kronbench.pairs import PairData
 from kronbench.papers.rivals.draw import board as board_table, head_to_head, rank_groups
-from kronbench.papers.rivals.draw.comparisons import ranks, tied_with_best
+from kronbench.papers.rivals.draw.comparisons import level_with_best, ranks
 from kronbench.papers.rivals.measure import board
 from kronbench.papers.rivals.measure.pair_rivals import PairExtraTrees, PairFactors
 from kronbench.runner.items import load_scales
@@ -200,8 +200,8 @@ def draws(**means):
 def test_ties_are_those_of_paired_differences():
     # 0.01 apart, which the draws' own deviation of 0.05 would hide
     table = draws(best=0.80, near=0.7995, clear=0.79, last=0.70)
-    assert tied_with_best(table, "A") == ["best", "near"]
-    assert tied_with_best(-table, "A", -1) == ["best", "near"]
+    assert level_with_best(table, 1 / 3, True) == ["best", "near"]
+    assert level_with_best(-table, 1 / 3, False) == ["best", "near"]
     found = ranks(table, "A")
     assert found["rank"].tolist() == [1, 2, 3, 4]
     assert found["low"].tolist() == [1, 1, 3, 4]

@@ -9,7 +9,7 @@ from kronbench.datasets import load
 from kronbench.linalg import gram
 from kronbench.models import CSILSSVM
 from kronbench.papers.rivals.draw import low_rank_table
-from kronbench.papers.rivals.draw.ties import level_with_best
+from kronbench.papers.rivals.draw.comparisons import level_with_best
 from kronbench.papers.rivals.measure import low_rank
 from kronbench.runner.items import load_scales
 from kronbench.runner.job import run_experiment

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kronbench.intervals import half_width
-from kronbench.papers.rivals.draw.comparisons import by_method, parts, tied_with_best
+from kronbench.papers.rivals.draw.comparisons import RATIOS, by_method, level_with_best, parts
 from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
@@ -31,7 +31,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
             draws = by_method(part, column)
             if draws.empty:
                 continue
-            best = tied_with_best(draws, setting, -1 if measure == "MSE" else 1)
+            best = level_with_best(draws, RATIOS[setting], measure != "MSE")
             for method in draws:
                 values = draws[method].dropna()
                 rows.append(
@@ -41,7 +41,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
                         "method": method,
                         "measure": measure,
                         "mean": values.mean(),
-                        "±": half_width(values, 1 / 9 if setting == "D" else 1 / 3),
+                        "±": half_width(values, RATIOS[setting]),
                         "best": int(method in best),
                         "draws": len(values),
                         "n_train": int(part["n_train"].iloc[0]),

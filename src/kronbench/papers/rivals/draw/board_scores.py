@@ -4,7 +4,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from kronbench.intervals import half_width
-from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, parts, tied_with_best
+from kronbench.papers.rivals.draw.comparisons import (
+    RATIOS,
+    TITLES,
+    by_method,
+    level_with_best,
+    parts,
+)
 from kronbench.report.style import new_figure, rests_on
 from kronbench.runner.items import Item
 
@@ -31,13 +37,13 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     for dataset, setting, part in parts(frame):
         panel = axes[datasets.index(dataset), settings.index(setting)]
         draws = by_method(part, "score")
-        best = tied_with_best(draws, setting)
+        best = level_with_best(draws, RATIOS[setting], True)
         for name in draws:
             values, colour = draws[name].dropna(), COLOURS.get(name, "C0")
             panel.errorbar(
                 values.mean(),
                 methods.index(name),
-                xerr=half_width(values, 1 / 9 if setting == "D" else 1 / 3),
+                xerr=half_width(values, RATIOS[setting]),
                 fmt="o",
                 ms=3.5,
                 lw=0.9,

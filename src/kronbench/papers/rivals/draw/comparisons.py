@@ -8,7 +8,7 @@ import pandas as pd
 from kronbench.intervals import half_width
 
 # Test over training pairs of a draw, of which a quarter of a side is new (A, B, C) or both (D).
-_RATIOS = {"A": 1 / 3, "B": 1 / 3, "C": 1 / 3, "D": 1 / 9}
+RATIOS = {"A": 1 / 3, "B": 1 / 3, "C": 1 / 3, "D": 1 / 9}
 TITLES = {
     "A": "A: known vertices",
     "B": "B: new drugs",
@@ -26,7 +26,7 @@ def by_method(part: pd.DataFrame, value: str) -> pd.DataFrame:
 def difference(one: pd.Series, other: pd.Series, setting: str) -> tuple[float, float]:
     """Mean of the paired difference over draws, and half its 95 % interval."""
     paired = (one - other).dropna()
-    return float(paired.mean()), half_width(paired, _RATIOS[setting])
+    return float(paired.mean()), half_width(paired, RATIOS[setting])
 
 
 def sure(one: pd.Series, other: pd.Series, setting: str) -> int:
@@ -35,13 +35,20 @@ def sure(one: pd.Series, other: pd.Series, setting: str) -> int:
     return int(np.sign(mean)) if abs(mean) > half else 0
 
 
-def tied_with_best(draws: pd.DataFrame, setting: str, sign: int = 1) -> list[str]:
-    """The best method by its mean, and those that the paired differences cannot tell from it.
+def level_with_best(table: pd.DataFrame, test_over_train: float, largest: bool) -> list[str]:
+    """The column of the best mean, and those whose 95 % interval of the difference has zero.
 
-    Largest numbers are best, or smallest where ``sign`` is -1.
+    ``table`` has a row for each draw or split. The 5 % are shared by the comparisons; of one split
+    all columns are level, since nothing tells them apart.
     """
-    best = (sign * draws.mean()).idxmax()
-    return [name for name in draws if not sure(sign * draws[best], sign * draws[name], setting)]
+    best = table.mean().idxmax() if largest else table.mean().idxmin()
+    level = 1 - 0.05 / max(1, table.shape[1] - 1)
+    apart = {name: (table[name] - table[best]).dropna() for name in table}
+    return [
+        name
+        for name, values in apart.items()
+        if len(values) < 2 or abs(values.mean()) <= half_width(values, test_over_train, level)
+    ]
 
 
 def ranks(draws: pd.DataFrame, setting: str) -> pd.DataFrame:

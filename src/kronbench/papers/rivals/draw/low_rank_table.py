@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kronbench.intervals import half_width
-from kronbench.papers.rivals.draw.ties import level_with_best
+from kronbench.papers.rivals.draw.comparisons import level_with_best
 from kronbench.runner.columns import SHOWN, Columns
 from kronbench.runner.items import Item
 
