@@ -248,8 +248,8 @@ def test_what_the_tables_were_taken_for_is_said_first(tmp_path, capsys):
 
 def test_a_model_that_is_worse_than_the_mean_is_refused_and_told(tmp_path, capsys, monkeypatch):
     tables(tmp_path, real=True)
-    scores = KronRidge.predict
-    monkeypatch.setattr(KronRidge, "predict", lambda self, X: -scores(self, X))
+    scores = KronRidge.decision_function
+    monkeypatch.setattr(KronRidge, "decision_function", lambda self, X: -scores(self, X))
     command = [*arguments(tmp_path), "--solver", "KronRidge"]
     status, _, err = run(capsys, "fit", *command, "-o", tmp_path / "m.kron")
     assert status == 2

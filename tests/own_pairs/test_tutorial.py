@@ -77,7 +77,7 @@ def test_the_commands_print_what_is_shown(folder):
     lines = [line for block in blocks("console") for line in block.splitlines()]
     commands = [line for line in lines if line.startswith("$ ")]
     of_kronbench = [line for line in commands if " kronbench " in line]
-    assert len([line for line in of_kronbench if "pairs.csv" in line or "new.csv" in line]) == 4
+    assert len([line for line in of_kronbench if "pairs.csv" in line or "new.csv" in line]) == 5
     for position, line in enumerate(lines):
         if not line.startswith("$ "):
             continue
