@@ -1,6 +1,6 @@
 """The picture in the README: ``kronbench page --scale paper``, ``python docs/first_screen.py``.
 
-The verdicts that it shows are kept in the file, which a test compares with the accepted ones.
+The accepted verdicts, which it shows, are kept in the file: a test compares them with those of now.
 """
 
 import shutil
@@ -13,7 +13,8 @@ from PIL.PngImagePlugin import PngInfo
 from kronbench.reference.verdicts import matrix, read_verdicts
 
 PICTURE = Path(__file__).parent / "page.png"
-REPORT = Path(__file__).parents[1] / "results" / "accepted-paper" / "report"
+RESULTS = Path(__file__).parents[1] / "results"
+REPORT = RESULTS / "accepted-paper" / "report"
 
 
 def counts(verdicts: Path) -> str:
@@ -33,7 +34,7 @@ def main() -> None:
     page = (REPORT / "index.html").as_uri()
     subprocess.run([browser, *options, f"--screenshot={PICTURE}", page], check=True)
     kept = PngInfo()
-    kept.add_text("verdicts", counts(REPORT / "claims.csv"))
+    kept.add_text("verdicts", counts(RESULTS / "reference" / "paper" / "verdicts.csv"))
     picture = Image.open(PICTURE).convert("RGB").quantize(64)
     picture.save(PICTURE, optimize=True, pnginfo=kept)
 
