@@ -1,6 +1,6 @@
 """The picture in the README: ``kronbench page --scale paper``, ``python docs/first_screen.py``.
 
-The accepted verdicts, which it shows, are kept in the file: a test compares them with those of now.
+The accepted verdicts, which it shows, are kept in the file; a test compares them with the latest.
 """
 
 import shutil
