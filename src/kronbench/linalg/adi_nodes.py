@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 from scipy.special import ellipk, ellipkm1
@@ -71,12 +73,12 @@ class HeldOutFactors:
     have its rank: O(n^2 p) a node for parts of p positions.
     """
 
-    def __init__(self, spectrum: Spectrum, kappa: float, parts: list[np.ndarray] | None = None):
+    def __init__(self, spectrum: Spectrum, kappa: float, parts: Sequence[np.ndarray] = ()):
         largest = spectrum.values[-1]
         self._scaled = spectrum.values / largest if largest > 0 else spectrum.values
         self._vectors = spectrum.vectors
         self._kappa, self._parts = kappa, parts
-        if parts is None:
+        if not parts:
             diagonal = spectrum.squared @ self._scaled
             self._product = self._vectors * self._scaled - diagonal[:, None] * self._vectors
         else:
@@ -88,7 +90,7 @@ class HeldOutFactors:
         """Coordinates (n, n) of the next factor, one row for each left-out i."""
         resolvent = 1.0 / (1.0 + pole * self._scaled)
         gain = np.sqrt(self._kappa * (1 + self._kappa)) / (1 + self._kappa * center)
-        if self._parts is not None:
+        if self._parts:
             return self._next_of_parts(resolvent, center, pole, gain)
         factor = np.empty_like(self._product)
         _next_factors(
@@ -99,7 +101,7 @@ class HeldOutFactors:
     def _next_of_parts(self, resolvent, center, pole, gain):
         """As ``_next_factors``, whose scalars are blocks of a part here."""
         factor = self._product * resolvent
-        for part in self._parts or ():
+        for part in self._parts:
             U = self._vectors[part]
             above, below = factor[part] @ U.T, (U * resolvent) @ U.T
             factor[part] -= np.linalg.solve(below, above.T).T @ (U * resolvent)
@@ -113,7 +115,7 @@ class HeldOutFactors:
 
     def _without_parts(self, vectors):
         """Set each row, in coordinates, to zero in the positions of its part."""
-        for part in self._parts or ():
+        for part in self._parts:
             U = self._vectors[part]
             vectors[part] -= (vectors[part] @ U.T) @ U
 

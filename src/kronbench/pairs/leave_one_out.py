@@ -116,7 +116,7 @@ def kron_both(
     cols: Spectrum,
     coordinates: np.ndarray,
     reg: float,
-    parts: Sequence[list[np.ndarray] | None] = (None, None),
+    parts: Sequence[Sequence[np.ndarray]] = ((), ()),
 ) -> np.ndarray:
     """Setting D without eigenpairs of submatrices, for ``coordinates`` U' Y V of the labels.
 
