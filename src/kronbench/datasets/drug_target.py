@@ -103,6 +103,17 @@ def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.
     return tuple({name: psd_part(S) for name, S in side.items()} for side in (rows, cols))
 
 
+def unit_kernel(similarity: np.ndarray, squared: bool = False) -> np.ndarray:
+    """The nearest positive semidefinite matrix to a similarity (m, m), or its entries' squares.
+
+    The similarity is scaled to a mean diagonal of 1.
+    """
+    from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
+
+    S = similarity / np.diag(similarity).mean()
+    return psd_part(S * S if squared else S)
+
+
 def is_positive(
     values: np.ndarray, at_least: float | None, at_most: float | None, above: float | None
 ) -> np.ndarray:

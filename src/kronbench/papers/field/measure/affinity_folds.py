@@ -8,13 +8,13 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.datasets import Dataset, PublishedFold
-from kronbench.datasets.drug_target import affinities
+from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, aupr, margin_scores
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
 from kronbench.pairs import PairData
 from kronbench.papers.field.measure.fold_leaks import Leaks
-from kronbench.papers.field.measure.inputs import published, unit_kernel
+from kronbench.papers.field.measure.inputs import published
 from kronbench.runner.columns import Columns
 from kronbench.runner.field_best import best_of, candidates
 from kronbench.runner.seeds import generator

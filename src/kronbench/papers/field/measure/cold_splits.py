@@ -7,12 +7,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.datasets import Dataset
-from kronbench.datasets.drug_target import affinities
+from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index, margin_scores, shuffle_split
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
-from kronbench.papers.field.measure.inputs import published, unit_kernel
+from kronbench.papers.field.measure.inputs import published
 from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(

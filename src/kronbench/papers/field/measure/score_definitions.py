@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.datasets import Dataset
-from kronbench.datasets.drug_target import affinities
+from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.evaluation import (
     AFFINITY_SCORES,
     affinity_scores,
@@ -15,7 +15,6 @@ from kronbench.evaluation import (
 )
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
-from kronbench.papers.field.measure.inputs import unit_kernel
 from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(

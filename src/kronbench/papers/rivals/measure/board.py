@@ -12,10 +12,9 @@ from sklearn.base import is_classifier
 from tqdm import tqdm
 
 from kronbench.datasets import Dataset
-from kronbench.datasets.drug_target import affinities
+from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, mean_of_models, roc_auc, shuffle_split
-from kronbench.linalg import psd_part
 from kronbench.pairs import PairData
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns
@@ -147,7 +146,7 @@ class _Problem:
             data["drug_similarity"],
             data["target_similarity_normalized" if normalized else "target_similarity"],
         ]
-        kernels = [psd_part(S / np.diag(S).mean()) for S in similarities]
+        kernels = [unit_kernel(S) for S in similarities]
         orders = [generator(spec["seed"], "permuted", data.name, len(K)) for K in kernels]
         orders = [rng.permutation(len(K)) for rng, K in zip(orders, kernels, strict=True)]
         permuted = [K[np.ix_(p, p)] for K, p in zip(kernels, orders, strict=True)]
