@@ -65,11 +65,8 @@ def load_statements(plan: Plan) -> Statements:
 def _add_correction(claim, protocol):
     """Folds that share training pairs are corrected as the paper's protocol says."""
     spread = claim.get("check", {}).get("spread", {})
-    if "test_over_train" in protocol:
-        if spread.get("over") == ["fold"]:
-            spread.setdefault("test_over_train", protocol["test_over_train"])
-        if "test_sets" in spread:
-            spread.setdefault("new_data", protocol["test_over_train"])
+    if "test_over_train" in protocol and spread.get("over") == ["fold"]:
+        spread.setdefault("test_over_train", protocol["test_over_train"])
 
 
 def _each(entry: Mapping, where: str) -> Iterator[dict]:
@@ -146,8 +143,7 @@ def _check_check(place, claim, columns):
     except TypeError as error:
         raise InputError(f"{place} gives the check '{kind}' other arguments: {error}") from None
     _check_query(place, where)
-    spread = arguments.get("spread", {})
-    for column in (*spread.get("over", ()), *spread.get("test_sets", ())):
+    for column in arguments.get("spread", {}).get("over", ()):
         if column not in columns.repeats:
             raise InputError(
                 f"{place} takes the spread over '{column}', which tells no repeats apart; "

@@ -212,18 +212,12 @@ def _checked(claim, frame, scale, other_data, waiting):
     remarks = _on_edge(deciding)
     if claim.get("timing") and disturbed(read):
         remarks += _whatever_the_load(claim["check"]["kind"], rows, arguments, found, waiting)
-    if beyond := _for_new_data(arguments.get("spread", {})):
+    spread = arguments.get("spread", {})
+    if "new_data" in spread:
+        beyond = {"over": spread["over"], "test_over_train": spread["new_data"]}
         new = check(rows, **arguments | {"spread": beyond})
         remarks += f"; for new data {new.verdict}: {new.measured}"
     return dataclasses.replace(found, measured=found.measured + remarks)
-
-
-def _for_new_data(spread):
-    """The spread over the test sets of draws, corrected for the points that these share."""
-    if "new_data" not in spread:
-        return None
-    sets = [*spread["over"], *spread.get("test_sets", ())]
-    return {"over": sets, "test_over_train": spread["new_data"]}
 
 
 # Checks on which longer or shorter times act in one direction.
