@@ -251,7 +251,9 @@ def _worth(entry, X, y, train, test, seed):
     found = []
     for point in _points({name: grid[name] for name in grid if name != along}):
         model = _made(entry, dict(zip(grid, point, strict=False)), seed)
-        if along:
+        if along and hasattr(model, "decision_path"):
+            found += list(model.fit(X[train], y[train]).decision_path(X[test], grid[along]).T)
+        elif along:
             path = model.path(X[train], y[train], grid[along], X[test])
             found += list(path if isinstance(path, np.ndarray) else path.final_test_scores(0.0))
         else:
