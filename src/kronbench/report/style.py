@@ -58,7 +58,6 @@ _NAMES = {
     "ipc-d": "IPC titles, section D",
     "lshtc": "LSHTC",
     "lshtc-small": "LSHTC, small",
-    "metz-2022": "Metz",
     "uscode": "United States Code",
     "wipo-d-lsa": "WIPO-alpha, section D",
 } | {name: name.upper() for name in ("e", "gpcr", "ic", "nr")}

@@ -84,7 +84,7 @@ def _coinciding(panel, curves):
         if (name, "primal") in curves
         and coinciding(panel, {form: curves[name, form] for form in LOOKS})
     ]
-    said = {"equal": "; ".join(spans), "both forms equal": ", ".join(alike)}
+    said = {"coincide": "; ".join(spans), "both forms coincide": ", ".join(alike)}
     return "; ".join(f"{what}: {where}" for what, where in said.items() if where)
 
 

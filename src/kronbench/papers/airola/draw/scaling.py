@@ -83,8 +83,8 @@ def _curves(panel, frame, task, value, colours, markers, title):
     panel.set_xlabel("training pairs n")
     panel.set_title(title, pad=14)
     groups = [dict.fromkeys(method for method, _ in group) for group in coinciding(panel, drawn)]
-    if said := "; ".join(" = ".join(group) for group in groups if len(group) > 1):
-        _remark(panel, f"equal: {said}")
+    if said := "; ".join(" and ".join(group) for group in groups if len(group) > 1):
+        _remark(panel, f"coincide: {said}")
 
 
 def _remark(panel, text):
