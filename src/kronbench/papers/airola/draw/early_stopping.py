@@ -37,9 +37,9 @@ def draw(frame, item):
     for name in forms if len(forms) > 1 else []:
         last.plot([], [], color="0.3", ls=LOOKS[name], lw=1.2, label=name)
     if (n_folds := frame["fold"].nunique()) > 1:
-        label = f"lowest to highest of {n_folds} folds"
+        label = f"range of {n_folds} folds"
         last.plot([], [], "|", color="0.3", ms=10, mew=2.2, label=label)
-    shared_legend(figure, axes, loc="outside lower center", ncols=7)
+    shared_legend(figure, axes, loc="outside lower center", ncols=7, columnspacing=1.5)
     return figure
 
 

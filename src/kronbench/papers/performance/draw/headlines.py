@@ -164,6 +164,7 @@ def _panel(panel, rows, kind):
         panel.set_xlim(0, 1.05 * values.max(axis=None))
     panel.set_yticks(places, [_named(row) for row in rows.to_dict("records")])
     for label, source in zip(panel.get_yticklabels(), rows["source"], strict=True):
+        label.set_linespacing(1)
         if source == "surrogate":
             label.set_color(ALARM)
     panel.tick_params(axis="y", labelsize=6.5)
@@ -192,4 +193,4 @@ def _named(row):
     name = row["headline"].replace(f", {row['dataset']},", f", {name_of(row['dataset'])},")
     name = f"{name} ({doubts(row)})" if doubts(row) else name
     texts = filter(None, [name, row["our best differs"]])
-    return "\n".join(textwrap.fill(text, 44) for text in texts)
+    return "\n".join(textwrap.fill(text, 48) for text in texts)

@@ -1,7 +1,7 @@
 """Seconds and rate of the product against the number of pairs, with the machine's own rate."""
 
 from kronbench.report.estimates import disturbed
-from kronbench.report.style import new_figure, shared_legend
+from kronbench.report.style import log_ticks, new_figure, shared_legend
 
 
 def draw(frame, item):
@@ -30,7 +30,9 @@ def draw(frame, item):
         (rates, "Rate, by the operations of Algorithm 1", "GFlop/s"),
     ):
         panel.set(title=title, xlabel="pairs n", ylabel=unit)
+        log_ticks(panel.xaxis)
+        log_ticks(panel.yaxis)
     remark = ",\npartly busy machine" if disturbed(chosen) else ""
     title = f"{dtype}, {threads} threads{remark}"
-    shared_legend(figure, axes, loc="outside right center", title=title)
+    shared_legend(figure, axes, loc="outside right center", title=title, alignment="left")
     return figure

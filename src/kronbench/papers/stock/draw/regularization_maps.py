@@ -46,7 +46,9 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     for panel in axes[:, 0]:
         panel.set_ylabel(r"$\log_{10}\lambda_t$ (drugs)")
     ticks = MultipleLocator(0.1)
-    figure.colorbar(contours, ax=axes, aspect=40, ticks=ticks, label="leave-one-out AUC")
+    figure.colorbar(
+        contours, ax=axes, aspect=10 * len(datasets), ticks=ticks, label="leave-one-out AUC"
+    )
     handles = [
         Line2D([], [], **_CROSS, label="largest AUC (first number above)"),
         Line2D([], [], color="black", lw=1, label=f"AUC {NEAR:g} below it"),

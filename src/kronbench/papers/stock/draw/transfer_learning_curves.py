@@ -27,9 +27,9 @@ LOOKS = {
     },
 }
 GROUPS = {
-    "Target data increased": ("independent-task", "almost zero-shot", "full zero-shot"),
-    "Target and auxiliary data\nincreased": ("independent-task", "multi-task"),
-    "Auxiliary data increased": ("zero-shot",),
+    "Target data\nincreased": ("independent-task", "almost zero-shot", "full zero-shot"),
+    "Target and auxiliary\ndata increased": ("independent-task", "multi-task"),
+    "Auxiliary data\nincreased": ("zero-shot",),
 }
 TITLES = {"e": "(a) Enzymes (E)", "davis": "(b) Drug-target affinities (Davis)"}
 BESIDE = "1 and 0"
@@ -50,15 +50,16 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         title = TITLES[dataset] + (", ours with labels 1 and 0" if labels == BESIDE else "")
         count = part["repetition"].nunique()
         title += f": weights chosen by {criterion}; {count} repetition{'s' if count > 1 else ''}"
-        panels[0].set(title=title, ylabel=part["measure"].iloc[0])
+        panels[1].set_title(title, loc="center")  # it is wider than one panel
+        panels[0].set_ylabel(part["measure"].iloc[0])
     for dataset in frame["dataset"].unique():
         own = axes[[key[0] == dataset for key, _ in rows]]
         limits = np.array([panel.get_ylim() for panel in own.flat])
         for panel in own.flat:
             panel.set_ylim(limits[:, 0].min(), limits[:, 1].max())
     for column, title in zip(axes.T, GROUPS, strict=True):
-        above = {"xytext": (0, 22), "textcoords": "offset points", "weight": "bold"}
-        column[0].annotate(title, (0, 1), xycoords="axes fraction", **above)
+        above = {"xytext": (0, 22), "textcoords": "offset points", "ha": "center"}
+        column[0].annotate(title, (0.5, 1), xycoords="axes fraction", weight="bold", **above)
         column[-1].set_xlabel("training proteins")
         shared_legend(column[-1], column, loc="upper left", bbox_to_anchor=(-0.1, -0.42))
     signs = [Line2D([], [], color="0.3", **look) for look in SIGNS]
