@@ -1,5 +1,7 @@
 """Training seconds, prediction seconds and AUC against the number of training pairs."""
 
+import itertools
+
 import numpy as np
 from matplotlib.lines import Line2D
 
@@ -7,8 +9,7 @@ from kronbench.report.estimates import disturbed, span
 from kronbench.report.printed import read_printed
 from kronbench.report.style import SMALL, coinciding, new_figure
 
-# By weight; looks of curves that lie on each other show in the legend alone.
-MARKERS = ".s^vDp"
+MARKERS = ".s^vDp"  # of the weights, from the smallest
 _REMARKS = {
     "*": {"ms": 8, "mfc": "none", "label": "the paper's text"},
     "x": {"ms": 6, "label": "ended by the time cap"},
@@ -27,7 +28,7 @@ def draw(frame, item):
     training, prediction, auc = axes[0]
     printed = read_printed(item)
     colours = {method: f"C{place}" for place, method in enumerate(frame["method"].unique())}
-    markers = dict(zip(sorted(frame["reg"].unique()), MARKERS, strict=False))
+    markers = dict(zip(sorted(frame["reg"].unique()), itertools.cycle(MARKERS), strict=False))
     optimum = item.drawing_options.get("optimum_auc")
     count, unit = frame["fold"].nunique(), "fold" if optimum is None else "board"
     title = f"Test AUC ({count} {unit}{'s' if count > 1 else ''})"

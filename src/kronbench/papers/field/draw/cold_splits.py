@@ -8,12 +8,7 @@ from matplotlib.ticker import MaxNLocator
 from kronbench.report.style import new_figure, shared_legend
 from kronbench.runner.items import Item
 
-TITLES = {
-    "A": "A: known vertices",
-    "B": "B: new drugs",
-    "C": "C: new targets",
-    "D": "D: both new",
-}
+NEW = {"A": "known vertices", "B": "new drugs", "C": "new targets", "D": "both new"}
 _SCORES = {"ci": "concordance index", "mse": "mean squared error"}
 
 
@@ -28,7 +23,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             _histograms(panel, part, score)
             panel.set_xlabel(label)
             panel.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-        axes[0, column].set_title(TITLES[setting])
+        axes[0, column].set_title(f"{setting}: {NEW[setting]}")
     for panel in axes[:, 0]:
         panel.set_ylabel("random splits")
     shared_legend(figure, axes, loc="outside lower center", ncols=4)

@@ -16,28 +16,19 @@ from kronbench.report.style import new_figure, rests_on
 from kronbench.runner.items import Item
 
 KERNELS = "C0"
-COLOURS = {
-    "LightGBM": "C4",
-    "ExtraTrees": "C4",
-    "KronRidge and LightGBM": "C2",
-    "margins": "0.55",
-    "permuted kernels": "0.55",
-    "factors": "0.55",
-    "PairKNN": "0.3",
-    "PairSGD": "0.3",
-}  # all others are kernel methods
-_KINDS = {
-    "kernel methods": KERNELS,
-    "trees": "C4",
-    "KronRidge and LightGBM": "C2",
-    "neighbours, linear model": "0.3",
-    "margins and controls": "0.55",
+_KINDS = {  # their colours and methods
+    "kernel methods": (KERNELS, ()),  # all others
+    "trees": ("C4", ("LightGBM", "ExtraTrees")),
+    "KronRidge and LightGBM": ("C2", ("KronRidge and LightGBM",)),
+    "neighbours, linear model": ("0.3", ("PairKNN", "PairSGD")),
+    "margins and controls": ("0.55", ("margins", "permuted kernels", "factors")),
 }
+COLOURS = {method: colour for colour, methods in _KINDS.values() for method in methods}
 
 
 def legend(figure: Figure, filled: str) -> None:
     """The kinds of methods by their colours, and what a ``filled`` point is."""
-    looks = [{"color": colour, "label": kind} for kind, colour in _KINDS.items()]
+    looks = [{"color": colour, "label": kind} for kind, (colour, _) in _KINDS.items()]
     looks += [{"color": "black", "label": filled}]
     looks += [{"color": "black", "mfc": "white", "label": "any other"}]
     handles = [Line2D([], [], marker="o", ms=4, ls="", **look) for look in looks]
