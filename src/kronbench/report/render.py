@@ -80,7 +80,7 @@ def render(item: Item) -> None:
             with matplotlib.rc_context(STYLE):
                 figure = drawing.draw(numbers, item)
                 marked = getattr(drawing, "MARKS_SURROGATES", False)
-                stamp(figure, surrogates, others, across=not marked, elsewhere=elsewhere)
+                stamp(figure, surrogates, others, across=not marked)
                 # Fixed dates make pictures of equal numbers equal files.
                 for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
                     figure.savefig(new[suffix], metadata=metadata)

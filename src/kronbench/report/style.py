@@ -16,7 +16,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 STYLE = {
     "font.size": 8,
-    "axes.titlesize": 9,
+    "axes.titlesize": 8,
+    "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -24,6 +25,8 @@ STYLE = {
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.2,
     "legend.frameon": False,
+    "legend.fontsize": 7.5,
+    "figure.constrained_layout.w_pad": 0.06,
     "figure.dpi": 100,
     "savefig.dpi": 160,
     "svg.hashsalt": "kronbench",
@@ -34,7 +37,7 @@ STYLE = {
     ),
 }
 ALARM = "#B00020"
-_LOUD, _QUIET = {"size": 9, "weight": "bold"}, {"size": 6}  # letters of a stamp
+_LOUD = {"size": 8, "weight": "bold"}  # letters of a stamp
 _MARGIN = 0.1  # inches that stay free on both sides of it
 _LINE = 1.2  # height of a line, in sizes of its letters
 _ACROSS = {
@@ -48,6 +51,21 @@ _ACROSS = {
 }
 # Pairs by what a round does with them.
 ROLES = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
+SMALL = {"fontsize": 6.5, "color": "0.3"}  # a remark in a picture
+# Data sets by the names that papers give them; others keep their own.
+_NAMES = {
+    "davis": "Davis",
+    "ipc-d": "IPC titles, section D",
+    "lshtc": "LSHTC",
+    "lshtc-small": "LSHTC, small",
+    "uscode": "United States Code",
+    "wipo-d-lsa": "WIPO-alpha, section D",
+} | {name: name.upper() for name in ("e", "gpcr", "ic", "nr")}
+
+
+def name_of(dataset: str) -> str:
+    """What pictures call a data set."""
+    return _NAMES.get(dataset, dataset)
 
 
 def new_figure(
@@ -58,13 +76,16 @@ def new_figure(
     return figure, figure.subplots(n_rows, n_cols, squeeze=False, **options)
 
 
-def shared_legend(figure: Figure, axes: np.ndarray, **options: Any) -> None:
-    """One legend for the curves of all axes, each label once, in the order of their first use."""
+def shared_legend(host: Figure | Axes, axes: np.ndarray, **options: Any) -> None:
+    """One legend for the curves of all axes, each label once, in the order of their first use.
+
+    It stands in ``host``, the figure or one of the axes.
+    """
     handles = {}
     for panel in axes.flat:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles, **options)
+    host.legend(handles.values(), handles, **options)
 
 
 def log_ticks(axis: Axis) -> None:
@@ -113,28 +134,22 @@ def rests_on(panel: Axes, dataset: str) -> None:
 
 
 def stamp(
-    figure: Figure,
-    surrogates: Sequence[str],
-    others: Sequence[str] = (),
-    across: bool = True,
-    elsewhere: Sequence[str] = (),
+    figure: Figure, surrogates: Sequence[str], others: Sequence[str] = (), across: bool = True
 ) -> None:
-    """Write above the picture what data it rests on, and below it ``elsewhere``, where from.
+    """Write above the picture what data it rests on; the figure grows by the lines.
 
-    The figure grows by the lines. ``others`` are sentences on other data than the paper's.
-    Surrogates are written ``across`` the picture too, or across their own panels where
-    ``rests_on`` has said which these are.
+    ``others`` are sentences on other data than the paper's. Surrogates are written ``across`` the
+    picture too, or across their own panels where ``rests_on`` has said which these are.
     """
     alarms = [f"SURROGATE DATA ({', '.join(surrogates)})"] if surrogates else []
     alarms += [f"Other data than the paper's: {text}" for text in others]
-    loud = _wrapped(alarms, figure, _LOUD["size"])
-    quiet = _wrapped(elsewhere, figure, _QUIET["size"])
-    points = len(loud) * _LOUD["size"] + len(quiet) * _QUIET["size"]
-    figure.set_figheight(figure.get_figheight() + points * _LINE / 72)
-    if loud:
-        figure.suptitle("\n".join(loud), color=ALARM, **_LOUD)
-    if quiet:
-        figure.supxlabel("\n".join(quiet), color="#555555", **_QUIET)
+    if alarms:
+        # a bold letter takes 0.7 of its size
+        width = int((figure.get_figwidth() - 2 * _MARGIN) * 72 / (0.7 * _LOUD["size"]))
+        lines = [line for text in alarms for line in textwrap.wrap(text, width)]
+        height = len(lines) * _LOUD["size"] * _LINE / 72
+        figure.set_figheight(figure.get_figheight() + height)
+        figure.suptitle("\n".join(lines), color=ALARM, **_LOUD)
     if not (surrogates and across):
         return
     known = [panel for panel in figure.axes if panel.get_gid()]
@@ -145,9 +160,3 @@ def stamp(
             panel.text(0.5, 0.5, fontsize=26, **place, **_ACROSS)
     if not known:
         figure.text(0.5, 0.5, fontsize=54, **_ACROSS)
-
-
-def _wrapped(texts, figure, size):
-    """The lines of texts, none wider than the figure: a bold letter takes 0.7 of its size."""
-    width = int((figure.get_figwidth() - 2 * _MARGIN) * 72 / (0.7 * size))
-    return [line for text in texts for line in textwrap.wrap(text, width)]

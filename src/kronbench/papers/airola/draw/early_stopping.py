@@ -3,7 +3,7 @@
 import numpy as np
 
 from kronbench.report.printed import read_printed
-from kronbench.report.style import coinciding, log_ticks, new_figure, shared_legend
+from kronbench.report.style import SMALL, coinciding, log_ticks, new_figure, shared_legend
 
 LOOKS = {"dual": "-", "primal": "--"}
 
@@ -20,19 +20,15 @@ def draw(frame, item):
     datasets = [name for name in item.datasets if name in set(frame["dataset"])]
     methods = list(frame["method"].unique())
     regs = sorted(set(frame["reg"]) & set(item.drawing_options["regs"]))
-    # with one method the titles have room above the line that says which curves coincide
-    width, pad = (7.2, 6) if len(methods) == 1 else (9.6, 14)
-    figure, axes = new_figure(len(datasets), 2 * len(methods), width=width, height=1.75)
+    pad = 6 if len(methods) == 1 else 13  # narrow titles stand above the remark on curves
+    figure, axes = new_figure(len(datasets), 2 * len(methods), height=1.65)
     for row, dataset in enumerate(datasets):
         for column, method in enumerate(methods):
             part = frame[(frame["dataset"] == dataset) & (frame["method"] == method)]
             pair = axes[row, 2 * column : 2 * column + 2]
             _draw_pair(pair, part, regs)
-            n_folds = part["fold"].nunique()
-            folds = f"{n_folds} folds" if n_folds > 1 else "1 fold"
-            title = ", ".join(filter(None, [method, dataset, folds]))
             for panel in pair:
-                panel.set_title(title, fontsize=8, loc="left", pad=pad)
+                panel.set_title(", ".join(filter(None, [method, dataset])), pad=pad)
                 if row == len(datasets) - 1:
                     panel.set_xlabel(_steps(item.parameters, method))
             _star(pair[1], item, dataset)
@@ -40,9 +36,10 @@ def draw(frame, item):
     last = axes[-1, -1]
     for name in forms if len(forms) > 1 else []:
         last.plot([], [], color="0.3", ls=LOOKS[name], lw=1.2, label=name)
-    if frame["fold"].nunique() > 1:
-        last.plot([], [], "|", color="0.3", ms=10, mew=2.2, label="lowest to\nhighest fold")
-    shared_legend(figure, axes, loc="outside right center")
+    if (n_folds := frame["fold"].nunique()) > 1:
+        label = f"range of {n_folds} folds"
+        last.plot([], [], "|", color="0.3", ms=10, mew=2.2, label=label)
+    shared_legend(figure, axes, loc="outside lower center", ncols=7, columnspacing=1.5)
     return figure
 
 
@@ -72,24 +69,23 @@ def _draw_pair(pair, part, regs):
             panel.set_yscale("log")
             log_ticks(panel.yaxis)
         if text := _coinciding(panel, curves):
-            look = {"ha": "right", "fontsize": 6, "color": "0.3"}
-            panel.annotate(f"coincide: {text}", (1, 1.03), xycoords="axes fraction", **look)
+            panel.annotate(text, (1, 1.03), xycoords="axes fraction", ha="right", **SMALL)
 
 
 def _coinciding(panel, curves):
-    """Which weights have the same curve, or of which weights both forms have."""
+    """Which weights have the same curve, and of which weights both forms have."""
     names = list(dict.fromkeys(name for name, _ in curves))
-    if {form for _, form in curves} == {"dual"}:
-        groups = coinciding(panel, {name: curves[name, "dual"] for name in names})
-        joints = [" to " if len(group) > 2 else ", " for group in groups]
-        spans = zip(groups, joints, strict=True)
-        return "; ".join(f"${group[0]}${joint}${group[-1]}$" for group, joint in spans)
+    groups = coinciding(panel, {name: curves[name, "dual"] for name in names})
+    joints = [" to " if len(group) > 2 else ", " for group in groups]
+    spans = [f"${g[0]}${joint}${g[-1]}$" for g, joint in zip(groups, joints, strict=True)]
     alike = [
         f"${name}$"
         for name in names
-        if coinciding(panel, {form: curves[name, form] for form in ("dual", "primal")})
+        if (name, "primal") in curves
+        and coinciding(panel, {form: curves[name, form] for form in LOOKS})
     ]
-    return f"both forms: {', '.join(alike)}" if alike else ""
+    said = {"coincide": "; ".join(spans), "both forms coincide": ", ".join(alike)}
+    return "; ".join(f"{what}: {where}" for what, where in said.items() if where)
 
 
 def _steps(parameters, method):
@@ -102,4 +98,4 @@ def _star(panel, item, dataset):
     if place := item.drawing_options.get("printed_at"):
         printed = read_printed(item).set_index("method").loc[place["method"], dataset]
         look = {"ms": 10, "mfc": "white", "mec": "black", "mew": 0.9, "ls": "", "zorder": 5}
-        panel.plot(place["iteration"], printed, "*", label="printed in\ntable 6", **look)
+        panel.plot(place["iteration"], printed, "*", label="printed in table 6", **look)

@@ -4,6 +4,8 @@ from matplotlib.patches import Rectangle
 
 from kronbench.report.style import ROLES, new_figure
 
+_NAMES = {"train": "training", "test": "test", "unused": "not used"}
+
 
 def draw(frame, item):
     """One round: the test block, its four training blocks, and the four that stay unused.
@@ -21,7 +23,7 @@ def draw(frame, item):
         look = {"fc": ROLES[role], "alpha": 0.45, "ec": "white", "lw": 2}
         axes.add_patch(Rectangle(corner, width, height, **look))
         positive = (block["label"] > 0).sum()
-        text = f"{role}\n{len(block)} pairs\n{positive} positive"
+        text = f"{_NAMES[role]}\n{len(block)} pairs\n{positive} positive"
         middle = corner[0] + width / 2, corner[1] + height / 2
         axes.text(*middle, text, ha="center", va="center", fontsize=7)
     axes.set_xlim(0, right.max() + 1)

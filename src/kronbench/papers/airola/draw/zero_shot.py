@@ -26,7 +26,7 @@ def draw(frame, item):
     labels = {
         "train": "training pair",
         "test": "test pair:\nboth vertices new",
-        "unused": "unused: one\nvertex new",
+        "unused": "not used:\none vertex new",
     }
     handles = [
         Line2D([], [], ls="", marker="o", ms=3, color=ROLES[role], label=label)

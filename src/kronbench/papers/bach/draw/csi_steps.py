@@ -22,12 +22,15 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     timed = frame[~frame["step"].isin(_OTHER_ROWS)]
     largest = timed[timed["n"] == timed["n"].max()].set_index("step")
     steps = largest[~largest.index.isin(_WHOLES)]
-    axes[0, 0].barh(steps.index, steps["seconds"], color="C0")
+    bars = [axes[0, 0].barh(steps.index, steps["seconds"], color="C0", alpha=0.6)]
     for (step, name), color in zip(_WHOLES.items(), ("C0", "C1"), strict=True):
-        axes[0, 0].barh(f"{name}, whole", largest.loc[step, "seconds"], color=color)
+        bars.append(axes[0, 0].barh(f"{name}, in all", largest.loc[step, "seconds"], color=color))
+    for bar in bars:
+        axes[0, 0].bar_label(bar, fmt="{:.3g}", padding=2, fontsize=7)
+    axes[0, 0].margins(x=0.12)
     axes[0, 0].invert_yaxis()
     axes[0, 0].set_xlabel("seconds")
-    axes[0, 0].set_title(f"n = {largest['n'].iloc[0]:,.0f}, rank {largest['rank'].iloc[0]:.0f}")
+    axes[0, 0].set_title(f"Steps at n = {largest['n'].iloc[0]:,.0f}")
     for (step, name), marker in zip(_WHOLES.items(), "os", strict=True):
         whole = timed[timed["step"] == step].sort_values("n")
         power = exponent(whole["n"], whole["seconds"])
@@ -36,7 +39,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         low, high = whole["seconds_low"], whole["seconds_high"]
         axes[0, 1].vlines(whole["n"], low, high, lw=0.8, color=line.get_color())
     remark = ", busy machine" if disturbed(timed) else ""
-    axes[0, 1].set_title(f"the whole{remark}")
+    axes[0, 1].set_title(f"In all, rank {largest['rank'].iloc[0]:.0f}{remark}")
     axes[0, 1].xaxis.set_minor_formatter(NullFormatter())  # small ranges: labels would overlap
     axes[0, 1].set_xlabel("points n")
     axes[0, 1].set_ylabel("seconds")

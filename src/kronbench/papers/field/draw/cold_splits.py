@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from kronbench.report.style import new_figure, shared_legend
 from kronbench.runner.items import Item
@@ -14,18 +15,17 @@ _SCORES = {"ci": "concordance index", "mse": "mean squared error"}
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """A column of panels for each setting: histograms of CI above, of the squared error below."""
     settings = list(frame["setting"].unique())
-    figure, axes = new_figure(2, len(settings), width=8.4, height=1.9)
+    figure, axes = new_figure(2, len(settings), height=1.75)
     for column, setting in enumerate(settings):
         part = frame[frame["setting"] == setting]
         for row, (score, label) in enumerate(_SCORES.items()):
             panel = axes[row, column]
             _histograms(panel, part, score)
             panel.set_xlabel(label)
-            panel.set_yticks([])
-            panel.grid(False)
+            panel.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes[0, column].set_title(f"{setting}: {NEW[setting]}")
-    axes[0, 0].set_ylabel("splits")
-    axes[1, 0].set_ylabel("splits")
+    for panel in axes[:, 0]:
+        panel.set_ylabel("random splits")
     shared_legend(figure, axes, loc="outside lower center", ncols=4)
     return figure
 
@@ -35,7 +35,7 @@ def _histograms(panel, part, score):
     floor = f"floor_{score}"
     both = np.concatenate([random[score], random[floor], published[score], published[floor]])
     bins = np.linspace(both.min(), both.max(), 41)
-    for column, colour, label in ((score, "C0", "KronRidge"), (floor, "0.6", "effects alone")):
+    for column, colour, label in ((score, "C0", "KronRidge"), (floor, "0.6", "margins")):
         name = f"{label}, random splits"
         panel.hist(random[column], bins, color=colour, alpha=0.65, label=name)
         for value in published[column]:

@@ -1,17 +1,26 @@
 """The papers' headlines on speed and memory: theirs, ours by their method, ours by our best."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 
 from kronbench.papers.stock.draw.leave_one_out_table import seconds_of
 from kronbench.report.estimates import disturbed, doubts, exponent
 from kronbench.report.numbers import format_number
-from kronbench.report.style import ALARM, new_figure, shared_legend
+from kronbench.report.style import ALARM, name_of, new_figure, shared_legend
 from kronbench.runner.columns import SHOWN, Columns
 
 MARKS_SURROGATES = True  # at their lines
 PRINTED, THEIR_WAY, OUR_WAY = "printed", "by the paper's method", "by our best"
 _BLAS_TIME, _BLAS_TIMES = "seconds at the BLAS rate", "seconds over these"
+# Of the columns at the right: ratios of two times.
+_HEADS = (
+    "printed /\ntheir way",
+    "printed /\nour best",
+    "their way /\nour best",
+    "our best /\nBLAS",
+)
 # What is compared, and the name of its axis.
 QUANTITIES = {
     "seconds": "seconds",
@@ -118,9 +127,9 @@ def draw(numbers, item):
     """A panel for each quantity, a line for each headline."""
     parts = {kind: numbers[numbers["quantity"] == kind] for kind in QUANTITIES}
     parts = {kind: rows.reset_index(drop=True) for kind, rows in parts.items() if len(rows)}
-    heights = [len(rows) + 1.5 for rows in parts.values()]
-    height = (0.6 + 0.34 * sum(heights)) / len(parts)
-    figure, axes = new_figure(len(parts), 1, width=9.2, height=height, height_ratios=heights)
+    heights = [len(rows) + 1.7 for rows in parts.values()]
+    height = (0.6 + 0.36 * sum(heights)) / len(parts)
+    figure, axes = new_figure(len(parts), 1, height=height, height_ratios=heights)
     for panel, (kind, rows) in zip(axes[:, 0], parts.items(), strict=True):
         _panel(panel, rows, kind)
     shared_legend(figure, axes, loc="outside lower center", ncols=4)
@@ -134,8 +143,8 @@ def _panel(panel, rows, kind):
     panel.hlines(places, values.min(axis=1), values.max(axis=1), color="0.8", lw=1, zorder=1)
     looks = (
         {"marker": "D", "color": "0.45", "label": "printed"},
-        {"marker": "o", "mfc": "white", "color": "C0", "label": "ours, their way"},
-        {"marker": "o", "color": "C0", "label": "ours, our best"},
+        {"marker": "o", "mfc": "white", "color": "C0", "label": "their way, here"},
+        {"marker": "o", "color": "C0", "label": "our best"},
     )
     for column, look in zip(columns, looks, strict=True):
         panel.plot(rows[column], places, ls="", ms=5, zorder=3, **look)
@@ -143,37 +152,37 @@ def _panel(panel, rows, kind):
         panel.set_xscale("log")
         if _BLAS_TIME in rows:
             look = {"marker": "|", "ms": 9, "mew": 1.5, "color": "C4", "ls": ""}
-            panel.plot(rows[_BLAS_TIME], places, label="BLAS time of Algorithm 1", **look)
-        beside = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        for place, row in zip(places, rows.to_dict("records"), strict=True):
-            panel.annotate(
-                _told(row), (1, place), xytext=(4, 0), va="center", fontsize=7,
-                annotation_clip=False, **beside,
-            )  # fmt: skip
+            panel.plot(rows[_BLAS_TIME], places, label="BLAS time", **look)
+        for place, row in zip([len(rows), *places], [None, *rows.to_dict("records")], strict=True):
+            for column, text in enumerate(_HEADS if row is None else _ratios(row)):
+                panel.annotate(
+                    text, (1, place), (26 + 38 * column, 0), va="center", ha="center",
+                    xycoords=("axes fraction", "data"), textcoords="offset points",
+                    annotation_clip=False, fontsize=6.5,
+                )  # fmt: skip
     else:
         panel.set_xlim(0, 1.05 * values.max(axis=None))
     panel.set_yticks(places, [_named(row) for row in rows.to_dict("records")])
     for label, source in zip(panel.get_yticklabels(), rows["source"], strict=True):
+        label.set_linespacing(1)
         if source == "surrogate":
             label.set_color(ALARM)
+    panel.tick_params(axis="y", labelsize=6.5)
     panel.set_ylim(-0.7, len(rows) - 0.3)
     panel.set_xlabel(QUANTITIES[kind])
 
 
-def _told(row):
-    """How many times faster than printed, their way and our best, and how many BLAS times."""
-    told = []
-    faster = [row[f"{way}times faster than printed"] for way in ("the paper's method, ", "")]
-    faster = [_two_digits(times) for times in faster if np.isfinite(times)]
-    over_theirs, blas = row["times faster than the paper's method"], row.get(_BLAS_TIMES, np.nan)
-    if faster:
-        bound = "> " if row["printed is a bound"] else ""
-        told.append(f"{bound}{' and '.join(faster)} times faster")
-    elif np.isfinite(over_theirs):
-        told.append(f"{_two_digits(over_theirs)} times faster than their way")
-    if np.isfinite(blas):
-        told.append(f"{_two_digits(blas)} BLAS times")
-    return "; ".join(told)
+def _ratios(row):
+    """The entries below the heads, a dash where one of the two numbers is missing."""
+    ratios = [
+        *(row[f"{way}times faster than printed"] for way in ("the paper's method, ", "")),
+        row["times faster than the paper's method"],
+        row.get(_BLAS_TIMES, np.nan),
+    ]
+    texts = [_two_digits(ratio) if np.isfinite(ratio) else "-" for ratio in ratios]
+    if row["printed is a bound"]:
+        texts[:2] = [f"> {text}" if text != "-" else text for text in texts[:2]]
+    return texts
 
 
 def _two_digits(value):
@@ -181,5 +190,7 @@ def _two_digits(value):
 
 
 def _named(row):
-    name = f"{row['headline']} ({doubts(row)})" if doubts(row) else row["headline"]
-    return f"{name}\n{row['our best differs']}" if row["our best differs"] else name
+    name = row["headline"].replace(f", {row['dataset']},", f", {name_of(row['dataset'])},")
+    name = f"{name} ({doubts(row)})" if doubts(row) else name
+    texts = filter(None, [name, row["our best differs"]])
+    return "\n".join(textwrap.fill(text, 48) for text in texts)

@@ -1,7 +1,7 @@
 """Seconds and rate of the product against the number of pairs, with the machine's own rate."""
 
 from kronbench.report.estimates import disturbed
-from kronbench.report.style import new_figure, shared_legend
+from kronbench.report.style import log_ticks, new_figure, shared_legend
 
 
 def draw(frame, item):
@@ -11,13 +11,12 @@ def draw(frame, item):
     """
     threads, dtype = frame["threads"].max(), frame["dtype"].iloc[0]
     chosen = frame[(frame["threads"] == threads) & (frame["dtype"] == dtype)]
-    figure, axes = new_figure(1, 2, width=7.4, height=2.8)
+    figure, axes = new_figure(1, 2, height=2.8)
     seconds, rates = axes[0]
     for method, curve in chosen.groupby("method", sort=False):
         if method == "matrix product":
             look = {"color": "black", "lw": 0.8, "ls": "--"}
-            label = f"BLAS, order {curve['m'].iloc[0]}"
-            rates.axhline(curve["gflops"].iloc[0], label=label, **look)
+            rates.axhline(curve["gflops"].iloc[0], label="matrix product (BLAS)", **look)
             continue
         n, rate, middle = curve["n"], curve["gflops"], curve["seconds"]
         low, high = curve["seconds_low"], curve["seconds_high"]
@@ -26,11 +25,14 @@ def draw(frame, item):
         seconds.vlines(n, low, high, **look)
         rates.loglog(n, rate, "o-", ms=3, label=method)
         rates.vlines(n, rate * middle / high, rate * middle / low, **look)
-    seconds.set_ylabel("seconds a product")
-    rates.set_ylabel("GFlop/s (operations of Algorithm 1)")
-    remark = ", some of it on a busy machine" if disturbed(chosen) else ""
-    for panel in axes[0]:
-        panel.set_xlabel("pairs n")
-        panel.set_title(f"{dtype}, {threads} threads{remark}", fontsize=8)
-    shared_legend(figure, axes, loc="outside right center")
+    for panel, title, unit in (
+        (seconds, "Seconds of a product", "seconds"),
+        (rates, "Rate, by the operations of Algorithm 1", "GFlop/s"),
+    ):
+        panel.set(title=title, xlabel="pairs n", ylabel=unit)
+        log_ticks(panel.xaxis)
+        log_ticks(panel.yaxis)
+    remark = ",\npartly busy machine" if disturbed(chosen) else ""
+    title = f"{dtype}, {threads} threads{remark}"
+    shared_legend(figure, axes, loc="outside right center", title=title, alignment="left")
     return figure

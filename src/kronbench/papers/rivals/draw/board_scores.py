@@ -2,6 +2,7 @@
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw.comparisons import (
@@ -14,16 +15,24 @@ from kronbench.papers.rivals.draw.comparisons import (
 from kronbench.report.style import new_figure, rests_on
 from kronbench.runner.items import Item
 
-COLOURS = {
-    "LightGBM": "C4",
-    "ExtraTrees": "C4",
-    "KronRidge and LightGBM": "C2",
-    "margins": "0.55",
-    "permuted kernels": "0.55",
-    "factors": "0.55",
-    "PairKNN": "0.3",
-    "PairSGD": "0.3",
-}  # all others are kernel methods
+KERNELS = "C0"
+_KINDS = {  # their colours and methods
+    "kernel methods": (KERNELS, ()),  # all others
+    "trees": ("C4", ("LightGBM", "ExtraTrees")),
+    "KronRidge and LightGBM": ("C2", ("KronRidge and LightGBM",)),
+    "neighbours, linear model": ("0.3", ("PairKNN", "PairSGD")),
+    "margins and controls": ("0.55", ("margins", "permuted kernels", "factors")),
+}
+COLOURS = {method: colour for colour, methods in _KINDS.values() for method in methods}
+
+
+def legend(figure: Figure, filled: str) -> None:
+    """The kinds of methods by their colours, and what a ``filled`` point is."""
+    looks = [{"color": colour, "label": kind} for kind, (colour, _) in _KINDS.items()]
+    looks += [{"color": "black", "label": filled}]
+    looks += [{"color": "black", "mfc": "white", "label": "any other"}]
+    handles = [Line2D([], [], marker="o", ms=4, ls="", **look) for look in looks]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
@@ -31,15 +40,14 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     datasets = list(frame["dataset"].unique())
     methods = list(frame["method"].unique())[::-1]
     settings = list(frame["setting"].unique())
-    figure, axes = new_figure(
-        len(datasets), len(settings), width=7.2, height=1.75, sharey=True, sharex="row"
-    )
+    size = len(datasets), len(settings)
+    figure, axes = new_figure(*size, height=1.75, sharey=True, sharex="row")
     for dataset, setting, part in parts(frame):
         panel = axes[datasets.index(dataset), settings.index(setting)]
         draws = by_method(part, "score")
         best = level_with_best(draws, RATIOS[setting], True)
         for name in draws:
-            values, colour = draws[name].dropna(), COLOURS.get(name, "C0")
+            values, colour = draws[name].dropna(), COLOURS.get(name, KERNELS)
             panel.errorbar(
                 values.mean(),
                 methods.index(name),
@@ -62,4 +70,5 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         measure = "AUC" if frame.loc[frame["dataset"] == dataset, "ci"].isna().all() else "C-index"
         for panel in line:
             panel.set_xlabel(measure)
+    legend(figure, "cannot be told from the best")
     return figure

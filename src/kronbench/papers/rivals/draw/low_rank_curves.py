@@ -15,38 +15,28 @@ _LOOKS = {
     "greedy": {"color": "C2", "marker": "^", "ls": "--"},
     "uniform": {"color": "C3", "marker": "v", "ls": ":"},
 }
-_NAMES = {"rank": "rank of the factor", "budget": "kernel columns read"}
+_NAMES = {"rank": "rank", "budget": "kernel columns read"}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Errors beyond that of the full kernel, a mean over all data sets, then of some data sets.
-
-    Above by rank, below by columns read; what follows stands above.
-    """
+    """Left by rank, right by columns read: the mean over all data sets, then some of them."""
     shown = [name for name in item.drawing_options["shown"] if name in set(frame["dataset"])]
-    width = max(7.2, 2.3 * (1 + len(shown)))
-    figure, axes = new_figure(2, 1 + len(shown), width=width, height=2.2)
-    figure.suptitle(_said(low_rank_table.tabulate(frame, item, None)), fontsize=7.5)
-    for row, column in zip(axes, _NAMES, strict=True):
-        _mean_of_all(row[0], frame, column)
-        row[0].set_title(f"mean of {frame['dataset'].nunique()} data sets")
-        for panel, dataset in zip(row[1:], shown, strict=True):
+    figure, axes = new_figure(1 + len(shown), 2, height=1.6)
+    for panels, column in zip(axes.T, _NAMES, strict=True):
+        _mean_of_all(panels[0], frame, column)
+        panels[0].set_title(f"Mean (data sets: {frame['dataset'].nunique()})")
+        for panel, dataset in zip(panels[1:], shown, strict=True):
             _of_dataset(panel, frame[frame["dataset"] == dataset], column)
             panel.set_title(dataset)
-        for panel in row:
+        for panel in panels:
             panel.set_xscale("log")
-            panel.set_xlabel(_NAMES[column])
             log_ticks(panel.xaxis)
-        row[0].set_ylabel("error − full kernel's")
+        panels[-1].set_xlabel(_NAMES[column])
+    axes[0, 0].set_ylabel("error − full kernel's")
+    for panel in axes[1:, 0]:
+        panel.set_ylabel("test error")
     shared_legend(figure, axes, loc="outside lower center", ncols=5)
     return figure
-
-
-def _said(words):
-    """A line for each rank and number of columns."""
-    words = words[words["line"] == "in words"].drop_duplicates(["equal", "at"])
-    lines = words[["equal", "at", "what follows"]].itertuples(index=False)
-    return "\n".join(f"{equal} {at}, {text}" for equal, at, text in lines)
 
 
 def _mean_of_all(panel, frame, column):

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from kronbench.intervals import half_width
-from kronbench.papers.rivals.draw.board_scores import COLOURS
+from kronbench.papers.rivals.draw.board_scores import COLOURS, KERNELS, legend
 from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, parts, ranks
 from kronbench.report.style import new_figure
 from kronbench.runner.columns import SHOWN, Columns
@@ -55,16 +55,20 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
 def draw(table: pd.DataFrame, item: Item) -> Figure:
     """A panel for each setting: mean ranks, with the range that ties leave."""
     settings = list(table["setting"].unique())
-    figure, axes = new_figure(1, len(settings), width=8.4, height=2.4, sharex=True)
-    for panel, setting in zip(axes[0], settings, strict=True):
+    figure, axes = new_figure((len(settings) + 1) // 2, 2, height=2.2, sharex=True)
+    for panel in axes.flat[len(settings) :]:
+        panel.axis("off")
+    for panel, setting in zip(axes.flat, settings, strict=False):
         part = table[table["setting"] == setting].sort_values("rank", ascending=False)
         for place, row in enumerate(part.itertuples()):
-            colour = COLOURS.get(row.method, "C0")
+            colour = COLOURS.get(row.method, KERNELS)
             panel.plot([row.low, row.high], [place, place], color=colour, lw=3, alpha=0.35)
             face = colour if row.group else "white"
             panel.plot(row.rank, place, "o", ms=4.5, color=colour, mfc=face)
         names = [f"{row.method} ({row.best})" for row in part.itertuples()]
-        panel.set_yticks(range(len(part)), names, fontsize=6)
-        panel.set_title(TITLES[setting], loc="left")
+        panel.set_yticks(range(len(part)), names, fontsize=7)
+        panel.set_title(TITLES[setting])
+    for panel in axes[-1]:
         panel.set_xlabel("rank")
+    legend(figure, "cannot be told from the first")
     return figure

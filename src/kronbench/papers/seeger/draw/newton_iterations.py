@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from kronbench.report.style import new_figure, shared_legend
+from kronbench.report.style import name_of, new_figure, shared_legend
 from kronbench.runner.items import Item
 
 COLORS = {"printed": "C1", "ours": "C0", "ours, tree preconditioner": "C2"}
@@ -26,9 +26,10 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
                 )
                 panel.plot(curve["products"], curve["gap"], "x", ms=3, color=color)
             panel.set_yscale("log")
-            panel.set_ylim(FLOOR / 2, 10)
-            panel.set_title(f"{dataset}: {model}, v = {variance:g}")
-        row[0].set_ylabel("$(\\Phi - \\Phi^*) / \\Phi^*$")
+            panel.set_ylim(bottom=FLOOR / 2)
+            panel.set_title(f"{name_of(dataset)}: {model} model, v = {variance:g}")
+        row[0].set_ylabel("excess, $(\\Phi - \\Phi^*) / \\Phi^*$")
+    axes[0, 0].plot([], [], "x", ms=3, color="0.3", label="certified duality gap")
     for panel in axes[-1]:
         panel.set_xlabel("kernel products")
     shared_legend(figure, axes, loc="outside lower center", ncols=4)

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from kronbench.report.numbers import format_number
-from kronbench.report.style import new_figure
+from kronbench.report.style import name_of, new_figure, shared_legend
 from kronbench.runner.items import Item
 
 COLORS = {"kernel products": "C0", "tree products": "C2", "likelihood": "C1", "the rest": "0.75"}
@@ -13,25 +13,24 @@ COLORS = {"kernel products": "C0", "tree products": "C2", "likelihood": "C1", "t
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """A column for each data set: the ladder of calls (Seeger 2006, figure 2), and a bar below."""
     datasets = list(frame["dataset"].unique())
-    figure, axes = new_figure(
-        2, len(datasets), width=3.6 * len(datasets), height=1.9, height_ratios=[2.6, 1]
-    )
+    figure, axes = new_figure(2, len(datasets), height=1.7, height_ratios=[3.2, 1])
     for column, dataset in enumerate(datasets):
         part = frame[frame["dataset"] == dataset]
         _ladder(axes[0, column], part[part["kind"] == "level"])
         _bar(axes[1, column], part[part["kind"] == "time"])
         first = part.iloc[0]
         axes[0, column].set_title(
-            f"{dataset}: n = {first['training']:.0f}, C = {first['classes']:.0f}, "
+            f"{name_of(dataset)}\nn = {first['training']:.0f}, C = {first['classes']:.0f}, "
             f"P = {first['nodes']:.0f}"
         )
+    shared_legend(figure, axes, loc="outside lower center", ncols=4)
     return figure
 
 
 def _ladder(panel, levels):
     panel.axis("off")
     n = len(levels)
-    centred = {"ha": "center", "va": "center", "transform": panel.transAxes}
+    centred = {"ha": "center", "va": "center", "transform": panel.transAxes, "fontsize": 7}
     box = {"boxstyle": "round,pad=0.35", "fc": "white", "ec": "0.4"}
     arrow = {"arrowstyle": "->", "color": "0.4"}
     for place, (_, level) in enumerate(levels.iterrows()):
@@ -49,10 +48,9 @@ def _bar(panel, times):
         share = 100 * time["share of seconds"]
         panel.barh(0, share, left=left, color=COLORS[time["name"]], label=time["name"])
         if share > 6:
-            panel.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center")
+            panel.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center", fontsize=7)
         left += share
     panel.set_yticks([])
     panel.set_xlim(0, 100)
     panel.set_xlabel(f"share of {times['seconds'].sum():.2g} s, %")
     panel.grid(False)
-    panel.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=6)

@@ -35,8 +35,8 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             panel.fill_between(mean.index, *band, color=look["color"], alpha=0.15, lw=0)
         panel.set_xlabel("test points predicted")
     partitions = frame["partition"].nunique()
-    axes[0, 0].set_ylabel("errors / all test points")
-    axes[0, 0].legend(title="test error", loc="upper left")
-    axes[0, 0].set_title(f"partitions of the training points: {partitions}")
-    axes[0, 1].set_title("the last quarter")
+    axes[0, 0].set_ylabel("errors, share of all test points")
+    axes[0, 0].legend(title="test error, none rejected", loc="upper left")
+    axes[0, 0].set_title(f"All test points; {partitions} partition{'s' if partitions > 1 else ''}")
+    axes[0, 1].set_title("The last quarter")
     return figure

@@ -16,11 +16,11 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
     for method, color in (("mc-sep", "C0"), ("mc-tied", "C2")):
         curves = frame[frame["method"] == method].groupby("rejected")["advantage"]
         mean, std = 100 * curves.mean(), 100 * curves.std().fillna(0)
-        panel.plot(100 * mean.index, mean, color=color, label=f"1rest - {method}")
+        panel.plot(100 * mean.index, mean, color=color, label=f"1rest − {method}")
         panel.fill_between(100 * mean.index, mean - std, mean + std, color=color, alpha=0.15, lw=0)
     panel.axhline(0, color="0.6", lw=0.8)
-    panel.axvspan(0, 10, color="0.92", zorder=0)
-    panel.set_xlabel("rejected test points, % (grey: up to 10 %)")
-    panel.set_ylabel("difference of errors, % of all test points")
+    panel.axvspan(0, 10, color="0.92", zorder=0, label="up to 10 % rejected")
+    panel.set_xlabel("rejected test points, %")
+    panel.set_ylabel("difference of errors,\n% of all test points")
     panel.legend()
     return figure

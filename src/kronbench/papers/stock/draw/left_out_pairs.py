@@ -8,13 +8,17 @@ from matplotlib.patches import Patch, Rectangle
 from kronbench.report.style import ROLES, new_figure
 from kronbench.runner.items import Item
 
-LABELS = {"train": "used", "test": "left out, predicted", "unused": "left out"}
+LABELS = {
+    "train": "used (darker:\nmore influence)",
+    "test": "left out, predicted",
+    "unused": "left out",
+}
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Labels with an influence on one prediction are dark in proportion to its logarithm."""
     settings = sorted(frame["setting"].unique())
-    figure, axes = new_figure(1, len(settings), width=6.8, height=2.2)
+    figure, axes = new_figure(1, len(settings), height=2.1)
     for panel, setting in zip(axes[0], settings, strict=True):
         part = frame[frame["setting"] == setting]
         strength = np.log10(part["influence"].abs().where(part["role"] == "train"))
@@ -25,7 +29,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
             panel.add_patch(Rectangle((pair["col"], pair["row"]), 1, 1, **look))
         panel.set(xlim=(0, part["col"].max() + 1), ylim=(part["row"].max() + 1, 0))
         panel.set(aspect="equal", xticks=[], yticks=[], xlabel="tasks")
-        panel.set_title(f"setting {setting}")
+        panel.set_title(f"Setting {setting}")
         panel.grid(False)
     axes[0, 0].set_ylabel("instances")
     handles = [Patch(fc=ROLES[role], label=label) for role, label in LABELS.items()]

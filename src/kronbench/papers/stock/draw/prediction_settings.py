@@ -20,7 +20,7 @@ ROLES = {
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Pairs coloured by role, dots where there are interactions (Stock et al. 2016, figure 1)."""
-    figure, axes = new_figure(1, 1, width=6.6, height=2.9)
+    figure, axes = new_figure(1, 1, height=2.9)
     panel = axes[0, 0]
     codes = {role: place for place, role in enumerate(ROLES)}
     matrix = frame.assign(code=frame["role"].map(codes)).pivot(

@@ -13,7 +13,7 @@ from kronbench.runner.items import Item
 # Green, blue and red as in the paper.
 COLOURS = {"constant": "#009E73", "varying": "#0072B2", "test": "#D55E00", "none": "#EEEEEE"}
 LABELS = {
-    "constant": "training, constant",
+    "constant": "training, fixed",
     "varying": "training, size varies",
     "test": "test",
     "none": "not used",
@@ -25,7 +25,7 @@ GROUPS = {"auxiliary": (0.0, 0.88), "target": (0.88, 0.12)}
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Proteins in the order of a real split; the target task is drawn wider than it is."""
     approaches = list(frame["approach"].unique())
-    figure, axes = new_figure(1, len(approaches), width=7.4, height=2.7, sharey=True)
+    figure, axes = new_figure(1, len(approaches), height=2.6, sharey=True)
     for panel, approach in zip(axes[0], approaches, strict=True):
         part = frame[frame["approach"] == approach]
         for tasks, (left, width) in GROUPS.items():
@@ -35,7 +35,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
                 look = {"fc": COLOURS[roles[low]], "ec": "white", "lw": 1.2}
                 panel.add_patch(Rectangle((left, low), width, high - low, **look))
         n_auxiliary = part.loc[part["tasks"] == "auxiliary", "n_tasks"].iloc[0]
-        panel.set(xlim=(0, 1), ylim=(len(roles), 0), title=approach)
+        panel.set(xlim=(0, 1), ylim=(len(roles), 0), title=approach.capitalize())
         panel.set_xticks([0.44, 0.94], [f"{n_auxiliary} auxiliary", "target"], fontsize=7)
         panel.tick_params(length=0)
         panel.grid(False)

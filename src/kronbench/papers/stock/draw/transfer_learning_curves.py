@@ -1,8 +1,9 @@
-"""Learning curves of transfer learning: a column for each data set, labels and criterion."""
+"""Learning curves of transfer learning: a row for each data set, labels and criterion."""
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from kronbench.report.style import new_figure, shared_legend
 from kronbench.runner.items import Item
@@ -25,58 +26,65 @@ LOOKS = {
         )
     },
 }
-ROWS = (
-    ("target data increased", ("independent-task", "almost zero-shot", "full zero-shot")),
-    ("target and auxiliary\ndata increased", ("independent-task", "multi-task")),
-    ("auxiliary data increased", ("zero-shot",)),
-)
-LEGEND = (
-    "In brackets: what leave-one-out leaves out to choose the weights.  (A) one pair   "
-    "(B) a protein   (D) a protein and a drug.\n"
-    "An open ring: for most target tasks the chosen weight is an end of the grid."
-)
-
-TITLES = {"e": "(a) Enzyme dataset.", "davis": "(b) Drug-target affinity dataset."}
+GROUPS = {
+    "Target data\nincreased": ("independent-task", "almost zero-shot", "full zero-shot"),
+    "Target and auxiliary\ndata increased": ("independent-task", "multi-task"),
+    "Auxiliary data\nincreased": ("zero-shot",),
+}
+TITLES = {"e": "(a) Enzymes (E)", "davis": "(b) Drug-target affinities (Davis)"}
 BESIDE = "1 and 0"
+SIGNS = (
+    {"marker": "o", "ls": "", "ms": 4, "mfc": "none", "label": "a weight at an end of its grid"},
+    {"ls": ":", "lw": 0.8, "label": "chance"},
+)
 
 
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
-    """Means over repetitions with a band of one standard deviation; ours at the right."""
-    columns = list(frame.groupby(["dataset", "labels", "criterion"], sort=False))
-    columns.sort(key=lambda column: column[0][1] == BESIDE)
-    size = {"width": 2.4 * len(columns) + 1.4, "height": 2.05}
-    figure, axes = new_figure(len(ROWS), len(columns), **size, sharex="col")
-    for col, ((dataset, labels, criterion), part) in enumerate(columns):
-        marks = {"marker": "."} if labels == BESIDE else {}
-        (measure,) = part["measure"].unique()
-        for row, (title, approaches) in enumerate(ROWS):
-            _draw_scores(axes[row, col], part, approaches, marks)
-            axes[row, col].set_ylabel(f"{title}\n{measure}" if col == 0 else measure)
-        title = "ours: (a), labels 1 and 0" if labels == BESIDE else TITLES[dataset]
-        title += f"\nchosen by {criterion}\nrepetitions: {part['repetition'].nunique()}"
-        axes[0, col].set_title(title, fontsize=8)
-        axes[-1, col].set_xlabel("training proteins")
+    """Means over repetitions with a band of one standard deviation; ours in the last rows."""
+    rows = list(frame.groupby(["dataset", "labels", "criterion"], sort=False))
+    rows.sort(key=lambda row: row[0][1] == BESIDE)
+    figure, axes = new_figure(len(rows), len(GROUPS), height=1.6, sharex="row")
+    for panels, ((dataset, labels, criterion), part) in zip(axes, rows, strict=True):
+        for panel, approaches in zip(panels, GROUPS.values(), strict=True):
+            _draw_scores(panel, part, approaches)
+        title = TITLES[dataset] + (", ours with labels 1 and 0" if labels == BESIDE else "")
+        count = part["repetition"].nunique()
+        title += f": weights chosen by {criterion}; {count} repetition{'s' if count > 1 else ''}"
+        panels[1].set_title(title, loc="center")  # it is wider than one panel
+        panels[0].set_ylabel(part["measure"].iloc[0])
     for dataset in frame["dataset"].unique():
-        own = axes[:, [key[0] == dataset for key, _ in columns]]
+        own = axes[[key[0] == dataset for key, _ in rows]]
         limits = np.array([panel.get_ylim() for panel in own.flat])
         for panel in own.flat:
             panel.set_ylim(limits[:, 0].min(), limits[:, 1].max())
-    place = {"loc": "outside lower center", "ncols": 3}
-    shared_legend(figure, axes, **place, title=LEGEND, title_fontsize=8)
+    for column, title in zip(axes.T, GROUPS, strict=True):
+        above = {"xytext": (0, 22), "textcoords": "offset points", "ha": "center"}
+        column[0].annotate(title, (0.5, 1), xycoords="axes fraction", weight="bold", **above)
+        column[-1].set_xlabel("training proteins")
+        shared_legend(column[-1], column, loc="upper left", bbox_to_anchor=(-0.1, -0.42))
+    signs = [Line2D([], [], color="0.3", **look) for look in SIGNS]
+    figure.legend(handles=signs, loc="outside lower center", ncols=2)
     return figure
 
 
-def _draw_scores(panel, part, approaches, marks):
+def _draw_scores(panel, part, approaches):
     curves = part.groupby(["approach", "method", "selection"])
-    for key, (label, look) in LOOKS.items():
-        if key[0] not in approaches or key not in curves.groups:
-            continue
+    known = [key for key in LOOKS if key[0] in approaches and key in curves.groups]
+    for place, key in enumerate(known):
+        label, look = LOOKS[key]
         curve = curves.get_group(key).groupby("size")
-        scores = curve["score"].agg(["mean", "std"])
-        low, high = scores["mean"] - scores["std"], scores["mean"] + scores["std"]
-        panel.plot(scores.index, scores["mean"], label=label, **look, **marks)
-        panel.fill_between(scores.index, low, high, color=look["color"], alpha=0.12, lw=0)
+        scores = curve["score"].agg(["mean", "std"]).fillna(0)
+        mean, std, sizes = scores["mean"], scores["std"], scores.index
+        if len(sizes) > 2:
+            panel.plot(sizes, mean, label=label, **look)
+            band = mean - std, mean + std
+            panel.fill_between(sizes, *band, color=look["color"], alpha=0.12, lw=0)
+        else:  # no curve: points beside each other, with bars
+            sizes = sizes + (place - (len(known) - 1) / 2) * 0.025 * part["size"].max()
+            bars = {"fmt": ".", "ms": 5, "lw": 0.8, "color": look["color"]}
+            panel.errorbar(sizes, mean, std, label=label, **bars)
         # rings where most repetitions chose an end of the grid
-        ringed = scores["mean"][curve["on_edge"].mean() >= 0.5]
-        panel.plot(ringed.index, ringed, "o", ms=4, mfc="none", mec=look["color"], mew=0.8)
+        ringed = (curve["on_edge"].mean() >= 0.5).to_numpy()
+        ring = {"ms": 4 if len(sizes) > 2 else 6, "mfc": "none", "mec": look["color"], "mew": 0.8}
+        panel.plot(sizes[ringed], mean[ringed], "o", **ring)
     panel.axhline(0.5, color="0.6", lw=0.8, ls=":")

@@ -39,7 +39,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         name, title, look = places[place]
         matrix = matrices[name].T if name == "g" else matrices[name]
         images[name] = panel.imshow(matrix, aspect="auto", **look)
-        panel.set_title(title, fontsize=8)
+        panel.set_title(title)
     predicted, direct = matrices["step 2"].item(), matrices["direct"].item()
     axes[2, 1].set_xlabel(r"step 1: $f_T(d) = k^\top (K + \lambda_d I)^{-1} Y$")
     axes[2, 2].set_xlabel("step 2")
@@ -52,7 +52,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         f"     = {predicted:.4f}\n"
         f"in one step: {direct:.4f}\n"
         f"true label: {matrices['label'].item():.1f}\n\n"
-        f"Labels are $N/N^+$ = {high:.1f} and\n$-N/N^-$ = {low:.2f}, with mean 0.",
+        f"Labels: $N/N^+$ = {high:.1f} and\n$-N/N^-$ = −{-low:.2f}, with mean 0.",
         transform=axes[0, 0].transAxes,
         va="top",
         fontsize=7.5,
@@ -62,7 +62,7 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         bar = axes[0, 0].inset_axes([0.05, 0.33 - 0.16 * place, 0.8, 0.04])
         figure.colorbar(images[name], cax=bar, orientation="horizontal")
         bar.tick_params(labelsize=6)
-        bar.set_title(what, fontsize=6.5, pad=2)
+        bar.set_title(what, fontsize=6.5, loc="center", pad=2)
         if name == "Y":
-            bar.set_xticks([low, high], [f"{low:.2f}", f"{high:.1f}"])
+            bar.set_xticks([low, high], [f"−{-low:.2f}", f"{high:.1f}"])
     return figure
