@@ -263,7 +263,7 @@ def test_a_module_may_lie_in_another_folder(tmp_path, monkeypatch, capsys):
         assert main([*command, "lies_elsewhere.Mine"]) == 2
         assert told in capsys.readouterr().err
         assert main([*command, "lies_elsewhere.Mine", "--path", str(tmp_path / "no")]) == 2
-        assert "is no folder: give the one that holds your module" in capsys.readouterr().err
+        assert "is not a folder: give the one that holds your module" in capsys.readouterr().err
     for command in (["check"], evaluate):
         assert main([*command, "lies_elsewhere.Mine", "--path", str(tmp_path)]) == 0
     assert "lies_elsewhere.Mine" in capsys.readouterr().out
