@@ -25,4 +25,6 @@ def _parser(*groups):
     add = cli._adder(parser, "COMMAND")
     for add_commands in groups:
         add_commands(add)
+    (commands,) = (action.choices for action in parser._actions)
+    parser.usage = f"kronbench {'|'.join(commands)}"
     return parser

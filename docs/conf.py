@@ -58,6 +58,7 @@ html_static_path = ["static"]
 html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_theme_options = {
+    "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],

@@ -131,7 +131,7 @@ def test_kernels_of_affinities(surrogates):
 
 
 def test_kernels_need_complete_data(surrogates):
-    with pytest.raises(InputError, match="Ki has pairs that are not known"):
+    with pytest.raises(InputError, match="Ki has unknown pairs"):
         kernels(surrogates["Ki"])
 
 

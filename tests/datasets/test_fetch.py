@@ -240,7 +240,7 @@ def test_offline_real_says_what_was_tried_and_what_to_do(small, alone, closed):
         datasets.load("Small", policy="real", mirror="/nowhere/at/all")
     message = str(caught.value)
     place = str(alone / "manual" / "small" / "a.txt")
-    for part in ("Small is not at hand", "no folder /nowhere/at/all", "ConnectionError"):
+    for part in ("Small is missing", "no folder /nowhere/at/all", "ConnectionError"):
         assert part in message
     for part in (f"open {closed}", f"put the file at {place}", "KRONBENCH_MIRROR"):
         assert part in message

@@ -198,7 +198,7 @@ class ForgetsAFactor(Additive):
     [
         (Additive, None, ""),
         (ChangesAParameter, 0, "fit changes a parameter"),
-        (ReturnsNothing, 1, "end it by 'return self'"),
+        (ReturnsNothing, 1, "end it with 'return self'"),
         (WritesIntoTheFeatures, 1, "fit writes into X.row_features"),
         (WritesIntoTheLabels, 1, "fit writes into y"),
         (Exits, 1, "it fails with SystemExit: 3"),
@@ -206,9 +206,9 @@ class ForgetsAFactor(Additive):
         (GivesNames, 2, "scores have dtype <U3: give numbers"),
         (GivesAColumn, 2, "predictions of shape (3, 1)"),
         (DrawsAnew, 3, "a parameter random_state"),
-        (DependsOnThePlace, 4, "asked the other way"),
+        (DependsOnThePlace, 4, "in the opposite order"),
         (LooksAtAllVertices, 5, "outside the training pairs change the fit"),
-        (FactorsByPosition, 6, "know one by its features, X.row_features[X.rows]"),
+        (FactorsByPosition, 6, "use the features, X.row_features[X.rows]"),
         (FactorsByFeatures, None, ""),
         (KnowsItsVerticesAlone, 7, "a vertex that was not in training"),
         (IsNotLinear, 8, "do not double"),
@@ -229,7 +229,7 @@ def test_each_way_to_break_it_is_named(solver, part, said):
     ("path", "sentence"),
     [
         ("kronbench.models.KronRigde", "unknown solver path"),
-        ("kronbench.pairs.PairData", "is no scikit-learn estimator"),
+        ("kronbench.pairs.PairData", "is not a scikit-learn estimator"),
         ("sklearn.multioutput.MultiOutputRegressor", "cannot be made without arguments"),
     ],
 )
@@ -256,7 +256,7 @@ def test_a_module_may_lie_in_another_folder(tmp_path, monkeypatch, capsys):
         "        super().__init__(reg=reg)\n"
     )
     monkeypatch.setattr("sys.path", sys.path.copy())
-    told = "lies_elsewhere is not installed in this environment: install it, or give the folder"
+    told = "lies_elsewhere is not installed in this environment: install it, or name its folder"
     tables(tmp_path)
     evaluate = ["evaluate", *arguments(tmp_path), "--setting", "A", "--repeats", "1", "--solver"]
     for command in (["check"], evaluate):

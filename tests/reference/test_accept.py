@@ -241,7 +241,9 @@ def test_surrogates_do_not_take_the_place_of_real_data(plan):
     before = kept(plan.accepted)
     file = plan.items[0].table("Ki").with_suffix(".json")
     change(file, data=json.loads(file.read_text())["data"] | {"source": "surrogate"})
-    with pytest.raises(InputError, match="figure-3 Ki is surrogate data here, and real in the"):
+    with pytest.raises(
+        InputError, match="figure-3 Ki has surrogate data here, but real data in the"
+    ):
         accept(plan, write=True)
     assert kept(plan.accepted) == before
 

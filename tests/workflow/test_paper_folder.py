@@ -77,7 +77,7 @@ def test_its_contracts_are_those_of_the_shipped_papers(folder):
     forget()
     wrong = [said for _, said in check_paper(*plan_with_paper(folder)) if said]
     assert wrong == [
-        "COLUMNS is no kronbench.runner.columns.Columns",
+        "COLUMNS is not a kronbench.runner.columns.Columns",
         "draw takes other parameters than frame, item",
     ]
 
@@ -111,7 +111,7 @@ def change(name, old, new):
     ("spoil", "said"),
     [
         (remove("paper.yaml"), "has no paper.yaml: a paper is a folder with paper.yaml, claims/"),
-        (remove("claims"), "has no file of claims, .*: say 'claims: none' in paper.yaml"),
+        (remove("claims"), "has no file of claims, .*: write 'claims: none' in paper.yaml"),
         (remove("printed/accuracy.csv"), "table-1: there is no file of printed numbers"),
         (
             remove("measure/neighbours.py"),

@@ -113,9 +113,7 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
             raise InputError(_not_beside(entry, error), WITH_ADVICE) from None
         if policy == "real" or loader.surrogate is None:
             raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
-        _log.warning(
-            "SURROGATE DATA for %s: the real files are not at hand (%s)", entry.name, error
-        )
+        _log.warning("SURROGATE DATA for %s: the real files are missing (%s)", entry.name, error)
         return _surrogate(entry, loader, mirrors, network=True)
     arrays = loader.parse(files, **entry.options)
     return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
@@ -151,7 +149,7 @@ def folds(
             if policy == "real":
                 raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
             _log.warning(
-                "STAND-IN FOLD for %s, %s: its files are not at hand (%s)", entry.name, fold, error
+                "STAND-IN FOLD for %s, %s: its files are missing (%s)", entry.name, fold, error
             )
     return published_folds.stand_in(described, data, _rng(entry))
 
@@ -212,7 +210,9 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
     """
     entry = registry.find(name)
     if entry.loader != "pairs":
-        raise InputError(f"{entry.name} is no data set of own tables: its loader is not 'pairs'")
+        raise InputError(
+            f"{entry.name} is not a data set of three tables: its loader is not 'pairs'"
+        )
     mirrors = fetch.mirrors(mirror)
     try:
         paths = {key: _obtain(entry, file, mirrors).path for key, file in entry.files.items()}
@@ -229,7 +229,7 @@ def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[tuple[boo
         sound = True
         try:
             found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
-            state = "as registered" if file.sha256 else "present, no checksum is registered"
+            state = "as registered" if file.sha256 else "present, without a registered checksum"
             state += f" ({found.source}, {found.record.bytes} bytes)"
         except fetch.Unavailable:
             state = "not on this machine"
@@ -255,7 +255,7 @@ def _loader(entry):
         except (ImportError, AttributeError) as error:
             raise InputError(f"{named}: {error}") from None
         if not isinstance(loader, Loader):
-            raise InputError(f"{entry.name}: '{entry.loader}' is no kronbench.datasets.Loader")
+            raise InputError(f"{entry.name}: '{entry.loader}' is not a kronbench.datasets.Loader")
     if loader is None:
         raise InputError(
             f"{entry.name}: there is no loader '{entry.loader}'; known are: {', '.join(LOADERS)}"
@@ -342,7 +342,7 @@ def _not_at_hand(entry, missing):
         advice = f"open {file.urls[0]}" if file.urls else "get it"
     place = fetch.manual_folder() / file.mirror
     return (
-        f"{entry.name} is not at hand: {missing}; {advice} and put the file at {place}, or name a "
+        f"{entry.name} is missing: {missing}; {advice} and put the file at {place}, or name a "
         "mirror that has it in KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' "
         f"('python -m kronbench data describe {entry.name}' lists all files)"
     )

@@ -147,12 +147,12 @@ class Dataset:
             return cls(arrays=arrays, **known)
         except FileNotFoundError as error:
             raise InputError(
-                f"{error.filename} is missing: {folder} holds no prepared data set"
+                f"{error.filename} is missing: {folder} does not hold a prepared data set"
             ) from None
         except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
-                f"{folder} holds a data set that is damaged, or of an earlier version ({error}): "
-                "delete the folder and prepare it again"
+                f"{folder} holds a data set that is damaged or of an earlier version "
+                f"({error}): delete the folder and prepare the data again"
             ) from None
 
 

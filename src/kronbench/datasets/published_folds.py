@@ -110,7 +110,7 @@ def listed(
     parts = _positions(files["train"], n, nested=True)
     (test,) = _positions(files["test"], n, nested=False)
     if np.isin(test, np.concatenate(parts)).any():
-        raise InputError(f"{files['test'].name} has pairs that are both to train and to test")
+        raise InputError(f"{files['test'].name} has pairs in both training and test")
     return _fold(entry, data, parts, test, source, tuple(file.record for file in files.values()))
 
 
@@ -156,7 +156,7 @@ def _fold(entry, data, parts, test, source, files=()):
     if "surrogate" not in (source, data.source) and found != dict(entry.counts):
         raise InputError(
             f"{data.name}, fold {entry.name}: {found} pairs where the registry has "
-            f"{dict(entry.counts)}: the data or the splitter are other ones"
+            f"{dict(entry.counts)}: the data or the splitter have changed"
         )
     described = (data.name, entry.name, entry.title, entry.setting, *known_pairs(data))
     return PublishedFold(*described, tuple(parts), test, source, entry.positive_above, files)

@@ -138,8 +138,8 @@ class SimilarityKFold(PairSplitter):
         if kernel == "precomputed":
             if features.shape[0] != features.shape[1]:
                 raise InputError(
-                    f"{name}_features have shape {features.shape}, no matrix of similarities: "
-                    f"give another {name}_kernel"
+                    f"{name}_features have shape {features.shape}, which is not a matrix of "
+                    f"similarities: give another {name}_kernel"
                 )
             features = features[:, used]
         K = gram(features[used], kernel=kernel, gamma=getattr(self, f"{name}_gamma"))

@@ -36,7 +36,7 @@ class HierarchicalNewtonCV(ClassScores):
     Parameters
     ----------
     estimator : HierarchicalNewtonClassifier
-        Its ``variance`` and ``gamma`` are where the search begins, at their geometric mean in
+        Its ``variance`` and ``gamma`` are the start of the search, at their geometric mean in
         each group; everything else stays.
     sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default "all"
         Nodes of a group have one variance; those of F1, F2, H1 and H2 are given by
@@ -160,7 +160,7 @@ class HierarchicalNewtonCV(ClassScores):
         if not np.isfinite(result.value):
             raise InputError(
                 f"the fits to the folds do not converge at variance {model.variance} and gamma "
-                f"{model.gamma}, where the search begins: give smaller variances, or raise "
+                f"{model.gamma}, the start of the search: give smaller variances, or raise "
                 "max_iter or max_inner of the estimator"
             )
         parameters = criterion.parameters(result.x)

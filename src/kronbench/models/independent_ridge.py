@@ -175,8 +175,8 @@ class IndependentRidge(LabelMatrixModel):
     def _left_out(self, setting, regs, folds, symmetric):
         if setting in ("C", "D") or symmetric:
             raise InputError(
-                f"{'symmetric=True' if symmetric else f'setting {setting!r}'} leaves out tasks: "
-                "IndependentRidge has no other"
+                f"{'symmetric=True' if symmetric else f'setting {setting!r}'} leaves out "
+                "tasks, for which IndependentRidge has no features"
             )
         check_exact(self._rows.filter)
         given = self._rows.thin_spectrum, dense(self._kept_labels()), regs

@@ -117,7 +117,7 @@ class KronNewton(EitherTask, ProductKernelModel):
             maps, operator = None, self._gram_operator(X)
         if weight is not None:
             if self.loss == "rankrls":
-                raise InputError("loss='rankrls' is no sum over pairs: give no sample_weight")
+                raise InputError("loss='rankrls' is not a sum over pairs: leave out sample_weight")
             loss = Weighted(loss, weight.astype(operator.dtype))
         if constant:
             operator = _with_constant(operator, primal)

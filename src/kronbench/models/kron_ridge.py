@@ -344,7 +344,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             warnings.warn(
                 f"KronRidge.path ended far from the optimum for {far.sum()} of {len(regs)} "
                 f"weights, up to reg={regs[far].max():g}: give more iterations or larger weights, "
-                "or solver='minres' where early stopping is meant",
+                "or solver='minres' if early stopping is intended",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -53,7 +53,9 @@ class OneAgainstRest(RowClassifier):
         X, y = self._training_rows(X, y)
         parameters = self.estimator.get_params()
         if any(parameters.get(name) is not None for name in ("tree", "estimator__tree")):
-            raise InputError("the estimator has a tree: give a flat model, it meets two classes")
+            raise InputError(
+                "the estimator has a tree: give a flat model, since each problem has two classes"
+            )
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise InputError("y holds one class: give rows of two or more")

@@ -68,7 +68,7 @@ def fit_uncertain(
         "fit_uncertain",
     )
     if estimator.tree is None:
-        raise InputError("tree is None: uncertain targets are nodes of a tree, give one")
+        raise InputError("tree is None: uncertain targets are nodes of a tree, so give one")
     tree = Tree(estimator.tree)
     nodes = np.asarray(nodes)
     if nodes.dtype.kind not in "iu" or nodes.ndim != 1:

@@ -52,8 +52,8 @@ def check_keeps_contract(path: str, parameters: Mapping[str, object] | None = No
     for part, wrong in check_solver(path, parameters):
         if wrong:
             raise InputError(
-                f"{path} breaks the contract of solvers, and its numbers would not stand beside "
-                f"the others': '{part}': {wrong}"
+                f"{path} breaks the contract of solvers, so its numbers could not be "
+                f"compared: '{part}': {wrong}"
             )
 
 
@@ -68,8 +68,8 @@ def check_takes_pairs(path: str, parameters: Mapping[str, object] | None = None)
             raise Broken(f"3 pairs have scores of shape {shape}: give (3,)")
 
     if why := _wrong(scores_pairs, solver):
-        if "no array of features" in why:
-            why = "it makes an array of what it gets"
+        if "not an array of features" in why:
+            why = "it converts X to an array"
         raise InputError(
             f"{path} does not take pairs: {why}, where fit(X, y) gets a PairData with "
             "row_features, col_features, rows and cols"
@@ -149,7 +149,7 @@ def _returns_itself(solver):
     model = clone(solver)
     (pairs, y), (same, y_same) = _toy(), _toy()
     if model.fit(pairs, y) is not model:
-        raise Broken("fit returns something else: end it by 'return self'")
+        raise Broken("fit returns something else: end it with 'return self'")
     for name in ("row_features", "col_features", "rows", "cols"):
         if not np.array_equal(getattr(pairs, name), getattr(same, name)):
             raise Broken(f"fit writes into X.{name}, which other folds share: take a copy")
@@ -168,20 +168,20 @@ def _one_score_a_pair(solver):
     if not np.isfinite(_scores(model, asked)).all():
         raise Broken("a score is not finite")
     if is_classifier(model) and not np.isin(predicted, np.unique(y)).all():
-        raise Broken("a classifier predicts what is no label of the training set")
+        raise Broken("a classifier predicts something that is not a label of the training set")
 
 
 def _is_deterministic(solver):
     """Two fits to the same pairs, with the same random_state, give the same scores."""
     (one, pairs, _), (other, _, _) = _fitted(solver), _fitted(solver)
-    what = "a second fit is another: take what is random from a parameter random_state"
+    what = "a second fit differs: draw randomness from a parameter random_state"
     _compare(_scores(one, pairs), _scores(other, pairs), what)
 
 
 def _order_does_not_matter(solver):
     """The order in which pairs are asked for changes no prediction."""
     model, pairs, _ = _fitted(solver)
-    _compare(_scores(model, pairs)[::-1], _scores(model, pairs[::-1]), "asked the other way")
+    _compare(_scores(model, pairs)[::-1], _scores(model, pairs[::-1]), "in the opposite order")
 
 
 def _respects_folds(solver):
@@ -203,7 +203,7 @@ def _places_do_not_matter(solver):
     turned = _reordered(pairs, np.arange(6)[::-1], np.arange(5)[::-1])
     rolled = _reordered(pairs, np.roll(np.arange(6), 2), np.roll(np.arange(5), 2))
     what = (
-        "positions in X.rows and X.cols are no names of vertices: know one by its features, "
+        "positions in X.rows and X.cols do not identify vertices: use the features, "
         "X.row_features[X.rows]; for other tables"
     )
     # Neither is the table of the fit: a model of single vertices may take all of them for new.
@@ -224,7 +224,7 @@ def _predicts_new_vertices(solver):
     rng = np.random.default_rng(1)
     new = PairData(rng.standard_normal((2, 3)), rng.standard_normal((2, 2)), [0, 1], [1, 0])
     if _scores(model, new).shape != (2,):
-        raise Broken("two pairs of new vertices have not two scores")
+        raise Broken("two pairs of new vertices do not get two scores")
 
 
 def _is_linear_in_y(solver):
