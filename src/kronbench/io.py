@@ -39,7 +39,7 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
         ``.tsv.gz``; or a ``.parquet`` file; or an ``.fps`` file of fingerprints, as chemfp and
         Open Babel write them: the columns id and fp_hex.
     ids : int or list of str, default 1
-        The columns of ids: how many at the left, or their names. "007" and "NA" stay as they are.
+        The columns of ids: how many at the left, or their names. "007" and "NA" are not changed.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     Raises
     ------
     InputError
-        The file cannot be read, is no table, has no rows, repeats or lacks a column; or it is
+        The file cannot be read, is not a table, has no rows, repeats or lacks a column; or it is
         Parquet and pyarrow is not installed.
     """
     path, separator = Path(path), separator_of(path)

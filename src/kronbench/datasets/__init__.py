@@ -91,9 +91,9 @@ _log = logging.getLogger(__name__)
 def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -> Dataset:
     """One data set, checked against the registry; ``name`` as there, in any case.
 
-    With the policy "auto" files come from where they were put by hand, the cache, mirrors, urls,
-    then the surrogate with one loud line; "real" has no surrogate, but an error that says what was
-    tried and what to do; "surrogate" never touches the network. ``mirror`` is a folder or base
+    With the policy "auto" files come from a folder filled by hand, the cache, mirrors or URLs; if
+    all fail, the surrogate is drawn with a warning. "real" instead raises an error that says what
+    was tried and what to do; "surrogate" never uses the network. ``mirror`` is a folder or base
     url, tried after the one that ``KRONBENCH_MIRROR`` names.
     """
     if policy not in ("auto", "real", "surrogate"):
@@ -129,8 +129,8 @@ def folds(
 ) -> PublishedFold:
     """A published split of a data set, such as ``folds("davis", "deepdta-1")``.
 
-    Where the files are not at hand, the policy "auto" gives a split of the same setting with one
-    loud line, and "real" an error. ``data`` is the data set, where it is loaded already.
+    If the files are missing, the policy "auto" draws a split of the same setting with a warning,
+    and "real" raises an error. ``data`` is the data set, if it is already loaded.
     """
     entry = registry.find(name)
     if fold not in entry.folds:
@@ -204,7 +204,7 @@ def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
 
 
 def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str | Path | None]:
-    """``pairs``, ``rows``, ``cols``: paths of the tables of a data set of one's own.
+    """``pairs``, ``rows``, ``cols``: paths of the tables of a user's data set.
 
     With them the columns ``row``, ``col``, ``label`` that its entry names (None: by their order).
     """
@@ -222,7 +222,7 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
 
 
 def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[tuple[bool, str]]:
-    """Of each file of a data set whether it is sound, or not on this machine, and a line on it."""
+    """For each file of a data set: whether it is sound or missing, and a line about it."""
     entry = registry.find(name)
     of_folds = [file for fold in entry.folds.values() for file in fold.files.values()]
     for file in [*entry.files.values(), *of_folds]:

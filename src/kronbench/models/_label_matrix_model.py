@@ -71,8 +71,8 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         setting : {"A", "B", "C", "D"}
             What is left out to predict the pair (i, j): its label, row i, column j, or both.
         folds : array, or two of them in setting D, optional
-            Equal for what is left out together, such as the number of its fold, or the name of its
-            group: (m, q) of the pairs in A, (m,) of the rows in B, (q,) of the columns in C,
+            Equal for entries that are left out together, such as numbers of folds or names of
+            groups: (m, q) of the pairs in A, (m,) of the rows in B, (q,) of the columns in C,
             ((m,), (q,)) in D.
         symmetric : bool, default False
             Rows and columns are the same vertices. With the pair (i, j) its label at (j, i) is

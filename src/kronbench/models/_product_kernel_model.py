@@ -90,8 +90,8 @@ class ProductKernelModel(TwoKernels):
         """Operator from coefficients of a model fitted to X_fit to its scores for X.
 
         With it a callback scores each iterate on other pairs for the price of one product. It
-        reads the parameters and nothing of an earlier fit. In the primal form it decomposes the
-        kernel matrices, O(v k^2), as ``fit`` does.
+        reads the parameters, not an earlier fit. In the primal form it decomposes the kernel
+        matrices, O(v k^2), as ``fit`` does.
 
         Parameters
         ----------

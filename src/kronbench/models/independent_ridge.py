@@ -48,8 +48,8 @@ class IndependentRidge(LabelMatrixModel):
     filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
         By default "tikhonov", ridge regression; see :mod:`kronbench.pairs.spectral_filters`.
     keep_data : bool, default True
-        False frees past rows and labels where explicit features need them no more
-        (``partial_fit_rows`` in a stream); leave-one-out predictions are then unknown.
+        False frees past rows and labels that explicit features no longer need
+        (``partial_fit_rows`` in a stream); then there are no leave-one-out predictions.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ class OneAgainstRest(RowClassifier):
     ----------
     estimator : classifier with ``predict_log_proba``
         A flat model; its copies are fitted to the labels 0 (rest) and 1 (the class). With
-        :class:`HierarchicalNewtonCV` each has hyperparameters of its own.
+        :class:`HierarchicalNewtonCV` each copy has its own hyperparameters.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a solver of pairs must do to stand beside the others: a contract, checked on toys.
+"""The contract of solvers of pairs, checked on small examples.
 
 ``kronbench check MODULE.CLASS`` runs it. Each check is a function of a solver that returns None,
 or raises an error whose text says what is wrong.
@@ -145,7 +145,7 @@ def _texts(solver):
 
 
 def _returns_itself(solver):
-    """Fit takes a PairData and labels, leaves them as they are and returns the estimator."""
+    """Fit takes a PairData and labels, leaves them unchanged and returns the estimator."""
     model = clone(solver)
     (pairs, y), (same, y_same) = _toy(), _toy()
     if model.fit(pairs, y) is not model:
@@ -158,7 +158,7 @@ def _returns_itself(solver):
 
 
 def _one_score_a_pair(solver):
-    """Predict gives one finite number (a class for classifiers) for each pair asked for."""
+    """Predict gives one finite number (a class for classifiers) for each pair."""
     pairs, y = _toy()
     some = np.flatnonzero(np.arange(len(y)) % 3)
     model, asked = clone(solver).fit(pairs[some], y[some]), pairs[[3, 0, 29]]
@@ -179,13 +179,13 @@ def _is_deterministic(solver):
 
 
 def _order_does_not_matter(solver):
-    """The order in which pairs are asked for changes no prediction."""
+    """Predictions do not depend on the order of the pairs."""
     model, pairs, _ = _fitted(solver)
     _compare(_scores(model, pairs)[::-1], _scores(model, pairs[::-1]), "in the opposite order")
 
 
 def _respects_folds(solver):
-    """Vertices that no training pair has, as those of test folds, take no part in a fit."""
+    """Vertices without training pairs, such as those of test folds, do not change a fit."""
     pairs, y = _toy()
     train = np.flatnonzero((pairs.rows < 4) & (pairs.cols < 4))
     others = [np.array(side, copy=True) for side in (pairs.row_features, pairs.col_features)]
@@ -198,7 +198,7 @@ def _respects_folds(solver):
 
 
 def _places_do_not_matter(solver):
-    """The same pairs score the same where vertices stand in another order in their tables."""
+    """Scores do not depend on the order of the vertices in their tables."""
     model, pairs, y = _fitted(solver)
     turned = _reordered(pairs, np.arange(6)[::-1], np.arange(5)[::-1])
     rolled = _reordered(pairs, np.roll(np.arange(6), 2), np.roll(np.arange(5), 2))
@@ -219,7 +219,7 @@ def _reordered(pairs, rows, cols):
 
 
 def _predicts_new_vertices(solver):
-    """Pairs of vertices that were not in training can be scored, from other tables too."""
+    """Pairs of new vertices, from other tables too, can be scored."""
     model, _, _ = _fitted(solver)
     rng = np.random.default_rng(1)
     new = PairData(rng.standard_normal((2, 3)), rng.standard_normal((2, 2)), [0, 1], [1, 0])
@@ -228,7 +228,7 @@ def _predicts_new_vertices(solver):
 
 
 def _is_linear_in_y(solver):
-    """A linear solver (one that says linear_in_y = True) gives twice the scores for twice y."""
+    """A linear solver (with linear_in_y = True) gives twice the scores for twice y."""
     if not getattr(solver, "linear_in_y", False):
         raise DoesNotApply
     pairs, y = _toy()

@@ -33,7 +33,7 @@ def retrained_kron_leave_one_out(
     Y : (m, q) array
     regs : (s,) array of positive numbers
     rows, cols : integer arrays, optional
-        Predict the labels of these rows and columns alone; all where not given.
+        Predict only the labels of these rows and columns; default: all.
     reuse : bool
         Whether setting D keeps the eigenpairs of G without j, q^3 numbers, for all rows, and
         saves all but q of their decompositions.
