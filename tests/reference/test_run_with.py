@@ -211,15 +211,15 @@ def test_a_file_may_pin_the_commit_of_its_folder(outside, capsys):
         status = main(["run-with", str(file), "airola", "table-6", "--dry-run"])
         return status, capsys.readouterr().err
 
-    assert "stands at no commit of git" in stands("0" * 40)[1]
+    assert "is at no commit of git" in stands("0" * 40)[1]
     git("init", "--quiet")
     git("add", ".")
     git("commit", "--quiet", "-m", "One")
     head = git("rev-parse", "HEAD")
-    assert f"is for commit {'0' * 40}, and {mine} stands at {head}\n" in stands("0" * 40)[1]
+    assert f"is for commit {'0' * 40}, but {mine} is at {head}\n" in stands("0" * 40)[1]
     assert stands(head) == (0, "")
     (mine / "registry.yaml").write_text("{}")
-    assert f"stands at {head} + changes" in stands(head)[1]
+    assert f"is at {head} + changes" in stands(head)[1]
 
 
 def test_names_that_differ_have_folders_that_differ():
