@@ -68,7 +68,8 @@ def test_a_gzip_file_is_unpacked_to_its_limit_and_no_further(mirror, monkeypatch
     monkeypatch.setattr(
         gzip.GzipFile, "read", lambda *args: unpacked.append(read(*args)) or unpacked[-1]
     )
-    told = f"{path} has more than {entry.limit} bytes, {len(CONTENT)} are registered: it is a different file"
+    told = f"{path} has more than {entry.limit} bytes, {len(CONTENT)} are registered: "
+    told += "it is a different file"
     with pytest.raises(InputError) as refused:
         fetch.obtain(entry, [mirror.folder])
     assert str(refused.value) == told
