@@ -122,9 +122,11 @@ def _label_column(frame, path, row, col, label):
             raise InputError(f"label is '{label}', a column of ids: give the column of labels")
         return label
     others = [name for name in frame.columns if name not in (row, col)]
-    if len(others) != 1:
-        which = "no column of labels" if not others else f"the columns {', '.join(others)}"
-        raise InputError(f"{path} has {which} besides the ids: name the label")
+    if not others:
+        raise InputError(f"{path} has no column of labels: add one")
+    if len(others) > 1:
+        which = ", ".join(others)
+        raise InputError(f"{path} has the columns {which} besides the ids: name the label")
     return others[0]
 
 

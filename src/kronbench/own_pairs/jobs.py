@@ -112,7 +112,7 @@ def predict_files(
         scores[part] = known.fitted.scores(known.recipe.compact(data))
     with _refused_writing(), replacing(out) as temporary:
         ids.assign(prediction=scores).to_csv(temporary, sep=separator, index=False)
-    return f"{out}: {len(ids)} predictions by {known.recipe}"
+    return f"{out}: {len(ids)} prediction{'s' * (len(ids) != 1)} by {known.recipe}"
 
 
 def _read(tables, solver, assignments, scale, selects, landmarks, seed):
