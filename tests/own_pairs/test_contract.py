@@ -12,8 +12,8 @@ from kronbench.own_pairs.recipe import PAIR_SOLVERS
 from tests.own_pairs.problem import arguments, tables
 
 PARTS = [
-    "Keyword parameters", "Fit takes", "Predict gives", "Two fits", "The order", "Vertices that",
-    "The same pairs", "Pairs of vertices", "A linear solver", "A Kronecker model",
+    "Keyword parameters", "Fit takes", "Predict gives", "Two fits", "Predictions do",
+    "Vertices without", "Scores do", "Pairs of new", "A linear solver", "A Kronecker model",
 ]  # fmt: skip
 
 
