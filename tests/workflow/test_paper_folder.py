@@ -147,7 +147,7 @@ def test_what_is_missing_is_said_before_any_job(folder, spoil, said, monkeypatch
 @pytest.mark.parametrize("name", ["bach", "Wine", "7wines"])
 def test_a_folder_has_a_name_of_its_own(folder, name):
     other = folder.rename(folder.with_name(name))
-    with pytest.raises(InputError, match=r"shipped paper|small letters"):
+    with pytest.raises(InputError, match=r"shipped paper|lower-case letters"):
         plan_with_paper(other)
 
 
