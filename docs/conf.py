@@ -58,10 +58,10 @@ html_static_path = ["static"]
 html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_theme_options = {
+    "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    # beside wide output there is no room for the headings of the page
-    "secondary_sidebar_items": {"**": ["page-toc"], "own-pairs": [], "field": [], "results": []},
+    "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],

@@ -65,7 +65,7 @@ def test_parquet_keeps_ids_or_asks_for_its_package(tmp_path):
         return
     assert read_table(path)["id"].tolist() == ["007"]
     path.write_bytes(b"PAR1")
-    with pytest.raises(InputError, match="no Parquet file"):
+    with pytest.raises(InputError, match="not a Parquet file"):
         read_table(path)
 
 
@@ -74,10 +74,10 @@ def test_parquet_keeps_ids_or_asks_for_its_package(tmp_path):
     [
         ("t.csv", b"", "is empty"),
         ("t.csv", b"id,x\n", "no rows below its header"),
-        ("t.csv", b"id,x\n\xff\xfe\x00", "no text in UTF-8"),
+        ("t.csv", b"id,x\n\xff\xfe\x00", "not text in UTF-8"),
         ("t.csv", bytes(range(256)), "t.csv "),
-        ("t.csv", b"a\0b,c\n1,2\n", "bytes that are no text"),
-        ("t.csv", gzip.compress(b"id,x\na,1\n"), "no text in UTF-8"),
+        ("t.csv", b"a\0b,c\n1,2\n", "bytes that are not text"),
+        ("t.csv", gzip.compress(b"id,x\na,1\n"), "not text in UTF-8"),
         ("t.csv", b"id,x\na,1\nb,2,3\n", "line 3, saw 3"),
         ("t.csv", b"id,x\na,1,2\nb,2,3\n", "as many cells"),
         ("t.csv", b"id,x,x\na,1,2\n", "two columns 'x'"),

@@ -1,6 +1,6 @@
-"""``python -m kronbench``: each command reads its arguments and calls one function of a room.
+"""``python -m kronbench``: each command reads its arguments and calls one function.
 
-What a command needs is imported when it is called, so that a misspelt one is told at once.
+A command imports what it needs when it is called, so that a misspelt one fails at once.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _SET = {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": _SET
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; an error is one sentence on standard error.
+    """Run one command. An error is one sentence on standard error.
 
     The exit status is 2 for bad input, 1 if a file cannot be written or memory runs out, and 130
     if the command is interrupted.
     """
-    # A process of our own, before it loads a BLAS: threads that spin for 26 ms after each call of
-    # it would stand in the way of numba's, and rows would count as disturbed by others.
+    # Before a BLAS is loaded: its threads spin for 26 ms after each call, which would hold up the
+    # threads of numba, and timed rows would count as disturbed.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "12")  # 2^12 cycles, its default is 2^26
     exit_with_parent()
-    if os.getcwd() not in sys.path:  # where a solver of the user's may lie; as with python -m
+    if os.getcwd() not in sys.path:  # which may hold a user's solver; as with python -m
         sys.path.append(os.getcwd())
     arguments = _parser().parse_args(argv)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
@@ -73,7 +73,11 @@ def main(argv: list[str] | None = None) -> int:
 def _parser():
     parser = argparse.ArgumentParser(prog="kronbench", description=main.__doc__)
     parser.add_argument("--version", action="version", version=kronbench.__version__)
-    add = _adder(parser, "COMMAND")
+    groups = (
+        "evaluate, fit, predict, score: your own pairs and predictions. check to manual: the "
+        "suite. run to compile: called by the jobs of the workflow."
+    )
+    add = _adder(parser, "COMMAND", title="commands", description=groups)
     _add_own_pairs(add)
     _add_own_methods(add)
     _add_suite(add)
@@ -81,9 +85,9 @@ def _parser():
     return parser
 
 
-def _adder(parser, metavar):
-    """Adds a command to a parser: its name, the function that does it, its help."""
-    commands = parser.add_subparsers(required=True, metavar=metavar)
+def _adder(parser, metavar, **words):
+    """A function that adds a command to a parser: its name, its function, its help."""
+    commands = parser.add_subparsers(required=True, metavar=metavar, **words)
 
     def add(name, function, text):
         command = commands.add_parser(name, help=text)
@@ -122,38 +126,38 @@ def _add_own_pairs(add):
         arg("--scale", action="store_true", help=scaled)
         arg("--select", action="store_true", help=selected)
         for side in ("row", "col"):
-            text = f"use a kernel of rank N from N {side} vertices, if there are very many"
+            text = f"approximate the {side} kernel by N landmarks, if there are very many vertices"
             arg(f"--{side}-landmarks", type=_positive, metavar="N", help=text)
-        arg("--seed", type=_seed, default=0, help="of splits and landmarks (default: 0)")
+        arg("--seed", type=_seed, default=0, help="seed of splits and landmarks (default: 0)")
     evaluate("--path", **_PATH)
     evaluate("--setting", choices=[*"ABCD", "all"], default="all", help=new)
     evaluate("--splits", type=_positive, default=3, help="number of folds (default: 3)")
-    evaluate("--repeats", type=_positive, default=5, help="times to redraw them (default: 5)")
-    text = "keep new vertices that similarities from S on connect in one fold; their leak is told"
+    evaluate("--repeats", type=_positive, default=5, help="number of random splits (default: 5)")
+    text = "keep vertices linked by similarities of S or more in one fold; report the leak"
     evaluate("--similarity", type=float, metavar="S", help=text)
     fit("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {new}")
     fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
     predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
-    predict("model", type=Path, metavar="MODEL.kron", help="what fit wrote")
+    predict("model", type=Path, metavar="MODEL.kron", help="file that fit wrote")
     predict("--pairs", required=True, metavar="FILE", help="table of pairs to predict")
     predict("--rows", metavar="FILE", help="table of rows that are new to the model")
     predict("--cols", metavar="FILE", help="table of columns that are new to the model")
     predict("-o", "--out", type=Path, required=True, metavar="FILE.csv")
     score = add("score", _score, "score predictions of a published test set").add_argument
-    text = "table: row id, column id, columns of predictions; or the .npz that a run has kept"
+    text = "table: row id, column id, columns of predictions; or an .npz that a run wrote"
     score("predictions", metavar="FILE", help=text)
-    score("--data", metavar="NAME", help="of a table: a data set, e.g. davis")
-    score("--folds", metavar="NAME", help="of a table: e.g. deepdta-1")
-    text = "of an .npz: methods whose mean is scored too, e.g. KronRidge,LightGBM; repeatable"
+    score("--data", metavar="NAME", help="for a table: the data set, e.g. davis")
+    score("--folds", metavar="NAME", help="for a table: the fold, e.g. deepdta-1")
+    text = "for an .npz: also score the mean of these, e.g. KronRidge,LightGBM; repeatable"
     score("--mean", action="append", default=[], metavar="A,B", help=text)
-    score("--partial", action="store_true", help="accept that test pairs are missing")
+    score("--partial", action="store_true", help="score the others if test pairs are missing")
     for arg in (evaluate, score):
         arg("--json", action="store_true", help="print all numbers as JSON")
 
 
 def _add_own_methods(add):
-    """The commands on a solver or a paper of one's own, beside those of the suite."""
-    help_ = "check that a solver, or a paper's folder, keeps the contract"
+    """The commands on a user's own solver or paper."""
+    help_ = "check that a solver, or the folder of a paper, can be run"
     check = add("check", _check, help_).add_argument
     check("solver", metavar="MODULE.CLASS|FOLDER", help="import path of the class, or a folder")
     check("--path", **_PATH)
@@ -164,18 +168,18 @@ def _add_own_methods(add):
     run("paper", nargs="?", help="e.g. airola (default: all that compare methods)")
     run("item", nargs="?", help="e.g. table-6 (default: all of the paper)")
     run("--set", **_SET)
-    run("--name", help="name of its row (default: that of the class)")
+    run("--name", help="name of its row (default: the name of the class)")
     run("--path", **_PATH)
-    run("--registry", metavar="FILE", help="a file of your own data sets")
-    run("--data", action="append", default=[], metavar="NAME", help="instead of the items' data")
-    text = "rows of another's solver, as run-with writes them, beside yours; repeatable"
+    run("--registry", metavar="FILE", help="file of your own data sets")
+    run("--data", action="append", default=[], metavar="NAME", help="replaces the items' data")
+    text = "also show the rows of another solver, in a file of its run-with; repeatable"
     run("--add", action="append", default=[], metavar="FILE.csv", help=text)
     _add_how(run)
 
 
 def _add_suite(add):
     """The commands that make figures, get data, and compare and keep runs."""
-    help_ = "make the figures and tables: all, of a paper, or one"
+    help_ = "make figures and tables: all, those of a paper, or one"
     figures = add("figures", _figures, help_).add_argument
     figures("paper", nargs="?", help="e.g. stock (default: all papers)")
     figures("item", nargs="?", help="e.g. table-6.1 (default: all items of the paper)")
@@ -183,37 +187,37 @@ def _add_suite(add):
     page = add("page", _page, "draw the accepted run, without data and without measuring")
     page.add_argument("--scale", default="default", help="smoke, default or paper")
     data = _adder(add("data", None, "data sets: list, fetch, verify, describe"), "ACTION")
-    data("list", _data_list, "every data set, with its title")
+    data("list", _data_list, "list all data sets with their titles")
     fetch = data("fetch", _data_fetch, "get and check the files of one data set").add_argument
     fetch("name")
     fetch("--policy", choices=["auto", "real", "surrogate"], default="auto")
     fetch("--out", type=Path, help="folder for data.npz and provenance.json")
-    verify = data("verify", _data_verify, "check every file that is at hand")
+    verify = data("verify", _data_verify, "check the files on this machine")
     verify.add_argument("names", nargs="*")
-    describe = data("describe", _data_describe, "shape, files, licence and citation")
+    describe = data("describe", _data_describe, "show shape, files, licence and citation")
     describe.add_argument("name")
-    help_ = "list what moved between two runs; the status is 1 if results did"
+    help_ = "compare two runs; the exit status is 1 if results moved"
     compare = add("compare", _compare, help_).add_argument
     compare("a", type=Path, help="results/<scale>, or results/reference/<scale>")
     compare("b", type=Path)
     accept = add("accept", _accept, "make a run the reference for later runs").add_argument
-    accept("--yes", action="store_true", help="write it (default: only tell what moves)")
+    accept("--yes", action="store_true", help="write it (default: only list what moves)")
     accept("--config", **_CONFIG)
     help_ = "pack a finished run into one file, to keep or publish"
     archive = add("archive", _archive, help_).add_argument
     archive("results", type=Path, help="results/<scale>")
     archive("-o", "--out", type=Path, required=True, metavar="FILE.zip")
-    archive("--author", metavar="NAME", help="who made the run, for its description")
-    completion = add("completion", _completion, "print the completion of commands for a shell")
+    archive("--author", metavar="NAME", help="author of the run, for its description")
+    completion = add("completion", _completion, "print the completion script for a shell")
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     add("manual", _manual, "write config/README.md")
 
 
 def _add_jobs(add):
     """The commands that the workflow calls."""
-    part = "a data set of the item, or 'all' where it needs none"
+    part = "a data set of the item, or 'all' if it has none"
     run = add("run", _run, "measure one part of an item into its result table").add_argument
-    run("--threads", type=_positive, default=os.cpu_count(), help="for BLAS and numba")
+    run("--threads", type=_positive, default=os.cpu_count(), help="threads of BLAS and numba")
     restore = add("restore", _restore, "take one part of an item from the accepted run")
     restore = restore.add_argument
     render = add("render", _render, "draw one item from its result tables").add_argument
@@ -224,13 +228,13 @@ def _add_jobs(add):
         arg("part", help=part)
     prepare = add("prepare", _prepare, "put a data set into the results of a run").add_argument
     prepare("name")
-    help_ = "check the claims and write the page, or that of a part"
+    help_ = "judge the claims and write the page, also of a part"
     report = add("report", _report, help_).add_argument
     compile_ = add("compile", _compile, "compile what timed jobs need").add_argument
-    compile_("--out", type=Path, required=True, help="a record of what was compiled")
+    compile_("--out", type=Path, required=True, help="file that records what was compiled")
     for arg in (run, restore, render, prepare, report, compile_):
         arg("--config", **_CONFIG)
-    text = "what is read and written, if it lies elsewhere than in results/<scale>"
+    text = "folder of results (default: results/<scale>)"
     for arg in (run, restore, render, prepare, report):
         arg("--results", type=Path, metavar="FOLDER", help=text)
 
@@ -242,22 +246,22 @@ def _add_how(arg):
 
 
 def _positive(text):
-    return _whole(text, 1, 10**10, "number of at least 1")
+    return _whole(text, 1, 10**10, "a number of at least 1")
 
 
 def _seed(text):
-    return _whole(text, 0, 2**32 - 1, "whole number from 0 to 2^32 - 1")
+    return _whole(text, 0, 2**32 - 1, "a whole number from 0 to 2^32 - 1")
 
 
 def _whole(text, least, most, wanted):
     is_number = text.isascii() and text.isdecimal() and len(text) <= 10
     if not is_number or not least <= int(text) <= most:
-        raise argparse.ArgumentTypeError(f"{text!r} is no {wanted}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
     return int(text)
 
 
 def _say(text):
-    """Print lines at once; what a terminal would act on, as from an id or a file, is escaped."""
+    """Print lines at once, with control characters, such as from an id, escaped."""
     print("\n".join(map(printable, text.split("\n"))), flush=True)
 
 
@@ -328,7 +332,7 @@ def _score(arguments):
             _say(table.to_string(index=False, float_format="{:.4f}".format, na_rep="-"))
         return
     if not (arguments.data and arguments.folds):
-        raise InputError(f"{arguments.predictions}: say --data and --folds of its test set")
+        raise InputError(f"{arguments.predictions}: give --data and --folds of its test set")
     from kronbench.own_pairs.predictions import as_text, score_file
 
     result = score_file(
@@ -342,7 +346,7 @@ def _use_path(path):
     if path is None:
         return
     if not (path and os.path.isdir(path)):
-        raise InputError(f"--path {path!r} is no folder: give the one that holds your module")
+        raise InputError(f"--path {path!r} is not a folder: give the one that holds your module")
     sys.path.insert(0, os.path.abspath(path))
 
 
@@ -391,7 +395,7 @@ def _run_with(arguments):
 
         print("".join(f"\n{described(item)}\n" for item in items), end="")
         for path in write_rows(plan, items, *outside):
-            print(f"others add your rows to theirs by --add: {path}")
+            print(f"others can compare with your rows: --add {path}")
     return status
 
 

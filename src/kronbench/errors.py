@@ -22,7 +22,7 @@ _EXTRAS = {
 
 
 class InputError(ValueError):
-    """Something that the user gave is wrong.
+    """An input from the user is wrong.
 
     The message is one sentence: which file or argument, what is wrong, what would be right.
     The command line prints it without a traceback. It is one line of at most ``longest``

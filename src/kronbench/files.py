@@ -29,8 +29,8 @@ _ADVICE = {
     errno.ENOSPC: "make room on its disk",
     errno.EDQUOT: "make room within your quota",
     errno.EFBIG: "raise the limit on the size of a file (ulimit -f)",
-    errno.EROFS: "choose a folder that can be written",
-    errno.EACCES: "give this user the right to it, or choose another folder",
+    errno.EROFS: "choose a folder with write permission",
+    errno.EACCES: "give this user permission, or choose another folder",
     errno.ENAMETOOLONG: "give a shorter name",
 }
 _KINDS = {
@@ -152,11 +152,11 @@ def read_json(path: str | Path, **kinds: type) -> dict:
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise InputError(f"{path} is damaged: it holds no mapping in JSON; make it again")
+        raise InputError(f"{path} is damaged: it is not a JSON mapping; make it again")
     for key, kind in kinds.items():
         if not isinstance(content.get(key, ...), kind):
             raise InputError(
-                f"{path} is damaged, or of an earlier version: it has no right '{key}'; "
+                f"{path} is damaged or of an earlier version: '{key}' is missing or wrong; "
                 "make it again"
             )
     return content
@@ -168,7 +168,7 @@ def check_sum(file: Path, content: bytes, record: Path) -> None:
     sums = read_json(record, sha256=dict)["sha256"]
     if hashlib.sha256(content).hexdigest() != sums.get(suffix):
         raise InputError(
-            f"{file} is not as it was written: {record.name} beside it has another sha256; "
+            f"{file} was changed after it was written: {record.name} has another sha256; "
             "remove both and make them again"
         )
 

@@ -39,7 +39,7 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
         ``.tsv.gz``; or a ``.parquet`` file; or an ``.fps`` file of fingerprints, as chemfp and
         Open Babel write them: the columns id and fp_hex.
     ids : int or list of str, default 1
-        The columns of ids: how many at the left, or their names. "007" and "NA" stay as they are.
+        The columns of ids: how many at the left, or their names. "007" and "NA" are not changed.
 
     Returns
     -------
@@ -52,13 +52,13 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     Raises
     ------
     InputError
-        The file cannot be read, is no table, has no rows, repeats or lacks a column; or it is
+        The file cannot be read, is not a table, has no rows, repeats or lacks a column; or it is
         Parquet and pyarrow is not installed.
     """
     path, separator = Path(path), separator_of(path)
     if separator is None and path.suffix not in (".parquet", ".fps"):
         raise InputError(
-            f"{path} is no table that can be read: give .csv, .tsv or .parquet, or .fps"
+            f"{path} is not a table that can be read: give .csv, .tsv or .parquet, or .fps"
         )
     check_readable(path)
     try:
@@ -93,7 +93,9 @@ def open_table(path: Path) -> Iterator[Any]:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             yield file
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path} is no whole gzip file ({error}): pack it anew") from None
+        raise InputError(
+            f"{path} is not a complete gzip file ({error}): compress it again"
+        ) from None
 
 
 def check_readable(path: str | Path) -> None:
@@ -107,7 +109,7 @@ def check_readable(path: str | Path) -> None:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read: {reason}") from None
     what = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
-    raise InputError(f"{path} cannot be read, for it is {what}: give the name of a file")
+    raise InputError(f"{path} is {what}, which cannot be read: give the name of a file")
 
 
 def check_columns(table: str | Path, columns: Sequence[str], wanted: Sequence[str]) -> None:
@@ -151,23 +153,23 @@ def _read_text(path, separator, ids):
                 low_memory=False,
             )
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no text in UTF-8: save the table anew as such") from None
+        raise InputError(f"{path} is not text in UTF-8: save the table in UTF-8") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
         detail = str(error).rpartition("C error: ")[2].strip().rstrip(".")
         raise InputError(
-            f"{path} is no table with as many cells in each row as in its header: {detail}"
+            f"{path} does not have as many cells in each row as in its header: {detail}"
         ) from None
 
 
 def _check_header(path, header, separator):
     if any("\0" in name for name in header):
-        raise InputError(f"{path} holds bytes that are no text: give a table")
+        raise InputError(f"{path} holds bytes that are not text: give a table")
     if len(header) == 1 and separator == "," and (";" in header[0] or "\t" in header[0]):
-        raise InputError(f"{path} is not separated by commas: save it so, or as .tsv")
+        raise InputError(f"{path} is not separated by commas: save it with commas, or as .tsv")
     seen = set()
     for name in header:
         if name in seen:
-            raise InputError(f"{path} has two columns '{name}': give each a name of its own")
+            raise InputError(f"{path} has two columns '{name}': give each a different name")
         seen.add(name)
 
 
@@ -188,7 +190,7 @@ def _read_fps(path):
                 texts.append(digits)
                 ids.append(entry)
         except UnicodeDecodeError:
-            raise InputError(f"{path} is no text in UTF-8: save the table anew as such") from None
+            raise InputError(f"{path} is not text in UTF-8: save the table in UTF-8") from None
     return pd.DataFrame({"id": ids, "fp_hex": texts})
 
 
@@ -200,7 +202,7 @@ def _read_parquet(path):
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except (ValueError, TypeError) as error:  # pyarrow's own errors are of these kinds
-        raise InputError(f"{path} is no Parquet file that can be read: {error}") from None
+        raise InputError(f"{path} is not a Parquet file that can be read: {error}") from None
     return frame.rename(columns=str)
 
 

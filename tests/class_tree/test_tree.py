@@ -67,7 +67,7 @@ def test_groups_of_nodes():
     [
         ([0, 0, 0], "start with -1"),
         ([[-1, 0]], "start with -1"),
-        ([-1], "a root alone"),
+        ([-1], "has only a root"),
         ([-1, 0, -1], "a second root, node 2"),
         ([-1, 0, 5], "outside 0..2"),
         ([-1, 0, 3, 2, 3], "cycle: node 2"),

@@ -66,7 +66,9 @@ def test_folder_of_an_earlier_version_is_to_be_prepared_again(tmp_path):
     known = json.loads(provenance.read_text())
     del known["kind"]
     provenance.write_text(json.dumps(known))
-    with pytest.raises(InputError, match=r"earlier version \(.*'kind'\): .* prepare it again"):
+    with pytest.raises(
+        InputError, match=r"earlier version \(.*'kind'\): .* prepare the data again"
+    ):
         Dataset.open(tmp_path)
 
 

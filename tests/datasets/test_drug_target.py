@@ -131,7 +131,7 @@ def test_kernels_of_affinities(surrogates):
 
 
 def test_kernels_need_complete_data(surrogates):
-    with pytest.raises(InputError, match="Ki has pairs that are not known"):
+    with pytest.raises(InputError, match="Ki has unknown pairs"):
         kernels(surrogates["Ki"])
 
 
@@ -208,7 +208,7 @@ def test_bad_interaction_files_are_one_sentence(key, old, new, message):
         ("affinities", "1 2\n3\x0c4\n5 6\n", {}, "line 2: the control character '\\x0c'"),
         ("affinities", "1 2\n3 \xa04\n", {}, "is not text (byte 6)"),
         ("affinities", "1 " * 10**6 + "\n1 2\n", {}, "line 2: 2 columns, expected 1000000"),
-        ("drugs", "1 2\n2 1\n", {}, "drugs.txt is 2 x 2; affinities.txt asks for 3 x 3"),
+        ("drugs", "1 2\n2 1\n", {}, "drugs.txt is 2 x 2; affinities.txt needs 3 x 3"),
         ("targets", "1 nan\n2 1\n", {}, "targets.txt, line 1, column 2: nan is not allowed"),
         (
             "targets",

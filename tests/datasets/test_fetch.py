@@ -68,7 +68,8 @@ def test_a_gzip_file_is_unpacked_to_its_limit_and_no_further(mirror, monkeypatch
     monkeypatch.setattr(
         gzip.GzipFile, "read", lambda *args: unpacked.append(read(*args)) or unpacked[-1]
     )
-    told = f"{path} has more than {entry.limit} bytes, {len(CONTENT)} are registered: another file"
+    told = f"{path} has more than {entry.limit} bytes, {len(CONTENT)} are registered: "
+    told += "it is a different file"
     with pytest.raises(InputError) as refused:
         fetch.obtain(entry, [mirror.folder])
     assert str(refused.value) == told
@@ -240,7 +241,7 @@ def test_offline_real_says_what_was_tried_and_what_to_do(small, alone, closed):
         datasets.load("Small", policy="real", mirror="/nowhere/at/all")
     message = str(caught.value)
     place = str(alone / "manual" / "small" / "a.txt")
-    for part in ("Small is not at hand", "no folder /nowhere/at/all", "ConnectionError"):
+    for part in ("Small is missing", "no folder /nowhere/at/all", "ConnectionError"):
         assert part in message
     for part in (f"open {closed}", f"put the file at {place}", "KRONBENCH_MIRROR"):
         assert part in message

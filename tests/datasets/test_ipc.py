@@ -48,8 +48,8 @@ def test_subgroups_are_documents_of_their_main_groups():
         ),
         ("D\tA\nD01B0001020000\tform\x0cfeed\n", "titles.txt, line 2: the control character"),
         (b"D01B0001020000\t\xff\n", "titles.txt is not text (byte 15)"),
-        ("D01B0001020000\tof the\n", "titles.txt holds no subgroup with a word in its title"),
-        ("", "titles.txt holds no subgroup with a word in its title"),
+        ("D01B0001020000\tof the\n", "titles.txt has no subgroup with a word in its title"),
+        ("", "titles.txt has no subgroup with a word in its title"),
     ],
 )
 def test_bad_lines_are_named(lines, message):

@@ -80,7 +80,10 @@ def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_nod
         ({"train": "8 1:1\n"}, "hierarchy.txt: class 8 is not below a root of the hierarchy"),
         ({"train": "4 1:1\n"}, "hierarchy.txt: class 4 has documents and classes below it"),
         ({"hierarchy": "1 2\n1 2 3\n"}, "hierarchy.txt, line 2: '1 2 3' is not two whole numbers"),
-        ({"hierarchy": "1 b\n"}, "hierarchy.txt, line 1: '1 b' is not two whole numbers with a"),
+        (
+            {"hierarchy": "1 b\n"},
+            "hierarchy.txt, line 1: '1 b' is not two whole numbers separated",
+        ),
         ({"hierarchy": "7 8\n8 7\n"}, "hierarchy.txt: class 7 is not below a root"),
     ],
 )

@@ -91,7 +91,7 @@ def without_rows(write):
         ),
         (
             lambda folder, write: (folder / "my/pairs.csv").write_text("drug,target,a,b\n,,1,2\n"),
-            "the columns a, b beside the ids: say which one is the label",
+            "the columns a, b besides the ids: name the label",
         ),
         (
             lambda folder, write: (folder / "my/cols.csv").write_text("target,x\n99,1\n"),

@@ -68,10 +68,10 @@ def test_predictions_are_found_by_ids_and_by_other_spellings():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("FOLD : 1\n11\tAAK1\t5\n", "no prediction"),
-        ("11\tAAK1\t5\t6\n", "no prediction"),
+        ("FOLD : 1\n11\tAAK1\t5\n", "not a prediction"),
+        ("11\tAAK1\t5\t6\n", "not a prediction"),
         ("FOLD : 1\n33\tAAK1\t5\t6\n", "not among the ids"),
-        ("FOLD : 1\n11\tAAK1\t5\t6\nFOLD : 2\n22\tAAK1\t5\t6\n", "not the same pairs"),
+        ("FOLD : 1\n11\tAAK1\t5\t6\nFOLD : 2\n22\tAAK1\t5\t6\n", "empty or have different pairs"),
     ],
 )
 def test_bad_predictions_are_refused(text, said):

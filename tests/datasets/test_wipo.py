@@ -123,7 +123,7 @@ def test_bad_records_are_named(changed, message):
 
 
 def test_a_collection_that_is_no_archive_is_an_error():
-    with pytest.raises(InputError, match=r"collection\.txt is not a zip archive"):
+    with pytest.raises(InputError, match=r"collection\.txt is not a complete zip archive"):
         parse_records(files(collection="<record>"), section="D")
 
 
@@ -199,8 +199,8 @@ def changed_headers(offset, value, content=None):
         (changed_headers(8, 77), "cannot be unpacked .*method is not supported"),
         (changed_headers(14, 0), r"cannot be unpacked \(Bad CRC-32"),
         (changed_headers(4, 99), "collection.txt"),
-        (collection()[:-20], "is not a zip archive, or not a whole one"),
-        (b"", "is not a zip archive"),
+        (collection()[:-20], "is not a complete zip archive"),
+        (b"", "is not a complete zip archive"),
     ],
 )
 def test_hostile_archives_are_one_sentence(archive, message):
@@ -270,7 +270,7 @@ def test_features_follow_the_sorted_paths_of_each_half():
 )
 def test_bad_features_are_named(train, message):
     with pytest.raises(
-        InputError, match=rf"train_features\.txt is no array \(3, 3\) of .*{message}"
+        InputError, match=rf"train_features\.txt is not an array \(3, 3\) of .*{message}"
     ):
         parse_features(
             files(train_features=train, test_features=stored(np.ones((1, 3)))),

@@ -115,7 +115,7 @@ def test_repeats_divide_anew_and_scikit_learn_takes_them():
         ({"side": "row"}, "side='row' is unknown"),
         ({"n_splits": 1}, "n_splits is 1"),
         ({"n_repeats": 0}, "n_repeats is 0"),
-        ({"row_kernel": "precomputed"}, "no matrix of similarities"),
+        ({"row_kernel": "precomputed"}, "not a matrix of similarities"),
         ({"threshold": 1e-6}, "form 1 cluster, and n_splits is 5"),
     ],
 )

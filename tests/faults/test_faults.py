@@ -281,7 +281,7 @@ def test_a_download_that_is_cut_is_said_and_made_whole_by_a_rerun(make, tmp_path
         )
         checkout.targets = [f"{SCALE}/data/nr/data.npz"]
         printed = assert_said(checkout, f"{server.host}: the transfer broke off")
-        assert "kronbench: error: NR is not at hand" in printed
+        assert "kronbench: error: NR is missing" in printed
         assert checkout.run()[0] == 0, checkout.printed
     want = datasets.load("nr", policy="real")
     got = datasets.Dataset.open(checkout.results / "data/nr")

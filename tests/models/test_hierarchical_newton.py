@@ -314,7 +314,7 @@ def test_uncertain_targets_by_em():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tree": [-1, 0, 0]}, "the label .* which is no class"),
+        ({"tree": [-1, 0, 0]}, "the label .* which is not a class"),
         ({"tree": [-1, 0, 3, 2]}, "cycle"),
         ({"variance": [1, 1, 1, 1, -1]}, r"variance is .*: give positive"),
         ({"variance": np.ones(3)}, "one for each of the 5 nodes"),

@@ -54,7 +54,7 @@ def test_labels_name_the_leaves_in_their_order():
     named = TopDownClassifier(PARENTS).fit(X, names[y])
     np.testing.assert_array_equal(named.predict_proba(X), expected)
     np.testing.assert_array_equal(named.predict(X), names[expected.argmax(axis=1)])
-    with pytest.raises(InputError, match="y holds the label 5, which is no class"):
+    with pytest.raises(InputError, match="y holds the label 5, which is not a class"):
         TopDownClassifier(PARENTS).fit(X, y + 1)
     with pytest.raises(InputError, match="5 leaves for 4 classes"):
         TopDownClassifier(PARENTS).fit(X[y < 4], names[y[y < 4]])

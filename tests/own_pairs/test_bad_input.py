@@ -73,8 +73,8 @@ def labels(value):
         ("pairs", lambda text: "", "is empty"),
         ("pairs", lambda text: "drug,target,active\n", "no rows below its header"),
         ("pairs", lambda text: text.partition("\n")[2], "has no header: its first line, "),
-        ("pairs", lambda text: "\0\1\2" + text, "bytes that are no text"),
-        ("pairs", line(0, "drug,target,active,note"), "say which one is the label"),
+        ("pairs", lambda text: "\0\1\2" + text, "bytes that are not text"),
+        ("pairs", line(0, "drug,target,active,note"), "name the label"),
         ("pairs", line(0, "drug,target"), "as many cells"),
         ("pairs", line(0, "drug,drug,active"), "two columns 'drug'"),
         ("pairs", lambda text: text.replace(",", ";"), "not separated by commas"),
@@ -98,30 +98,30 @@ def labels(value):
         (
             "pairs",
             line(3, 'D03,01,"7,329"'),
-            "its label, and decimals after a point",
+            "a label, with a decimal point",
         ),
-        ("pairs", line(3, "D03,01,NaN"), "give every pair its label"),
-        ("pairs", labels('"7,329"'), "or 7.329 with a point and no comma"),
+        ("pairs", line(3, "D03,01,NaN"), "give every pair a label"),
+        ("pairs", labels('"7,329"'), "or 7.329 with a decimal point"),
         ("pairs", line(3, '"D\n03\x1b[31m",01,1'), r"drug 'D\n03\x1b[31m' is not in"),
         ("pairs", line(3, f"{'D' * 200_000},01,1"), "DDD ... "),
         (
             "pairs",
             line(0, "drug,target," + ",".join(map(str, range(9000)))),
-            "8999 beside the ids",
+            "8999 besides the ids",
         ),
         ("rows", lambda text: "", "is empty"),
         ("rows", lambda text: "drug,mass\n", "no rows below its header"),
         ("rows", line(0, "drug,mass,mass,rings"), "two columns 'mass'"),
         ("rows", line(2, "D00,1,2,3"), "the id 'D00' twice"),
         ("rows", line(2, "D01,1,heavy,3"), "'heavy' for 'D01' in 'logp'"),
-        ("rows", line(2, 'D01,1,"2,5",3'), "a number, its decimals after a point"),
+        ("rows", line(2, 'D01,1,"2,5",3'), "a number, with a decimal point"),
         ("rows", line(2, "D01,1," + "9" * 400 + ",3"), "'inf' for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1,,3"), "no number for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1,NaN,3"), "'NaN' for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1,inf,3"), "'inf' for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1"), "for 'D01' in 'logp'"),
         ("rows", line(2, ",1,2,3"), "no id in row 2"),
-        ("rows", lambda text: "drug\nD00\n", "ids and nothing else"),
+        ("rows", lambda text: "drug\nD00\n", "has only ids"),
         ("cols", line(1, "99,1,2"), "'00' is not in"),
         ("cols", lambda text: "target,00,01\n00,1,2\n01,3,1\n", "the other way round"),
         ("cols", lambda text: "target,00,x\n00,1,2\n", "is not in"),
@@ -147,13 +147,17 @@ def zipped(head, size):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("pairs.csv", bytes(range(256)) * 10, "no text in UTF-8"),
-        ("pairs.csv", b"\x1f\x8b\x08\x00", "no text in UTF-8"),
-        ("pairs.csv", zipped(b"drug,target,active\n", 50_000_000), "no text"),
+        ("pairs.csv", bytes(range(256)) * 10, "not text in UTF-8"),
+        ("pairs.csv", b"\x1f\x8b\x08\x00", "not text in UTF-8"),
+        ("pairs.csv", zipped(b"drug,target,active\n", 50_000_000), "not text"),
         ("pairs.xlsx", b"PK\x03\x04", "give .csv, .tsv or .parquet"),
         ("pairs.parquet", b"PAR1", "parquet"),
-        ("pairs.csv.gz", b"drug,target,active\n", "no whole gzip file"),
-        ("pairs.csv.gz", gzip.compress(b"drug,target,active\n" * 99)[:-9], "no whole gzip file"),
+        ("pairs.csv.gz", b"drug,target,active\n", "not a complete gzip file"),
+        (
+            "pairs.csv.gz",
+            gzip.compress(b"drug,target,active\n" * 99)[:-9],
+            "not a complete gzip file",
+        ),
         ("pairs.xlsx.gz", gzip.compress(b"PK"), "give .csv, .tsv or .parquet"),
         ("missing.csv", None, "No such file"),
         ("pairs.csv/below.csv", None, "Not a directory"),
@@ -183,7 +187,7 @@ def test_what_has_no_end_is_not_read(folder, capsys, model, kind, what):
         argv = ["predict", path, "--pairs", folder / "pairs.csv", "-o", folder / "out.csv"]
     else:
         argv = ["evaluate", *arguments(folder, **{what: path}), "--solver", "KronRidge"]
-    refused(capsys, folder, "it is a pipe or a device", *argv)
+    refused(capsys, folder, "is a pipe or a device", *argv)
 
 
 def similarity(folder, names, left_out=0):
@@ -196,7 +200,7 @@ def similarity(folder, names, left_out=0):
 def test_what_is_nearly_a_similarity_is_asked_about(folder, capsys, names, left_out):
     similarity(folder, names, left_out)
     argv = ["evaluate", *arguments(folder), "--solver", "KronRidge"]
-    refused(capsys, folder, "none is 'D00': is it a similarity?", *argv)
+    refused(capsys, folder, "none is 'D00': for similarities, name", *argv)
 
 
 @pytest.mark.parametrize(("names", "left_out"), [(str, 0), ("x{}".format, 0), (str, 8)])
@@ -213,17 +217,17 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
     ("options", "sentence"),
     [
         (["--solver", "KronRigde"], "did you mean 'KronRidge'?"),
-        (["--solver", "LSSVM"], "'LSSVM' is no solver of pairs"),
-        (["--solver", "nowhere.Solver"], "give the folder of the module by --path"),
+        (["--solver", "LSSVM"], "'LSSVM' is not a solver of pairs"),
+        (["--solver", "nowhere.Solver"], "name its folder with --path"),
         (["--solver", "sklaern.svm.SVC"], "did you mean 'sklearn.svm.SVC'?"),
         (["--solver", "kronbench.modls.KronSVM"], "did you mean 'models'?"),
         (["--solver", "kronbench.models.KronSMV"], "did you mean 'KronSVM'?"),
-        (["--solver", "sklearn.svm.SVC"], "sklearn.svm.SVC does not take pairs: it makes an"),
+        (["--solver", "sklearn.svm.SVC"], "sklearn.svm.SVC does not take pairs: it converts X"),
         (["--solver", "sklearn.naive_bayes.CategoricalNB"], "does not take pairs"),
         (["--solver", "kronbench.models.Nothing"], "has no 'Nothing'"),
-        (["--solver", "numpy.array"], "no scikit-learn estimator"),
+        (["--solver", "numpy.array"], "not a scikit-learn estimator"),
         (["--solver", "KronRidge", "--set", "rge=1"], "did you mean 'reg'?"),
-        (["--solver", "KronRidge", "--set", "reg"], "'reg' sets nothing: give reg=VALUE"),
+        (["--solver", "KronRidge", "--set", "reg"], "'reg' has no value: give reg=VALUE"),
         (
             ["--solver", "KronRidge", "--set", "reg=-1"],
             "'reg' parameter of KronRidge must be a float",
@@ -237,7 +241,7 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
             ["--solver", "KronRidge", "--set", "row_kernel=rbf"],
             "'row_kernel' parameter of KronRidge",
         ),
-        (["--solver", "KronRidge", "--set", "row_kernel=gaussian"], "row_gamma is not given"),
+        (["--solver", "KronRidge", "--set", "row_kernel=gaussian"], "row_gamma is missing"),
         (["--solver", "KronRidge", "--set", "row_gamma=x"], "the linear kernel has no width"),
         (
             ["--solver", "KronRidgeCV", "--set", "max_iter=0"],
@@ -245,16 +249,22 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
         ),
         (["--solver", "KronRidgeCV", "--set", "tol=nan"], "'tol' parameter of KronRidgeCV"),
         (["--solver", "KronRidgeCV", "--select"], "chooses its weights itself"),
-        (["--solver", "nope"], "is no solver of pairs: give one of CompleteKronRidge"),
+        (["--solver", "nope"], "is not a solver of pairs: give one of CompleteKronRidge"),
         (["--solver", "x" * 10_000], " ... "),
-        (["--solver", "KronRidge", "--set", "col_kernel=precomputed"], "is no similarity"),
-        (["--solver", "KronRidge", "--set", "row_kernel=tanimoto", "--scale"], "do not scale"),
+        (["--solver", "KronRidge", "--set", "col_kernel=precomputed"], "has no similarities"),
+        (
+            ["--solver", "KronRidge", "--set", "row_kernel=tanimoto", "--scale"],
+            "leave out --scale",
+        ),
         (
             ["--solver", "KronSVM", "--label", "drug", "--row", "active", "--col", "target"],
             "not in",
         ),
         (["--solver", "KronSVM", "--row", "drug"], "give both row and col"),
-        (["--solver", "KronSVM", "--row", "drug", "--col", "drug"], "a column of ids for each"),
+        (
+            ["--solver", "KronSVM", "--row", "drug", "--col", "drug"],
+            "a different column of ids for each",
+        ),
         (["--solver", "KronSVM", "--row", "drgu", "--col", "target"], "did you mean 'drug'?"),
         (["--solver", "KronSVM", "--label", "activ"], "did you mean 'active'?"),
         (["--solver", "KronSVM", "--label", "drug"], "a column of ids"),
@@ -272,23 +282,23 @@ def test_options_of_evaluate(folder, capsys, options, sentence):
 def test_real_labels_are_for_regressions(folder, capsys):
     tables(folder, real=True)
     argv = ["evaluate", *arguments(folder), "--solver", "KronSVM"]
-    refused(capsys, folder, "KronSVM tells two apart: give KronRidge", *argv)
+    refused(capsys, folder, "KronSVM needs two: give KronRidge", *argv)
 
 
 def test_more_columns_than_three_need_a_named_label(folder, capsys):
     path = folder / "pairs.csv"
     path.write_text("\n".join(f"{entry},1" for entry in path.read_text().splitlines()))
     argv = ["evaluate", *arguments(folder), "--solver", "KronSVM"]
-    refused(capsys, folder, "the columns active, 1 beside the ids: say which one", *argv)
+    refused(capsys, folder, "the columns active, 1 besides the ids: name the label", *argv)
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (["--solver", "PairKNN"], "PairKNN cannot be kept in a file"),
-        (["--solver", "nope"], "'nope' is no solver of pairs"),
+        (["--solver", "nope"], "'nope' is not a solver of pairs"),
         (["--solver", "KronRidge()"], "did you mean 'KronRidge'?"),
-        (["--solver", ""], "'' is no solver of pairs"),
+        (["--solver", ""], "'' is not a solver of pairs"),
         (["--solver", "os.system"], "os.system cannot be kept in a file"),
         (["--solver", "KronRidge", "-o", "pairs.csv"], "pairs.csv is an input too"),
         (["--solver", "KronRidge", "-o", "link.kron"], "link.kron is an input too"),
@@ -421,11 +431,11 @@ def claims_more(content):
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda content: b"", "no model of kronbench"),
-        (lambda content: b"drug,target\n", "no model of kronbench"),
-        (lambda content: bytes(range(256)) * 100, "no model of kronbench"),
-        (lambda content: content[: len(content) // 2], "its end is missing"),
-        (lambda content: content[:-1], "its end is missing"),
+        (lambda content: b"", "not a model file of kronbench"),
+        (lambda content: b"drug,target\n", "not a model file of kronbench"),
+        (lambda content: bytes(range(256)) * 100, "not a model file of kronbench"),
+        (lambda content: content[: len(content) // 2], "is truncated"),
+        (lambda content: content[:-1], "is truncated"),
         (lambda content: content[:500] + b"?" + content[501:], "is damaged"),
         (lambda content: b"?" + content[1:], "is damaged"),
         (lambda content: content[100:], "is damaged"),
@@ -435,17 +445,17 @@ def claims_more(content):
         (bomb, "a member is compressed"),
         (claims_more, "its members claim more bytes than it has"),
         (encrypted, "is encrypted, password required"),
-        (lambda content: rewritten(content, minus_signs), "is no whole model"),
-        (lambda content: rewritten(content, claims_ten_gigabytes), "is no whole model"),
+        (lambda content: rewritten(content, minus_signs), "is not a complete model"),
+        (lambda content: rewritten(content, claims_ten_gigabytes), "is not a complete model"),
         (
             lambda content: rewritten(content, lambda members: members.pop("schema.json")),
             "schema.json",
         ),
-        (lambda content: rewritten(content, without("rows")), "is no whole model"),
+        (lambda content: rewritten(content, without("rows")), "is not a complete model"),
         (lambda content: rewritten(content, record('\\"KronRidge\\"', '\\"Popen\\"')), "'Popen'"),
         (
             lambda content: rewritten(content, record('\\"KronRidge\\"', '\\"\\u001b[31m\\"')),
-            "no whole model",
+            "not a complete model",
         ),
         (
             lambda content: rewritten(
@@ -460,7 +470,7 @@ def claims_more(content):
         (lambda content: rewritten(content, record('"row_kernel": {', '"x": {')), "'x'"),
         (
             lambda content: rewritten(content, record('"content": "0.0"', '"content": "NaN"')),
-            "no whole",
+            "not a complete",
         ),
         (
             lambda content: rewritten(content, array("rows", np.array([object()]))),
@@ -471,7 +481,7 @@ def claims_more(content):
         (lambda content: rewritten(content, array("dual_coef_", np.full(120, np.nan))), "finite"),
         (
             lambda content: rewritten(content, array("row_features", np.ones((2, 3)))),
-            "whole model",
+            "complete model",
         ),
     ],
 )
@@ -490,7 +500,7 @@ def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, mod
         with pytest.raises(InputError, match=str(file)):
             model_file.load(file)
         file.write_bytes(model[:place])
-        with pytest.raises(InputError, match="no model of kronbench"):
+        with pytest.raises(InputError, match="not a model file of kronbench"):
             model_file.load(file)
 
 
@@ -531,7 +541,7 @@ def test_tables_to_predict(folder, capsys, model, table, content, sentence):
     [
         (errno.ENOSPC, "make room on its disk"),
         (errno.EDQUOT, "make room within your quota"),
-        (errno.EROFS, "choose a folder that can be written"),
+        (errno.EROFS, "choose a folder with write permission"),
     ],
 )
 @pytest.mark.parametrize("command", ["fit", "predict"])

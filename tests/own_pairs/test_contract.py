@@ -12,8 +12,8 @@ from kronbench.own_pairs.recipe import PAIR_SOLVERS
 from tests.own_pairs.problem import arguments, tables
 
 PARTS = [
-    "Keyword parameters", "Fit takes", "Predict gives", "Two fits", "The order", "Vertices that",
-    "The same pairs", "Pairs of vertices", "A linear solver", "A Kronecker model",
+    "Keyword parameters", "Fit takes", "Predict gives", "Two fits", "Predictions do",
+    "Vertices without", "Scores do", "Pairs of new", "A linear solver", "A Kronecker model",
 ]  # fmt: skip
 
 
@@ -198,7 +198,7 @@ class ForgetsAFactor(Additive):
     [
         (Additive, None, ""),
         (ChangesAParameter, 0, "fit changes a parameter"),
-        (ReturnsNothing, 1, "end it by 'return self'"),
+        (ReturnsNothing, 1, "end it with 'return self'"),
         (WritesIntoTheFeatures, 1, "fit writes into X.row_features"),
         (WritesIntoTheLabels, 1, "fit writes into y"),
         (Exits, 1, "it fails with SystemExit: 3"),
@@ -206,9 +206,9 @@ class ForgetsAFactor(Additive):
         (GivesNames, 2, "scores have dtype <U3: give numbers"),
         (GivesAColumn, 2, "predictions of shape (3, 1)"),
         (DrawsAnew, 3, "a parameter random_state"),
-        (DependsOnThePlace, 4, "asked the other way"),
+        (DependsOnThePlace, 4, "in the opposite order"),
         (LooksAtAllVertices, 5, "outside the training pairs change the fit"),
-        (FactorsByPosition, 6, "know one by its features, X.row_features[X.rows]"),
+        (FactorsByPosition, 6, "use the features, X.row_features[X.rows]"),
         (FactorsByFeatures, None, ""),
         (KnowsItsVerticesAlone, 7, "a vertex that was not in training"),
         (IsNotLinear, 8, "do not double"),
@@ -229,7 +229,7 @@ def test_each_way_to_break_it_is_named(solver, part, said):
     ("path", "sentence"),
     [
         ("kronbench.models.KronRigde", "unknown solver path"),
-        ("kronbench.pairs.PairData", "is no scikit-learn estimator"),
+        ("kronbench.pairs.PairData", "is not a scikit-learn estimator"),
         ("sklearn.multioutput.MultiOutputRegressor", "cannot be made without arguments"),
     ],
 )
@@ -256,14 +256,14 @@ def test_a_module_may_lie_in_another_folder(tmp_path, monkeypatch, capsys):
         "        super().__init__(reg=reg)\n"
     )
     monkeypatch.setattr("sys.path", sys.path.copy())
-    told = "lies_elsewhere is not installed in this environment: install it, or give the folder"
+    told = "lies_elsewhere is not installed in this environment: install it, or name its folder"
     tables(tmp_path)
     evaluate = ["evaluate", *arguments(tmp_path), "--setting", "A", "--repeats", "1", "--solver"]
     for command in (["check"], evaluate):
         assert main([*command, "lies_elsewhere.Mine"]) == 2
         assert told in capsys.readouterr().err
         assert main([*command, "lies_elsewhere.Mine", "--path", str(tmp_path / "no")]) == 2
-        assert "is no folder: give the one that holds your module" in capsys.readouterr().err
+        assert "is not a folder: give the one that holds your module" in capsys.readouterr().err
     for command in (["check"], evaluate):
         assert main([*command, "lies_elsewhere.Mine", "--path", str(tmp_path)]) == 0
     assert "lies_elsewhere.Mine" in capsys.readouterr().out

@@ -83,9 +83,9 @@ def test_new_compounds_come_with_their_own_bits(folder, capsys):
     argv = ["predict", model, "--pairs", folder / "asked.csv", "-o", folder / "p.csv"]
     assert run(capsys, *argv, "--rows", folder / "new.csv")[0] == 0
     for content, sentence in (
-        ("drug,fp_hex\nNEW,ff\n", "fingerprints of 8 bits, and the model was fitted with 64"),
+        ("drug,fp_hex\nNEW,ff\n", "fingerprints of 8 bits, but the model was fitted with 64"),
         ("drug,fp_on\nNEW,64\n", "fingerprints of 128 bits"),
-        ("drug,mass\nNEW,1\n", "has no fingerprints, and the model was fitted with some"),
+        ("drug,mass\nNEW,1\n", "has no fingerprints, but the model was fitted with some"),
     ):
         (folder / "new.csv").write_text(content)
         refused(capsys, folder, sentence, *argv, "--rows", folder / "new.csv")
@@ -105,7 +105,7 @@ def test_a_sparse_matrix_whose_arrays_do_not_fit_is_no_model(folder, capsys, par
 
     model.write_bytes(rewritten(model.read_bytes(), change))
     argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv"]
-    refused(capsys, folder, "no whole model", *argv)
+    refused(capsys, folder, "not a complete model", *argv)
 
 
 def test_evaluate_keeps_similar_compounds_together(folder, capsys):

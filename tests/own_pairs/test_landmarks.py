@@ -169,7 +169,7 @@ def test_landmarks_that_cannot_be_had(folder, capsys, command, options, sentence
 
 def test_a_similarity_has_no_landmarks(folder, capsys):
     argv = ["evaluate", *arguments(folder, cols=folder / "similar.csv"), "--solver", "KronRidge"]
-    refused(capsys, folder, "leave --col-landmarks out", *argv, "--col-landmarks", 5)
+    refused(capsys, folder, "leave out --col-landmarks", *argv, "--col-landmarks", 5)
 
 
 def test_what_memory_does_not_hold_can_be_fitted_as_its_sentence_says(folder, capsys, monkeypatch):
@@ -195,4 +195,4 @@ def test_arrays_that_do_not_fit_each_other_are_no_model(folder, capsys, change):
     assert run(capsys, *argv, "--row-landmarks", 6, "-o", model)[0] == 0
     model.write_bytes(rewritten(model.read_bytes(), change))
     argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv"]
-    refused(capsys, folder, "no whole model", *argv)
+    refused(capsys, folder, "not a complete model", *argv)

@@ -68,7 +68,7 @@ def test_a_file_without_names_of_columns_is_told_so(tmp_path, table):
     path = tmp_path / "predictions.csv"
     frame.to_csv(path, index=False, header=False)
     first = frame.iloc[0]
-    message = f"begins with the pair '{first['drug']}', '{first['target']}', where a line"
+    message = f"begins with the pair '{first['drug']}', '{first['target']}', but its first line"
     with pytest.raises(InputError, match=message):
         score_file(path, "davis", "deepdta-1")
 
@@ -99,7 +99,7 @@ def test_other_spellings_and_what_does_not_match(tmp_path, table, davis, capsys)
     frame.loc[len(frame)] = extra
     frame.loc[len(frame)] = [frame.loc[0, "drug"], "\x1b[31m", 5.0, 5.0]
     told = as_text(score_file(write(tmp_path, frame), "davis", "deepdta-1"))
-    assert "\nleft out, as not of the test set: 1 pair\n" in told
+    assert "\nleft out, not in the test set: 1 pair\n" in told
     assert "\n1 unknown id in the column 'target' (1 pair): '\\x1b[31m'\n" in told
 
 
@@ -147,8 +147,8 @@ def test_bad_tables(tmp_path, table):
         (pd.concat([frame, frame[:1]]), "twice"),
         (frame.iloc[:, :2], "give a column of predictions"),
         (frame.assign(**{"training 2": "x"}), "row 1: the prediction 'x' in the column"),
-        (frame.assign(**{"training 2": np.nan}), "no finite number"),
-        (frame.assign(**{"training 2": [10**400, *[1] * 5009]}), "row 1: .* no finite number"),
+        (frame.assign(**{"training 2": np.nan}), "not a finite number"),
+        (frame.assign(**{"training 2": [10**400, *[1] * 5009]}), "row 1: .* not a finite number"),
         (frame.iloc[:, [1, 0, 2]], "none of the 5010 test pairs"),
     ):
         with pytest.raises(InputError, match=message):

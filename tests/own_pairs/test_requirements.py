@@ -115,7 +115,7 @@ def test_a_table_larger_than_memory_is_not_read(folder, capsys, monkeypatch):
     monkeypatch.setattr(requirements, "available_memory", lambda: 2.0**32)
     with (folder / "rows.csv").open("r+b") as file:
         file.truncate(10_000_000_000)  # takes no place on the disk
-    sentence = "has 9,537 MiB, and to read the tables takes about"
+    sentence = "has 9,537 MiB, and reading the tables takes about"
     refused(capsys, folder, sentence, "evaluate", *arguments(folder), "--solver", "KronRidge")
 
 

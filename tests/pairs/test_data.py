@@ -99,7 +99,7 @@ def test_what_would_not_be_pairs_is_refused_with_what_to_do():
         lambda: BaggingClassifier(KronSVM()).fit(data, y),
         lambda: np.array([data, data]),
     ):
-        with pytest.raises(InputError, match=r"no array of features.*VertexScaler"):
+        with pytest.raises(InputError, match=r"not an array of features.*VertexScaler"):
             fit()
     for index in ((slice(None), 0), (0, 1), (..., 0)):
         with pytest.raises(InputError, match="one dimension: index its pairs"):

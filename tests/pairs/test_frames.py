@@ -109,8 +109,8 @@ def similarity(K, columns):
             "sparse with empty cells that are not 0",
         ),
         ({"rows": named(DRUGS.iloc[:0])}, "no rows"),
-        ({"rows": named(DRUGS[["id"]])}, "ids and nothing else"),
-        (similarity(np.eye(3), ["a", "b", "x"]), "similarity without a column for 'c'"),
+        ({"rows": named(DRUGS[["id"]])}, "has only ids"),
+        (similarity(np.eye(3), ["a", "b", "x"]), "similarity matrix without a column for 'c'"),
         (
             similarity(np.triu(np.ones((3, 3))), ["a", "b", "c"]),
             "1 for 'a' and 'b', and 0 the other way round",

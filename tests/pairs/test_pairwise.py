@@ -116,7 +116,7 @@ def test_the_matrix_of_training_pairs_is_symmetric_and_positive_semidefinite(nam
         ({}, True, "give a name, or a mapping"),
         ({"linear": -1}, True, "give a positive number"),
         ({"linear": np.nan}, True, "give a positive number"),
-        ("symmetric", True, "one vertex set: give row_matrix alone"),
+        ("symmetric", True, "one vertex set: give row_matrix only"),
         ("linear", False, "two vertex sets: give both matrices"),
     ],
 )

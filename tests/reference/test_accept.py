@@ -118,7 +118,7 @@ def test_a_moved_verdict_is_on_the_page_and_in_the_summary(plan):
     )
     assert line in (plan.report / "index.html").read_text().replace("&gt;", ">")
     assert line in accept(plan)
-    assert "1 of 1 verdicts move against results/reference/smoke, beside 0" in accept(plan)
+    assert "1 of 1 verdicts move against results/reference/smoke, and 0" in accept(plan)
 
 
 def test_another_verdict_on_times_is_told_and_is_no_move(plan, monkeypatch):
@@ -131,7 +131,7 @@ def test_another_verdict_on_times_is_told_and_is_no_move(plan, monkeypatch):
     summary = write_report(plan)
     assert "moved" not in summary
     assert "other verdicts on times, which are not compared: fast\n" in summary
-    assert "0 of 1 verdicts move against results/reference/smoke, beside 1 on" in accept(plan)
+    assert "0 of 1 verdicts move against results/reference/smoke, and 1 on" in accept(plan)
 
 
 def test_the_accepted_run_compares_equal_and_makes_its_page_without_it(plan):
@@ -241,7 +241,9 @@ def test_surrogates_do_not_take_the_place_of_real_data(plan):
     before = kept(plan.accepted)
     file = plan.items[0].table("Ki").with_suffix(".json")
     change(file, data=json.loads(file.read_text())["data"] | {"source": "surrogate"})
-    with pytest.raises(InputError, match="figure-3 Ki is surrogate data here, and real in the"):
+    with pytest.raises(
+        InputError, match="figure-3 Ki has surrogate data here, but real data in the"
+    ):
         accept(plan, write=True)
     assert kept(plan.accepted) == before
 

@@ -125,7 +125,7 @@ def test_what_is_no_finished_run_is_refused(run, tmp_path, capsys):
         shutil.copytree(run, copy, symlinks=True)
         (copy / part).unlink()
         assert main(["archive", str(copy), "-o", str(tmp_path / "x.zip")]) == 2
-        assert f"{copy} is no finished run" in capsys.readouterr().err
+        assert f"{copy} is not a finished run" in capsys.readouterr().err
     assert not list(tmp_path.glob("*x.zip*"))
 
 
@@ -140,7 +140,7 @@ def test_a_private_file_in_the_checkout_stays_there(run, tmp_path, monkeypatch):
     assert "config/datasets.yaml" in found
     assert "config/private.yaml" not in found
     shutil.rmtree(clone / ".git")
-    with pytest.raises(InputError, match=r"no git checkout .* call kronbench in a clone"):
+    with pytest.raises(InputError, match=r"not a git checkout .* run kronbench in a clone"):
         archive(run, tmp_path / "other.zip")
 
 

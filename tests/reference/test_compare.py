@@ -246,7 +246,7 @@ def test_what_else_is_not_the_same_is_told_by_name(tmp_path):
 
 
 def test_a_folder_without_results_is_named(tmp_path):
-    with pytest.raises(InputError, match="is no folder of results"):
+    with pytest.raises(InputError, match="is not a folder of results"):
         read_run(tmp_path)
     assert main(["compare", str(tmp_path), str(tmp_path)]) == 2
 

@@ -84,9 +84,7 @@ def test_a_lock_that_a_killed_run_left_is_explained(commands, tmp_path, monkeypa
     (tmp_path / ".snakemake" / "locks" / "0.output.lock").touch()
     assert main(["figures", "airola"]) == 1
     told = capsys.readouterr().err
-    assert told.startswith(
-        "kronbench: error: another run is at work in this folder, or was killed"
-    )
+    assert told.startswith("kronbench: error: another run is active in this folder, or was killed")
     assert told.endswith("call 'snakemake --unlock', then the same command again\n")
 
 
@@ -96,7 +94,7 @@ def test_a_lock_that_a_killed_run_left_is_explained(commands, tmp_path, monkeypa
         (["airolla"], "there is no paper 'airolla': give airola"),
         (["airola", "figure-66"], "did you mean airola figure-6"),
         (["--scale", "smok"], "there is no scale 'smok': give one of default, smoke, paper"),
-        (["--cores", "0"], "cores is '0': give a number from 1 on, or 'all'"),
+        (["--cores", "0"], "cores is '0': give a number of at least 1, or 'all'"),
     ],
 )
 def test_what_there_is_not_is_said_in_one_sentence(commands, arguments, sentence, capsys):
@@ -110,4 +108,4 @@ def test_what_there_is_not_is_said_in_one_sentence(commands, arguments, sentence
 def test_elsewhere_it_says_where(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["figures"]) == 2
-    assert "made in a checkout of the project" in capsys.readouterr().err
+    assert "figures need a checkout of the project" in capsys.readouterr().err

@@ -149,7 +149,7 @@ def test_a_dry_run_writes_and_runs_nothing(outside, commands, capsys):
         (["airolla"], "there is no paper 'airolla'"),
         (["airola", "table-66"], "there is no item 'airola table-66'"),
         (["airola", "table-6", "--name", "KNN"], "'KNN' is the name of another method"),
-        (["airola", "table-6", "--name", ""], "--name: '' is no name of a row: give text"),
+        (["airola", "table-6", "--name", ""], "--name: '' cannot be the name of a row: give text"),
         (["airola", "table-6", "--set", "rge=1"], "did you mean 'reg'?"),
         (["airola", "table-6", "--data", "Mnie"], "there is no data set 'Mnie'"),
         (["airola", "table-6", "--registry", "no.yaml"], "there is no registry no.yaml"),
@@ -174,7 +174,7 @@ def test_what_cannot_be_is_one_sentence_and_nothing_is_run(
     [
         ("outside_solvr.Additive", "did you mean 'outside_solver.Additive'?"),
         ("outside_solver.Addtive", "has no 'Addtive': did you mean 'Additive'?"),
-        ("sklearn.linear_model.Ridge", "does not take pairs: it makes an array of what it gets"),
+        ("sklearn.linear_model.Ridge", "does not take pairs: it converts X to an array"),
         ("no_such_package.Solver", "no_such_package is not installed in this environment"),
         ("outside_broken.Additive", "outside_broken cannot be imported: SyntaxError"),
         ("outside_needs.Additive", "no_such_dependency is not installed"),
@@ -211,15 +211,15 @@ def test_a_file_may_pin_the_commit_of_its_folder(outside, capsys):
         status = main(["run-with", str(file), "airola", "table-6", "--dry-run"])
         return status, capsys.readouterr().err
 
-    assert "stands at no commit of git" in stands("0" * 40)[1]
+    assert "is at no commit of git" in stands("0" * 40)[1]
     git("init", "--quiet")
     git("add", ".")
     git("commit", "--quiet", "-m", "One")
     head = git("rev-parse", "HEAD")
-    assert f"is for commit {'0' * 40}, and {mine} stands at {head}\n" in stands("0" * 40)[1]
+    assert f"is for commit {'0' * 40}, but {mine} is at {head}\n" in stands("0" * 40)[1]
     assert stands(head) == (0, "")
     (mine / "registry.yaml").write_text("{}")
-    assert f"stands at {head} + changes" in stands(head)[1]
+    assert f"is at {head} + changes" in stands(head)[1]
 
 
 def test_names_that_differ_have_folders_that_differ():
@@ -237,16 +237,16 @@ def test_what_yaml_reads_as_no_text_is_no_name_of_a_row(outside, capsys, name):
     (mine / "mine.yaml").write_text(f"solvers: {{{name}: {{solver: outside_solver.Additive}}}}\n")
     assert main(["run-with", str(mine / "mine.yaml"), "--scale", "smoke", "--dry-run"]) == 2
     told = capsys.readouterr().err
-    assert "is no name of a row: give text, in quotes" in told
+    assert "cannot be the name of a row: give text, in quotes" in told
     assert told.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("added", "sentence"),
     [
-        ('path: "a\\0b"', "is no path: embedded null byte"),
-        ('registry: "a\\0b"', "is no path: embedded null byte"),
-        ("path: loop", "is no path: Symlink loop"),
+        ('path: "a\\0b"', "is not a valid path: embedded null byte"),
+        ('registry: "a\\0b"', "is not a valid path: embedded null byte"),
+        ("path: loop", "is not a valid path: Symlink loop"),
         (f"name: {'a' * 300}", "is too long"),
         (f"datasets: [{'9' * 5000}]", "is not valid YAML"),
     ],
@@ -261,7 +261,7 @@ def test_a_hostile_file_is_one_sentence(outside, capsys, added, sentence):
     assert sentence in told
     assert told.count("\n") == 1
     assert main(["run-with", "~no-such-user/mine.yaml", "--dry-run"]) == 2
-    assert "is no path" in capsys.readouterr().err
+    assert "is not a valid path" in capsys.readouterr().err
 
 
 def test_a_data_set_that_is_named_twice_is_taken_once():

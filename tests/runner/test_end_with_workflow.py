@@ -74,7 +74,7 @@ def test_a_workflow_that_is_gone_is_named():
     assert done.returncode == 1
     assert done.stderr == (
         f"kronbench: error: the workflow that began this command (process {2**22 + 1}) has ended; "
-        "outside of a workflow take KRONBENCH_WORKFLOW out of the environment\n"
+        "outside a workflow, unset KRONBENCH_WORKFLOW\n"
     )
 
 

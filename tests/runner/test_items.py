@@ -114,7 +114,7 @@ def change(path, value):
         (
             ("papers", "airola", "figure-1"),
             {"n_row_folds": 4},
-            "unknown key 'n_row_folds'; this item can be told: datasets, fraction, inner_folds, ",
+            "unknown key 'n_row_folds'; this item knows: datasets, fraction, inner_folds, ",
         ),
         (
             ("papers", "airola", "figure-3"),
@@ -136,7 +136,7 @@ def change(path, value):
             {"methods": {"A": {"solver": "kronbench.models.KronSVM"}, "B": {"solvr": "x.Y"}}},
             "airola table-6: methods: B has no import path under the key 'solver'; it has 'solvr'",
         ),
-        (("user",), {"path": "/no/such/folder"}, "user.path: /no/such/folder is no folder"),
+        (("user",), {"path": "/no/such/folder"}, "user.path: /no/such/folder is not a folder"),
     ],
 )
 def test_bad_configuration_is_named(path, value, sentence):
@@ -174,7 +174,9 @@ def test_an_item_may_draw_the_tables_of_another():
     assert second.table("GPCR") == source.table("GPCR")
     assert second.output("csv") != source.output("csv")
     assert (second.parts, second.parameters) == (("GPCR",), source.parameters)
-    with pytest.raises(InputError, match="table-7 draws the tables of table-6: give the keys to"):
+    with pytest.raises(
+        InputError, match="table-7 draws the tables of table-6: set these keys there"
+    ):
         load_plan(change(("papers", "airola", "table-7"), {"folds": [0]}))
 
 
@@ -189,7 +191,7 @@ def test_an_item_may_bring_the_numbers_of_others_together(monkeypatch):
     first = item.numbers_of[0]
     table = first.table(first.parts[0])
     assert {numbers[0].with_suffix(".json"), table.with_suffix(".json")} < {*item.drawn_from}
-    with pytest.raises(InputError, match=r"give the keys to those \(airola/figure-7, "):
+    with pytest.raises(InputError, match=r"set these keys there \(airola/figure-7, "):
         load_plan(change(("papers", "performance", "figure-3"), {"datasets": ["Ki"]}))
 
     alone = load_plan(merged() | {"papers": {"performance": {}}})
@@ -271,7 +273,7 @@ def test_an_item_that_measures_nothing_is_not_run(tmp_path):
     with pytest.raises(InputError, match="draws the tables of table-6: run airola table-6"):
         run_job(plan, plan.item("airola", "table-7"), "Ki", 1)
     gathering = next(item for item in plan.items if item.numbers_of)
-    with pytest.raises(InputError, match="brings the numbers of other items together: run those"):
+    with pytest.raises(InputError, match="combines the numbers of other items: run those"):
         run_job(plan, gathering, "all", 1)
 
 
@@ -284,7 +286,9 @@ def test_a_misspelt_item_is_answered_with_the_nearest():
 
 
 def test_a_scale_is_no_whole_configuration():
-    with pytest.raises(InputError, match=r"smoke\.yaml is laid over config/config\.yaml"):
+    with pytest.raises(
+        InputError, match=r"smoke\.yaml only has settings that differ from config/config\.yaml"
+    ):
         load_plan(config_path("smoke.yaml"))
 
 

@@ -19,7 +19,7 @@ def run_with(checkout, name, *options):
     done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=800)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (
-        f"others add your rows to theirs by --add: results/smoke-with-{name.lower()}/"
+        f"others can compare with your rows: --add results/smoke-with-{name.lower()}/"
         in done.stdout
     )
     return checkout / "results" / f"smoke-with-{name.lower()}"

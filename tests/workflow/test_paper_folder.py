@@ -77,7 +77,7 @@ def test_its_contracts_are_those_of_the_shipped_papers(folder):
     forget()
     wrong = [said for _, said in check_paper(*plan_with_paper(folder)) if said]
     assert wrong == [
-        "COLUMNS is no kronbench.runner.columns.Columns",
+        "COLUMNS is not a kronbench.runner.columns.Columns",
         "draw takes other parameters than frame, item",
     ]
 
@@ -111,7 +111,7 @@ def change(name, old, new):
     ("spoil", "said"),
     [
         (remove("paper.yaml"), "has no paper.yaml: a paper is a folder with paper.yaml, claims/"),
-        (remove("claims"), "has no file of claims, .*: say 'claims: none' in paper.yaml"),
+        (remove("claims"), "has no file of claims, .*: write 'claims: none' in paper.yaml"),
         (remove("printed/accuracy.csv"), "table-1: there is no file of printed numbers"),
         (
             remove("measure/neighbours.py"),
@@ -147,7 +147,7 @@ def test_what_is_missing_is_said_before_any_job(folder, spoil, said, monkeypatch
 @pytest.mark.parametrize("name", ["bach", "Wine", "7wines"])
 def test_a_folder_has_a_name_of_its_own(folder, name):
     other = folder.rename(folder.with_name(name))
-    with pytest.raises(InputError, match=r"shipped paper|small letters"):
+    with pytest.raises(InputError, match=r"shipped paper|lower-case letters"):
         plan_with_paper(other)
 
 

@@ -168,7 +168,7 @@ class Criterion:
         self._n_logs = sum(map(len, logs))
         if learn_coupling:
             if not isinstance(coupling, DenseCoupling):
-                raise InputError("coupling is None: give the matrix from which to learn")
+                raise InputError("coupling is None: give the matrix to start from")
             logs.append(coupling.matrix.ravel())
         self.start = np.concatenate(logs)
         self._kernels = kernels(gamma[:1] if gamma_groups is None else self._widths(self.start))

@@ -146,10 +146,10 @@ def _checked(parents):
     parents = np.asarray(parents)
     if parents.ndim != 1 or parents.dtype.kind not in "iu" or not len(parents) or parents[0] != -1:
         raise InputError(
-            "tree is no parent array: give (P + 1,) integers that start with -1, the root"
+            "tree is not a parent array: give (P + 1,) integers that start with -1, the root"
         )
     if len(parents) == 1:
-        raise InputError("tree has a root alone: give at least one node below it")
+        raise InputError("tree has only a root: give at least one node below it")
     if (parents[1:] == -1).any():
         second = 1 + int(np.argmax(parents[1:] == -1))
         raise InputError(f"tree has a second root, node {second}: give one node -1, the first")
@@ -168,8 +168,8 @@ def _depths(parents):
     if above.any():
         lost = int(np.argmax(above > 0))
         raise InputError(
-            f"tree has a cycle: node {lost} is not reached from the root, its parents must lead "
-            "to it"
+            f"tree has a cycle: node {lost} cannot be reached from the root; its parents must "
+            "lead there"
         )
     return depths
 

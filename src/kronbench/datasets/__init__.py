@@ -91,9 +91,9 @@ _log = logging.getLogger(__name__)
 def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -> Dataset:
     """One data set, checked against the registry; ``name`` as there, in any case.
 
-    With the policy "auto" files come from where they were put by hand, the cache, mirrors, urls,
-    then the surrogate with one loud line; "real" has no surrogate, but an error that says what was
-    tried and what to do; "surrogate" never touches the network. ``mirror`` is a folder or base
+    With the policy "auto" files come from a folder filled by hand, the cache, mirrors or URLs; if
+    all fail, the surrogate is drawn with a warning. "real" instead raises an error that says what
+    was tried and what to do; "surrogate" never uses the network. ``mirror`` is a folder or base
     url, tried after the one that ``KRONBENCH_MIRROR`` names.
     """
     if policy not in ("auto", "real", "surrogate"):
@@ -113,9 +113,7 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
             raise InputError(_not_beside(entry, error), WITH_ADVICE) from None
         if policy == "real" or loader.surrogate is None:
             raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
-        _log.warning(
-            "SURROGATE DATA for %s: the real files are not at hand (%s)", entry.name, error
-        )
+        _log.warning("SURROGATE DATA for %s: the real files are missing (%s)", entry.name, error)
         return _surrogate(entry, loader, mirrors, network=True)
     arrays = loader.parse(files, **entry.options)
     return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
@@ -131,8 +129,8 @@ def folds(
 ) -> PublishedFold:
     """A published split of a data set, such as ``folds("davis", "deepdta-1")``.
 
-    Where the files are not at hand, the policy "auto" gives a split of the same setting with one
-    loud line, and "real" an error. ``data`` is the data set, where it is loaded already.
+    If the files are missing, the policy "auto" draws a split of the same setting with a warning,
+    and "real" raises an error. ``data`` is the data set, if it is already loaded.
     """
     entry = registry.find(name)
     if fold not in entry.folds:
@@ -151,7 +149,7 @@ def folds(
             if policy == "real":
                 raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
             _log.warning(
-                "STAND-IN FOLD for %s, %s: its files are not at hand (%s)", entry.name, fold, error
+                "STAND-IN FOLD for %s, %s: its files are missing (%s)", entry.name, fold, error
             )
     return published_folds.stand_in(described, data, _rng(entry))
 
@@ -206,13 +204,15 @@ def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
 
 
 def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str | Path | None]:
-    """``pairs``, ``rows``, ``cols``: paths of the tables of a data set of one's own.
+    """``pairs``, ``rows``, ``cols``: paths of the tables of a user's data set.
 
     With them the columns ``row``, ``col``, ``label`` that its entry names (None: by their order).
     """
     entry = registry.find(name)
     if entry.loader != "pairs":
-        raise InputError(f"{entry.name} is no data set of own tables: its loader is not 'pairs'")
+        raise InputError(
+            f"{entry.name} is not a data set of three tables: its loader is not 'pairs'"
+        )
     mirrors = fetch.mirrors(mirror)
     try:
         paths = {key: _obtain(entry, file, mirrors).path for key, file in entry.files.items()}
@@ -222,14 +222,14 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
 
 
 def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[tuple[bool, str]]:
-    """Of each file of a data set whether it is sound, or not on this machine, and a line on it."""
+    """For each file of a data set: whether it is sound or missing, and a line about it."""
     entry = registry.find(name)
     of_folds = [file for fold in entry.folds.values() for file in fold.files.values()]
     for file in [*entry.files.values(), *of_folds]:
         sound = True
         try:
             found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
-            state = "as registered" if file.sha256 else "present, no checksum is registered"
+            state = "as registered" if file.sha256 else "present, without a registered checksum"
             state += f" ({found.source}, {found.record.bytes} bytes)"
         except fetch.Unavailable:
             state = "not on this machine"
@@ -255,7 +255,7 @@ def _loader(entry):
         except (ImportError, AttributeError) as error:
             raise InputError(f"{named}: {error}") from None
         if not isinstance(loader, Loader):
-            raise InputError(f"{entry.name}: '{entry.loader}' is no kronbench.datasets.Loader")
+            raise InputError(f"{entry.name}: '{entry.loader}' is not a kronbench.datasets.Loader")
     if loader is None:
         raise InputError(
             f"{entry.name}: there is no loader '{entry.loader}'; known are: {', '.join(LOADERS)}"
@@ -342,7 +342,7 @@ def _not_at_hand(entry, missing):
         advice = f"open {file.urls[0]}" if file.urls else "get it"
     place = fetch.manual_folder() / file.mirror
     return (
-        f"{entry.name} is not at hand: {missing}; {advice} and put the file at {place}, or name a "
+        f"{entry.name} is missing: {missing}; {advice} and put the file at {place}, or name a "
         "mirror that has it in KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' "
         f"('python -m kronbench data describe {entry.name}' lists all files)"
     )

@@ -28,15 +28,14 @@ _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 @dataclass(frozen=True)
 class Loader:
-    """How the data sets of one format are made; each gets the registry's ``options`` as keywords.
+    """How data sets of one format are read or drawn; functions get the registry's ``options``.
 
-    ``kind`` is what comes out, a key of `KINDS`. ``parse(files, **options)`` reads objects with a
-    ``name`` for messages and ``open()``, a binary stream of the uncompressed bytes, by the
+    ``kind`` is the kind of data, a key of `KINDS`. ``parse(files, **options)`` reads objects with
+    a ``name`` for messages and ``open()``, a binary stream of the uncompressed bytes, by the
     registry's keys. ``surrogate(rng, **options, **surrogate)`` draws data of the published shape
-    where these cannot be had: it gets the options that it names, all of the registry's
-    ``surrogate``, and as ``files`` those of ``surrogate_files`` that are there.
-    ``generate(rng, **options)`` is the published formula of data sets that have no files. All give
-    arrays by name.
+    if the files cannot be obtained: it gets the options that it names, all of the registry's
+    ``surrogate``, and as ``files`` those of ``surrogate_files`` that exist. ``generate(rng,
+    **options)`` is the published formula of data sets that have no files. All give arrays by name.
     """
 
     kind: str
@@ -67,9 +66,9 @@ class Dataset:
     ``KRONBENCH_REGISTRY`` adds, wherever they lay), "surrogate" or "generated"; ``kind``, a key
     of `KINDS`, says which arrays there are; ``arrays`` maps names to dense arrays or
     ``scipy.sparse.csr_array``; ``options`` are the registry's (thresholds, sizes); ``agreement``
-    is "exact", "matches n and p" or "relative" where the data stand for the row of a paper that
-    does not say all, else ""; ``other_data`` says, by a paper's key, how the data differ from
-    those of the paper.
+    is "exact", "matches n and p" or "relative" if the paper does not fully describe the row of
+    these data, else ""; ``other_data`` says, by a paper's key, how the data differ from those of
+    the paper.
     """
 
     name: str
@@ -147,12 +146,12 @@ class Dataset:
             return cls(arrays=arrays, **known)
         except FileNotFoundError as error:
             raise InputError(
-                f"{error.filename} is missing: {folder} holds no prepared data set"
+                f"{error.filename} is missing: {folder} does not hold a prepared data set"
             ) from None
         except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
-                f"{folder} holds a data set that is damaged, or of an earlier version ({error}): "
-                "delete the folder and prepare it again"
+                f"{folder} holds a data set that is damaged or of an earlier version "
+                f"({error}): delete the folder and prepare the data again"
             ) from None
 
 

@@ -62,7 +62,7 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     values = dataset["values"].T
     if np.isnan(values).any():
-        raise InputError(f"{dataset.name} has pairs that are not known; give complete data")
+        raise InputError(f"{dataset.name} has unknown pairs; give complete data")
     if "unit" in dataset.options:
         Y = affinities(dataset).T
     else:

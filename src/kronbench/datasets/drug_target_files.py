@@ -70,7 +70,7 @@ def parse_affinities(
         if similarity.shape != (size, size):
             raise InputError(
                 f"{files[key].name} is {similarity.shape[0]} x {similarity.shape[1]}; "
-                f"{files['affinities'].name} asks for {size} x {size}"
+                f"{files['affinities'].name} needs {size} x {size}"
             )
         _check_finite(files[key], similarity)
     arrays = label_matrix(values, positive, similarities["drugs"], similarities["targets"])
@@ -156,5 +156,5 @@ def _check_identifiers(files, key, side, found, identifiers):
         if here != there:
             raise InputError(
                 f"{name}, {side} {position + 1} is {excerpt(here)} where {reference} has "
-                f"{excerpt(there)}: the identifiers must agree and stand in the same order"
+                f"{excerpt(there)}: the identifiers must be equal and in the same order"
             )

@@ -133,8 +133,8 @@ def _places(mirrors):
                 continue
         # Not shown: it may hold a password.
         raise InputError(
-            f"a mirror is an address that begins with {scheme}:// and cannot be used: give "
-            "a folder, or a whole address with http, https or file"
+            f"a mirror begins with {scheme}://, which is not supported: give a folder, or a "
+            "full address with http, https or file"
         )
     return folders, bases
 
@@ -187,14 +187,14 @@ def _checked(path, packed, entry, origin, name):
             blob, _ = _sum(start, path, packed, entry, name)
             sound = blob == entry.git_blob
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{name} is not a whole gzip file ({error}): get it again") from None
+        raise InputError(f"{name} is not a complete gzip file ({error}): get it again") from None
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror}") from None
     if not sound:
         registered = entry.sha256 + ("" if entry.bytes is None else f" ({entry.bytes} bytes)")
         raise InputError(
             f"{name} has sha256 {sha256} ({size} bytes) where the registry has {registered}: "
-            "it is damaged or another version; get the registered file",
+            "it is damaged or a different version; get the registered file",
             WITH_ADVICE,
         )
     return FileRecord(entry.mirror, sha256, size, origin)
@@ -214,7 +214,9 @@ def _sum(digest, path, packed, entry, name):
 
 def _too_large(entry, name):
     registered = f"{entry.bytes} are registered" if entry.bytes else "no size is registered"
-    return InputError(f"{name} has more than {entry.limit} bytes, {registered}: another file")
+    return InputError(
+        f"{name} has more than {entry.limit} bytes, {registered}: it is a different file"
+    )
 
 
 def _noted_origin(cached):

@@ -40,5 +40,5 @@ def parse_titles(
             groups.append(symbol[: _LEVELS[-1]])
             titles.append(title)
     if not any(map(stems, titles)):
-        raise InputError(f"{file.name} holds no subgroup with a word in its title")
+        raise InputError(f"{file.name} has no subgroup with a word in its title")
     return {"X": unit_counts(titles), **placed_in_tree(groups, _LEVELS)}

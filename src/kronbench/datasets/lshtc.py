@@ -114,7 +114,7 @@ def _read_documents(file, n_words, scale):
             f"{n_words}"
         )
     if not np.isfinite(X.data).all():
-        raise InputError(f"{file.name} holds counts that are no finite numbers")
+        raise InputError(f"{file.name} holds counts that are not finite numbers")
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
     X = sparse.csr_array(parts, shape=(len(labels), n_words))
     if scale < 1:
@@ -165,7 +165,7 @@ def _edges(file):
             found = _PAIR.fullmatch(line)
             if found is None:
                 raise InputError(
-                    f"{file.name}, line {number}: {excerpt(line.decode('latin-1').strip())} is "
-                    "not two whole numbers with a blank between them"
+                    f"{file.name}, line {number}: {excerpt(line.decode('latin-1').strip())} "
+                    "is not two whole numbers separated by a space"
                 )
             yield int(found[1]), int(found[2])

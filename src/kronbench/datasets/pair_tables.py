@@ -52,15 +52,15 @@ def read_tables(
     frame, row, col = _read_ids(pairs, row, col)
     if all(name in side.ids for name, side in zip((row, col), sides, strict=True)):
         raise InputError(
-            f"{pairs} has no header: its first line, '{row}' and '{col}', is a pair; write the "
-            "names of the columns above it"
+            f"{pairs} has no header: its first line, '{row}' and '{col}', is a pair; add a "
+            "line with the names of the columns above it"
         )
     label = _label_column(frame, pairs, row, col, label)
     positions, y = read_pairs(frame, sides, (row, col), label)
     if y.dtype.kind == "U":
         raise InputError(
-            f"{pairs} has '{y[0]}' for a label: give numbers, such as 1 and 0, or 7.329 with a "
-            "point and no comma"
+            f"{pairs} has '{y[0]}' for a label: give numbers, such as 1 and 0, or 7.329 with "
+            "a decimal point, not a comma"
         )
     return LabelledTables(sides, positions, y.astype(np.float64), (row, col, label))
 
@@ -88,8 +88,8 @@ def parse_tables(
     found = np.unique(y)
     if at_least is None and len(found) != 2:
         raise InputError(
-            f"{paths['pairs']} has {len(found)} different labels in '{names[2]}': give two, or "
-            "the option at_least, from which on a label counts as positive"
+            f"{paths['pairs']} has {len(found)} different labels in '{names[2]}': give two, "
+            "or the option at_least, the smallest label that counts as positive"
         )
     positive = y >= (found[1] if at_least is None else at_least)
     if positive.all() or not positive.any():
@@ -106,12 +106,12 @@ def parse_tables(
 
 def _read_ids(path, row, col):
     if (row is None) != (col is None):
-        raise InputError("one column of ids is named and one is not: give both row and col")
+        raise InputError("only one column of ids is named: give both row and col")
     if row is None:
         frame = read_table(path, ids=2)
         return frame, frame.columns[0], frame.columns[1]
     if row == col:
-        raise InputError(f"row and col are both '{row}': give a column of ids for each")
+        raise InputError(f"row and col are both '{row}': give a different column of ids for each")
     return read_table(path, ids=[row, col]), row, col
 
 
@@ -122,9 +122,11 @@ def _label_column(frame, path, row, col, label):
             raise InputError(f"label is '{label}', a column of ids: give the column of labels")
         return label
     others = [name for name in frame.columns if name not in (row, col)]
-    if len(others) != 1:
-        which = "no column of labels" if not others else f"the columns {', '.join(others)}"
-        raise InputError(f"{path} has {which} beside the ids: say which one is the label")
+    if not others:
+        raise InputError(f"{path} has no column of labels: add one")
+    if len(others) > 1:
+        which = ", ".join(others)
+        raise InputError(f"{path} has the columns {which} besides the ids: name the label")
     return others[0]
 
 
@@ -137,9 +139,9 @@ def _ask_whether_similarity(side):
     if 2 * sum(name in ids for name in columns) > max(n, len(columns)):
         other = next((name for name in side.ids if name not in set(side.columns)), side.ids[0])
         raise InputError(
-            f"{side.name} has {len(columns)} columns named nearly as its {n} ids, and none is "
-            f"'{other}': is it a similarity? Name a column by each id, as the ids are written; or "
-            "name the columns otherwise to have them as features"
+            f"{side.name} has {len(columns)} columns named almost like its {n} ids, but none "
+            f"is '{other}': for similarities, name the columns exactly by the ids; for "
+            "features, rename the columns"
         )
 
 

@@ -46,7 +46,7 @@ def parse_printed_curves(files: Mapping[str, LocalFile], *, above: float) -> dic
     wanted = pd.MultiIndex.from_product([*_AXES.values(), range(1, length + 1)])
     table = table.set_index([*_AXES, "Iteration"])
     if table.index.has_duplicates or not wanted.isin(table.index).all():
-        raise InputError(f"{curves.name} has not one line for each curve and iteration")
+        raise InputError(f"{curves.name} does not have one line for each curve and iteration")
     for name in ("train", "test"):
         values = table.loc[wanted, f"{name.title()} AUC"].to_numpy(float)
         arrays[f"printed_{name}"] = values.reshape(*map(len, _AXES.values()), length)
@@ -77,7 +77,7 @@ def parse_printed_predictions(
         parts = line.split("\t")
         value = as_number(parts[3]) if len(parts) == 4 else None
         if value is None or not blocks:
-            raise InputError(f"{predictions.name}, line {number} is no prediction of a pair")
+            raise InputError(f"{predictions.name}, line {number} is not a prediction of a pair")
         col = col_aliases.get(parts[1], parts[1])
         if parts[0] not in rows or col not in cols:
             raise InputError(
@@ -86,7 +86,7 @@ def parse_printed_predictions(
         blocks[-1].append((rows[parts[0]], cols[col], parts[1] != col, value))
     pairs = [sorted(line[:2] for line in lines) for lines in blocks]
     if not pairs or not pairs[0] or any(other != pairs[0] for other in pairs):
-        raise InputError(f"{predictions.name}: its blocks have not the same pairs, or none")
+        raise InputError(f"{predictions.name}: its blocks are empty or have different pairs")
     by_column = [list(zip(*lines, strict=True)) for lines in blocks]
     names = ("predicted_rows", "predicted_cols", "spelled_otherwise", "predictions")
     for name, column in zip(names, zip(*by_column, strict=True), strict=True):

@@ -28,8 +28,8 @@ class PublishedFold:
     and ``test`` are positions among them, in the published order: of the training pairs in five
     parts for DeepDTA, in one for the others. ``setting`` says what is new in a test pair, A:
     nothing, B: its row, C: its column, D: both. ``source`` is as of a data set; "surrogate" where
-    a split of the same setting stands in for files that are not at hand, "generated" where a
-    splitter makes the split itself. An affinity above ``positive_above`` is a positive.
+    a random split of the same setting replaces missing files, "generated" where a splitter defines
+    the split. An affinity above ``positive_above`` is a positive.
     """
 
     dataset: str
@@ -62,8 +62,8 @@ class PublishedFold:
     def leak(self, row_similarity: np.ndarray, col_similarity: np.ndarray) -> Leak:
         """Which test vertices and pairs have a twin in training.
 
-        Vertices are twins where their rows of the square similarity matrix are equal: no kernel
-        made of it can tell them apart.
+        Vertices are twins if their rows of the square similarity matrix are equal: no kernel made
+        from it can tell them apart.
         """
         row_kind, col_kind = (
             np.unique(similarity, axis=0, return_inverse=True)[1].ravel()
@@ -84,9 +84,9 @@ class PublishedFold:
 
 @dataclass(frozen=True)
 class Leak:
-    """What of a test set has a twin in training.
+    """Which parts of a test set have a twin in training.
 
-    ``rows`` and ``cols`` say of the new vertices of the fold whether a training vertex has the
+    ``rows`` and ``cols`` say for the new vertices of the fold whether a training vertex has the
     same row of similarities, ``pairs`` (t,) whether a training pair has twins, or the same vertex,
     on both sides.
     """
@@ -110,7 +110,7 @@ def listed(
     parts = _positions(files["train"], n, nested=True)
     (test,) = _positions(files["test"], n, nested=False)
     if np.isin(test, np.concatenate(parts)).any():
-        raise InputError(f"{files['test'].name} has pairs that are both to train and to test")
+        raise InputError(f"{files['test'].name} has pairs in both training and test")
     return _fold(entry, data, parts, test, source, tuple(file.record for file in files.values()))
 
 
@@ -156,7 +156,7 @@ def _fold(entry, data, parts, test, source, files=()):
     if "surrogate" not in (source, data.source) and found != dict(entry.counts):
         raise InputError(
             f"{data.name}, fold {entry.name}: {found} pairs where the registry has "
-            f"{dict(entry.counts)}: the data or the splitter are other ones"
+            f"{dict(entry.counts)}: the data or the splitter have changed"
         )
     described = (data.name, entry.name, entry.title, entry.setting, *known_pairs(data))
     return PublishedFold(*described, tuple(parts), test, source, entry.positive_above, files)

@@ -88,8 +88,8 @@ def entries() -> dict[str, Entry]:
         for name, entry in _read(file).items():
             if taken := lowered.get(name.lower()):
                 raise InputError(
-                    f"{file}: {name} has the name of the shipped data set {taken}, for which "
-                    "papers print numbers; give it another name"
+                    f"{file}: {name} has the name of the shipped data set {taken}; give it "
+                    "another name"
                 )
             known[name] = replace(entry, own=file not in files, folder=file.parent)
     return known

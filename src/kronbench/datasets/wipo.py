@@ -146,9 +146,7 @@ def _zip_archive(stream, name):
     try:
         return zipfile.ZipFile(stream)
     except Exception as error:  # of zipfile, of memory
-        raise InputError(
-            f"{name} is not a zip archive, or not a whole one ({_said(error)})"
-        ) from None
+        raise InputError(f"{name} is not a complete zip archive ({_said(error)})") from None
 
 
 def _record(archive, member, place):
@@ -162,8 +160,8 @@ def _record(archive, member, place):
         return archive.read(member)
     except Exception as error:  # of zipfile, of each way to pack
         raise InputError(
-            f"{place} cannot be unpacked ({_said(error)}): get a whole archive, packed with "
-            "Deflate and without a password"
+            f"{place} cannot be unpacked ({_said(error)}): get a complete archive, packed "
+            "with Deflate and without a password"
         ) from None
 
 
@@ -223,7 +221,7 @@ def _read_array(file, shape):
                 raise ValueError("an entry is not finite")
         except Exception as error:  # of numpy, of Python's parser of headers
             raise InputError(
-                f"{file.name} is no array {shape} of finite numbers in numpy's format: "
+                f"{file.name} is not an array {shape} of finite numbers in numpy's format: "
                 f"{' '.join(str(error).split())}"
             ) from None
     return values

@@ -14,11 +14,11 @@ from kronbench.pairs import PairData
 def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.0) -> np.ndarray:
     """Predictions by a mean, an effect of the row vertex and one of the column vertex.
 
-    Minimizes sum_h (y_h - mean(y) - a[row] - b[col])^2 + reg (||a||^2 + ||b||^2). A vertex that
-    no training pair has gets the effect 0: new rows are told apart by their columns alone, and
-    pairs that are new on both sides all get the mean. A model that is no better has learned
-    which vertices have high labels, and nothing of pairs. Scores are rounded to 1e-9 of the
-    largest deviation from the mean, so that vertices with equal margins are tied on every machine.
+    Minimizes sum_h (y_h - mean(y) - a[row] - b[col])^2 + reg (||a||^2 + ||b||^2). A vertex without
+    training pairs has the effect 0: scores of new rows depend on the column only, and pairs that
+    are new on both sides all get the mean. A model that is no better has only learned which
+    vertices have high labels. Scores are rounded to 1e-9 of the largest deviation from the mean,
+    so that vertices with equal margins are tied on every machine.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.
     test : PairData, t pairs
         Over the same vertices.
     reg : float, default 1.0
-        In pairs: a vertex with one training pair gets half of what that pair says.
+        In units of pairs: with 1, the effect of a vertex with one training pair is halved.
     """
     if (train.n_rows, train.n_cols) != (test.n_rows, test.n_cols):
         raise InputError(

@@ -99,7 +99,7 @@ def as_numbers(values: ArrayLike, name: str) -> np.ndarray:
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError):
-            raise InputError(f"{name} holds what is no number: give numbers") from None
+            raise InputError(f"{name} holds something other than numbers: give numbers") from None
     if values.dtype.kind not in "biuf":
         raise InputError(f"{name} has dtype {values.dtype}: give numbers")
     check_no_nan(values, name)

@@ -22,7 +22,7 @@ _SCORED_CLASSES = 1000  # at a time
 def roc_auc(y: ArrayLike, score: ArrayLike) -> float:
     """Area under the ROC curve: the share of (positive, negative) pairs that are in order.
 
-    NaN where there are not two classes. O(P log P + n log P) for P entries of the rarer class.
+    NaN unless there are two classes. O(P log P + n log P) for P entries of the rarer class.
 
     Parameters
     ----------

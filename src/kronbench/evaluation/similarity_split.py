@@ -35,32 +35,32 @@ class _Side(NamedTuple):
 
 
 class SimilarityKFold(PairSplitter):
-    """Cross-validation whose test vertices are less alike than a threshold to any that train.
+    """Cross-validation with test vertices less similar than a threshold to all training vertices.
 
     The similarity of two vertices is their kernel value over the root of those of each with
-    itself, so that each is 1 to itself (the cosine, where the kernel is linear). Vertices of a
-    cluster, which chains of similarities from ``threshold`` on connect, are in one fold. These
-    clusters, of single linkage, are the finest that keep the promise; those of complete linkage
-    leave alike vertices apart. Clusters come in random order, larger first, each into the fold
-    with the fewest vertices. Time and memory are quadratic in the vertices of a side.
+    itself, so that each is 1 to itself (the cosine, where the kernel is linear). Vertices that are
+    linked by similarities of ``threshold`` or more form a cluster, which stays in one fold. These
+    clusters, of single linkage, are the finest with this guarantee; complete linkage would
+    separate similar vertices. Clusters come in random order, larger first, each into the fold with
+    the fewest vertices. Time and memory are quadratic in the vertices of a side.
 
     Parameters
     ----------
     threshold : float in (0, 1], default 0.7
-        Similarity from which two vertices may not be apart.
+        Vertices at least this similar stay in one fold.
     side : {"rows", "cols", "both"}, default "rows"
         The side whose vertices are new; with "both", blocks as in `VertexDisjointKFold`.
     n_splits : int >= 2, default 5
         Number of parts of a side: "both" has its square for test sets.
     n_repeats : int >= 1, default 1
-        Divisions of the clusters anew.
+        Number of random splits of the clusters.
     row_kernel, col_kernel : str or callable, default "precomputed"
-        As :func:`kronbench.linalg.gram` has them: "precomputed" says that the features of the
-        side are a matrix of similarities, "tanimoto" that they are fingerprints.
+        As in :func:`kronbench.linalg.gram`: "precomputed" says that the features of the side are a
+        matrix of similarities, "tanimoto" that they are fingerprints.
     row_gamma, col_gamma : float, optional
         Inverse squared widths of Gaussian kernels.
     random_state : int, RandomState or None
-        An int makes every call of ``split`` and ``leak`` divide alike.
+        With an int every call of ``split`` and ``leak`` uses the same folds.
 
     References
     ----------
@@ -138,8 +138,8 @@ class SimilarityKFold(PairSplitter):
         if kernel == "precomputed":
             if features.shape[0] != features.shape[1]:
                 raise InputError(
-                    f"{name}_features have shape {features.shape}, no matrix of similarities: "
-                    f"give another {name}_kernel"
+                    f"{name}_features have shape {features.shape}, which is not a matrix of "
+                    f"similarities: give another {name}_kernel"
                 )
             features = features[:, used]
         K = gram(features[used], kernel=kernel, gamma=getattr(self, f"{name}_gamma"))

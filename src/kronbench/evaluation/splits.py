@@ -58,7 +58,7 @@ class VertexDisjointKFold(PairSplitter):
     n_row_folds, n_col_folds : int >= 2
         Number of parts of the row and of the column vertices.
     random_state : int, RandomState or None
-        An int makes every call of ``split`` and ``blocks`` divide alike.
+        With an int every call of ``split`` and ``blocks`` uses the same folds.
 
     References
     ----------
@@ -119,7 +119,7 @@ class VertexKFold(PairSplitter):
     side : {"rows", "cols"}, default "rows"
         The side whose vertices are new.
     random_state : int, RandomState or None
-        An int makes every call of ``split`` divide alike.
+        With an int every call of ``split`` gives the same folds.
     """
 
     def __init__(self, n_splits=5, side="rows", random_state=None):
@@ -154,9 +154,9 @@ class SettingKFold(PairSplitter):
     n_splits : int >= 2, default 3
         Parts of the pairs, or of the vertices of a side: D has its square for test sets.
     n_repeats : int >= 1, default 1
-        Divisions anew.
+        Number of random splits.
     random_state : int, RandomState or None
-        An int makes every call of ``split`` divide alike.
+        With an int every call of ``split`` gives the same folds.
 
     References
     ----------

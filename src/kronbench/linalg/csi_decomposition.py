@@ -106,7 +106,7 @@ def csi(
     total = np.einsum("dn,dn->", targets, targets)
     if total == 0.0:
         warnings.warn(
-            "the targets are constant: pivots are chosen for the kernel alone, as with kappa=0",
+            "the targets are constant: pivots are chosen for the kernel only, as with kappa=0",
             stacklevel=2,
         )
         kappa = 0.0

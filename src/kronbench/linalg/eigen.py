@@ -83,9 +83,9 @@ def check_semidefinite(matrix: np.ndarray, name: str = "matrix") -> None:
     rounding = 1e-4 if matrix.dtype == np.float32 else 1e-6
     if lowest < -rounding * highest:
         raise InputError(
-            f"{name} is indefinite, with an eigenvalue of {lowest:.3g} beside {highest:.3g}, and "
-            "solutions with it are nonsense at some weights: give "
-            "kronbench.linalg.psd_part of it, or its rows as features of another kernel"
+            f"{name} is indefinite, with eigenvalues from {lowest:.3g} to {highest:.3g}, so "
+            "solutions are meaningless at some weights: give kronbench.linalg.psd_part of it, or "
+            "its rows as features of another kernel"
         )
 
 

@@ -102,9 +102,9 @@ def kernel_of_new(
             continue
         if not (isinstance(candidate, str) or callable(candidate)):
             raise InputError(
-                f"{side}_kernels[{name!r}] is a kernel matrix, which does not say what a new "
-                f"{side} vertex is like: fit to a PairData that has the vertices to predict too, "
-                "or give 'precomputed' and the matrix as features"
+                f"{side}_kernels[{name!r}] is a kernel matrix, which has no entries for a new "
+                f"{side} vertex: fit to a PairData that also has the vertices to predict, or "
+                "give 'precomputed' and the matrix as features"
             )
         used = np.unique(index)
         if is_named(candidate, "precomputed"):

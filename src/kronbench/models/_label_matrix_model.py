@@ -71,8 +71,8 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         setting : {"A", "B", "C", "D"}
             What is left out to predict the pair (i, j): its label, row i, column j, or both.
         folds : array, or two of them in setting D, optional
-            Equal for what is left out together, such as the number of its fold, or the name of its
-            group: (m, q) of the pairs in A, (m,) of the rows in B, (q,) of the columns in C,
+            Equal for entries that are left out together, such as numbers of folds or names of
+            groups: (m, q) of the pairs in A, (m,) of the rows in B, (q,) of the columns in C,
             ((m,), (q,)) in D.
         symmetric : bool, default False
             Rows and columns are the same vertices. With the pair (i, j) its label at (j, i) is
@@ -212,7 +212,7 @@ def checked_folds(
             f"for each that is left out, {wanted}"
         )
     if min(len(np.unique(fold)) for fold in given) < 2:
-        raise InputError("folds has one fold, without which nothing is left: give two or more")
+        raise InputError("folds has one fold, and nothing is left without it: give two or more")
     return given
 
 
@@ -232,8 +232,8 @@ def check_exact(filter: Callable) -> None:
     """InputError for a filter whose leave-one-out predictions need retraining."""
     if filter is not tikhonov:
         raise InputError(
-            "leave-one-out shortcuts are exact for filter='tikhonov' only: other filters of a "
-            "kernel matrix without a row are no rank-one update"
+            "leave-one-out shortcuts are exact for filter='tikhonov' only: without a row, "
+            "other filters of a kernel matrix are not a rank-one update"
         )
 
 

@@ -55,19 +55,19 @@ default "linear"
     {form}
     form : {"dual", "primal"}, default "dual"
         Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
-        primal form has the features of linear kernels, made dense, and for others those of
-        pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
-        precision): for kernels of small numerical rank.
+        primal form uses the features of linear kernels, made dense; for other kernels, of small
+        numerical rank, it uses pivoted Cholesky factors that reproduce the kernel matrices to
+        1e-11 (1e-6 in single precision).
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
     pairwise : str or mapping from str to float, default "kronecker"
         Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
-        a sum (dual form): see :mod:`kronbench.pairs.pairwise`. Vertices are the same in training
-        and prediction where both have the very same features, as subsets of one PairData do.
+        a sum (dual form): see :mod:`kronbench.pairs.pairwise`. A vertex of training and prediction
+        is the same if both have the same array of features, as subsets of one PairData do.
     {effects}
     row_effect, col_effect : float, default 0
-        Added to the kernel of a vertex with itself: a deviation of each known vertex from what its
-        features say (dual form).
+        Added to the kernel of a vertex with itself: each known vertex may deviate from what its
+        features predict (dual form).
     {product}
     product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
         How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;

@@ -64,8 +64,8 @@ def _prior_variance(model, X):
         name, precomputed = f"{side}_features", getattr(model, f"{side}_kernel") == "precomputed"
         if precomputed and getattr(X, name) is not getattr(model.X_fit_, name):
             raise InputError(
-                f"{name} is a precomputed kernel of new vertices, which says nothing of them with "
-                "themselves: give the features, or pairs of the PairData that was fitted"
+                f"{name} is a precomputed kernel of new vertices, which lacks their kernel "
+                "with themselves: give the features, or pairs of the PairData that was fitted"
             )
     if model.pairwise == "kronecker":
         return _vertex_prior(model, X, "row") * _vertex_prior(model, X, "col")

@@ -38,7 +38,7 @@ _NO_DESCENT = "give a larger reg, a larger max_inner or solver='cg'"
 _STOPS = {
     "max_iter": (
         "its number of iterations",
-        "give more iterations, a larger tol, or tol=0 where early stopping is meant",
+        "give more iterations, a larger tol, or tol=0 if early stopping is intended",
     ),
     "breakdown": (
         "a breakdown of the Krylov method",
@@ -90,8 +90,8 @@ class ProductKernelModel(TwoKernels):
         """Operator from coefficients of a model fitted to X_fit to its scores for X.
 
         With it a callback scores each iterate on other pairs for the price of one product. It
-        reads the parameters and nothing of an earlier fit. In the primal form it decomposes the
-        kernel matrices, O(v k^2), as ``fit`` does.
+        reads the parameters, not an earlier fit. In the primal form it decomposes the kernel
+        matrices, O(v k^2), as ``fit`` does.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class ProductKernelModel(TwoKernels):
             self.pairwise != "kronecker" or self.row_effect or self.col_effect
         ):
             raise InputError(
-                "form='primal' has the features of products alone: give form='dual' with another "
+                "form='primal' has only features of products: give form='dual' with another "
                 "pairwise kernel or with vertex effects"
             )
         return self.form == "primal"
@@ -248,8 +248,8 @@ class ProductKernelModel(TwoKernels):
             dtype = None
         if dtype not in (np.float32, np.float64):
             raise InputError(
-                f"dtype is {self.dtype!r}: give 'float32', 'float64', or None for that of the "
-                "features"
+                f"dtype is {self.dtype!r}: give 'float32', 'float64', or None for the dtype "
+                "of the features"
             )
         features = (side.astype(dtype, copy=False) for side in (X.row_features, X.col_features))
         return X.with_features(*features)

@@ -70,7 +70,7 @@ def encode_leaves(
     outside = given[codes] != y
     if outside.any():
         raise InputError(
-            f"y holds the label {y[outside].tolist()[0]!r}, which is no class: give labels "
+            f"y holds the label {y[outside].tolist()[0]!r}, which is not a class: give labels "
             f"among the {len(given)} classes of the tree"
         )
     return tree, given, codes

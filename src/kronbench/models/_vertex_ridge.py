@@ -220,8 +220,8 @@ class VertexRidge(VertexKernel):
             found = f"condition number {condition:.0e}" if np.isfinite(condition) else "no inverse"
             warnings.warn(
                 f"the {self.name} kernel plus reg={self.reg:g} has {found} in double precision: "
-                "predictions are no longer exact to 1e-8, nor would those of a model trained anew "
-                "be; give a larger reg",
+                "predictions are no longer exact to 1e-8, and retraining would not help; give "
+                "a larger reg",
                 LinAlgWarning,
                 stacklevel=4,
             )

@@ -42,7 +42,7 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
     n_components : int, default 2
         k, fewer than the classes.
     min_documents : int, default 1
-        In how many documents a word must occur to take part.
+        Smallest number of documents in which a word must occur.
     n_iter : int, default 3
         Subspace iterations; the decomposition is randomized (Halko et al. 2011, Algorithm 4.4).
     random_state : int, RandomState or None, default None

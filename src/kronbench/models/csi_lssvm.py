@@ -43,16 +43,16 @@ class CSILSSVM(EitherTask, OfRows):
     Parameters
     ----------
     task : {"classification", "regression"}, default "classification"
-        Classes are coded as -1 and 1 where there are two and as indicator vectors where there are
-        more. Integer responses are not told from classes: say which they are.
+        Two classes are coded as -1 and 1, more as indicator vectors. Integer responses look like
+        classes, so say which they are.
     kernel : {"gaussian", "linear", "tanimoto", "precomputed"} or callable(X, Y), \
 default "gaussian"
-        The paper's, with a width; a linear kernel has its features for a factor.
+        The paper's is Gaussian; a linear kernel has its features as a factor.
     gamma : float, default 1.0
         Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
     reg : float, default 1e-3
         Regularization weight, the paper's tau > 0: 1/(2n) squared error + reg/2 squared norm. The
-        error is a mean here and a sum in the models of pairs: n reg is what those call reg.
+        error is a mean here but a sum in the models of pairs, whose reg is n times this one.
     decomposition : {"csi", "cholesky"}, default "csi"
         Choose pivots for the targets as well, or for the kernel alone.
     max_rank : int, optional

@@ -173,7 +173,7 @@ class HierarchicalNewtonClassifier(ClassScores):
         """Fit to X (n, d), dense or sparse, or (n, n) kernel values, and labels y (n,).
 
         ``callback(mode)`` is called after each Newton step; True stops. A ConvergenceWarning says
-        where the gap did not come down to ``tol``.
+        if the gap did not reach ``tol``.
         """
         forget_fit(self)
         X, codes, coupling = self._checked(X, y)
@@ -187,8 +187,8 @@ class HierarchicalNewtonClassifier(ClassScores):
 
         The paper's -Psi (Eq. 3), larger is better, for ``folds`` (n,), at least two. The gradient
         is by the logarithms of ``variance``, of ``gamma`` (Gaussian kernel) and of
-        ``bias_variance``: one entry for a number, P entries for an array. The model stays as it
-        is, fitted or not. The error of the value is of second order in what the fits leave of
+        ``bias_variance``: one entry for a number, P entries for an array. The model is not
+        changed, fitted or not. The error of the value is of second order in what the fits leave of
         stationarity, that of the gradient of first order.
         """
         model = clone(self)

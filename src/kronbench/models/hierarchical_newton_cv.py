@@ -36,7 +36,7 @@ class HierarchicalNewtonCV(ClassScores):
     Parameters
     ----------
     estimator : HierarchicalNewtonClassifier
-        Its ``variance`` and ``gamma`` are where the search begins, at their geometric mean in
+        Its ``variance`` and ``gamma`` are the start of the search, at their geometric mean in
         each group; everything else stays.
     sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default "all"
         Nodes of a group have one variance; those of F1, F2, H1 and H2 are given by
@@ -48,7 +48,7 @@ class HierarchicalNewtonCV(ClassScores):
         Whether the entries of the estimator's ``coupling`` are learned instead of the variances
         (section 7.2).
     cv : int, default 5
-        Random folds of even size, where ``fit`` is given none.
+        Random folds of even size, if ``fit`` gets none.
     random_state : int, RandomState or None, default None
         Draws these folds.
     max_iter : int, default 40
@@ -69,8 +69,8 @@ class HierarchicalNewtonCV(ClassScores):
     cv_log_likelihood_ : float
         The value at these hyperparameters.
     inverse_hessian_ : (m, m) array or None
-        Of minus the likelihood of a row, by the parameters of ``hyperparameter_path_``, as far as
-        the steps of the search told; None where it took none.
+        Of minus the likelihood of a row, by the parameters of ``hyperparameter_path_``, as
+        estimated by the steps of the search; None without steps.
     best_estimator_ : HierarchicalNewtonClassifier
         With these hyperparameters, fitted to all rows.
     hyperparameter_path_ : list of dict
@@ -85,7 +85,7 @@ class HierarchicalNewtonCV(ClassScores):
 
     Notes
     -----
-    Hyperparameters are found only as far as the value tells them apart: on a flat ridge, or where
+    Hyperparameters are determined only as far as they change the value: on a flat ridge, or where
     the optimum lies at infinity, searches that converged may differ by factors when rows are
     permuted. Smaller ``noise`` and ``tol`` follow a ridge further.
     """
@@ -160,7 +160,7 @@ class HierarchicalNewtonCV(ClassScores):
         if not np.isfinite(result.value):
             raise InputError(
                 f"the fits to the folds do not converge at variance {model.variance} and gamma "
-                f"{model.gamma}, where the search begins: give smaller variances, or raise "
+                f"{model.gamma}, the start of the search: give smaller variances, or raise "
                 "max_iter or max_inner of the estimator"
             )
         parameters = criterion.parameters(result.x)

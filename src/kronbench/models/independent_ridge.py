@@ -48,8 +48,8 @@ class IndependentRidge(LabelMatrixModel):
     filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
         By default "tikhonov", ridge regression; see :mod:`kronbench.pairs.spectral_filters`.
     keep_data : bool, default True
-        False frees past rows and labels where explicit features need them no more
-        (``partial_fit_rows`` in a stream); leave-one-out predictions are then unknown.
+        False frees past rows and labels that explicit features no longer need
+        (``partial_fit_rows`` in a stream); then there are no leave-one-out predictions.
 
     Attributes
     ----------
@@ -175,8 +175,8 @@ class IndependentRidge(LabelMatrixModel):
     def _left_out(self, setting, regs, folds, symmetric):
         if setting in ("C", "D") or symmetric:
             raise InputError(
-                f"{'symmetric=True' if symmetric else f'setting {setting!r}'} leaves out tasks: "
-                "IndependentRidge has no other"
+                f"{'symmetric=True' if symmetric else f'setting {setting!r}'} leaves out "
+                "tasks, for which IndependentRidge has no features"
             )
         check_exact(self._rows.filter)
         given = self._rows.thin_spectrum, dense(self._kept_labels()), regs

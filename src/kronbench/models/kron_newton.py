@@ -35,7 +35,7 @@ class KronNewton(EitherTask, ProductKernelModel):
     costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)); see
     :func:`kronbench.pairs.newton_dual` for their number. A classifier for "l1svm", "l2svm" and
     "logistic", a regressor for "ridge" and "rankrls" (whose scores have an arbitrary level).
-    ``fit`` warns where it ends before ``tol``, and keeps the coefficients that it has reached.
+    ``fit`` warns if it ends before ``tol``, and keeps its last coefficients.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class KronNewton(EitherTask, ProductKernelModel):
         pairs plus 1, so that ``intercept_`` is fitted with the coefficients and pays
         reg/2 intercept_^2. False as in the paper.
     max_iter : int, default 100
-        Newton steps, the outer iterations. With tol=0 fewer regularize more, and that is
-        meant; else a ConvergenceWarning says that they did not reach ``tol``.
+        Newton steps, the outer iterations. With tol=0 fewer steps regularize more; otherwise a
+        ConvergenceWarning says that ``tol`` was not reached.
     {newton}
     {product}
 
@@ -117,7 +117,7 @@ class KronNewton(EitherTask, ProductKernelModel):
             maps, operator = None, self._gram_operator(X)
         if weight is not None:
             if self.loss == "rankrls":
-                raise InputError("loss='rankrls' is no sum over pairs: give no sample_weight")
+                raise InputError("loss='rankrls' is not a sum over pairs: leave out sample_weight")
             loss = Weighted(loss, weight.astype(operator.dtype))
         if constant:
             operator = _with_constant(operator, primal)

@@ -41,8 +41,8 @@ _DOUBT = 0.1
 class KronRidge(RegressorMixin, ProductKernelModel):
     """Ridge regression on pairs with a Kronecker product kernel.
 
-    Labels with a mean, such as affinities around 6, need ``fit_intercept=True``: the model is
-    pulled towards zero, and a warning says where that matters.
+    Labels whose mean is not zero, such as affinities around 6, need ``fit_intercept=True``.
+    Without it the model is pulled towards zero, and a warning says if that matters.
 
     Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs. Few features on both sides
     are decomposed; else MINRES solves (Q + reg I) a = y with Q = R (G kron K) R' (dual), or
@@ -55,21 +55,20 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     {kernels}
     {effects}
     fit_intercept : bool, default False
-        Fit to the labels minus their mean, which predictions then have added. The mean is that of
-        all labels, ``intercept_``, and is not optimized with the coefficients: in terms of the
-        Gaussian process below, its mean function. False as in the paper.
+        Fit to the labels minus their mean, and add the mean to predictions. It is the mean of all
+        labels, ``intercept_``, not optimized with the coefficients: the mean function of the
+        Gaussian process below. False as in the paper.
     solver : {"auto", "minres"}, default "auto"
-        "minres" is the paper's, whose iterations are stopped early: fewer regularize more, and
-        that is meant. "auto" is after the optimum. Where the product of the features (of linear
-        kernels, or of the factors of the primal form) has at most 256 columns, and no more than
-        there are pairs, it finds it by singular values in double precision, without iterations;
-        unless there is a ``callback``. Else it takes MINRES, and a ConvergenceWarning says where
-        that ends far from the optimum.
+        "minres" is the paper's, stopped early: fewer iterations regularize more. "auto" finds the
+        optimum. If the product of the features (of linear kernels, or of the factors of the primal
+        form) has at most 256 columns, and no more than there are pairs, and there is no
+        ``callback``, it uses singular values in double precision, without iterations. Otherwise it
+        uses MINRES, and a ConvergenceWarning says if that ends far from the optimum.
     max_iter : int, default 100
         Iterations of MINRES. 100 are the paper's.
     tol : float, default 1e-8
-        MINRES stops earlier when the residual has fallen by this factor. With 0, to end by
-        ``max_iter`` is no warning.
+        MINRES stops earlier when the residual has fallen by this factor. With 0, reaching
+        ``max_iter`` gives no warning.
     {product}
 
     Attributes
@@ -78,8 +77,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     n_iter_ : int
         Iterations made; 1 for singular values.
     objective_path_ : (n_iter_,) array
-        Regularized risk after each iteration; the last one comes of a product with the
-        coefficients.
+        Regularized risk after each iteration; the last one is computed from the coefficients.
     stop_reason_ : {"tol", "max_iter", "callback", "breakdown", "rounding"}
         See :class:`kronbench.linalg.Solution`; the last two come with a ConvergenceWarning, and
         "max_iter" does where "auto" is far from the optimum.
@@ -238,7 +236,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
         Notes
         -----
-        Leaves the estimator as it is; ``reg`` is not used. Holds max_iter + 1 vectors of length n
+        Does not change the estimator; ``reg`` is not used. Holds max_iter + 1 vectors of length n
         and max_iter of length t. Where "auto" needs no iterations, the path has one. A
         ConvergenceWarning tells of weights that ended by rounding or, for "auto", far from the
         optimum.
@@ -344,7 +342,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             warnings.warn(
                 f"KronRidge.path ended far from the optimum for {far.sum()} of {len(regs)} "
                 f"weights, up to reg={regs[far].max():g}: give more iterations or larger weights, "
-                "or solver='minres' where early stopping is meant",
+                "or solver='minres' if early stopping is intended",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -362,8 +360,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
         Roots of (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x), by conjugate
         gradients for 64 pairs together. That of a new label of x is
-        ``np.sqrt(std**2 + model.noise_variance_)``. A precomputed kernel tells it of the vertices
-        that were given to ``fit`` alone.
+        ``np.sqrt(std**2 + model.noise_variance_)``. With a precomputed kernel it is known only for
+        the vertices that were given to ``fit``.
         """
         check_is_fitted(self)
         check_pairs(X)

@@ -23,8 +23,8 @@ class KronSVM(KronNewton):
     fit_intercept : bool, default False
         The kernel of pairs plus 1, as in :class:`KronNewton`.
     max_iter : int, default 10
-        Newton steps, the outer iterations. Fewer regularize more, and that is meant: to end
-        by their number is no warning.
+        Newton steps, the outer iterations. Fewer steps regularize more, so reaching their number
+        gives no warning.
     {newton}
     {product}
 

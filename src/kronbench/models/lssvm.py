@@ -24,7 +24,7 @@ from kronbench.models._row_classifier import OfRows, Rows, new_rows, training_ro
 
 @estimator
 class LSSVM(RegressorMixin, OfRows):
-    """Ridge regression with an intercept that bears no penalty, by one Cholesky factorization.
+    """Ridge regression with an unpenalized intercept, by one Cholesky factorization.
 
     min ||Y - K A - 1 c||^2 / (2 n) + reg <A, K A> / 2 (Bach & Jordan 2005, Section 6): O(n^3) for
     one value of reg. :class:`kronbench.linalg.lssvm_paths.LSSVMPath` takes one eigendecomposition
@@ -33,8 +33,8 @@ class LSSVM(RegressorMixin, OfRows):
     Parameters
     ----------
     reg : float, default 1e-3
-        Regularization weight, the paper's tau > 0. The error is a mean here and a sum in the
-        models of pairs: n reg is what those call reg.
+        Regularization weight, the paper's tau > 0. The error is a mean here but a sum in the
+        models of pairs, whose reg is n times this one.
     kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, default "linear"
         As in :func:`kronbench.linalg.gram`.
     gamma : float, optional

@@ -25,7 +25,7 @@ class OneAgainstRest(RowClassifier):
     ----------
     estimator : classifier with ``predict_log_proba``
         A flat model; its copies are fitted to the labels 0 (rest) and 1 (the class). With
-        :class:`HierarchicalNewtonCV` each has hyperparameters of its own.
+        :class:`HierarchicalNewtonCV` each copy has its own hyperparameters.
 
     Attributes
     ----------
@@ -53,7 +53,9 @@ class OneAgainstRest(RowClassifier):
         X, y = self._training_rows(X, y)
         parameters = self.estimator.get_params()
         if any(parameters.get(name) is not None for name in ("tree", "estimator__tree")):
-            raise InputError("the estimator has a tree: give a flat model, it meets two classes")
+            raise InputError(
+                "the estimator has a tree: give a flat model, since each problem has two classes"
+            )
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise InputError("y holds one class: give rows of two or more")

@@ -264,7 +264,7 @@ def _sift_down(distances, nearest, size, d, entry):
 class PairSklearnKNN(PairNeighborsClassifier):
     """``KNeighborsClassifier`` on the features [d, t], as a user of scikit-learn would call it.
 
-    ``PairKNN`` gives the same predictions, ties apart, from a search that knows the shared parts.
+    ``PairKNN`` gives the same predictions, ties apart, from a search that uses the shared parts.
     Training holds all n (d + r) features, made dense.
 
     Parameters

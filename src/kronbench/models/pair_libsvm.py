@@ -20,7 +20,7 @@ class PairLibSVM(PairClassifier):
 
     It is the product kernel of ``KronSVM`` with ``row_gamma = col_gamma = gamma``. LibSVM
     minimizes sum_h max(0, 1 - y_h (f_h + b)) + reg/2 ||f||^2 with C = 1/reg; the intercept b is
-    not regularized. Training holds all n (d + r) features, because LibSVM knows no shared parts.
+    not regularized. Training holds all n (d + r) features, because LibSVM cannot use shared parts.
 
     Parameters
     ----------

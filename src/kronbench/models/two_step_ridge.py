@@ -119,8 +119,8 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
 
         Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise. Dual rows:
         O(m^2 l + l^3); linear ones that come to be more than their features change to the primal.
-        The coefficients follow when next asked for. A LinAlgWarning says that the system is so
-        ill-conditioned that rounding moves predictions by more than 1e-8.
+        The coefficients are recomputed at the next access. A LinAlgWarning says that the system is
+        so ill-conditioned that rounding moves predictions by more than 1e-8.
 
         Parameters
         ----------
@@ -169,8 +169,8 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
         """As ``CompleteKronRidge.loo_grid``, for all pairs of s weights of rows and t of columns.
 
         Returns an (s, t) array of scores; without ``score`` an iterator over ((i, j), (m, q)
-        predictions), in an order of its own. A point of the grid costs O(m q min(m, q)); with
-        folds O(m q^2), and less than a fit for the systems of the folds; O(m^3) if symmetric.
+        predictions), in any order. A point of the grid costs O(m q min(m, q)); with folds O(m
+        q^2), and less than a fit for the systems of the folds; O(m^3) if symmetric.
         """
         check_is_fitted(self)
         given = checked_folds(setting, folds, symmetric, self.shape_)

@@ -25,7 +25,7 @@ class UncertainFit:
     estimator : HierarchicalNewtonClassifier
         Fitted to the expected classes of the last iteration but one.
     responsibilities : (n, C) array
-        Probability of each class of each row, given the node that is known of it.
+        Probability of each class of each row, given its known node.
     log_posterior_path, log_likelihood_path : lists of float
         Log posterior of the incomplete data after each fit, up to a constant, which never falls,
         and the log likelihood in it.
@@ -53,7 +53,7 @@ def fit_uncertain(
     Parameters
     ----------
     estimator : HierarchicalNewtonClassifier
-        With a tree; it stays as it is.
+        With a tree; it is not changed.
     X : (n, d) array or sparse matrix; (n, n) kernel matrix when kernel is "precomputed"
     nodes : (n,) integer array
         A node of the tree for each row, a leaf where the class is known.
@@ -68,7 +68,7 @@ def fit_uncertain(
         "fit_uncertain",
     )
     if estimator.tree is None:
-        raise InputError("tree is None: uncertain targets are nodes of a tree, give one")
+        raise InputError("tree is None: uncertain targets are nodes of a tree, so give one")
     tree = Tree(estimator.tree)
     nodes = np.asarray(nodes)
     if nodes.dtype.kind not in "iu" or nodes.ndim != 1:

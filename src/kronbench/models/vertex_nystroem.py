@@ -35,16 +35,16 @@ class VertexNystroem(VertexTransformer):
     """Features of vertices whose inner products are a kernel, to low rank.
 
     Nystroem's approximation k(x, L) k(L, L)^-1 k(L, x') by r landmarks L (Williams & Seeger 2001),
-    factorized: v vertices cost v r kernel values, O(v r^2) and memory v r. The landmarks come of a
-    Cholesky decomposition with pivots drawn in proportion to what is left of the diagonal (Chen et
-    al. 2025), over at most 20 r of the vertices of the training pairs. In
+    factorized: v vertices cost v r kernel values, O(v r^2) and memory v r. The landmarks are
+    pivots of a Cholesky decomposition, drawn in proportion to the residual diagonal (Chen et al.
+    2025), over at most 20 r of the vertices of the training pairs. In
     ``make_pipeline(VertexNystroem(row_kernel="tanimoto"), KronRidge(form="primal"))`` a model of
     pairs is linear in the product of these features and those of the other side.
 
     Parameters
     ----------
     row_kernel, col_kernel : {"linear", "gaussian", "tanimoto"}, callable or None, default None
-        Kernel of the side, as in :func:`kronbench.linalg.gram`; None leaves it as it is.
+        Kernel of the side, as in :func:`kronbench.linalg.gram`; None changes nothing.
     row_gamma, col_gamma : float, optional
         Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
     row_rank, col_rank : int, default 500
@@ -57,10 +57,11 @@ class VertexNystroem(VertexTransformer):
     Attributes
     ----------
     row_landmarks_, col_landmarks_ : (r, d) array or sparse matrix, or None
-        Features of the landmarks as given; None for a side that stays as it is.
+        Features of the landmarks as given; None for a side that is not changed.
     row_error_, col_error_ : float
         Largest entry of K - Phi Phi' over the vertices of the training pairs, which is one of its
-        diagonal: bounds the error of every kernel value between them. 0 for a side as it is.
+        diagonal: bounds the error of every kernel value between them. 0 for a side that is not
+        changed.
     row_trace_error_, col_trace_error_ : float
         tr(K - Phi Phi') / tr K over the same vertices.
     """
@@ -75,7 +76,7 @@ class VertexNystroem(VertexTransformer):
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
 
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
-        """Draw landmarks of the vertices in use, and measure what they miss; ``y`` is ignored."""
+        """Draw landmarks of the vertices in use, and measure their error; ``y`` is ignored."""
         self._check_parameters()
         check_pairs(X)
         rng = check_random_state(self.random_state)

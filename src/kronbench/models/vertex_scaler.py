@@ -71,9 +71,9 @@ class VertexScaler(VertexTransformer):
     """Features of mean 0 and variance 1 over the vertices of the training pairs.
 
     Each vertex that occurs in a training pair counts once, whatever its number of pairs. In
-    ``make_pipeline(VertexScaler(), KronRidge())`` a cross-validation so scales by the vertices of
-    each training part alone. Sparse features are divided by their standard deviation and not
-    centred, so that they stay sparse. A kernel matrix is no feature: switch off its side.
+    ``make_pipeline(VertexScaler(), KronRidge())`` cross-validation scales by the training vertices
+    only. Sparse features are divided by their standard deviation and not centred, so that they
+    stay sparse. Do not scale a kernel matrix: switch off its side.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class VertexScaler(VertexTransformer):
     Attributes
     ----------
     row_mean_, row_scale_ : (d,) arrays, or None where ``rows`` is False
-        What is taken off, and then divided by: 1 for a feature that is constant.
+        The mean that is subtracted, and the divisor: 1 for a constant feature.
     col_mean_, col_scale_ : (r,) arrays, or None where ``cols`` is False
         The same of the columns.
     """

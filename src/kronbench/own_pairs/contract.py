@@ -1,4 +1,4 @@
-"""What a solver of pairs must do to stand beside the others: a contract, checked on toys.
+"""The contract of solvers of pairs, checked on small examples.
 
 ``kronbench check MODULE.CLASS`` runs it. Each check is a function of a solver that returns None,
 or raises an error whose text says what is wrong.
@@ -52,8 +52,8 @@ def check_keeps_contract(path: str, parameters: Mapping[str, object] | None = No
     for part, wrong in check_solver(path, parameters):
         if wrong:
             raise InputError(
-                f"{path} breaks the contract of solvers, and its numbers would not stand beside "
-                f"the others': '{part}': {wrong}"
+                f"{path} breaks the contract of solvers, so its numbers could not be "
+                f"compared: '{part}': {wrong}"
             )
 
 
@@ -68,8 +68,8 @@ def check_takes_pairs(path: str, parameters: Mapping[str, object] | None = None)
             raise Broken(f"3 pairs have scores of shape {shape}: give (3,)")
 
     if why := _wrong(scores_pairs, solver):
-        if "no array of features" in why:
-            why = "it makes an array of what it gets"
+        if "not an array of features" in why:
+            why = "it converts X to an array"
         raise InputError(
             f"{path} does not take pairs: {why}, where fit(X, y) gets a PairData with "
             "row_features, col_features, rows and cols"
@@ -145,11 +145,11 @@ def _texts(solver):
 
 
 def _returns_itself(solver):
-    """Fit takes a PairData and labels, leaves them as they are and returns the estimator."""
+    """Fit takes a PairData and labels, leaves them unchanged and returns the estimator."""
     model = clone(solver)
     (pairs, y), (same, y_same) = _toy(), _toy()
     if model.fit(pairs, y) is not model:
-        raise Broken("fit returns something else: end it by 'return self'")
+        raise Broken("fit returns something else: end it with 'return self'")
     for name in ("row_features", "col_features", "rows", "cols"):
         if not np.array_equal(getattr(pairs, name), getattr(same, name)):
             raise Broken(f"fit writes into X.{name}, which other folds share: take a copy")
@@ -158,7 +158,7 @@ def _returns_itself(solver):
 
 
 def _one_score_a_pair(solver):
-    """Predict gives one finite number (a class for classifiers) for each pair asked for."""
+    """Predict gives one finite number (a class for classifiers) for each pair."""
     pairs, y = _toy()
     some = np.flatnonzero(np.arange(len(y)) % 3)
     model, asked = clone(solver).fit(pairs[some], y[some]), pairs[[3, 0, 29]]
@@ -168,24 +168,24 @@ def _one_score_a_pair(solver):
     if not np.isfinite(_scores(model, asked)).all():
         raise Broken("a score is not finite")
     if is_classifier(model) and not np.isin(predicted, np.unique(y)).all():
-        raise Broken("a classifier predicts what is no label of the training set")
+        raise Broken("a classifier predicts something that is not a label of the training set")
 
 
 def _is_deterministic(solver):
     """Two fits to the same pairs, with the same random_state, give the same scores."""
     (one, pairs, _), (other, _, _) = _fitted(solver), _fitted(solver)
-    what = "a second fit is another: take what is random from a parameter random_state"
+    what = "a second fit differs: draw randomness from a parameter random_state"
     _compare(_scores(one, pairs), _scores(other, pairs), what)
 
 
 def _order_does_not_matter(solver):
-    """The order in which pairs are asked for changes no prediction."""
+    """Predictions do not depend on the order of the pairs."""
     model, pairs, _ = _fitted(solver)
-    _compare(_scores(model, pairs)[::-1], _scores(model, pairs[::-1]), "asked the other way")
+    _compare(_scores(model, pairs)[::-1], _scores(model, pairs[::-1]), "in the opposite order")
 
 
 def _respects_folds(solver):
-    """Vertices that no training pair has, as those of test folds, take no part in a fit."""
+    """Vertices without training pairs, such as those of test folds, do not change a fit."""
     pairs, y = _toy()
     train = np.flatnonzero((pairs.rows < 4) & (pairs.cols < 4))
     others = [np.array(side, copy=True) for side in (pairs.row_features, pairs.col_features)]
@@ -198,12 +198,12 @@ def _respects_folds(solver):
 
 
 def _places_do_not_matter(solver):
-    """The same pairs score the same where vertices stand in another order in their tables."""
+    """Scores do not depend on the order of the vertices in their tables."""
     model, pairs, y = _fitted(solver)
     turned = _reordered(pairs, np.arange(6)[::-1], np.arange(5)[::-1])
     rolled = _reordered(pairs, np.roll(np.arange(6), 2), np.roll(np.arange(5), 2))
     what = (
-        "positions in X.rows and X.cols are no names of vertices: know one by its features, "
+        "positions in X.rows and X.cols do not identify vertices: use the features, "
         "X.row_features[X.rows]; for other tables"
     )
     # Neither is the table of the fit: a model of single vertices may take all of them for new.
@@ -219,16 +219,16 @@ def _reordered(pairs, rows, cols):
 
 
 def _predicts_new_vertices(solver):
-    """Pairs of vertices that were not in training can be scored, from other tables too."""
+    """Pairs of new vertices, from other tables too, can be scored."""
     model, _, _ = _fitted(solver)
     rng = np.random.default_rng(1)
     new = PairData(rng.standard_normal((2, 3)), rng.standard_normal((2, 2)), [0, 1], [1, 0])
     if _scores(model, new).shape != (2,):
-        raise Broken("two pairs of new vertices have not two scores")
+        raise Broken("two pairs of new vertices do not get two scores")
 
 
 def _is_linear_in_y(solver):
-    """A linear solver (one that says linear_in_y = True) gives twice the scores for twice y."""
+    """A linear solver (with linear_in_y = True) gives twice the scores for twice y."""
     if not getattr(solver, "linear_in_y", False):
         raise DoesNotApply
     pairs, y = _toy()

@@ -60,7 +60,7 @@ def evaluate(
     if selects:
         check_selects(recipe)
     if similarity is not None and "".join(settings) == "A":
-        raise InputError("a similarity is for new vertices: give setting B, C or D")
+        raise InputError("--similarity is for new vertices: give setting B, C or D")
     # all that can be wrong with the splits is told before the first fit
     splits, impossible, leaks = {}, {}, {}
     for setting in settings:
@@ -77,7 +77,7 @@ def evaluate(
         if any(_can_be_scored(own.y, *split) for split in folds):
             splits[setting] = folds
         else:
-            impossible[setting] = "no test set and its training pairs have two labels each"
+            impossible[setting] = "no split has two labels in both training and test"
     if not splits:
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
     fits = {key: 1 + (n_fits(recipe, key) if selects else 0) for key in splits}
@@ -162,8 +162,8 @@ def _by_similarity(own, threshold, setting, n_splits, n_repeats, seed):
             continue
         if not (table.similarity or table.fingerprint):
             raise InputError(
-                f"{table.name} has features, which say of no two vertices how alike they are: "
-                "give similarities or fingerprints, or no --similarity"
+                f"{table.name} has features, not similarities: give similarities or "
+                "fingerprints, or leave out --similarity"
             )
         kernels[f"{name}_kernel"] = "precomputed" if table.similarity else "tanimoto"
     return SimilarityKFold(threshold, side, n_splits, n_repeats, **kernels, random_state=seed)

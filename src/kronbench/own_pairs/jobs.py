@@ -78,7 +78,7 @@ def fit_files(
     fitted = _fit(recipe, data, own.y)
     if recipe.is_worse_than_the_mean(fitted, data, own.y):
         raise InputError(
-            f"{recipe} predicts its own training pairs worse than their mean label does, so that "
+            f"{recipe} predicts its own training pairs worse than their mean label does, so "
             f"{out} is not written: {recipe.remedy()}"
         )
     lines += recipe.missed(fitted)
@@ -101,7 +101,7 @@ def predict_files(
     """
     separator = SEPARATORS.get(Path(out).suffix)
     if separator is None:
-        raise InputError(f"{out} is no table that can be written: give .csv or .tsv")
+        raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
     check_output(out, [model, pairs, rows, cols])
     check_tables({"pairs": pairs, "rows": rows, "cols": cols})
     known = model_file.load(model)
@@ -112,7 +112,7 @@ def predict_files(
         scores[part] = known.fitted.scores(known.recipe.compact(data))
     with _refused_writing(), replacing(out) as temporary:
         ids.assign(prediction=scores).to_csv(temporary, sep=separator, index=False)
-    return f"{out}: {len(ids)} predictions by {known.recipe}"
+    return f"{out}: {len(ids)} prediction{'s' * (len(ids) != 1)} by {known.recipe}"
 
 
 def _read(tables, solver, assignments, scale, selects, landmarks, seed):
@@ -144,7 +144,7 @@ def _selected(recipe, data, own, setting, seed):
         metric = f"AUC {choice.score:.3f}"
     lines = [f"chosen {choice.how}: {chosen} ({metric})"]
     lines += [
-        f"{name} lies at an end of its grid: --set {name}={beyond:.3g} tries the next value"
+        f"{name} is at an end of its grid: --set {name}={beyond:.3g} tries the next value"
         for name, beyond in choice.on_edge.items()
     ]
     return choice.recipe, lines

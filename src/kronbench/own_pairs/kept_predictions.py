@@ -26,13 +26,13 @@ def score_kept(path: str | Path, means: Sequence[Sequence[str]] = ()) -> pd.Data
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} is no file of predictions: {error}") from None
+        raise InputError(f"{path} is not a file of predictions: {error}") from None
     splits: dict[str, dict[str, np.ndarray]] = {}
     for name, array in arrays.items():
         place, _, method = name.rpartition("/")
         splits.setdefault(place, {})[method] = array
     if any(name not in split for split in splits.values() for name in _OF_PAIRS):
-        raise InputError(f"{path} has no pairs: give a file of predictions that a run has kept")
+        raise InputError(f"{path} has no pairs: give a file of predictions from a run")
     rows = []
     for place, split in splits.items():
         pairs = {name: split.pop(name) for name in _OF_PAIRS}

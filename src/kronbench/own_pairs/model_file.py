@@ -94,7 +94,7 @@ def load(path: str | Path) -> Model:
     content = Path(path).read_bytes()
     found = _TAIL.fullmatch(content[-_TAIL_BYTES:])
     if not found:
-        raise InputError(f"{path} is no model of kronbench, or its end is missing: fit it anew")
+        raise InputError(f"{path} is not a model file of kronbench, or is truncated: fit again")
     if (form := int(found[1])) != FORMAT:
         age, advice = ("a later", "update it") if form > FORMAT else ("an earlier", "fit anew")
         raise InputError(
@@ -103,14 +103,14 @@ def load(path: str | Path) -> Model:
         )
     if hashlib.sha256(content[:-64]).hexdigest().encode() != found[2]:
         raise InputError(
-            f"{path} is damaged, for its sha256 is another: copy it anew, or fit again"
+            f"{path} is damaged, since its sha256 differs: copy it again, or fit again"
         )
     try:
         _check_members(content)
         model = skops_io.loads(content, trusted=_TRUSTED)
         _check_fit(model)
     except Exception as error:  # a file from anywhere may lead any step astray
-        raise InputError(f"{path} is no whole model ({error}): fit it anew") from None
+        raise InputError(f"{path} is not a complete model ({error}): fit again") from None
     return model
 
 

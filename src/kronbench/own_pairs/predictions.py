@@ -105,7 +105,7 @@ def _other_unit(columns, y):
     for name, values in columns.items():
         if not low - apart <= (middle := np.median(values)) <= high + apart:
             return (
-                f"the median of the column '{name}' is {middle:.4g}, and the labels are from "
+                f"the median of the column '{name}' is {middle:.4g}, but the labels are from "
                 f"{low:.4g} to {high:.4g}: give predictions in the unit of the labels"
             )
     return None
@@ -119,7 +119,7 @@ def _match(path, data, fold, partial):
     """
     frame = read_table(path, ids=2)
     if frame.shape[1] < 3:
-        raise InputError(f"{path} has ids and nothing else: give a column of predictions")
+        raise InputError(f"{path} has only ids: give a column of predictions")
     numbers = _numbers(path, frame)
     aliases = datasets.aliases(data.name)
     # the places of the ids in the data set, by its own spelling or another
@@ -172,8 +172,8 @@ def _check_complete(path, columns, data, fold, n_found, unknown, partial):
         for name, (side, key) in zip(columns, _SIDES.items(), strict=True)
     ):
         raise InputError(
-            f"{path} begins with the pair '{columns[0]}', '{columns[1]}', where a line with the "
-            "names of the columns has to stand: put one above it"
+            f"{path} begins with the pair '{columns[0]}', '{columns[1]}', but its first line "
+            "must have the names of the columns: add it"
         )
     if not partial:
         raise InputError(
@@ -190,12 +190,10 @@ def as_text(result: dict) -> str:
         f"{result['fold']}: {result['title']}"
     ]
     if result["by_alias"]:
-        lines.append(
-            f"{_count(result['by_alias'], 'pair')} by another registered spelling of an id"
-        )
+        lines.append(f"{_count(result['by_alias'], 'pair')} with another known spelling of an id")
     lines += _strange(result["ids"], result["unknown"])
     if result["elsewhere"]:
-        lines.append(f"left out, as not of the test set: {_count(result['elsewhere'], 'pair')}")
+        lines.append(f"left out, not in the test set: {_count(result['elsewhere'], 'pair')}")
     if result["warning"]:
         lines.append(f"warning: {result['warning']}")
     title = f"mean of {len(names)}" if len(names) > 1 else repr(names[0])[1:-1][:18]
@@ -211,7 +209,7 @@ def as_text(result: dict) -> str:
     if result["best"]:
         note = f"our best: KronRidgeCV, {result['best']['chosen']}"
         if result["pairs"] < result["test_pairs"]:
-            note += "; of all test pairs, not of these alone"
+            note += "; for all test pairs, not only these"
         lines += ["", note]
     if result["printed"]:
         lines += ["", f"{'printed in articles':<39}{'ci':<7}{'mse':<7}{'rm2':<7}chosen by; source"]
@@ -229,7 +227,7 @@ def _numbers(path, frame):
         if bad.size:
             raise InputError(
                 f"{path}, row {bad[0] + 1}: the prediction '{frame[name].iloc[bad[0]]}' in the "
-                f"column '{name}' is no finite number"
+                f"column '{name}' is not a finite number"
             )
         numbers[str(name)] = values
     return numbers

@@ -260,8 +260,8 @@ def make_recipe(
         estimator._check_parameters()
     if is_classifier(estimator) and not own.two_classes:
         raise InputError(
-            f"the pairs have {len(own.labels)} different labels, and {solver} tells two apart: "
-            "give KronRidge"
+            f"the pairs have {len(own.labels)} different labels, and {solver} needs two: give "
+            "KronRidge"
         )
     return recipe
 
@@ -274,9 +274,11 @@ def check_landmarks(
         return
     primal = [name for name in PAIR_SOLVERS if {"form", "row_kernel"} <= set(_parameters(name))]
     if solver not in primal:
-        raise InputError(f"{solver} cannot go on from landmarks: give one of {', '.join(primal)}")
+        raise InputError(f"{solver} cannot use landmarks: give one of {', '.join(primal)}")
     if given.get("form", "primal") != "primal":
-        raise InputError(f"form={given['form']}: landmarks need the primal form, so leave it out")
+        raise InputError(
+            f"form={given['form']}: landmarks need the primal form, so leave form out"
+        )
 
 
 def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, object]:
@@ -289,7 +291,7 @@ def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, objec
             nearest = did_you_mean(name, known)
             raise InputError(f"{solver} has no parameter '{name}'{nearest}")
         if not equals:
-            raise InputError(f"'{assignment}' sets nothing: give {name}=VALUE")
+            raise InputError(f"'{assignment}' has no value: give {name}=VALUE")
         word = text.lower()
         given[name] = _WORDS[word] if word in _WORDS else number_or_text(text)
     return given
@@ -306,10 +308,10 @@ def find_solver(name: str) -> type[BaseEstimator]:
         own = name.startswith(f"{error.name}.")
         raise InputError(
             f"{name}: {error.name} is not installed in this environment: install it"
-            + ", or give the folder of the module by --path" * own
+            + ", or name its folder with --path" * own
         ) from None
     if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
-        raise InputError(f"{name} is no scikit-learn estimator: give the path of a class of one")
+        raise InputError(f"{name} is not a scikit-learn estimator: give the import path of one")
     return found
 
 
@@ -318,7 +320,7 @@ def check_solver_name(name: str) -> None:
     if "." not in name and name not in PAIR_SOLVERS:
         near = difflib.get_close_matches(name, PAIR_SOLVERS, n=1, cutoff=0.5)
         known = f"did you mean '{near[0]}'?" if near else f"give one of {', '.join(PAIR_SOLVERS)}"
-        raise InputError(f"'{name}' is no solver of pairs: {known}")
+        raise InputError(f"'{name}' is not a solver of pairs: {known}")
 
 
 def _parameters(solver):
@@ -331,8 +333,8 @@ def _check_sides(recipe, own):
     for side, rank in recipe._ranks().items():
         if recipe.parameters[f"{side}_kernel"] == "precomputed":
             raise InputError(
-                f"{tables[side].name} is a similarity, and landmarks need features: leave "
-                f"--{side}-landmarks out"
+                f"{tables[side].name} has similarities, and landmarks need features: leave "
+                f"out --{side}-landmarks"
             )
         n_used = len(np.unique(getattr(own.data, _SIDES[side])))
         if rank > n_used:
@@ -346,13 +348,17 @@ def _check_kernel(given, name, table, scale, selects):
     kernel, gamma = given[name], name.replace("_kernel", "_gamma")
     if kernel == "precomputed" and not table.similarity:
         raise InputError(
-            f"{table.name} is no similarity, whose columns are named by its ids: "
-            f"{name} cannot be 'precomputed'"
+            f"{table.name} has no similarities (columns named by its ids): {name} cannot be "
+            "'precomputed'"
         )
     if kernel == "tanimoto" and scale and not table.fingerprint:
-        raise InputError(f"{name} is 'tanimoto', of fingerprints as they are: do not scale")
+        raise InputError(
+            f"{name} is 'tanimoto', which needs unscaled fingerprints: leave out --scale"
+        )
     if kernel == "gaussian" and given.get(gamma) is None and not selects:
-        raise InputError(f"{name} is 'gaussian' and {gamma} is not given: set it or select it")
+        raise InputError(
+            f"{name} is 'gaussian' but {gamma} is missing: set it, or choose it with --select"
+        )
     if kernel != "gaussian" and given.get(gamma) is not None:
         raise InputError(
             f"{gamma}={given[gamma]}: the {kernel} kernel has no width; leave it out, or set "

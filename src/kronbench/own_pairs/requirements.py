@@ -120,8 +120,8 @@ def check_tables(tables: Mapping[str, str | Path | None]) -> None:
     if sum(needed.values()) > available:
         largest = max(needed, key=needed.__getitem__)
         raise InputError(
-            f"{largest} has {_mib(os.path.getsize(largest))}, and to read the tables takes about "
-            f"{_mib(sum(needed.values()))} where {_mib(available)} are available: give a part"
+            f"{largest} has {_mib(os.path.getsize(largest))}, and reading the tables takes about "
+            f"{_mib(sum(needed.values()))} where {_mib(available)} are available: give fewer rows"
         )
 
 

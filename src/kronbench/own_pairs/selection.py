@@ -53,11 +53,11 @@ def check_selects(recipe: Recipe) -> None:
     """InputError unless the solver has something to choose that is not set."""
     known = recipe.estimator().get_params()
     if "regs" in known:
-        raise InputError(f"{recipe.solver} chooses its weights itself: leave the selection out")
+        raise InputError(f"{recipe.solver} chooses its weights itself: leave out --select")
     if "reg" not in known:
-        raise InputError(f"{recipe.solver} has no reg to select: set its parameters")
+        raise InputError(f"{recipe.solver} has no reg to select: set its parameters with --set")
     if "reg" in recipe.parameters and not recipe.open_widths():
-        raise InputError("reg is set: leave it to the selection, or do not select")
+        raise InputError("reg is set: leave out either --set reg or --select")
 
 
 def select(

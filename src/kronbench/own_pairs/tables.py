@@ -42,7 +42,7 @@ def read_own_pairs(pairs: str | Path, *others: Any, **named: Any) -> OwnPairs:
     sides, positions, y, names = read_tables(pairs, *others, **named)
     if (y == y[0]).all():
         raise InputError(
-            f"{pairs} has the label {y[0]:g} for every pair: there is nothing to learn"
+            f"{pairs} has the label {y[0]:g} for every pair, so there is nothing to learn"
         )
     return OwnPairs(PairData(*(side.features for side in sides), *positions), y, sides, names)
 
@@ -116,8 +116,8 @@ def _bits_as_in_model(table, side):
     """Fingerprints of a table with as many bits as those of the model."""
     if not table.fingerprint:
         raise InputError(
-            f"{table.name} has no fingerprints, and the model was fitted with some: give them in "
-            f"a column '{side.fingerprint}'"
+            f"{table.name} has no fingerprints, but the model was fitted with some: give them "
+            f"in a column '{side.fingerprint}'"
         )
     bits, wanted = table.features.shape[1], side.features.shape[1]
     if table.fingerprint == "fp_on" and bits < wanted:  # no vertex has the last ones
@@ -126,7 +126,7 @@ def _bits_as_in_model(table, side):
         return padded
     if bits != wanted:
         raise InputError(
-            f"{table.name} has fingerprints of {bits} bits, and the model was fitted with "
-            f"{wanted}: fold them alike"
+            f"{table.name} has fingerprints of {bits} bits, but the model was fitted with "
+            f"{wanted}: fold them to that length"
         )
     return table.features

@@ -144,8 +144,8 @@ class PairData:
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         """Refused: numpy would make an array of PairData of one pair each."""
         raise InputError(
-            "a PairData is no array of features: give it to an estimator of kronbench.models as "
-            "it is, and scale its features with kronbench.models.VertexScaler"
+            "a PairData is not an array of features: give it to an estimator of "
+            "kronbench.models unchanged, and scale its features with kronbench.models.VertexScaler"
         )
 
     def __getitem__(self, index: ArrayLike | slice) -> PairData:

@@ -38,7 +38,7 @@ def read_fingerprints(
             if len(cell) != length:
                 raise InputError(
                     f"{name}: the fingerprint of '{entry}' has {len(cell)} characters, and that "
-                    f"of '{ids[0]}' {length}: write all in equal length"
+                    f"of '{ids[0]}' {length}: give all the same length"
                 )
         try:
             bits = _READ[kind](cell)

@@ -49,7 +49,7 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     else:
         ids = _ids(index, name)
     if not frame.shape[1]:
-        raise InputError(f"{name} has ids and nothing else: give at least one column of numbers")
+        raise InputError(f"{name} has only ids: give at least one column of numbers")
     if not ids.is_unique:
         twice = ids[ids.duplicated()][0]
         raise InputError(f"{name} has the id '{twice}' twice: give each vertex one row")
@@ -61,7 +61,8 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     if similarity and len(columns) == len(ids):
         if not ids.isin(columns).all():
             raise InputError(
-                f"{name} is a similarity without a column for '{ids[~ids.isin(columns)][0]}': "
+                f"{name} is a similarity matrix without a column for "
+                f"'{ids[~ids.isin(columns)][0]}': "
                 f"give one for each id of {name}"
             )
         frame, columns = frame[list(ids)], ids
@@ -133,9 +134,7 @@ def _ids(values, name, entry="row"):
     found = pd.Index(values.astype(object))
     missing = np.flatnonzero(pd.isna(found) | (found == ""))
     if missing.size:
-        raise InputError(
-            f"{name} has no id in {entry} {missing[0] + 1}: give every {entry} its id"
-        )
+        raise InputError(f"{name} has no id in {entry} {missing[0] + 1}: give every {entry} an id")
     for value in found:
         if not isinstance(value, str | int | np.integer):
             raise InputError(
@@ -161,7 +160,7 @@ def _numbers(frame, ids, name):
     """The cells as a float array, or a sparse matrix where all columns are sparse."""
     if all(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes):
         if any(dtype.fill_value != 0 for dtype in frame.dtypes):
-            raise InputError(f"{name} is sparse with empty cells that are not 0: fill them by 0")
+            raise InputError(f"{name} is sparse with empty cells that are not 0: fill them with 0")
         features = sparse.coo_array(frame.sparse.to_coo())
         bad = np.flatnonzero(~np.isfinite(features.data))
         if bad.size:
@@ -173,8 +172,8 @@ def _numbers(frame, ids, name):
         bad = np.flatnonzero(~np.isfinite(arrays[-1]))
         if bad.size:
             raise InputError(
-                f"{name} has {_what(values.iloc[bad[0]])} for '{ids[bad[0]]}' in '{column}': give "
-                "a number, its decimals after a point"
+                f"{name} has {_what(values.iloc[bad[0]])} for '{ids[bad[0]]}' in '{column}': "
+                "give a number, with a decimal point"
             )
     single = all(dtype == np.float32 for dtype in frame.dtypes)
     return np.column_stack(arrays).astype(np.float32 if single else np.float64, copy=False)
@@ -208,8 +207,8 @@ def _check_symmetric(matrix, ids, name):
     if apart[i, j] > _SYMMETRIC * np.abs(matrix).max():
         raise InputError(
             f"{name} says {matrix[i, j]:g} for '{ids[i]}' and '{ids[j]}', and {matrix[j, i]:g} "
-            "the other way round: make the similarity symmetric, or name its columns otherwise "
-            "to have them as features"
+            "the other way round: make the similarities symmetric, or rename the columns to "
+            "use them as features"
         )
 
 
@@ -227,8 +226,8 @@ def _labels(values, ids, name, label):
     at = (nameless or bad)[0]
     where = f"({ids[0][at]}, {ids[1][at]})"
     raise InputError(
-        f"{name} has {_what(text.iloc[at])} for the pair {where} in '{label}': give every pair "
-        "its label, and decimals after a point"
+        f"{name} has {_what(text.iloc[at])} for the pair {where} in '{label}': give every "
+        "pair a label, with a decimal point"
     )
 
 
@@ -247,6 +246,6 @@ def _check_once(positions, n_cols, y, ids, name):
     if differ.size:
         raise InputError(
             f"{pair}, with the labels {y[i]} and {y[j]}: keep the right one, or the median of "
-            "replicates, by groupby(...).median() of pandas"
+            "replicates (groupby(...).median() in pandas)"
         )
     raise InputError(f"{pair}: keep one of them")

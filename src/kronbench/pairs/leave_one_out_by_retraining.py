@@ -33,7 +33,7 @@ def retrained_kron_leave_one_out(
     Y : (m, q) array
     regs : (s,) array of positive numbers
     rows, cols : integer arrays, optional
-        Predict the labels of these rows and columns alone; all where not given.
+        Predict only the labels of these rows and columns; default: all.
     reuse : bool
         Whether setting D keeps the eigenpairs of G without j, q^3 numbers, for all rows, and
         saves all but q of their decompositions.
@@ -49,8 +49,8 @@ def retrained_kron_leave_one_out(
     """
     if setting not in ("B", "C", "D"):
         raise InputError(
-            f"setting={setting!r}: give 'B', 'C' or 'D'; leaving out single pairs leaves no "
-            "Kronecker product"
+            f"setting={setting!r}: give 'B', 'C' or 'D'; without a single pair the kernel "
+            "matrix is not a Kronecker product"
         )
     K, G, Y = (np.asarray(array, dtype=np.float64) for array in (K, G, Y))
     if Y.ndim != 2 or (K.shape, G.shape) != ((len(Y), len(Y)), (Y.shape[1], Y.shape[1])):

@@ -97,7 +97,7 @@ def newton_dual(
     solver : {"qmr", "minres", "cg"}
         How (H Q + reg I) x = g + reg a, Eq. 9, is solved by k inner iterations.
 
-        - "qmr": as it stands, not symmetric; 2 k products a step.
+        - "qmr": the nonsymmetric system; 2 k products a step.
         - "minres": as the symmetric system (W^1/2 Q W^1/2 + reg I) u = b on the pairs of nonzero
           curvature; coefficients of the others become zero. k + 2 products.
         - "cg": conjugate gradients in the inner product of Q, in which H Q + reg I is
@@ -110,7 +110,7 @@ def newton_dual(
         reg/2 ||x||^2 in place of reg/2 ||f||^2; the number of steps regularizes.
     line_search : bool
         delta minimizes J along x, at O(n) an evaluation without further products, and the method
-        ends where x is no direction of descent; else delta = 1.
+        ends if x is not a direction of descent; otherwise delta = 1.
     tol : float
         Ends when the norm of g + reg a, which is zero at the optimum, has fallen by this factor
         ("cg": the norm of Q); the same for each inner system.

@@ -136,7 +136,7 @@ class PairwiseOperator(LinearOperator):
         one_set = col_matrix is None
         for name in weights:
             if (name in OF_ONE_SET) != one_set:
-                wanted = "one vertex set: give row_matrix alone"
+                wanted = "one vertex set: give row_matrix only"
                 if one_set:
                     wanted = "two vertex sets: give both matrices"
                 raise InputError(f"pairwise {name!r} is a kernel of {wanted}")

@@ -50,7 +50,7 @@ class SampledKroneckerOperator(LinearOperator):
     row_matrix, col_matrix : (a, b), (c, d) arrays or sparse matrices
     rows, cols : (f,) integer arrays
         Row and column vertex of each output: rows of the two matrices. Arrays of int32 are kept,
-        not copied: leave them as they are.
+        not copied: do not change them.
     in_rows, in_cols : (e,) integer arrays, optional
         The same for each coefficient: columns of the two matrices. The output pairs when None.
     method : {"auto", "sparse", "dense", "lowrank"}

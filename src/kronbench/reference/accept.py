@@ -35,7 +35,9 @@ def accept(plan: Plan, write: bool = False) -> str:
     """
     source, target = plan.report / "claims.csv", plan.accepted
     if not source.exists():
-        raise InputError(f"{source} is missing; finish the run first: snakemake makes it last")
+        raise InputError(
+            f"{source} is missing; finish the run first, since snakemake makes it last"
+        )
     verdicts = read_verdicts(source)
     moved = moved_since_accepted(plan, verdicts)
     if moved is None:
@@ -49,7 +51,7 @@ def accept(plan: Plan, write: bool = False) -> str:
             )
         clock = sum(move.timed for move in moved)
         lines = [
-            f"{len(moved) - clock} of {len(verdicts)} verdicts move against {target}, beside "
+            f"{len(moved) - clock} of {len(verdicts)} verdicts move against {target}, and "
             f"{clock} on times",
             *(f"  {move}" for move in sorted(moved, key=lambda move: move.timed)),
         ]
@@ -107,8 +109,8 @@ def _refuse_surrogate(plan, item, part, sidecar):
     if source_of(sidecar) == "surrogate" and before.exists():
         if source_of(read_json(before)) != "surrogate":
             raise InputError(
-                f"{item.paper} {item.name} {part} is surrogate data here, and real in the "
-                "accepted run: accept a run with the real data (docs/real.md)"
+                f"{item.paper} {item.name} {part} has surrogate data here, but real data in "
+                "the accepted run: accept a run with the real data (docs/real.md)"
             )
 
 

@@ -52,8 +52,8 @@ def archive(folder: str | Path, target: str | Path, author: str | None = None) -
     folder, target = Path(folder), Path(target)
     if not all((folder / name).exists() for name in ("report/summary.txt", "config.yaml")):
         raise InputError(
-            f"{folder} is no finished run: config.yaml or report/summary.txt is missing; "
-            "give results/<scale> after snakemake made its page"
+            f"{folder} is not a finished run: config.yaml or report/summary.txt is missing; "
+            "give results/<scale> after snakemake has made its page"
         )
     for record in folder.glob("*/tables/**/*.json"):
         checked(record.with_suffix(".csv"))
@@ -83,7 +83,7 @@ def _files(folder, scale):
     command = ["git", "ls-files", "-z", "--", *_SOURCES]
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if not listed.stdout:
-        raise InputError(f"{root} is no git checkout of the workflow: call kronbench in a clone")
+        raise InputError(f"{root} is not a git checkout of the workflow: run kronbench in a clone")
     files = {name: root / name for name in listed.stdout.rstrip("\0").split("\0")}
     for path in folder.rglob("*"):
         place = path.relative_to(folder)

@@ -75,7 +75,7 @@ def read_run(folder: str | Path) -> Run:
             verdicts = read_verdicts(folder / name)
             return Run(folder, verdicts, numbers, records, surroundings(folder))
     raise InputError(
-        f"{folder} is no folder of results: it has neither report/claims.csv of a finished "
+        f"{folder} is not a folder of results: it has neither report/claims.csv of a finished "
         "run nor verdicts.csv of an accepted one"
     )
 

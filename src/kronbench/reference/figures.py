@@ -13,8 +13,8 @@ from kronbench.errors import InputError
 from kronbench.runner.items import Item, Plan, load_scales
 
 LOCKED = (
-    "kronbench: error: another run is at work in this folder, or was killed and left its lock: "
-    "wait for its end; if none is at work, call 'snakemake --unlock', then the same command again"
+    "kronbench: error: another run is active in this folder, or was killed and left its lock: "
+    "wait for it to end; if none is active, call 'snakemake --unlock', then the same command again"
 )
 
 
@@ -73,12 +73,12 @@ def check_checkout(cores: str) -> None:
     """InputError unless the workflow can be run here, and on so many cores."""
     if not Path("Snakefile").exists():
         raise InputError(
-            f"{Path.cwd()} has no Snakefile: the figures are made in a checkout of the project "
-            "(git clone), not with the package alone"
+            f"{Path.cwd()} has no Snakefile: figures need a checkout of the project (git "
+            "clone), not only the package"
         )
     number = cores.isascii() and cores.isdecimal() and len(cores) < 6
     if cores != "all" and not (number and int(cores) > 0):
-        raise InputError(f"cores is {cores!r}: give a number from 1 on, or 'all'")
+        raise InputError(f"cores is {cores!r}: give a number of at least 1, or 'all'")
 
 
 def plan_of_scale(scale: str) -> Plan:

@@ -61,7 +61,7 @@ def outside_of_file(path: str | Path) -> Outside:
     pinned = content.get("commit")
     if pinned and user.get("commit") != pinned:
         stands = user.get("commit") or "no commit of git"
-        raise InputError(f"{path} is for commit {pinned}, and {folder} stands at {stands}")
+        raise InputError(f"{path} is for commit {pinned}, but {folder} is at {stands}")
     items = content.get("items", {}).items()
     return Outside(
         content.get("name", _slug(next(iter(content["solvers"])))),
@@ -175,7 +175,7 @@ def _changes(item: Item, outside: Outside) -> dict:
     for name, entry in outside.solvers.items():
         for methods in filter(lambda value: isinstance(value, Mapping), spec.values()):
             if name in methods:
-                raise InputError(f"'{name}' is the name of another method: give one of your own")
+                raise InputError(f"'{name}' is the name of another method: choose a different one")
         new = experiment.with_solver(spec, name, entry["solver"], entry["parameters"])
         changes |= new
         spec |= new
@@ -183,7 +183,7 @@ def _changes(item: Item, outside: Outside) -> dict:
         changes["added"] = list(outside.added)
     if outside.datasets:
         if not item.datasets:
-            raise InputError("it draws its own data, and takes no data set")
+            raise InputError("it draws its own data, so it takes no data set")
         changes["datasets"] = list(outside.datasets)
     return changes
 
@@ -194,7 +194,7 @@ def _user(path, registry):
     if path:
         folder = whole_path(path)
         if not folder.is_dir():
-            raise InputError(f"{path} is no folder: give the one that holds your module")
+            raise InputError(f"{path} is not a folder: give the one that holds your module")
         user["path"] = str(folder)
         if commit := commit_of(folder):
             user["commit"] = commit
@@ -211,7 +211,7 @@ def whole_path(path: str | Path) -> Path:
     try:
         return Path(path).expanduser().resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise InputError(f"{str(path)!r} is no path: {error}") from None
+        raise InputError(f"{str(path)!r} is not a valid path: {error}") from None
 
 
 def _slug(name):
@@ -225,7 +225,8 @@ def _slug(name):
 def _check_name(name, where):
     if not (isinstance(name, str) and name.strip() and name.isprintable()):
         raise InputError(
-            f"{where}: {name!r} is no name of a row: give text, in quotes where YAML would read "
+            f"{where}: {name!r} cannot be the name of a row: give text, in quotes where YAML "
+            "would read "
             "it as something else"
         )
 
@@ -277,8 +278,8 @@ def _wrong(module, part):
     if part == "draw":  # of a module with both, draw gets what tabulate returned
         name = "tabulate" if hasattr(module, "tabulate") else "draw"
     if not module.__doc__:
-        yield "it has no docstring that says what it is"
+        yield "it has no docstring"
     if list(inspect.signature(getattr(module, name)).parameters) != wanted[name]:
         yield f"{name} takes other parameters than {', '.join(wanted[name])}"
     if part == "measure" and not isinstance(module.COLUMNS, Columns):
-        yield "COLUMNS is no kronbench.runner.columns.Columns"
+        yield "COLUMNS is not a kronbench.runner.columns.Columns"

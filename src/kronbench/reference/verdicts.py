@@ -62,8 +62,8 @@ def read_verdicts(path: str | Path) -> pd.DataFrame:
     for column in _COLUMNS:
         if column not in verdicts:
             raise InputError(
-                f"{path} lacks the column '{column}': it is of an earlier version; "
-                "make its run again"
+                f"{path} lacks the column '{column}': it is from an earlier version; make its "
+                "run again"
             )
     verdicts["timing"] = verdicts["timing"].astype(str) == "True"
     return verdicts[_COLUMNS].set_index("id")

@@ -12,8 +12,8 @@ SCHEMAS = ("config", "paper", "claims", "datasets", "outside", "field_best")
 _HEAD = """\
 # The files of this folder
 
-Written by `kronbench manual` from the descriptions in `workflow/schemas/`, which check these files
-before any work; a key that is not listed is refused. The files of a paper lie in its folder,
+`kronbench manual` writes this page from the descriptions in `workflow/schemas/`. The schemas check
+these files before any work, and refuse unknown keys. The files of a paper are in its folder,
 `src/kronbench/papers/<paper>/`: `paper.yaml`, `claims/`, and its numbers in `printed/`.
 """
 

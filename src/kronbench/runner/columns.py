@@ -72,8 +72,8 @@ class Columns:
         if again.any():
             row = ", ".join(f"{name} {frame.loc[again, name].iloc[0]}" for name in key)
             raise InputError(
-                f"{place}: the key of COLUMNS does not tell {again.sum()} rows apart ({row}); "
-                "give it a column that differs"
+                f"{place}: the key of COLUMNS does not tell {again.sum()} rows apart "
+                f"({row}); add a column that differs"
             )
 
     def record(self, frame: pd.DataFrame) -> dict[str, list[str]]:
@@ -130,7 +130,7 @@ def columns_measured(item: Item) -> Columns:
     """The columns of the result tables of an item, those of the runner among them."""
     columns = declared(item.experiment_module)
     if columns is None:
-        raise InputError(f"{item.experiment_module} has no COLUMNS: say what its columns are")
+        raise InputError(f"{item.experiment_module} has no COLUMNS: define what its columns are")
     return RUNNER | columns
 
 

@@ -39,8 +39,8 @@ def exit_with_parent() -> None:
     if int(workflow) not in ancestors:
         with contextlib.suppress(OSError):  # nobody may be there to read it
             print(
-                f"kronbench: error: the workflow that began this command (process {workflow}) has "
-                f"ended; outside of a workflow take {_VARIABLE} out of the environment",
+                f"kronbench: error: the workflow that began this command (process {workflow}) "
+                f"has ended; outside a workflow, unset {_VARIABLE}",
                 file=sys.stderr,
                 flush=True,
             )

@@ -257,7 +257,8 @@ def load_plan(config: Mapping | str | Path) -> Plan:
             )
         if "papers" in config and "seed" not in config:
             raise InputError(
-                f"{file} is laid over config/config.yaml and is no whole configuration; give "
+                f"{file} only has settings that differ from config/config.yaml; give the "
+                "whole configuration, "
                 "results/<scale>/config.yaml, which a run writes"
             )
     validate(config, "config", "the configuration")
@@ -271,8 +272,8 @@ def load_plan(config: Mapping | str | Path) -> Plan:
         validate(papers[paper], "paper", f"papers/{paper}/paper.yaml")
         if papers[paper].get("claims") != "none" and not claim_files(paper):
             raise InputError(
-                f"{paper_path(paper, 'claims')} has no file of claims, so that its page has no "
-                "verdict: say 'claims: none' in paper.yaml if that is meant"
+                f"{paper_path(paper, 'claims')} has no file of claims, so its page has no "
+                "verdicts: write 'claims: none' in paper.yaml if that is meant"
             )
         entries = papers[paper]["items"]
         for there, here in papers[paper].get("counterparts", {"items": {}})["items"].items():
@@ -387,13 +388,13 @@ def _item(paper, name, entries, overrides, config, protocol):
             )
         if override:
             raise InputError(
-                f"papers.{paper}.{name} draws the tables of {source}: give the keys to {source}"
+                f"papers.{paper}.{name} draws the tables of {source}: set these keys there"
             )
         entry, override = {**entries[source], **entry}, overrides.get(source, {})
     if "numbers_of" in entry and override:
         raise InputError(
-            f"papers.{paper}.{name} brings the numbers of other items together: "
-            f"give the keys to those ({', '.join(entry['numbers_of'])})"
+            f"papers.{paper}.{name} combines the numbers of other items: set these keys there "
+            f"({', '.join(entry['numbers_of'])})"
         )
     base = {**protocol.get("parameters", {}), **entry.get("parameters", {})}
     datasets = override.get("datasets", entry.get("datasets", ()))
@@ -402,7 +403,7 @@ def _item(paper, name, entries, overrides, config, protocol):
         if key not in base:
             raise InputError(
                 f"papers.{paper}.{name}: unknown key '{key}'; "
-                f"this item can be told: {', '.join(['datasets', *base])}"
+                f"this item knows: {', '.join(['datasets', *base])}"
             )
         if _kind(value) != _kind(base[key]) and base[key] is not None:
             raise InputError(

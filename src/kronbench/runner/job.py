@@ -32,8 +32,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     if item.numbers_of:
         others = ", ".join(f"{other.paper} {other.name}" for other in item.numbers_of)
         raise InputError(
-            f"{item.paper} {item.name} brings the numbers of other items together: run those "
-            f"({others})"
+            f"{item.paper} {item.name} combines the numbers of other items: run those ({others})"
         )
     if not item.measures:
         raise InputError(

@@ -22,7 +22,7 @@ def use_outside(user: Mapping[str, str]) -> None:
         add_paper(folder)
     if path := user.get("path"):
         if not Path(path).is_dir():
-            raise InputError(f"user.path: {path} is no folder: run 'kronbench run-with' again")
+            raise InputError(f"user.path: {path} is not a folder: run 'kronbench run-with' again")
         if path not in sys.path:
             sys.path.insert(0, path)
     if registry := user.get("registry"):
@@ -32,11 +32,11 @@ def use_outside(user: Mapping[str, str]) -> None:
 def _check_paper(folder):
     name = folder.name
     if name in shipped_papers():
-        raise InputError(f"{folder} has the name of a shipped paper: give the folder another")
+        raise InputError(f"{folder} has the name of a shipped paper: rename the folder")
     if not re.fullmatch(PAPER_NAME, name):
         raise InputError(
-            f"{folder}: its name becomes that of the paper, and has small letters, digits and "
-            "hyphens, a letter first"
+            f"{folder}: its name becomes that of the paper: use lower-case letters, digits "
+            "and hyphens, a letter first"
         )
     if not (folder / "paper.yaml").is_file():
         raise InputError(

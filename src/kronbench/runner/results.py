@@ -117,5 +117,5 @@ def read_table(path: str | Path | IO) -> pd.DataFrame:
     try:
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     except ValueError as error:
-        raise InputError(f"{path} is no table: {' '.join(str(error).split())}") from None
+        raise InputError(f"{path} is not a table: {' '.join(str(error).split())}") from None
     return frame.fillna({"dataset": ""})

@@ -140,7 +140,7 @@ def test_scores_of_a_run_come_from_what_it_keeps_without_a_fit(measured, tmp_pat
     with pytest.raises(InputError, match="has no pairs"):
         score_kept(path)
     path.write_bytes(b"nothing")
-    with pytest.raises(InputError, match="no file of predictions"):
+    with pytest.raises(InputError, match="not a file of predictions"):
         score_kept(path)
 
 
