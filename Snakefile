@@ -46,8 +46,9 @@ onsuccess:
         print("", summary.read_text(), sep="\n", end="")
     else:
         print(
-            f"\nresults are under {PLAN.report.parent}; the page of all items of scale "
-            f"'{PLAN.scale}' comes with: snakemake --cores N --configfile {PLAN.config_file}",
+            f"\nresults are under {PLAN.report.parent}",
+            f"the page of all items of scale '{PLAN.scale}' comes with: snakemake --cores N "
+            f"--configfile {PLAN.config_file}",
             f"a page of what is there comes with: "
             f"python -m kronbench report --config {PLAN.config_file}",
             sep="\n",

@@ -44,8 +44,7 @@ def commands(monkeypatch):
         ),
     ],
 )
-def test_it_prints_the_commands_that_it_runs(commands, arguments, lines, monkeypatch, capsys):
-    monkeypatch.setattr("kronbench.reference.figures.described", lambda item: item.name)
+def test_it_prints_the_commands_that_it_runs(commands, arguments, lines, capsys):
     assert main(["figures", *arguments]) == 0
     assert capsys.readouterr().out.splitlines()[: len(lines)] == lines
     assert [" ".join(command) for command in commands[0]] == lines
@@ -53,18 +52,6 @@ def test_it_prints_the_commands_that_it_runs(commands, arguments, lines, monkeyp
     assert main(["figures", *arguments, "--dry-run"]) == 0
     assert capsys.readouterr().out.splitlines() == lines
     assert commands[0] == []
-
-
-def test_an_item_is_told_with_its_file(commands, tmp_path, monkeypatch, capsys):
-    (tmp_path / "Snakefile").touch()
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "results" / "smoke" / "stock"
-    folder.mkdir(parents=True)
-    (folder / "table-6.1.md").write_text("| a table |\n")
-    assert main(["figures", "stock", "table-6.1", "--scale", "smoke"]) == 0
-    table, _, path = capsys.readouterr().out.splitlines()[-3:]
-    assert table == "| a table |"
-    assert path == "stock table-6.1: results/smoke/stock/table-6.1.html"
 
 
 def test_a_failed_run_has_no_page_and_its_status(commands):

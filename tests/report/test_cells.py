@@ -48,6 +48,16 @@ def test_a_number_that_rounds_to_the_printed_one_is_not_apart(ours, printed, rou
     assert distance(ours, printed, rounding=rounding) == mark
 
 
+def test_an_interval_decides_what_is_marked():
+    table = pd.DataFrame(
+        {"ours": [0.5, 0.5, 0.5], "paper": [0.6, 0.6, 0.6], "±": [0.11, 0.09, None]}
+    )
+    assert [row[0].mark for row in long_table(table)] == ["", "outside", "far"]
+    table.columns = ["F1", "paper F1", "F1 ±"]
+    assert [row[0].mark for row in long_table(table)] == ["", "outside", "far"]
+    assert distance(0.5, 0.6, rounding=0.11, half=0.09) == ""
+
+
 def test_a_column_of_differences_is_not_repeated():
     table = pd.DataFrame({"ours": [0.5], "paper": [0.7], "difference": [-0.2], "note": [None]})
     ((ours, _, difference, note),) = long_table(table)

@@ -180,6 +180,7 @@ def test_an_entry_stands_for_the_product_of_what_it_is_for_the_last_fastest(load
         for method in ("svm", "ridge")
     ]
     assert found[-1]["sentence"] == "ridge has AUC 0.8 on Checker+."
+    assert {claim["alike"] for claim in found} == {"… has AUC … on …."}
     assert found[-1]["check"] == WITHIN | {"target": 0.8, "where": "dataset == 'Checker+'"}
 
 

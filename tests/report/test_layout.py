@@ -50,9 +50,9 @@ def test_methods_by_data_sets_as_a_hand_would_set_them():
         "0.751",
         "0.010",
         "0.80",
-        "apart",
+        "outside",
     )
-    assert (knn_b.text, knn_b.printed, knn_b.mark) == ("0.751", "0.7", "apart")
+    assert (knn_b.text, knn_b.printed, knn_b.mark) == ("0.751", "0.7", "outside")
     assert svm_b.best
     assert knn_b.best
     assert (svm_a.text, svm_a.spread, svm_a.printed, svm_a.mark) == ("0.600", "", "0.601", "")
@@ -60,6 +60,22 @@ def test_methods_by_data_sets_as_a_hand_would_set_them():
     assert not svm_a.best
     assert (knn_a.text, knn_a.printed, knn_a.stamps) == ("", "0.50", ())
     assert grid.notes == ("Not run: knn was not run on a: too long.",)
+
+
+def test_an_interval_says_whether_the_printed_number_is_outside_else_how_far_it_is():
+    panel = {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC}}
+    (grid,) = laid_out(panel, LONG.assign(**{"±": [0.11, 0.1, 0.01, None], "ours": 0.7}))
+    # of 0.7: b printed 0.8 and a 0.601 for svm, 0.7 and 0.5 for knn
+    assert [[cell.mark for cell in line] for line in grid.cells] == [["", ""], ["far", ""]]
+    assert grid.shades == (("far", "more than 10 % away"),)
+    narrow = LONG.assign(**{"±": [0.09, 0.1, 0.01, None], "ours": 0.7})
+    (grid,) = laid_out(panel, narrow)
+    assert [[cell.mark for cell in line] for line in grid.cells] == [["", "outside"], ["far", ""]]
+    assert [mark for mark, _ in grid.shades] == ["outside", "far"]
+    # a deviation is no interval
+    panel["values"] = {"AUC": AUC | {"spread": "deviation"}}
+    (grid,) = laid_out(panel, narrow.rename(columns={"±": "deviation"}))
+    assert grid.cells[0][1].mark == "far"
 
 
 def test_the_best_is_searched_among_equal_repeats_which_cells_say_where_they_differ():

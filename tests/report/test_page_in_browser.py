@@ -46,7 +46,7 @@ setTimeout(() => {
     unnamed: [...document.querySelectorAll("img, button, input, select, a")].filter(
       (element) => element.tagName === "IMG" ? !element.hasAttribute("alt")
         : !(element.textContent || element.ariaLabel || element.labels?.length)).length,
-    sorted: [...document.querySelectorAll("th[aria-sort]")].map((th) => th.ariaSort),
+    sorted: [...document.querySelectorAll("#claims-table th[aria-sort]")].map((th) => th.ariaSort),
   });
   document.body.dataset.seen = JSON.stringify(window.seen);
 }, 300);
@@ -73,7 +73,7 @@ def page(plan, monkeypatch):
 
 
 def scores():
-    auc = {"KronSVM": [0.6, 0.7], "KNN": [0.5, 0.6], "SGD hinge": [float("nan")]}
+    auc = {"KronSVM": [0.6, 0.7], "KNN": [0.55, 0.55], "SGD hinge": [float("nan")]}
     rows = [
         {"method": method, "auc": x, "reg": 1.0, "scored_by": method, "fold": fold}
         for method, xs in auc.items()
@@ -151,7 +151,7 @@ def test_a_table_is_set_as_in_the_paper_and_copied_as_its_files(page):
     document.body.dataset.seen = JSON.stringify({
       heads: [...shown.tHead.rows[0].cells].map((cell) => [cell.scope, cell.textContent]),
       first: [...shown.tBodies[0].rows[0].cells].map((cell) => cell.textContent.trim()),
-      marked: shown.querySelectorAll("td.far").length,
+      marked: shown.querySelectorAll("td.outside").length,
       best: [...shown.querySelectorAll("b")].map((cell) => cell.textContent),
       copies: [...document.querySelectorAll("button[data-copy=md], button[data-copy=tex]")]
         .map(copied),
@@ -170,6 +170,43 @@ def test_a_table_is_set_as_in_the_paper_and_copied_as_its_files(page):
     assert found["marked"] > 0
     assert found["copies"] == [(folder / f"table-6.{kind}").read_text() for kind in ("md", "tex")]
     assert found["folded"]
+
+
+def test_a_table_is_sorted_and_filtered_by_its_numbers(page):
+    read = r"""<script>
+    const one = document.querySelector(".layout");
+    one.tHead.innerHTML = "<tr><th rowspan=2>a</th><td rowspan=2></td><th>g</th></tr>"
+      + "<tr><th>n</th></tr>";
+    const numbers = ["−0.5 (1)", "1.2·10⁻³", "10\u2009000", "9.5", "", "≥ 0.45"];
+    one.tBodies[0].innerHTML = numbers.map((number, at) => `<tr>${at % 3 ? "" :
+      `<th rowspan=3>x${at}</th>`}<th>${at}</th><td>${number}</td></tr>`).join("");
+    sortable(one);
+    const [label, head] = one.tHead.querySelectorAll("[aria-sort]");
+    const shown = () => [...one.tBodies[0].rows].filter((row) => !row.hidden)
+      .map((row) => row.cells[0].textContent + row.cells[1].textContent);
+    const press = (head) => {
+      head.querySelector("button").click();
+      return [head.ariaSort, shown()];
+    };
+    const seen = {
+      heads: one.tHead.querySelectorAll("[aria-sort]").length,
+      up: press(head), down: press(head), label: press(label), other: head.ariaSort,
+    };
+    filterable(one);
+    const field = document.querySelector(".filter input");
+    field.value = "X0 000";
+    field.dispatchEvent(new Event("input"));
+    const line = field.closest(".filter").textContent;
+    seen.kept = [field.labels[0].textContent.trim(), line, shown()];
+    document.body.dataset.seen = JSON.stringify(seen);
+    </script>"""
+    found = seen(page, after=read)
+    assert found["heads"] == 2
+    assert found["up"] == ["ascending", ["x00", "x01", "x35", "x33", "x02", "x34"]]
+    assert found["down"] == ["descending", ["x02", "x33", "x35", "x01", "x00", "x34"]]
+    assert found["label"][1][:3] == ["x02", "x01", "x00"], "in the order that it had"
+    assert found["other"] == "none"
+    assert found["kept"] == ["filter", "filter  1 of 6 rows", ["x02"]]
 
 
 @pytest.mark.parametrize(("width", "wide"), [(400, True), (1900, False)])

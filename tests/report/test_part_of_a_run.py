@@ -12,6 +12,16 @@ from kronbench.report.page import write_report
 from tests.helpers import seal
 from tests.report.test_report import curves, write_results
 
+INCONSISTENCIES = [
+    {"paper": paper, "place": place, "what": what}
+    for paper, place, what in [
+        ("airola", "sections 5 and 5.1, figure 3", "A figure of the page."),
+        ("airola", "figure 33", "Another figure."),
+        ("airola", "section 3", "The text."),
+        ("stock", "figure 3", "Another paper."),
+    ]
+]
+
 
 @pytest.fixture
 def statements(monkeypatch):
@@ -20,7 +30,7 @@ def statements(monkeypatch):
     def say(*claims):
         common = {"paper": "airola", "place": "p", "whose": "paper"}
         said = claim_files.Statements(
-            [{**common, "sentence": c["id"], **c} for c in claims], [], []
+            [{**common, "sentence": c["id"], **c} for c in claims], [], INCONSISTENCIES
         )
         monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: said)
 
@@ -65,6 +75,8 @@ def test_the_page_of_a_part_has_what_is_finished_and_names_the_rest(plan, statem
     assert "airola figure-4" in page
     assert "claim-one" in page
     assert not {"claim-other", "claim-both"} & set(page.replace('"', " ").split())
+    assert "A figure of the page." in page
+    assert not [entry["what"] for entry in INCONSISTENCIES[1:] if entry["what"] in page]
     # What only a finished run has is not there.
     assert [path.name for path in plan.report.iterdir()] == ["part.html"]
 

@@ -39,10 +39,7 @@ def make_figures(
     commands = [["snakemake", *target, "--cores", cores, *laid_over]]
     if target:  # a whole run makes its page itself
         commands.append(["kronbench", "report", "--config", str(plan.config_file)])
-    status = run_commands(commands, only_shown)
-    if name is not None and not only_shown and not status:
-        print("\n" + described(plan.item(paper, name)))
-    return status
+    return run_commands(commands, only_shown)
 
 
 def make_items(plan: Plan, items: Iterable[Item], cores: str, only_shown: bool = False) -> int:

@@ -12,6 +12,9 @@ from kronbench.report.numbers import format_entry, format_number, is_number
 # Beyond these shares of the printed number a difference is marked, and marked more strongly.
 APART, FAR = 0.01, 0.1
 
+# Half the 95 % interval of ``ours``; that of another column X is named "X ±".
+HALF = "±"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -22,7 +25,7 @@ class Cell:
     printed: str = ""
     by: str = ""  # the signed difference from a printed number in another column
     best: bool = False
-    mark: str = ""  # "apart" or "far" from the printed number
+    mark: str = ""  # the printed number is "outside" the interval; else "apart" or "far"
     stamps: tuple[str, ...] = ()  # "surrogate" (data), "busy" (machine), "not run"
     numeric: bool = False
 
@@ -47,12 +50,16 @@ def distance(
     printed: float,
     factors: Sequence[float] | None = None,
     rounding: float = 0.0,
+    half: object = None,
 ) -> str:
     """How far a number is from the printed one: "" up to ``APART`` of it, "apart", "far".
 
-    With ``factors``, by the factor between two positive numbers, either way. A number that is
-    nearer than ``rounding``, half a unit of the last printed digit, is not apart.
+    With ``half`` the width of its interval to one side, "outside" where the printed number is
+    beyond that. With ``factors``, by the factor between two positive numbers, either way. A number
+    that is nearer than ``rounding``, half a unit of the last printed digit, is not apart.
     """
+    if is_number(half):
+        return "outside" if abs(measured - printed) > max(half, rounding) else ""
     if factors is not None:
         away = max(measured / printed, printed / measured) if min(measured, printed) > 0 else 0
         return "far" if away > factors[1] else "apart" if away > factors[0] else ""
@@ -77,7 +84,8 @@ def long_table(table: pd.DataFrame, timed: Iterable[str] = ()) -> list[list[Cell
             measured, expected = record[ours], record[printed]
             if is_number(measured) and is_number(expected):
                 by = "" if told else _signed(measured - expected)
-                mark = distance(measured, expected)
+                half = record.get(HALF if ours == "ours" else f"{ours} {HALF}")
+                mark = distance(measured, expected, half=half)
                 row[ours] = Cell(row[ours].text, by=by, mark=mark, numeric=True)
         rows.append(list(row.values()))
     return rows

@@ -70,8 +70,11 @@ def _add_correction(claim, protocol):
 
 
 def _each(entry: Mapping, where: str) -> Iterator[dict]:
-    """The entry once for each combination of what it is ``for``, the last name fastest."""
-    entry = dict(entry)
+    """The entry once for each combination of what it is ``for``, the last name fastest.
+
+    ``alike`` is the sentence that all of them share, with an ellipsis for each placeholder.
+    """
+    entry = {**entry, "alike": _PLACEHOLDER.sub("…", entry["sentence"])}
     axes = [list(_cells(name, values)) for name, values in entry.pop("for", {}).items()]
     for combination in itertools.product(*axes):
         yield _filled(entry, ChainMap(*combination), where)

@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.report.cells import APART, FAR, Cell, distance, printed_columns
+from kronbench.report.cells import APART, FAR, HALF, Cell, distance, printed_columns
 from kronbench.report.numbers import (
     format_entry,
     format_number,
@@ -45,16 +45,15 @@ class Grid:
     factors: tuple[float, float] | None = None  # beyond which numbers are marked, if not by shares
 
     @property
-    def shades(self) -> tuple[str, str]:
-        """How far the numbers of the two marks are from the printed ones."""
+    def shades(self) -> tuple[tuple[str, str], ...]:
+        """What each mark that occurs says of the printed number."""
         if self.factors is None:
-            return tuple(f"more than {100 * share:g} %" for share in (APART, FAR))
-        return tuple(f"more than a factor of {factor:g}" for factor in self.factors)
-
-    @property
-    def marked(self) -> bool:
-        """Whether a number is marked as far from the printed one."""
-        return any(cell.mark for line in self.cells for cell in line)
+            apart, far = (f"more than {100 * share:g} % away" for share in (APART, FAR))
+        else:
+            apart, far = (f"more than a factor of {factor:g} away" for factor in self.factors)
+        said = {"outside": "outside the 95 % interval", "apart": apart, "far": far}
+        marks = {cell.mark for line in self.cells for cell in line}
+        return tuple((mark, words) for mark, words in said.items() if mark in marks)
 
     def numeric(self) -> list[bool]:
         """For each column, whether it holds numbers."""
@@ -226,11 +225,13 @@ def _cell(spec, record, named, pairs, texts, factors):
     texts = {} if spec.get("derived") else texts
     told = column and pairs.get(spec["ours"]) == column
     told = told and is_number(ours) and is_number(expected)
+    half = record[spec["spread"]] if HALF in spec.get("spread", "") else None
+    mark = distance(ours, expected, factors, _rounding(expected, texts), half) if told else ""
     return Cell(
         text=text,
         spread=spread,
         printed=_as_printed(expected, shown, texts),
-        mark=distance(ours, expected, factors, _rounding(expected, texts)) if told else "",
+        mark=mark,
         stamps=tuple(stamps),
         numeric=is_number(ours) or is_missing(ours),
     )

@@ -7,6 +7,7 @@ import collections
 import dataclasses
 import re
 import struct
+import textwrap
 from collections.abc import Iterable
 
 import pandas as pd
@@ -28,15 +29,18 @@ from kronbench.reference.verdicts import (
     UNTESTED,
     VERDICTS,
 )
+from kronbench.report.all_results import MOST_ROWS, all_results
 from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import Verdict, control, evaluate, headlines
 from kronbench.report.outcomes import Outcome
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
+from kronbench.resources import package_path
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import RESULTS, Item, Plan, measurements
 from kronbench.runner.results import not_measured_here, origin, read_numbers, read_sidecars
+from kronbench.yaml_files import read_yaml
 
 _CAUSES = {
     "": "",
@@ -53,10 +57,15 @@ _TITLES = {
 }
 _ASKS = {THESE_DATA: "on these data", NEW_DATA: "for new data"}
 _FOLDED = (HOLDS, UNTESTED)  # below an item: no reader has to act on these
+# At the top, as far as the run has them: printed numbers in a figure, the board, the time ladder.
+_PICTURES = ("airola/figure-7", "rivals/figure-1", "performance/figure-3")
+# What a citation begins with: "A. Author, B. C. Other, ", or nothing.
+_AUTHORS = re.compile(r"(?:(?:[A-Z]\. )+[^,]+, )*")
+_FEW = 8  # contradicted claims that are told one by one at the end of a run
 
 
 def write_report(plan: Plan) -> str:
-    """Evaluate the claims and write ``index.html``, ``claims.csv`` and ``summary.txt``.
+    """Judge the claims; write the page, ``claims.csv``, ``all-results.csv`` and ``summary.txt``.
 
     Of a run that is not finished only ``part.html`` is written, the page of what is there; the
     page of accepted tables is whole in any case. Returns the summary: what was rendered, what is
@@ -64,18 +73,18 @@ def write_report(plan: Plan) -> str:
     """
     statements = load_statements(plan)
     missing = [f"{item.paper} {item.name}" for item in plan.items if not item.finished]
-    whole = plan
+    whole, said = plan, statements
     if missing:
-        claims = statements.claims
         statements, plan = _finished_part(statements, plan)
     verdicts = evaluate(statements.claims, plan)
     if missing and plan.from_accepted:
-        verdicts = _with_others(verdicts, claims)
+        verdicts = _with_others(verdicts, said.claims)
     table = _table(verdicts)
     moved = moved_since_accepted(plan, table)
     if missing and moved:
         moved = [move for move in moved if move.now and move.measured_now != NOT_RUN]
     entries = [_entry(item, verdicts) for item in plan.items]
+    known = {f"{entry['item'].paper}/{entry['item'].name}": entry for entry in entries}
     sidecars = [sidecar for entry in entries for sidecar in entry["sidecars"]]
     resting = [entry for entry in entries if entry["record"]["surrogates"]]
     facts = {
@@ -92,15 +101,23 @@ def write_report(plan: Plan) -> str:
         ),
         "skipped": where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries),
         "elsewhere": _elsewhere(sidecars),
+        "contradicted": _contradicted(statements.claims, verdicts),
     }
     template = templates().get_template("page.html.j2")
     page = template.render(
         **facts,
         papers=[
-            {"key": key, **paper, "entries": [e for e in entries if e["item"].paper == key]}
+            {
+                "key": key,
+                **paper,
+                "authors": _AUTHORS.match(paper["citation"])[0].rstrip(", "),
+                "entries": [e for e in entries if e["item"].paper == key],
+            }
             for key, paper in plan.papers.items()
         ],
         machine=_machine([sidecar["environment"] for sidecar in sidecars]),
+        findings=[found for found in findings() if found["item"] in known],
+        pictures=[known[name] for name in _PICTURES if name in known],
         verdicts=sorted(verdicts, key=_as_told),
         order=VERDICTS,
         causes=_CAUSES,
@@ -109,7 +126,8 @@ def write_report(plan: Plan) -> str:
         chance=_chance(verdicts),
         control=control(statements.claims, plan),
         headlines=headlines(statements.headlines, plan),
-        inconsistencies=statements.inconsistencies,
+        most_rows=MOST_ROWS,
+        inconsistencies=(said if plan.from_accepted else statements).inconsistencies,
         moved=None if moved is None else [str(m) for m in moved if not m.timed],
         clock=[str(move) for move in moved or () if move.timed],
         own=sorted(
@@ -128,10 +146,11 @@ def write_report(plan: Plan) -> str:
         return f"{summary}\npage of what is there: {part}"
     part.unlink(missing_ok=True)
     summary += f"\npage: {RESULTS / plan.results.name / 'report' / 'index.html'}"
-    names = ("index.html", "claims.csv", "summary.txt")
-    with replacing_all(plan.report / name for name in names) as (new_page, claims, told):
+    names = ("index.html", "claims.csv", "all-results.csv", "summary.txt")
+    with replacing_all(plan.report / name for name in names) as (new_page, claims, numbers, told):
         new_page.write_text(page, encoding="utf-8")
         table.to_csv(claims)
+        all_results(plan.items).to_csv(numbers, index=False)
         told.write_text(summary + "\n", encoding="utf-8")
     return summary
 
@@ -144,6 +163,21 @@ def _as_told(verdict):
 def _table(verdicts):
     columns = [field.name for field in dataclasses.fields(Verdict)]
     return pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
+
+
+def findings() -> list[dict]:
+    """The findings at the top of the page, each with its ``item`` and ``sentence``."""
+    return read_yaml(package_path("report", "templates", "findings.yaml"))
+
+
+def _contradicted(claims, verdicts):
+    """Contradicted claims that are not our own: by paper, then those of one sentence together."""
+    alike = {claim["id"]: claim.get("alike", claim["sentence"]) for claim in claims}
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    for verdict in verdicts:
+        if verdict.verdict == CONTRADICTED and verdict.whose != OURS:
+            found[verdict.paper][alike[verdict.id]].append(verdict)
+    return found
 
 
 def _with_others(verdicts, claims):
@@ -172,7 +206,14 @@ def _finished_part(statements, plan):
             claims.append(claim)
     papers = {key: paper for key, paper in plan.papers.items() if key in dict(known)}
     part = dataclasses.replace(plan, items=items, papers=papers)
-    return dataclasses.replace(statements, claims=claims), part
+    named = [entry for entry in statements.inconsistencies if _speaks_of(entry, known)]
+    return dataclasses.replace(statements, claims=claims, inconsistencies=named), part
+
+
+def _speaks_of(entry, items):
+    """Whether the place of an inconsistency names one of these items: "table 6.1", "figure 6"."""
+    places = re.findall(r"(table|figure|section)s? ([\d.]*\d)", entry["place"])
+    return any((entry["paper"], f"{kind}-{number}") in items for kind, number in places)
 
 
 def _chance(verdicts):
@@ -282,19 +323,18 @@ def where_skipped(said: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[s
     return {sentence: list(names) for sentence, names in where.items()}
 
 
-def _summary(moved, n_items, plan, missing, groups, resting, surrogates, skipped, elsewhere):
+def _summary(
+    moved, n_items, plan, missing, groups, resting, surrogates, skipped, elsewhere, contradicted
+):
     lines = [f"{n_items} {'item' if n_items == 1 else 'items'} rendered at scale '{plan.scale}'"]
     if plan.from_accepted:
         lines.append(f"nothing was measured here: all is drawn from {plan.accepted}")
-    lines += elsewhere
+    elif elsewhere:
+        lines.append("partly taken from an accepted run: the page says what")
     if missing:
         # a run for one item was asked for no other: the page names them
         names = ", ".join(missing) if plan.from_accepted else f"{len(missing)} other items"
         lines.append(f"  missing: {names}")
-    for title, group in groups.items():
-        if counts := collections.Counter(verdict.verdict for verdict in group):
-            told = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
-            lines.append(f"  {title}: {told}")
     # The page has what was measured.
     lines += [
         f"  moved: {move.id}: {move.before or 'new'} -> {move.now or 'gone'}"
@@ -305,8 +345,10 @@ def _summary(moved, n_items, plan, missing, groups, resting, surrogates, skipped
         lines.append(f"  other verdicts on times, which are not compared: {', '.join(clock)}")
     if moved is None:
         lines.append("no accepted run of this scale to compare with")
+    lines += [f"not run: {sentence} ({', '.join(items)})" for sentence, items in skipped.items()]
     where = f" (in {', '.join(entry['name'] for entry in resting)})" if resting else ""
     lines.append(f"surrogate data: {', '.join(surrogates) or 'none'}{where}")
+    lines = [_wrapped(line) for line in lines]
     if surrogates and plan.config["data"] == "auto" and not plan.from_accepted:
         named = plan.at(plan.config_file.parent)
         files = " ".join(str(named.data_folder(name) / "data.npz") for name in surrogates)
@@ -314,5 +356,17 @@ def _summary(moved, n_items, plan, missing, groups, resting, surrogates, skipped
             f"  to try again for the real data: snakemake --cores all --configfile "
             f"{plan.config_file} --forcerun {files}"
         )
-    lines += [f"not run: {sentence} ({', '.join(items)})" for sentence, items in skipped.items()]
+    for title, group in groups.items():
+        if counts := collections.Counter(verdict.verdict for verdict in group):
+            told = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
+            lines.append(f"  {title}: {told}")
+    alike = [group for of in contradicted.values() for group in of.values()]
+    for first, *others in alike if len(alike) <= _FEW else ():
+        such = f"{1 + len(others)} claims such as: " if others else ""
+        told = f"  contradicted: {such}{first.sentence} ({first.paper} {first.item})"
+        lines.append(_wrapped(told))
     return "\n".join(lines)
+
+
+def _wrapped(line):
+    return textwrap.fill(line, 100, subsequent_indent="    ", break_long_words=False)

@@ -1,0 +1,26 @@
+"""The findings at the top of the page: those of docs/findings.md, whose numbers are compared."""
+
+import re
+
+import pytest
+
+from kronbench.reference.figures import plan_of_scale
+from kronbench.report.page import findings
+from tests.docs.pages import DOCS
+
+SECTIONS = re.split(
+    r"^## ", (DOCS / "findings.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+)
+NUMBER = r"(?<![\w.])\d*\.\d+(?:e-\d+)?"
+
+
+def test_there_are_five_of_different_items():
+    assert len({found["item"] for found in findings()}) == len(findings()) == 5
+
+
+@pytest.mark.parametrize("found", findings(), ids=lambda found: found["item"])
+def test_a_finding_is_told_at_length_with_the_same_numbers(found):
+    plan_of_scale("paper").item(*found["item"].split("/", 1))
+    of_item = [text for text in SECTIONS if f"`{found['item'].replace('/', ' ')}`" in text]
+    numbers = set(re.findall(NUMBER, found["sentence"]))
+    assert any(numbers <= set(re.findall(NUMBER, text)) for text in of_item)
