@@ -76,6 +76,15 @@ def test_uniform_pivots_leave_out_what_is_spanned(points):
     assert len(kernel.clock) == 10
 
 
+def test_uniform_pivots_keep_the_digits_of_their_columns():
+    points = np.random.default_rng(1).standard_t(3, (400, 3))
+    kernel = low_rank.ClockedColumns(points, "gaussian", 0.03)
+    factor = low_rank.decompose("uniform", kernel, None, 160, 0, np.random.RandomState(1))
+    K = gram(points, kernel="gaussian", gamma=0.03)
+    at_pivots = factor.factor @ factor.factor[factor.pivots].T
+    np.testing.assert_allclose(at_pivots, K[:, factor.pivots], atol=1e-13)
+
+
 def test_the_machine_of_a_rank_is_the_estimator_of_that_rank():
     data = load("liver", policy="surrogate")
     X = data["X"] / data["X"].std(axis=0)
