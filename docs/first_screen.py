@@ -35,7 +35,7 @@ def main() -> None:
     subprocess.run([browser, *options, f"--screenshot={PICTURE}", page], check=True)
     kept = PngInfo()
     kept.add_text("verdicts", counts(RESULTS / "reference" / "paper" / "verdicts.csv"))
-    picture = Image.open(PICTURE).convert("RGB").quantize(64)
+    picture = Image.open(PICTURE).convert("RGB").quantize(256)
     picture.save(PICTURE, optimize=True, pnginfo=kept)
 
 
