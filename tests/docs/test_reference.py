@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import kronbench
+from kronbench.runner.items import load_scales
 from tests.docs.pages import DOCS, ROOT
 
 ROOMS = ("models", "pairs", "linalg", "class_tree", "evaluation", "datasets")
@@ -27,6 +28,12 @@ def test_the_models_that_the_table_recommends_exist():
     names = set(re.findall(r"`([A-Z]\w+)", text))
     assert len(names) > 10
     assert names <= {*importlib.import_module("kronbench.models").__all__}
+    rows = re.findall(r"^\| .* \|$", text, re.MULTILINE)[1:]  # without the names of the columns
+    items = {f"{item.paper} {item.name}" for item in load_scales()[0].items}
+    for row in rows:
+        shown_by = re.findall(r"`([a-z]+ [a-z0-9./-]+)`", row.rsplit("|", 2)[1])
+        assert shown_by, row
+        assert items.issuperset(shown_by)
 
 
 def test_the_list_of_data_sets_is_that_of_the_registry():
