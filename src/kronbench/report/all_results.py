@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from kronbench.report.cells import printed_columns
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item
 from kronbench.runner.results import read_numbers
@@ -31,11 +32,7 @@ def _long(item, table):
         "; ".join(f"{key}={entry}" for key, entry in zip(keys, entries, strict=True))
         for entries in table[keys].to_numpy(dtype=object)
     ]
-    printed = {}
-    for column in table:
-        name = "" if column == "ours" else f" {column}"
-        if theirs := [word + name for word in ("paper", "printed") if word + name in table]:
-            printed[column] = theirs[0]
+    printed = printed_columns(table, words=("paper", "printed"))
     others = {*keys, *columns.conditions, *printed.values()}
     place = table[["dataset", "source"]].assign(paper=item.paper, item=item.name, row=rows)
     parts = [
