@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import sys
+import warnings
 from pathlib import Path
 
 import kronbench
@@ -41,6 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
+    warnings.formatwarning = lambda message, *_: f"warning: {message}"
     try:
         with extra_for("this command"):
             return arguments.function(arguments) or 0

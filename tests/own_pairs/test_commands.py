@@ -293,6 +293,19 @@ def test_a_choice_of_its_own_is_made_in_the_setting_and_kept_in_a_file(tmp_path,
         np.testing.assert_allclose(found, model.predict(X if name == "old" else moved), rtol=1e-9)
 
 
+def test_what_does_not_converge_is_one_line_of_a_command(tmp_path):
+    tables(tmp_path)
+    command = ["fit", *arguments(tmp_path), "--solver", "KronNewton", "--set", "max_iter=1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "kronbench", *command, "-o", tmp_path / "model.kron"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (line,) = [line for line in done.stderr.splitlines() if "before it reached tol" in line]
+    assert line.startswith("warning: KronNewton ended by ")
+
+
 def test_an_interrupt_is_one_line(tmp_path):
     tables(tmp_path)
     command = [sys.executable, "-m", "kronbench", "evaluate", *arguments(tmp_path)]

@@ -124,6 +124,15 @@ def test_a_method_that_comes_late_stands_where_it_follows():
     assert grid.labels == [("a", "z"), ("a", "x"), ("b", "z"), ("b", "y"), ("b", "x")]
 
 
+def test_data_sets_have_the_names_of_the_papers_in_lines_and_heads():
+    table = LONG.replace({"dataset": {"a": "gpcr", "b": "uscode"}})
+    for down, across in (("method", "dataset"), ("dataset", "method")):
+        panel = {"rows": [down], "columns": [across], "values": {"AUC": AUC}}
+        (grid,) = laid_out(panel, table, datasets=("gpcr", "uscode"))
+        named = grid.heads if across == "dataset" else grid.labels
+        assert named == [("GPCR",), ("United States Code",)]
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

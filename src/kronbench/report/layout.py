@@ -21,6 +21,7 @@ from kronbench.report.numbers import (
     format_pair,
     is_missing,
     is_number,
+    name_of,
 )
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item
@@ -140,8 +141,8 @@ def _grid(item, panel, table, texts):
     return Grid(
         title=panel.get("title", ""),
         stub=tuple(panel.get("stub", ["" if key == VALUE else key for key in down])),
-        labels=[tuple(map(format_entry, line)) for line in lines],
-        heads=[tuple(map(format_entry, head)) for head in heads],
+        labels=[_written(down, line) for line in lines],
+        heads=[_written(across, head) for head in heads],
         cells=[[cells[line, head] for head in heads] for line in lines],
         notes=tuple(notes),
         factors=tuple(panel["shaded"]) if "shaded" in panel else None,
@@ -184,6 +185,13 @@ def _labels(names, lines, values, item):
         for entry in entries
         for tail in _labels(rest, [x for x in lines if x[first] == entry], values, item)
     ]
+
+
+def _written(names, entries):
+    return tuple(
+        name_of(entry) if name == "dataset" else format_entry(entry)
+        for name, entry in zip(names, entries, strict=True)
+    )
 
 
 def _merged(column):

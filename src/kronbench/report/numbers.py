@@ -1,4 +1,4 @@
-"""How numbers are written, in every table, on the page and in what is said of a claim."""
+"""How numbers and names are written, in tables and pictures, and in what is said of a claim."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ import pandas as pd
 
 _MINUS = "\N{MINUS SIGN}"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+# Data sets by the names that papers give them; others keep their own.
+_NAMES = {
+    "davis": "Davis",
+    "ipc-d": "IPC titles, section D",
+    "lshtc": "LSHTC",
+    "lshtc-small": "LSHTC, small",
+    "uscode": "United States Code",
+    "wipo-d-lsa": "WIPO-alpha, section D",
+} | {name: name.upper() for name in ("e", "gpcr", "ic", "nr")}
 
 
 def format_number(
@@ -73,6 +83,11 @@ def format_entry(value: object, digits: int = 6) -> str:
     """
     whole = is_number(value) and abs(value) < 1e15 and float(value).is_integer()
     return format_number(value, decimals=0 if whole else None, digits=digits)
+
+
+def name_of(dataset: str) -> str:
+    """What tables and pictures call a data set."""
+    return _NAMES.get(dataset, dataset)
 
 
 def is_missing(value: object) -> bool:

@@ -52,20 +52,6 @@ _ACROSS = {
 # Pairs by what a round does with them.
 ROLES = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 SMALL = {"fontsize": 6.5, "color": "0.3"}  # a remark in a picture
-# Data sets by the names that papers give them; others keep their own.
-_NAMES = {
-    "davis": "Davis",
-    "ipc-d": "IPC titles, section D",
-    "lshtc": "LSHTC",
-    "lshtc-small": "LSHTC, small",
-    "uscode": "United States Code",
-    "wipo-d-lsa": "WIPO-alpha, section D",
-} | {name: name.upper() for name in ("e", "gpcr", "ic", "nr")}
-
-
-def name_of(dataset: str) -> str:
-    """What pictures call a data set."""
-    return _NAMES.get(dataset, dataset)
 
 
 def new_figure(

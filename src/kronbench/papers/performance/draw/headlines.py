@@ -7,8 +7,8 @@ import pandas as pd
 
 from kronbench.papers.stock.draw.leave_one_out_table import seconds_of
 from kronbench.report.estimates import disturbed, doubts, exponent
-from kronbench.report.numbers import format_number
-from kronbench.report.style import ALARM, name_of, new_figure, shared_legend
+from kronbench.report.numbers import format_number, name_of
+from kronbench.report.style import ALARM, new_figure, shared_legend
 from kronbench.runner.columns import SHOWN, Columns
 
 MARKS_SURROGATES = True  # at their lines

@@ -3,7 +3,8 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from kronbench.report.style import name_of, new_figure, shared_legend
+from kronbench.report.numbers import name_of
+from kronbench.report.style import new_figure, shared_legend
 from kronbench.runner.items import Item
 
 COLORS = {"printed": "C1", "ours": "C0", "ours, tree preconditioner": "C2"}

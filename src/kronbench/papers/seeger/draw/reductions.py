@@ -3,8 +3,8 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from kronbench.report.numbers import format_number
-from kronbench.report.style import name_of, new_figure, shared_legend
+from kronbench.report.numbers import format_number, name_of
+from kronbench.report.style import new_figure, shared_legend
 from kronbench.runner.items import Item
 
 COLORS = {"kernel products": "C0", "tree products": "C2", "likelihood": "C1", "the rest": "0.75"}

@@ -4,7 +4,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
-from kronbench.report.style import name_of, new_figure, rests_on, shared_legend
+from kronbench.report.numbers import name_of
+from kronbench.report.style import new_figure, rests_on, shared_legend
 from kronbench.runner.items import Item
 
 TITLES = {"B": "known classes", "D": "novel classes"}

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from kronbench.report.numbers import name_of
 from kronbench.report.printed import read_printed
-from kronbench.report.style import SMALL, name_of, new_figure, shared_legend
+from kronbench.report.style import SMALL, new_figure, shared_legend
 from kronbench.runner.items import Item
 
 

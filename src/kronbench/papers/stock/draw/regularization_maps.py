@@ -8,8 +8,9 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MultipleLocator
 
 from kronbench.papers.stock.draw.leave_one_out_table import NEAR
+from kronbench.report.numbers import name_of
 from kronbench.report.printed import read_printed
-from kronbench.report.style import name_of, new_figure
+from kronbench.report.style import new_figure
 from kronbench.runner.items import Item
 
 _CROSS = {"marker": "x", "color": "black", "mew": 1.6, "ls": ""}
