@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
+from tqdm.contrib.logging import logging_redirect_tqdm
 
 from kronbench.errors import InputError, printable
 from kronbench.files import check_output, os_error_advice, replacing
@@ -136,7 +137,10 @@ def _read(tables, solver, assignments, scale, selects, landmarks, seed):
 def _selected(recipe, data, own, setting, seed):
     """The recipe with what inner folds chose, and sentences on the choice."""
     check_selects(recipe)
-    with tqdm(total=n_fits(recipe, setting), desc="select", unit="fit") as bar:
+    with (
+        logging_redirect_tqdm(),
+        tqdm(total=n_fits(recipe, setting), desc="select", unit="fit") as bar,
+    ):
         choice = select(recipe, data, own.y, setting, seed, bar.update)
     chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
     metric = f"mean squared error {-choice.score:.4g}"
@@ -155,7 +159,7 @@ def _fit(recipe, data, y):
     if "callback" not in signature(recipe.estimator().fit).parameters:
         return recipe.fit(data, y)
     total = recipe.parameter("max_iter")
-    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
+    with logging_redirect_tqdm(), tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
         return recipe.fit(data, y, lambda _: bar.update() and None)
 
 
