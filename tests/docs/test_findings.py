@@ -5,9 +5,12 @@ import re
 import pytest
 
 from kronbench.reference.accepted import numbers_in
+from kronbench.report.page import findings
 from tests.docs.pages import ROOT
 
 TEXT = " ".join((ROOT / "docs/findings.md").read_text(encoding="utf-8").split())
+
+WHICH_MODEL = " ".join((ROOT / "docs/which-model.md").read_text(encoding="utf-8").split())
 
 # A phrase with its numbers in braces, the item, the rows, the column, and what is told of it.
 _TABLE51 = "stock/table-5.1", "model == 'KK' and setting == '{}'", "largest deviation"
@@ -322,10 +325,46 @@ def test_counts_of_the_library_s_lines_and_of_twins(numbers):
     assert 'Twelve of the 74 "new" targets' in TEXT
 
 
+def test_counts_of_the_board(numbers):
+    table = numbers["rivals/section-1"]
+    rival = table[table["line"] == "rival"].set_index(["ours", "rival"]).sort_index()
+
+    def counted(ours, other):
+        return rival.loc[(ours, other), ["wins", "loses", "ties"]].sum().astype(int)
+
+    wins, loses, ties = counted("KronRidge", "LightGBM")
+    told = f"KronRidge is ahead of LightGBM in {wins} of them, behind in {loses}, "
+    told += f"and level in {ties}"
+    assert wins + loses + ties == 28
+    assert told in TEXT
+    assert told.replace(" of them", "") in WHICH_MODEL
+    (shown,) = (found for found in findings() if found["item"] == "rivals/section-1")
+    assert f"LightGBM in {wins} of 28 comparisons and behind in {loses}" in shown["sentence"]
+    lost = "; ".join(rival.loc[("KronRidge", "LightGBM"), "loses on"])
+    assert lost == "Davis (-0.022); Ki (-0.005); none; Davis (-0.023); none"
+    assert "known vertices of Davis (by .022) and Metz (by .005), and for" in TEXT
+    assert "for new targets of Davis (by .023)." in TEXT
+    wins, loses, _ = counted("KronRidgeCV", "LightGBM")
+    assert f"is ahead in {wins} and behind in {loses}." in TEXT
+    loses, wins, _ = counted("KronRidge", "KronRidge and LightGBM")
+    assert (loses, f"never behind KronRidge, and ahead of it in {wins}" in TEXT) == (0, True)
+    assert f"ahead of it in {wins}." in WHICH_MODEL
+    scores = numbers["rivals/table-1"].query("measure == 'AUC'")
+    seconds = scores.pivot(index=["dataset", "setting"], columns="method", values="seconds")
+    ratio = seconds["LightGBM"] / seconds["KronRidge"]
+    assert (
+        f"LightGBM takes {ratio.min():.0f} to {ratio.max():.0f} times the processor time" in TEXT
+    )
+    ranks = numbers["rivals/figure-2"]
+    level = ranks.groupby("setting")["group"].sum() - 1
+    assert set(level) == {3, 4}
+
+
 def test_every_decimal_number_of_the_page_is_compared(numbers):
     left = TEXT
     known = [phrase_of(numbers, *entry) for entry in SHOWN] + PRINTED
     known += ["on Ki by .028;", "it is .005", "from -.005 to .015"]  # the second from its verdict
+    known += ["(by .022)", "(by .005)", "(by .023)"]
     covered = {at for phrase in known for at in _places(left, phrase)}
     numbers_found = re.finditer(r"(?<![\w.-])-?\d*\.\d+(?:e-\d+)?(?![\w.])", left)
     missed = [

@@ -135,7 +135,7 @@ def verdict_matrix(target: Path) -> str:
     """The accepted verdicts by paper as a Markdown table, with machine and date."""
     counts = matrix(read_verdicts(target / "verdicts.csv"))
     machine = read_json(target / "machine.json")
-    cpu = machine["cpu"] if isinstance(machine["cpu"], str) else " and ".join(machine["cpu"])
+    cpu, cores = (_spelt(machine[key]) for key in ("cpu", "cores"))
     return "\n".join(
         [
             f"| paper | asks of | {' | '.join(counts.columns)} |",
@@ -145,9 +145,13 @@ def verdict_matrix(target: Path) -> str:
                 for (paper, asks), row in counts.iterrows()
             ),
             "",
-            f"Scale `{target.name}`, {machine['last'][:10]}, {cpu}, {machine['cores']} cores.",
+            f"Scale `{target.name}`, {machine['last'][:10]}, {cpu}, {cores} cores.",
         ]
     )
+
+
+def _spelt(value):
+    return " and ".join(map(str, sorted(value))) if isinstance(value, list) else value
 
 
 def update_readme(readme: Path, target: Path) -> None:

@@ -58,7 +58,7 @@ _TITLES = {
 _ASKS = {THESE_DATA: "on these data", NEW_DATA: "for new data"}
 _FOLDED = (HOLDS, UNTESTED)  # below an item: no reader has to act on these
 # At the top, as far as the run has them: printed numbers in a figure, the board, the time ladder.
-_PICTURES = ("airola/figure-7", "rivals/figure-1", "performance/figure-3")
+_PICTURES = ("airola/figure-7", "rivals/figure-2", "performance/figure-3")
 # What a citation begins with: "A. Author, B. C. Other, ", or nothing.
 _AUTHORS = re.compile(r"(?:(?:[A-Z]\. )+[^,]+, )*")
 _FEW = 8  # contradicted claims that are told one by one at the end of a run

@@ -229,6 +229,7 @@ def test_the_page_says_where_kron_ridge_loses():
     (words,) = table.loc[table["line"] == "words", "what follows"]
     assert words.startswith("KronRidge")
     assert words.endswith("(3 data sets)")
+    assert table["losses"].dropna().tolist() == ["KronRidge to LightGBM on nr (-0.100)"]
     table = table[table["line"] == "rival"].set_index("ours")
     ridge, cv = table.loc["KronRidge"], table.loc["KronRidgeCV"]
     assert (ridge["loses"], ridge["ties"], ridge["wins"]) == (1, 0, 2)

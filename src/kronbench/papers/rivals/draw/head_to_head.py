@@ -17,12 +17,11 @@ _OURS = ("KronRidge", "KronRidgeCV")
 def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
     """One row in words for each setting; one for each setting, method of ours and rival.
 
-    The latter are over the data sets that have both.
-
-    ``loses on`` names the data sets where the rival is ahead by more than the 95 % interval of the
-    paired difference over draws, with that difference.
+    The latter are over the data sets that have both. ``loses on`` names the data sets where the
+    rival is ahead by more than the 95 % interval of the paired difference over draws, with that
+    difference; ``losses`` has those of all rivals.
     """
-    found = {}
+    found, losses = {}, {}
     for dataset, setting, part in parts(frame):
         draws = by_method(part, "score")
         for ours in _OURS:
@@ -32,9 +31,12 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
                     ahead, _ = difference(one, other, setting)
                     entry = dataset, sure(one, other, setting), ahead
                     found.setdefault((setting, ours, rival), []).append(entry)
-    rows = list(_in_words(rank_groups.tabulate(frame, item, printed)))
+    rows = []
     for (setting, ours, rival), entries in found.items():
         lost = [f"{name} ({ahead:+.3f})" for name, sign, ahead in entries if sign < 0]
+        if lost:
+            told = f"{ours} to {_spelt(rival)} on {', '.join(lost)}"
+            losses.setdefault(setting, []).append(told)
         rows.append(
             {
                 "dataset": "all",
@@ -51,17 +53,18 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
                 "source": frame["source"].iloc[0],
             }
         )
-    return pd.DataFrame(rows)
+    words = _in_words(rank_groups.tabulate(frame, item, printed), losses)
+    return pd.DataFrame([*words, *rows])
 
 
-def _in_words(ranks):
+def _in_words(ranks, losses):
     for setting, part in ranks.groupby("setting", sort=False):
         part = part.sort_values("rank")
         level, behind = (part.loc[part["group"] == sign, "method"].tolist() for sign in (1, 0))
-        first, *tied = level
+        first, *tied = map(_spelt, level)
         text = f"{first} has the lowest mean rank"
         text += f"; {', '.join(tied)} cannot be told from it" if tied else ""
-        text += f"; behind are {', '.join(behind)}" if behind else ""
+        text += f"; behind are {', '.join(map(_spelt, behind))}" if behind else ""
         yield {
             "dataset": "all",
             "line": "words",
@@ -70,5 +73,10 @@ def _in_words(ranks):
             "ours": "",
             "rival": "",
             "what follows": f"{text} ({part['data sets'].iloc[0]} data sets)",
+            "losses": "; ".join(losses.get(setting, ())) or "none",
             "source": part["source"].iloc[0],
         }
+
+
+def _spelt(method):
+    return f"the mean of {method}" if " and " in method else method
