@@ -269,7 +269,7 @@ def _say(text):
 
 def _evaluate(arguments):
     _use_path(arguments.path)
-    from kronbench.own_pairs.jobs import evaluate_files
+    from kronbench.own_pairs.commands import evaluate_files
 
     result = evaluate_files(
         _tables(arguments),
@@ -287,7 +287,7 @@ def _evaluate(arguments):
 
 
 def _fit(arguments):
-    from kronbench.own_pairs.jobs import fit_files
+    from kronbench.own_pairs.commands import fit_files
 
     recipe = {"setting": arguments.setting, **_recipe(arguments)}
     _say(fit_files(_tables(arguments), arguments.out, arguments.solver, arguments.set, **recipe))
@@ -317,7 +317,7 @@ def _tables(arguments):
 
 
 def _predict(arguments):
-    from kronbench.own_pairs.jobs import predict_files
+    from kronbench.own_pairs.commands import predict_files
 
     files = arguments.pairs, arguments.out, arguments.rows, arguments.cols
     _say(predict_files(arguments.model, *files))
@@ -335,7 +335,7 @@ def _score(arguments):
         return
     if not (arguments.data and arguments.folds):
         raise InputError(f"{arguments.predictions}: give --data and --folds of its test set")
-    from kronbench.own_pairs.predictions import as_text, score_file
+    from kronbench.own_pairs.score_predictions import as_text, score_file
 
     result = score_file(
         arguments.predictions, arguments.data, arguments.folds, partial=arguments.partial

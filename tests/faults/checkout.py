@@ -14,7 +14,7 @@ import yaml
 
 from kronbench.reference.accepted import records_of
 from kronbench.reference.compare import Run, compare
-from kronbench.runner.results import read_table
+from kronbench.runner.read_results import read_table
 
 ROOT = Path(__file__).parents[2]
 SCALE = Path("results/faults")

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from kronbench import datasets
-from kronbench.runner.results import read_table
+from kronbench.runner.read_results import read_table
 from tests.datasets.conftest import serving
 from tests.faults import kills
 from tests.faults.checkout import COMPILED, LOCKED, ROOT, SCALE, Checkout

@@ -14,7 +14,7 @@ import pytest
 
 from kronbench import InputError
 from kronbench.own_pairs import model_file
-from kronbench.own_pairs.jobs import fit_files
+from kronbench.own_pairs.commands import fit_files
 from tests.own_pairs.problem import arguments, run, tables
 
 

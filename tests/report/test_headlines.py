@@ -11,7 +11,7 @@ from kronbench.papers.performance.draw import headlines
 from kronbench.report import render
 from kronbench.report.style import STYLE
 from kronbench.runner.items import load_plan
-from kronbench.runner.results import read_numbers
+from kronbench.runner.read_results import read_numbers
 from tests.helpers import merged, seal
 
 ITEM = load_plan(merged("smoke")).item("performance", "figure-3")

@@ -13,7 +13,7 @@ from kronbench.errors import InputError
 from kronbench.report import claim_files, render
 from kronbench.report.page import _CAUSES, write_report
 from kronbench.resources import schema_path
-from kronbench.runner.results import read_numbers
+from kronbench.runner.read_results import read_numbers
 from kronbench.yaml_files import read_yaml
 from tests.helpers import seal
 
@@ -229,7 +229,7 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
         order,
         ["claims of the papers, on these data"], [paper, *"1121"],
         ["claims of the papers, for new data"], [paper, *"0100"],
-        ["claims of the field, on these data"], [paper, *"0010"],
+        ["claims of other publications, on these data"], [paper, *"0010"],
         ["claims of our own, on these data"], [paper, *"0010"],
     ]  # fmt: skip
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
@@ -237,7 +237,7 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
     assert f"Of 6 claims of the papers, {said}" in text
     assert "2 claims of the papers rest on intervals, and 0 of them are contradicted" in text
     assert "only just, chance would contradict at most 0.1" in text
-    assert "Contradicted here: 2 claims of the papers, 1 of the field" in text
+    assert "Contradicted here: 2 claims of the papers, 1 of other publications" in text
     # those of one sentence are one line, that of a paper and that of the field
     assert (
         "3 claims such as: It is so. cause: unknown, a choice that is not printed It is so."

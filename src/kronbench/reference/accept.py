@@ -20,7 +20,7 @@ from kronbench.reference.accepted import (
 )
 from kronbench.reference.verdicts import matrix, read_verdicts
 from kronbench.runner.items import Plan, measurements
-from kronbench.runner.results import ACCEPTED, read_sidecar
+from kronbench.runner.read_results import ACCEPTED, read_sidecar
 
 # The scale whose verdicts stand in README.md, between these two lines.
 README_SCALE = "paper"

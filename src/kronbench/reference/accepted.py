@@ -28,7 +28,7 @@ from kronbench.files import check_sum, read_json, replacing_all
 from kronbench.reference.verdicts import Move, moves, read_verdicts
 from kronbench.resources import checkout_path
 from kronbench.runner.items import Item, Plan, measurements
-from kronbench.runner.results import ACCEPTED, OVER_CAP, read_table
+from kronbench.runner.read_results import ACCEPTED, OVER_CAP, read_table
 
 # Folders of a run that hold no numbers of items.
 _NO_NUMBERS = {"tables", "report", "data", "logs"}

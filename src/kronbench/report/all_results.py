@@ -9,7 +9,7 @@ import pandas as pd
 from kronbench.report.cells import printed_columns
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item
-from kronbench.runner.results import read_numbers
+from kronbench.runner.read_results import read_numbers
 
 # Curves and clouds of points have more rows; their own files have them.
 MOST_ROWS = 1000

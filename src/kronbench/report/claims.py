@@ -19,7 +19,7 @@ from kronbench.report.numbers import format_entry, format_number
 from kronbench.report.outcomes import NotMeasured, Outcome
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Plan
-from kronbench.runner.results import other_data_of, read_numbers, read_results
+from kronbench.runner.read_results import other_data_of, read_numbers, read_results
 
 _SURROGATE = "surrogate data: "
 _LISTED = 4  # values of a reason that are told one by one

@@ -39,7 +39,7 @@ from kronbench.report.typeset import templates
 from kronbench.resources import package_path
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import RESULTS, Item, Plan, measurements
-from kronbench.runner.results import not_measured_here, origin, read_numbers, read_sidecars
+from kronbench.runner.read_results import not_measured_here, origin, read_numbers, read_sidecars
 from kronbench.yaml_files import read_yaml
 
 _CAUSES = {
@@ -52,7 +52,7 @@ _CAUSES = {
 }
 _TITLES = {
     PAPER: "claims of the papers",
-    FIELD: "claims of the field",
+    FIELD: "claims of other publications",
     OURS: "claims of our own",
 }
 _ASKS = {THESE_DATA: "on these data", NEW_DATA: "for new data"}

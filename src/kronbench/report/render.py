@@ -19,7 +19,7 @@ from kronbench.report.style import STYLE, stamp
 from kronbench.resources import printed_path
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item
-from kronbench.runner.results import (
+from kronbench.runner.read_results import (
     not_measured_here,
     other_data_of,
     read_results,

@@ -19,7 +19,7 @@ from kronbench.report.render import read_printed
 from kronbench.runner.clock import Timing
 from kronbench.runner.items import load_plan
 from kronbench.runner.job import run_experiment
-from kronbench.runner.results import OVER_CAP
+from kronbench.runner.read_results import OVER_CAP
 from tests.helpers import merged
 from tests.papers.stock import peer
 

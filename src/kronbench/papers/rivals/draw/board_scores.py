@@ -26,11 +26,11 @@ _KINDS = {  # their colours and methods
 COLOURS = {method: colour for colour, methods in _KINDS.values() for method in methods}
 
 
-def legend(figure: Figure, filled: str) -> None:
-    """The kinds of methods by their colours, and what a ``filled`` point is."""
+def legend(figure: Figure, filled: str, empty: str) -> None:
+    """The kinds of methods by their colours, and what points that are filled or empty say."""
     looks = [{"color": colour, "label": kind} for kind, (colour, _) in _KINDS.items()]
     looks += [{"color": "black", "label": filled}]
-    looks += [{"color": "black", "mfc": "white", "label": "any other"}]
+    looks += [{"color": "black", "mfc": "white", "label": empty}]
     handles = [Line2D([], [], marker="o", ms=4, ls="", **look) for look in looks]
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
@@ -70,5 +70,5 @@ def draw(frame: pd.DataFrame, item: Item) -> Figure:
         measure = "AUC" if frame.loc[frame["dataset"] == dataset, "ci"].isna().all() else "C-index"
         for panel in line:
             panel.set_xlabel(measure)
-    legend(figure, "cannot be told from the best")
+    legend(figure, "cannot be told from the best", "behind the best")
     return figure

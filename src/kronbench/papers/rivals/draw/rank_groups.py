@@ -69,6 +69,6 @@ def draw(table: pd.DataFrame, item: Item) -> Figure:
         panel.set_yticks(range(len(part)), names, fontsize=7)
         panel.set_title(TITLES[setting])
     for panel in axes[-1]:
-        panel.set_xlabel("rank")
-    legend(figure, "cannot be told from the first")
+        panel.set_xlabel("mean rank (1 is best)")
+    legend(figure, "cannot be told from the first", "behind the first")
     return figure

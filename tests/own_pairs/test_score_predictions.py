@@ -12,7 +12,7 @@ from kronbench import InputError, PairData, datasets
 from kronbench.datasets.drug_target import affinities
 from kronbench.evaluation import AFFINITY_SCORES, affinity_scores
 from kronbench.models import KronRidgeCV
-from kronbench.own_pairs.predictions import as_text, printed, score_file
+from kronbench.own_pairs.score_predictions import as_text, printed, score_file
 from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of, candidates
 from tests.own_pairs.test_tutorial import ROOT, run, same, typed
