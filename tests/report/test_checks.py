@@ -161,7 +161,7 @@ def test_a_printed_number_comes_out_as_one_more_draw_of_one_method(
 
 def test_what_a_printed_number_is_rounded_by_may_be_a_column():
     # a rank of 1 in each draw, and 2 printed: half a rank is 0.32 doublings of it, and not enough
-    frame = pd.DataFrame({"method": "a", "dataset": "Ki", "ours": [0.0], "±": 0.0, "draws": 10,
+    frame = pd.DataFrame({"method": "a", "dataset": "Ki", "ours": [0.0], "±": 0.0, "draws": 40,
                           "paper": [1.0], "half": np.log2(1 + 0.5 / 2)})  # fmt: skip
     arguments = DRAW | {"names": ["a"], "rounding": "half"}
     assert verdict(checks.one_more_draw, frame, **arguments) == CONTRADICTED
@@ -169,6 +169,16 @@ def test_what_a_printed_number_is_rounded_by_may_be_a_column():
     assert verdict(checks.one_more_draw, near, **arguments) == HOLDS
     del arguments["rounding"]  # then it is half a unit of 1.0
     assert verdict(checks.one_more_draw, near, **arguments) == CONTRADICTED
+
+
+@pytest.mark.parametrize(("draws", "expected"), [(18, UNDECIDED), (19, CONTRADICTED)])
+def test_few_draws_that_are_all_alike_do_not_contradict(draws, expected):
+    # of 20 draws in any order the one that differs is the last with a chance of 1 in 20
+    frame = pd.DataFrame({"method": "a", "dataset": "Ki", "ours": [0.7], "±": 0.0, "draws": draws,
+                          "paper": [0.8]})  # fmt: skip
+    assert verdict(checks.one_more_draw, frame, names=["a"], **DRAW) == expected
+    same = frame.assign(paper=0.7)
+    assert verdict(checks.one_more_draw, same, names=["a"], **DRAW) == HOLDS
 
 
 def test_a_swapped_number_rarely_comes_out_and_a_true_one_is_rarely_contradicted():

@@ -181,39 +181,47 @@ def one_more_draw(
     Each lies within m +- t s sqrt(1/k + 1) of ours, and half a unit of its last digit, or what the
     column ``rounding`` says; and no other number does that is printed in the same group for
     another one of ``among``. Else the interval cannot tell whose number it is, and leaves it
-    undecided. ``interval`` and ``repeats`` are columns as in ``matches_printed``.
+    undecided. So do fewer than twenty draws that are all alike, if the printed number is another
+    one. ``interval`` and ``repeats`` are columns as in ``matches_printed``.
     """
     for name, group in groups(frame, by):
         for label, row in _named_rows(group, names=names, among=among, value=value).iterrows():
             ours, printed = row[value], row[_printed_of(value)]
-            reach = _reach_of_a_draw(group, row, value, interval, repeats, rounding, level)
+            reach, alike = _reach_of_a_draw(group, row, value, interval, repeats, rounding, level)
             others = set(group[_printed_of(value)].dropna()) - {printed}
-            text = (
-                f"{row[among]} {ours:.4g}, one more draw \u00b1 {reach:.2g}, printed {printed:g}"
-            )
-            margin = _margin_of_a_draw(ours, printed, others, reach, level)
-            if margin.verdict == UNDECIDED:
-                alike = sorted(other for other in others if abs(ours - other) <= reach)
-                text += f", which reaches {', '.join(map('{:g}'.format, alike))} of others too"
+            margin = _margin_of_a_draw(ours, printed, others, reach, alike, level)
+            text = f"{row[among]} {ours:.4g}, "
+            text += f"as in all {alike} draws" if alike else f"one more draw \u00b1 {reach:.4g}"
+            text += f", printed {printed:g}"
+            reached = sorted(other for other in others if abs(ours - other) <= reach)
+            if margin.verdict == UNDECIDED and reached:
+                text += f", which reaches {', '.join(map('{:g}'.format, reached))} of others too"
             yield Finding(margin, f"{text} ({name})", pd.Index([label]))
 
 
 def _reach_of_a_draw(group, row, value, interval, repeats, rounding, level):
-    """Half the prediction interval of one more draw, and what the printed number is rounded by."""
-    deviation = row[interval] / interval_factor(int(row[repeats]))
-    reach = deviation * interval_factor(int(row[repeats]), 1.0, level)
+    """Half the prediction interval of one more draw, and what the printed number is rounded by.
+
+    And how many draws there are if all are alike, else 0.
+    """
+    count = int(row[repeats])
+    deviation = row[interval] / interval_factor(count)
+    reach, alike = deviation * interval_factor(count, 1.0, level), 0 if deviation else count
     if rounding:
-        return reach + row[rounding]
+        return reach + row[rounding], alike
     printed = group[_printed_of(value)].dropna()
     digits = max(len(str(number).partition(".")[2]) for number in printed)
-    return reach + 0.5 * 10.0**-digits
+    return reach + 0.5 * 10.0**-digits, alike
 
 
-def _margin_of_a_draw(ours, printed, others, reach, level=0.95):
+def _margin_of_a_draw(ours, printed, others, reach, alike, level=0.95):
     distance = reach - abs(ours - printed)
     nearest = min((abs(ours - other) - reach for other in others), default=np.inf)
     if np.isnan(reach):
         return Margin(distance, -np.inf, np.inf)
+    # one that differs from k draws that are alike has a chance of up to 1 / (k + 1)
+    if alike and distance < 0 and 1 / (alike + 1) > 1 - level:
+        return Margin(distance, distance, 0.0, needed=round(1 / (1 - level)) - 1)
     return Margin(distance, min(distance, nearest), distance, miss=1 - level)
 
 
@@ -227,7 +235,7 @@ def swapped(frame, *, names, among, interval, repeats, by, value="ours", roundin
         for _, row in _named_rows(group, names=names, among=among, value=value).iterrows():
             reach = _reach_of_a_draw(group, row, value, interval, repeats, rounding, 0.95)
             for wrong in known - {row[_printed_of(value)]}:
-                yield _margin_of_a_draw(row[value], wrong, known - {wrong}, reach).verdict
+                yield _margin_of_a_draw(row[value], wrong, known - {wrong}, *reach).verdict
 
 
 @judges()
