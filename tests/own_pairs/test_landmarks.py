@@ -14,7 +14,7 @@ from kronbench.models import KronRidge, KronSVM, VertexNystroem, VertexScaler
 from kronbench.own_pairs import requirements
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import select
-from tests.own_pairs.problem import arguments, run, tables
+from tests.own_pairs.problem import arguments, fit, predict, run, tables
 from tests.own_pairs.test_bad_input import array, refused, rewritten, without
 
 SOLVERS = {"KronRidge": KronRidge, "KronSVM": KronSVM}
@@ -100,29 +100,19 @@ def test_a_model_file_predicts_known_and_new_vertices_as_the_pipeline_does(
     drugs[drugs["drug"] < "D13"].to_csv(folder / "old.csv", index=False)  # D12 has no pair
     drugs[drugs["drug"] >= "D13"].to_csv(folder / "new.csv", index=False)
     files = {"pairs": "known.csv", "rows": "old.csv", "cols": f"{cols}.csv"}
-    fit = [
-        "fit", *arguments(folder, **{name: folder / file for name, file in files.items()}),
-        "--solver", solver, "--row-landmarks", 6, *settings(parameters), "-o", folder / "m.kron",
-        *(["--scale"] if scale else []),
-    ]  # fmt: skip
-    status, out, err = run(capsys, *fit)
-    assert status == 0, err
-    assert "6 row landmarks" in out
-    status, _, err = run(
-        capsys, "predict", folder / "m.kron", "--pairs", folder / "pairs.csv",
-        "--rows", folder / "new.csv", "-o", folder / "p.csv",
-    )  # fmt: skip
-    assert status == 0, err
-    found = pd.read_csv(folder / "p.csv")["prediction"]
+    given = {name: folder / file for name, file in files.items()}
+    options = ["--row-landmarks", 6, *settings(parameters), *(["--scale"] if scale else [])]
+    file = fit(capsys, folder, solver, *options, **given)
+    found = predict(capsys, file, "pairs.csv", "--rows", folder / "new.csv")["prediction"]
     X, y = PairData.from_frames(known, drugs, targets, label="active")
     asked = PairData.from_frames(pairs, drugs, targets)
     y = y.astype(float)
     mean = 0.0 if solver == "KronSVM" else y.mean()
     scaler = VertexScaler(rows=rows == "rows") if scale else None
     model = pipeline(solver, parameters, 6, scaler).fit(X, y - mean)
-    predict = model.decision_function if solver == "KronSVM" else model.predict
+    score = model.decision_function if solver == "KronSVM" else model.predict
     rtol = 1e-4 if parameters.get("dtype") else 1e-8
-    np.testing.assert_allclose(found, predict(asked) + mean, rtol=rtol, atol=rtol)
+    np.testing.assert_allclose(found, score(asked) + mean, rtol=rtol, atol=rtol)
     assert (pairs["drug"] >= "D12").sum() > 5
 
 
@@ -190,9 +180,8 @@ def test_what_memory_does_not_hold_can_be_fitted_as_its_sentence_says(folder, ca
     ],
 )
 def test_arrays_that_do_not_fit_each_other_are_no_model(folder, capsys, change):
-    model = folder / "m.kron"
-    argv = ["fit", *arguments(folder), "--solver", "KronRidge", *settings(GAUSSIAN | WIDE)]
-    assert run(capsys, *argv, "--row-landmarks", 6, "-o", model)[0] == 0
+    options = [*settings(GAUSSIAN | WIDE), "--row-landmarks", 6]
+    model = fit(capsys, folder, "KronRidge", *options)
     model.write_bytes(rewritten(model.read_bytes(), change))
     argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv"]
     refused(capsys, folder, "not a complete model", *argv)
