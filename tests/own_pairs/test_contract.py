@@ -207,10 +207,8 @@ def test_what_is_no_solver_is_one_sentence(path, sentence, capsys):
     assert told.count("\n") == 1
 
 
-def test_the_command_says_each_part_and_ends_with_its_status(capsys):
-    assert main(["check", "KronRidge"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["ok"] * 8 + ["-", "ok"]
+def test_the_command_ends_with_the_status_of_what_is_broken(capsys):
+    # of what keeps the contract, docs/own-solver.md shows all lines
     assert main(["check", f"{__name__}.ReturnsNothing"]) == 1
     assert "BROKEN  Fit takes a PairData" in capsys.readouterr().out
 

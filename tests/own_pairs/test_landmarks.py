@@ -56,10 +56,24 @@ def pipeline(solver, parameters, n, scaler=None):
     return make_pipeline(*([scaler] if scaler else []), *steps)
 
 
-def test_evaluate_draws_landmarks_in_each_training_set(folder, capsys):
-    frames = [read_table(folder / f"{name}.csv") for name in ("rows", "cols")]
+def problem(folder, rows, cols="cols"):
+    frames = [read_table(folder / f"{name}.csv") for name in (rows, cols)]
     pairs = read_table(folder / "pairs.csv", ids=2)
-    X, y = PairData.from_frames(pairs, *frames, label="active")
+    return PairData.from_frames(pairs, *frames, label="active")
+
+
+def mean_error(X, y, parameters, n):
+    """Of the pipeline, with landmarks drawn in the training set of each fold of setting B."""
+    errors = []
+    for train, test in SettingKFold("B", 3, random_state=0).split(X, y):
+        mean = y[train].mean()
+        model = pipeline("KronRidge", parameters, n).fit(X[train], y[train] - mean)
+        errors.append(np.mean((model.predict(X[test]) + mean - y[test]) ** 2))
+    return np.mean(errors)
+
+
+def test_evaluate_draws_landmarks_in_each_training_set(folder, capsys):
+    X, y = problem(folder, "rows")
     status, out, _ = run(
         capsys, "evaluate", *arguments(folder), "--solver", "KronRidge", "--row-landmarks", 5,
         *settings(GAUSSIAN | WIDE), "--setting", "B", "--repeats", 1, "--json",
@@ -67,13 +81,8 @@ def test_evaluate_draws_landmarks_in_each_training_set(folder, capsys):
     assert status == 0
     result = json.loads(out)
     assert result["landmarks"] == [5, None]
-    errors = []
-    for train, test in SettingKFold("B", 3, random_state=0).split(X, y):
-        mean = y[train].mean()
-        model = pipeline("KronRidge", GAUSSIAN | WIDE, 5).fit(X[train], y[train] - mean)
-        errors.append(np.mean((model.predict(X[test]) + mean - y[test]) ** 2))
     (error,) = (s for s in result["settings"][0]["scores"] if s["metric"] == "MSE")
-    assert error["model"]["mean"] == pytest.approx(np.mean(errors))
+    assert error["model"]["mean"] == pytest.approx(mean_error(X, y, GAUSSIAN | WIDE, 5))
 
 
 @pytest.mark.parametrize(
@@ -117,22 +126,14 @@ def test_a_model_file_predicts_known_and_new_vertices_as_the_pipeline_does(
 
 
 def test_a_choice_behind_landmarks_is_that_of_fits_one_by_one(folder, capsys, monkeypatch):
-    frames = [read_table(folder / f"{name}.csv") for name in ("bits", "cols")]
-    pairs = read_table(folder / "pairs.csv", ids=2)
-    X, y = PairData.from_frames(pairs, *frames, label="active")
+    X, y = problem(folder, "bits")
     recipe = Recipe("KronRidge", TANIMOTO | {"form": "primal"}, landmarks=(6, None))
     drawn = []
     fit = VertexNystroem.fit
     monkeypatch.setattr(VertexNystroem, "fit", lambda *given: drawn.append(1) or fit(*given))
     choice = select(recipe, X, y, "B", 0)
     assert len(drawn) == 3  # folds, and not fits
-    errors = []
-    for train, test in SettingKFold("B", 3, random_state=0).split(X, y):
-        model = pipeline("KronRidge", TANIMOTO | choice.chosen, 6)
-        mean = y[train].mean()
-        model.fit(X[train], y[train] - mean)
-        errors.append(np.mean((model.predict(X[test]) + mean - y[test]) ** 2))
-    assert -choice.score == pytest.approx(np.mean(errors))
+    assert -choice.score == pytest.approx(mean_error(X, y, TANIMOTO | choice.chosen, 6))
 
 
 @pytest.mark.parametrize("command", ["evaluate", "fit"])
