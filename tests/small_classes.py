@@ -8,7 +8,7 @@ from kronbench.datasets.dataset import Dataset
 
 # Two children of the root, two subclasses each, three leaves each.
 PARENTS = np.array([-1, 0, 0, 1, 1, 2, 2, *np.repeat([3, 4, 5, 6], 3)])
-COMMON = {"seed": 1, "time_cap": 60}
+COMMON = {"seed": 1, "time_cap": 60, "folds": 3, "bias_variance": 0.1, "dtype": "float32"}
 
 
 def documents(n=240, d=60, dense=False, name="ipc-d"):

@@ -10,6 +10,7 @@ from kronbench.datasets.corpus_surrogates import (
     random_tree,
     sizes_with_total,
 )
+from tests.datasets.trees import check_tree
 
 V = 500
 LAW = CorpusLaw(
@@ -28,11 +29,8 @@ LAW = CorpusLaw(
 def test_random_tree_has_its_levels_and_no_childless_inner_node(level_sizes, seed):
     level_sizes = [1, *level_sizes.tolist()]
     parents = random_tree(np.random.default_rng(seed), level_sizes)
-    assert parents[0] == -1
-    assert (parents[1:] < np.arange(1, len(parents))).all()
     assert np.bincount(depths(parents)).tolist() == level_sizes
-    leaves = np.setdiff1d(np.arange(len(parents)), parents)
-    assert leaves.tolist() == list(range(len(parents) - level_sizes[-1], len(parents)))
+    assert check_tree(parents) == level_sizes[-1]
 
 
 @given(

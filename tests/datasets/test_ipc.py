@@ -1,11 +1,9 @@
 """Titles of the classification: which lines are documents, their tree, and bad files."""
 
-import os
-
 import numpy as np
 import pytest
 
-from kronbench import InputError, datasets
+from kronbench import InputError
 from kronbench.datasets.corpus_surrogates import depths, surrogate_titles
 from kronbench.datasets.ipc import parse_titles
 from tests.helpers import in_memory
@@ -68,9 +66,8 @@ def test_the_surrogate_has_the_sizes_and_short_titles():
     assert 3 < np.median(words) < 15
 
 
-@pytest.mark.skipif("KRONBENCH_MIRROR" not in os.environ, reason="needs a mirror of the titles")
-def test_the_real_section_d():
-    data = datasets.load("ipc-d", policy="real")
+def test_the_real_section_d(real):
+    data = real("ipc-d")
     assert data["X"].shape[0] == 2895
     assert data["y"].max() + 1 == 242
     # the paper's section D: eight children of the root in this edition, seven in the paper's

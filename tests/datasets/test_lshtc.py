@@ -5,6 +5,7 @@ from scipy import sparse
 from kronbench import InputError
 from kronbench.datasets.corpus_surrogates import depths, surrogate_lshtc
 from kronbench.datasets.lshtc import parse_lshtc
+from tests.datasets.trees import check_tree
 from tests.helpers import in_memory
 
 TRAIN = "545, 32 8:1 18:2\n32 1:3\n\n7 2:1 18:0.5\n545 8:1\n"
@@ -15,13 +16,6 @@ HIERARCHY = "1 2\n1 3\n2 545\n2 32\n3 7\n3 4\n4 99\n4 1000\n1 5\n"
 
 def files(train=TRAIN, novel=NOVEL, hierarchy=HIERARCHY):
     return in_memory(train=train, novel=novel, hierarchy=hierarchy)
-
-
-def check_tree(parents, n_classes):
-    assert parents[0] == -1
-    assert (parents[1:] < np.arange(1, len(parents))).all()
-    leaves = np.setdiff1d(np.arange(len(parents)), parents)
-    np.testing.assert_array_equal(leaves, np.arange(len(parents) - n_classes, len(parents)))
 
 
 def test_documents_classes_and_tree():
@@ -106,7 +100,7 @@ def test_a_scale_takes_the_same_share_of_the_documents_each_time():
     np.testing.assert_array_equal(first["X"].indices, again["X"].indices)
     kept = np.unique(labels[first["X"].indices])
     np.testing.assert_array_equal(kept[first["y"]], labels[first["X"].indices])
-    check_tree(first["parents"], len(kept))
+    assert check_tree(first["parents"]) == len(kept)
 
 
 def test_surrogate_shrinks_with_its_scale():
@@ -125,7 +119,7 @@ def test_surrogate_shrinks_with_its_scale():
     assert arrays["y"].max() == n_classes - 1
     assert arrays["y_novel"].tolist() == np.repeat(n_classes + np.arange(15), 2).tolist()
     assert arrays["X_novel"].shape == (30, arrays["X"].shape[1])
-    check_tree(arrays["parents"], n_classes + 15)
+    assert check_tree(arrays["parents"]) == n_classes + 15
     depth = depths(arrays["parents"])
     assert (depth[-(n_classes + 15) :] == 5).all()
     again = surrogate_lshtc(np.random.default_rng(0), **sizes, scale=0.005)

@@ -12,30 +12,24 @@ from kronbench.datasets import published_folds, registry
 from kronbench.datasets.drug_target import affinities
 from tests.helpers import in_memory
 
-ALL = [(name, fold) for name in datasets.names() for fold in datasets.registry.find(name).folds]
+ALL = [(name, fold) for name in datasets.names() for fold in registry.find(name).folds]
 
 
 @pytest.mark.parametrize(("name", "number"), ALL)
-def test_the_setting_says_what_is_new(real, name, number):
+def test_folds_have_the_setting_and_the_leak_that_are_registered(real, name, number):
     data = real(name)
+    entry = registry.find(name).folds[number]
     fold = datasets.folds(name, number, policy="real", data=data)
     parts = np.concatenate([fold.train, fold.test])
     assert len(np.unique(parts)) == len(parts)
-    if fold.setting != "D" and not registry.find(name).folds[number].draw:
+    if fold.setting != "D" and not entry.draw:
         assert len(parts) == len(fold.rows)  # DeepDTA's are partitions of the known pairs
     tested = [np.unique(index[fold.test]) for index in (fold.rows, fold.cols)]
     new = len(fold.new_rows) == len(tested[0]), len(fold.new_cols) == len(tested[1])
     assert new == (fold.setting in "BD", fold.setting in "CD")
     assert np.isfinite(affinities(data)[fold.rows, fold.cols]).all()
-
-
-@pytest.mark.parametrize(("name", "number"), ALL)
-def test_the_registered_leak_is_what_the_similarities_say(real, name, number):
-    data = real(name)
-    fold = datasets.folds(name, number, data=data)
     found = fold.leak(data["drug_similarity"], data["target_similarity"]).shares
-    known = registry.find(name).folds[number].leak
-    assert found == pytest.approx(dict(known), abs=6e-5)
+    assert found == pytest.approx(dict(entry.leak), abs=6e-5)
 
 
 def test_leak_by_hand():
@@ -72,7 +66,7 @@ def test_aliases_are_the_names_of_the_published_predictions(real):
         assert found == pytest.approx(float(label), abs=1e-6)
 
 
-@pytest.mark.parametrize("number", datasets.registry.find("davis").folds)
+@pytest.mark.parametrize("number", registry.find("davis").folds)
 def test_a_stand_in_has_the_same_setting(number):
     data = datasets.load("davis", policy="surrogate")
     fold = datasets.folds("davis", number, policy="surrogate", data=data)

@@ -65,8 +65,12 @@ def busy(**headers):
     return lambda handler: handler.send(429, **headers)
 
 
-def test_a_transfer_that_breaks_off_once_is_tried_again(server, quick):
-    server.files |= {"/a.txt": [broken_off, CONTENT], "/b.txt": CONTENT}
+WAITS = ("0", " 0 ", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", "", "-1")
+
+
+@pytest.mark.parametrize("failure", [broken_off, *(busy(Retry_After=wait) for wait in WAITS)])
+def test_a_transfer_that_fails_once_is_tried_again(server, quick, failure):
+    server.files["/a.txt"] = [failure, CONTENT]
     assert read(fetch.obtain(downloadable(f"{server.url}/a.txt"))) == CONTENT
     assert server.asked == ["/a.txt", "/a.txt"]
 
@@ -78,13 +82,6 @@ def test_transfers_that_break_off_do_not_hide_the_next_file(server, quick, alone
     assert server.asked == ["/a.txt", "/a.txt"]
     assert cached_files(alone) == []
     assert read(fetch.obtain(downloadable(f"{server.url}/b.txt", mirror="b.txt"))) == CONTENT
-
-
-@pytest.mark.parametrize("wait", ["0", " 0 ", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", "", "-1"])
-def test_a_busy_server_is_asked_again(server, quick, wait):
-    server.files["/a.txt"] = [busy(Retry_After=wait), CONTENT]
-    assert read(fetch.obtain(downloadable(f"{server.url}/a.txt"))) == CONTENT
-    assert len(server.asked) == 2
 
 
 def test_a_server_that_asks_for_a_long_wait_gives_way_and_is_left_alone(server, elsewhere, quick):

@@ -20,10 +20,10 @@ def layout(monkeypatch):
     return lambda **fields: monkeypatch.setitem(LAYOUTS, "own", Layout(**fields))
 
 
-def paper_rows():
-    with printed_path("bach", "figure2-ranks.csv").open() as stream:
-        for row in csv.DictReader(stream):
-            yield row["key"], row
+def parse(text, n_points, n_features, layout="own", **options):
+    sizes = {"n_points": n_points, "n_features": n_features}
+    files = in_memory(**text if isinstance(text, dict) else {"data": text})
+    return parse_table(files, layout=layout, **sizes, **options)
 
 
 def registered(entry):
@@ -33,10 +33,11 @@ def registered(entry):
 
 
 def test_every_row_of_the_paper_is_registered_with_its_points_and_features():
-    rows = dict(paper_rows())
+    with printed_path("bach", "figure2-ranks.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
     assert len(rows) == 38
-    for name, row in rows.items():
-        entry = registry.find(name)
+    for row in rows:
+        entry = registry.find(row["key"])
         assert registered(entry) == (int(row["n_points"]), int(row["n_features"]))
         assert entry.agreement
         assert entry.notes
@@ -46,10 +47,14 @@ def test_every_row_of_the_paper_is_registered_with_its_points_and_features():
             assert bool(row["n_classes"]) == ("class_counts" in entry.surrogate)
 
 
+@pytest.mark.parametrize("policy", ["real", "surrogate"])
 @pytest.mark.parametrize("name", TABLES)
-def test_real_tables_have_the_registered_classes_and_indicators(name, real):
-    entry, data = registry.find(name), real(name)
+def test_tables_have_the_registered_shape_classes_and_indicators(name, policy, real):
+    entry = registry.find(name)
+    data = real(name) if policy == "real" else datasets.load(name, policy=policy)
+    assert (data.source == "surrogate") == (policy == "surrogate")
     X, y = data["X"], data["y"]
+    assert X.shape == registered(entry)
     assert X.dtype == np.float64
     assert np.isfinite(X).all()
     assert np.isfinite(y).all()
@@ -75,12 +80,7 @@ def test_satimage_keeps_the_original_split(real):
 
 def test_numbers_first_then_indicators_in_alphabetical_order(layout):
     layout(n_columns=4, delimiter=",", categorical=(0,), labels=("no", "yes"))
-    arrays = parse_table(
-        in_memory(data="b, 1, 2.5, yes\na, 3, 4, no\n\nc,5,6,no\n"),
-        layout="own",
-        n_points=3,
-        n_features=5,
-    )
+    arrays = parse("b, 1, 2.5, yes\na, 3, 4, no\n\nc,5,6,no\n", 3, 5)
     expected = [[1, 2.5, 0, 1, 0], [3, 4, 1, 0, 0], [5, 6, 0, 0, 1]]
     np.testing.assert_array_equal(arrays["X"], expected)
     np.testing.assert_array_equal(arrays["y"], [1, 0, 0])
@@ -88,13 +88,7 @@ def test_numbers_first_then_indicators_in_alphabetical_order(layout):
 
 def test_several_files_follow_each_other_and_one_is_the_test_part(layout):
     layout(n_columns=2)
-    arrays = parse_table(
-        in_memory(first="1 10\n2 20\n", second="3 30\n"),
-        layout="own",
-        n_points=3,
-        n_features=1,
-        test="second",
-    )
+    arrays = parse({"first": "1 10\n2 20\n", "second": "3 30\n"}, 3, 1, test="second")
     np.testing.assert_array_equal(arrays["X"], [[1], [2], [3]])
     np.testing.assert_array_equal(arrays["y"], [10.0, 20.0, 30.0])
     np.testing.assert_array_equal(arrays["is_test"], [False, False, True])
@@ -102,13 +96,7 @@ def test_several_files_follow_each_other_and_one_is_the_test_part(layout):
 
 def test_classes_group_labels_and_leave_others_out(layout):
     layout(n_columns=2, labels=("1", "2", "3", "4"))
-    arrays = parse_table(
-        in_memory(data="10 1\n20 2\n30 3\n40 4\n"),
-        layout="own",
-        n_points=3,
-        n_features=1,
-        classes=[["4"], ["1", "2"]],
-    )
+    arrays = parse("10 1\n20 2\n30 3\n40 4\n", 3, 1, classes=[["4"], ["1", "2"]])
     np.testing.assert_array_equal(arrays["X"], [[10], [20], [40]])
     np.testing.assert_array_equal(arrays["y"], [1, 1, 0])
 
@@ -124,10 +112,10 @@ def test_headers_codes_and_records_with_unknown_values(layout):
         labels=("a",),
     )
     text = "x\x1fy\x1fz\x1e1\x1fM\x1fa\x1e?\x1fM\x1fa\x1e2\x1fM\x1fa\x1e"
-    arrays = parse_table(in_memory(data=text), layout="own", n_points=2, n_features=2)
+    arrays = parse(text, 2, 2)
     np.testing.assert_array_equal(arrays["X"], [[1, 1], [2, 1]])
     # What is unknown in a column that is not used does not matter.
-    arrays = parse_table(in_memory(data=text), layout="own", n_points=3, n_features=1, columns=[1])
+    arrays = parse(text, 3, 1, columns=[1])
     np.testing.assert_array_equal(arrays["X"], [[1], [1], [1]])
 
 
@@ -154,7 +142,7 @@ def weka(layout):
         missing=frozenset({"?", "nan"}),
         codes={"f": "0", "t": "1"},
     )
-    return lambda text: parse_table(in_memory(data=text), layout="own", n_points=2, n_features=2)
+    return lambda text: parse(text, 2, 2)
 
 
 def test_files_of_weka_keep_the_records_that_are_known(weka):
@@ -187,9 +175,7 @@ def test_a_sequence_gives_indicators_for_each_position(layout):
         sequence_length=2,
         missing=frozenset("N"),
     )
-    arrays = parse_table(
-        in_memory(data="E AC\nE CG\nE NA\n"), layout="own", n_points=2, n_features=4
-    )
+    arrays = parse("E AC\nE CG\nE NA\n", 2, 4)
     np.testing.assert_array_equal(arrays["X"], [[1, 0, 1, 0], [0, 1, 0, 1]])
 
 
@@ -198,11 +184,10 @@ def test_columns_are_left_out_by_variance_of_all_records():
     table = rng.standard_normal((506, 14)) * rng.permutation(np.arange(1.0, 15.0))
     table[:, 3] = 7.0
     text = "\n".join(" ".join(map(repr, row.tolist())) for row in table)
-    sizes = {"layout": "boston", "n_points": 506}
-    arrays = parse_table(in_memory(data=text), **sizes, n_features=10, largest_variance=True)
+    arrays = parse(text, 506, 10, "boston", largest_variance=True)
     kept = np.sort(np.argsort(table[:, :13].var(axis=0))[3:])
     np.testing.assert_array_equal(arrays["X"], table[:, kept])
-    arrays = parse_table(in_memory(data=text), **sizes, n_features=12, drop_constant=True)
+    arrays = parse(text, 506, 12, "boston", drop_constant=True)
     np.testing.assert_array_equal(arrays["X"], np.delete(table[:, :13], 3, axis=1))
 
 
@@ -210,17 +195,15 @@ def test_a_draw_is_seeded_and_the_median_is_that_of_all_records(layout):
     layout(n_columns=2)
     values = np.random.default_rng(1).permutation(101)
     text = "\n".join(f"{v} {v}" for v in values)
-    options = {"layout": "own", "n_points": 40, "n_features": 1, "seed": 5}
-    first = parse_table(in_memory(data=text), **options)
-    again = parse_table(in_memory(data=text), **options)
+    first, again = (parse(text, 40, 1, seed=5) for _ in range(2))
     np.testing.assert_array_equal(first["X"], again["X"])
     drawn = first["X"].ravel()
     order = {v: k for k, v in enumerate(values)}
     assert len(set(drawn)) == 40
     assert np.all(np.diff([order[v] for v in drawn]) > 0)
-    split = parse_table(in_memory(data=text), **options, median_split=True)
+    split = parse(text, 40, 1, seed=5, median_split=True)
     np.testing.assert_array_equal(split["y"], drawn > 50)
-    other = parse_table(in_memory(data=text), **{**options, "seed": 6})
+    other = parse(text, 40, 1, seed=6)
     assert set(other["X"].ravel()) != set(drawn)
 
 
@@ -247,7 +230,7 @@ def test_a_draw_is_seeded_and_the_median_is_that_of_all_records(layout):
 def test_bad_content_is_named_by_file_and_line(layout, text, message):
     layout(n_columns=3, delimiter=",", labels=("a",))
     with pytest.raises(InputError) as error:
-        parse_table(in_memory(data=text), layout="own", n_points=2, n_features=2)
+        parse(text, 2, 2)
     assert str(error.value) == message
 
 
@@ -278,13 +261,3 @@ def test_surrogate_has_the_class_sizes_and_indicators(sizes, blocks, n_numbers, 
         assert (indicators.sum(axis=1) == 1).all()
         assert (indicators.sum(axis=0) > 0).all()
         start += size
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_every_table_has_a_surrogate_of_its_shape(name):
-    entry, data = registry.find(name), datasets.load(name, policy="surrogate")
-    assert data.source == "surrogate"
-    assert data["X"].shape == registered(entry)
-    counts = entry.surrogate.get("class_counts")
-    if counts is not None:
-        assert np.bincount(data["y"], minlength=len(counts)).tolist() == counts

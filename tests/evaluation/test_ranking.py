@@ -14,53 +14,12 @@ from kronbench.evaluation import (
     roc_auc,
 )
 
-few_values = st.integers(-3, 3)
-
-
-def brute_force_concordance(y, score):
-    twice, comparable = 0, 0
-    for i in range(len(y)):
-        for j in range(len(y)):
-            if y[i] > y[j]:
-                comparable += 1
-                twice += 2 * (score[i] > score[j]) + (score[i] == score[j])
-    return twice / (2 * comparable) if comparable else np.nan
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(few_values, few_values), max_size=40))
-def test_concordance_index_counts_pairs(pairs):
-    y, score = np.array(pairs, dtype=float).reshape(-1, 2).T
-    np.testing.assert_equal(concordance_index(y, score), brute_force_concordance(y, score))
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.booleans(), few_values), min_size=1, max_size=40))
-def test_auc_is_the_concordance_of_two_classes(pairs):
-    y, score = np.array(pairs, dtype=float).T
-    np.testing.assert_allclose(roc_auc(y, score), brute_force_concordance(y, score), rtol=1e-14)
-
 
 def test_one_class_has_no_order():
     assert np.isnan(roc_auc([1, 1, 1], [0.1, 0.2, 0.3]))
     assert np.isnan(concordance_index([2.0, 2.0], [0.1, 0.2]))
     assert np.isnan(roc_auc([], []))
     assert np.isnan(concordance_index([], []))
-
-
-@pytest.mark.parametrize("metric", [roc_auc, concordance_index])
-def test_bad_scores_are_refused(metric):
-    with pytest.raises(InputError, match="score holds NaN"):
-        metric([1, -1], [0.5, np.nan])
-    with pytest.raises(InputError, match="y holds NaN"):
-        metric([1, np.nan], [0.5, 0.2])
-    with pytest.raises(InputError, match="shape"):
-        metric([1, -1], [0.5, 0.2, 0.1])
-
-
-def test_auc_refuses_three_classes():
-    with pytest.raises(InputError, match="two"):
-        roc_auc([0, 1, 2], [0.1, 0.2, 0.3])
 
 
 cases = st.tuples(
@@ -126,6 +85,11 @@ def test_memory_order_does_not_matter():
 
 
 def test_wrong_input():
+    for metric in (roc_auc, concordance_index):
+        with pytest.raises(InputError, match="shape"):
+            metric([1, -1], [0.5, 0.2, 0.1])
+    with pytest.raises(InputError, match="two"):
+        roc_auc([0, 1, 2], [0.1, 0.2, 0.3])
     labels, scores = draw(7, 4, 5, 0.5, 0)
     with pytest.raises(InputError, match=r"shape \(4, 5\) and Y_score \(5, 4\)"):
         micro_auc(labels, scores.T)

@@ -36,3 +36,21 @@ def run(capsys, *argv):
     """Status, standard output and standard error of a command."""
     status = main([str(entry) for entry in argv])
     return status, *capsys.readouterr()
+
+
+def fit(capsys, folder, solver, *options, **other):
+    """The file of a model, fitted by the command to the tables of a folder, or to others."""
+    model = folder / "m.kron"
+    argv = ["fit", *arguments(folder, **other), "--solver", solver, *options, "-o", model]
+    status, _, err = run(capsys, *argv)
+    assert status == 0, err
+    return model
+
+
+def predict(capsys, model, pairs, *options, end="csv"):
+    """The table that the command writes for the pairs of a file in the folder of a model."""
+    out = model.with_name(f"predictions.{end}")
+    argv = ["predict", model, "--pairs", model.with_name(pairs), *options, "-o", out]
+    status, _, err = run(capsys, *argv)
+    assert status == 0, err
+    return pd.read_csv(out, sep="\t" if end == "tsv" else ",", dtype={"target": str})

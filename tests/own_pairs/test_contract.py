@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
@@ -42,17 +43,19 @@ class Additive(BaseEstimator):
     def fit(self, X, y):
         A = self.features(X)
         self.coef_ = np.linalg.solve(A.T @ A + self.reg * np.eye(A.shape[1]), A.T @ y)
+        self.end_fit(X, y)
         return self
+
+    def end_fit(self, X, y):
+        """Where classes below do what they should not."""
 
     def predict(self, X):
         return self.features(X) @ self.coef_
 
 
 class ChangesAParameter(Additive):
-    def fit(self, X, y):
-        super().fit(X, y)
+    def end_fit(self, X, y):
         self.reg = 2.0
-        return self
 
 
 class ReturnsNothing(Additive):
@@ -61,17 +64,13 @@ class ReturnsNothing(Additive):
 
 
 class WritesIntoTheFeatures(Additive):
-    def fit(self, X, y):
-        super().fit(X, y)
+    def end_fit(self, X, y):
         X.row_features[:] = 0.0
-        return self
 
 
 class WritesIntoTheLabels(Additive):
-    def fit(self, X, y):
-        super().fit(X, y)
+    def end_fit(self, X, y):
         y -= y.mean() + 1
-        return self
 
 
 class Exits(Additive):
@@ -104,10 +103,8 @@ class GivesAColumn(Additive):
 
 
 class DrawsAnew(Additive):
-    def fit(self, X, y):
-        super().fit(X, y)
+    def end_fit(self, X, y):
         self.coef_ = self.coef_ + np.random.default_rng().standard_normal(self.coef_.shape)
-        return self
 
 
 class DependsOnThePlace(Additive):
@@ -116,16 +113,13 @@ class DependsOnThePlace(Additive):
 
 
 class LooksAtAllVertices(Additive):
-    def fit(self, X, y):
-        super().fit(X, y)
+    def end_fit(self, X, y):
         self.coef_ = self.coef_ * X.row_features.mean()
-        return self
 
 
 class KnowsItsVerticesAlone(Additive):
-    def fit(self, X, y):
+    def end_fit(self, X, y):
         self.known_ = {tuple(row) for row in X.row_features}
-        return super().fit(X, y)
 
     def predict(self, X):
         if {tuple(row) for row in X.row_features} - self.known_:
@@ -133,50 +127,25 @@ class KnowsItsVerticesAlone(Additive):
         return super().predict(X)
 
 
-class FactorsByPosition(BaseEstimator):
-    """Matrix factorization as one writes it first: a factor for each position of a table."""
+class MeansByPosition(Additive):
+    """The mean of the labels of each row vertex, found again by its place in its table."""
 
-    def __init__(self, *, rank=2, reg=0.1, random_state=None):
-        self.rank = rank
-        self.reg = reg
-        self.random_state = random_state
-
-    def vertices(self, X, known=None):
-        """Positions of the factors of X's pairs, with -1 for new ones, and how many there are."""
-        return (X.rows, X.cols), (X.n_rows, X.n_cols)
+    def keys(self, X):
+        return X.rows
 
     def fit(self, X, y):
-        (rows, cols), sizes = self.vertices(X)
-        rng = np.random.default_rng(self.random_state)
-        U, V = (np.ones((size, self.rank)) + rng.normal(0, 0.5, self.rank) for size in sizes)
-        for _ in range(10):  # alternating ridge regressions
-            for F, index, G in ((U, rows, V[cols]), (V, cols, U[rows])):
-                for k in np.unique(index):
-                    A = G[index == k]
-                    F[k] = np.linalg.solve(
-                        A.T @ A + self.reg * np.eye(self.rank), A.T @ y[index == k]
-                    )
-            self.factors_ = U, V
+        self.means_ = pd.Series(y).groupby(self.keys(X)).mean()
         return self
 
     def predict(self, X):
-        sides, _ = self.vertices(X, known=True)
-        used = [
-            np.where(side[:, None] < 0, 0.0, factors[side])
-            for side, factors in zip(sides, self.factors_, strict=True)
-        ]
-        return (used[0] * used[1]).sum(axis=1)
+        return self.means_.reindex(self.keys(X)).fillna(0.0).to_numpy()
 
 
-class FactorsByFeatures(FactorsByPosition):
-    """The same, with a factor for each vertex."""
+class MeansByFeatures(MeansByPosition):
+    """The same, found again by its features."""
 
-    def vertices(self, X, known=None):
-        keys = [[row.tobytes() for row in side] for side in (X.row_features, X.col_features)]
-        if not known:
-            self.places_ = [{key: k for k, key in enumerate(side)} for side in keys]
-        at = [np.array([self.places_[s].get(key, -1) for key in keys[s]]) for s in (0, 1)]
-        return (at[0][X.rows], at[1][X.cols]), [len(side) for side in self.places_]
+    def keys(self, X):
+        return np.array([row.tobytes().hex() for row in X.row_features[X.rows]])
 
 
 class IsNotLinear(Additive):
@@ -187,10 +156,8 @@ class IsNotLinear(Additive):
 class ForgetsAFactor(Additive):
     row_kernel = col_kernel = "linear"
 
-    def fit(self, X, y):
-        super().fit(X, y)
+    def end_fit(self, X, y):
         self.dual_coef_ = np.ones(len(y))
-        return self
 
 
 @pytest.mark.parametrize(
@@ -208,8 +175,8 @@ class ForgetsAFactor(Additive):
         (DrawsAnew, 3, "a parameter random_state"),
         (DependsOnThePlace, 4, "in the opposite order"),
         (LooksAtAllVertices, 5, "outside the training pairs change the fit"),
-        (FactorsByPosition, 6, "use the features, X.row_features[X.rows]"),
-        (FactorsByFeatures, None, ""),
+        (MeansByPosition, 6, "use the features, X.row_features[X.rows]"),
+        (MeansByFeatures, None, ""),
         (KnowsItsVerticesAlone, 7, "a vertex that was not in training"),
         (IsNotLinear, 8, "do not double"),
         (ForgetsAFactor, 9, "over pairs"),
@@ -240,10 +207,8 @@ def test_what_is_no_solver_is_one_sentence(path, sentence, capsys):
     assert told.count("\n") == 1
 
 
-def test_the_command_says_each_part_and_ends_with_its_status(capsys):
-    assert main(["check", "KronRidge"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["ok"] * 8 + ["-", "ok"]
+def test_the_command_ends_with_the_status_of_what_is_broken(capsys):
+    # of what keeps the contract, docs/own-solver.md shows all lines
     assert main(["check", f"{__name__}.ReturnsNothing"]) == 1
     assert "BROKEN  Fit takes a PairData" in capsys.readouterr().out
 

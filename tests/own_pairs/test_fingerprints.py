@@ -12,7 +12,7 @@ from kronbench.evaluation import SimilarityKFold
 from kronbench.linalg import gram
 from kronbench.own_pairs import model_file
 from kronbench.own_pairs.tables import read_own_pairs
-from tests.own_pairs.problem import arguments, run, tables
+from tests.own_pairs.problem import arguments, fit, predict, run, tables
 from tests.own_pairs.test_bad_input import file_of, refused, rewritten
 
 
@@ -33,25 +33,20 @@ def folder(tmp_path):
     return tmp_path
 
 
-def fit(folder, capsys, kind, *options):
-    path = folder / f"{kind}.kron"
-    argv = ["fit", *arguments(folder, rows=folder / f"{kind}.csv"), "--solver", "KronRidge"]
-    status, _, err = run(capsys, *argv, "-o", path, *options)
-    assert status == 0, err
-    return path
+def fitted(folder, capsys, kind, *options):
+    return fit(capsys, folder, "KronRidge", *options, rows=folder / f"{kind}.csv")
 
 
-def predict(folder, capsys, model, *options):
-    argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv", *options]
-    assert run(capsys, *argv)[0] == 0
-    return pd.read_csv(folder / "p.csv")["prediction"].to_numpy()
+def predictions(capsys, model, *options):
+    return predict(capsys, model, "pairs.csv", *options)["prediction"].to_numpy()
 
 
 def test_a_model_of_fingerprints_is_kept_sparse_and_predicts_as_that_of_their_kernel(
     folder, capsys
 ):
-    model = fit(folder, capsys, "fp_hex", "--set", "row_kernel=tanimoto", "--scale")
+    model = fitted(folder, capsys, "fp_hex", "--set", "row_kernel=tanimoto", "--scale")
     assert sparse.issparse(model_file.load(model).data.row_features)
+    found = predictions(capsys, model)
     bits = pd.read_csv(folder / "fp_bits.csv", dtype=str)
     B = np.array([list(map(int, text)) for text in bits["fp_bits"]])
     common = B @ B.T
@@ -59,13 +54,13 @@ def test_a_model_of_fingerprints_is_kept_sparse_and_predicts_as_that_of_their_ke
     kernel = pd.DataFrame(K, columns=bits["drug"])
     kernel.insert(0, "drug", bits["drug"])
     kernel.to_csv(folder / "kernel.csv", index=False)
-    expected = predict(folder, capsys, fit(folder, capsys, "kernel", "--scale"))
-    np.testing.assert_allclose(predict(folder, capsys, model), expected, rtol=1e-6)
+    expected = predictions(capsys, fitted(folder, capsys, "kernel", "--scale"))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_tanimoto_is_the_default_of_fingerprints_and_each_way_of_writing_the_same(folder, capsys):
     first, *others = (
-        predict(folder, capsys, fit(folder, capsys, kind, "--select"))
+        predictions(capsys, fitted(folder, capsys, kind, "--select"))
         for kind in ("fp_hex", "fp_bits", "fp_on")
     )
     for other in others:
@@ -73,15 +68,15 @@ def test_tanimoto_is_the_default_of_fingerprints_and_each_way_of_writing_the_sam
 
 
 def test_new_compounds_come_with_their_own_bits(folder, capsys):
-    model = fit(folder, capsys, "fp_hex")
-    old = predict(folder, capsys, model)
+    model = fitted(folder, capsys, "fp_hex")
+    old = predictions(capsys, model)
     for kind in ("fp_on", "fp_bits"):
-        again = predict(folder, capsys, model, "--rows", folder / f"{kind}.csv")
+        again = predictions(capsys, model, "--rows", folder / f"{kind}.csv")
         np.testing.assert_array_equal(again, old)
     (folder / "new.csv").write_text("drug,fp_on\nNEW,1 2\n")  # 4 bits, of 64
     (folder / "asked.csv").write_text("drug,target\nNEW,01\n")
+    predict(capsys, model, "asked.csv", "--rows", folder / "new.csv")
     argv = ["predict", model, "--pairs", folder / "asked.csv", "-o", folder / "p.csv"]
-    assert run(capsys, *argv, "--rows", folder / "new.csv")[0] == 0
     for content, sentence in (
         ("drug,fp_hex\nNEW,ff\n", "fingerprints of 8 bits, but the model was fitted with 64"),
         ("drug,fp_on\nNEW,64\n", "fingerprints of 128 bits"),
@@ -93,7 +88,7 @@ def test_new_compounds_come_with_their_own_bits(folder, capsys):
 
 @pytest.mark.parametrize("part", ["indices", "indptr"])
 def test_a_sparse_matrix_whose_arrays_do_not_fit_is_no_model(folder, capsys, part):
-    model = fit(folder, capsys, "fp_on")
+    model = fitted(folder, capsys, "fp_on")
 
     def change(members):
         name = file_of(members, "row_features")

@@ -14,7 +14,7 @@ from kronbench.models import KronRidge, KronSVM, VertexNystroem, VertexScaler
 from kronbench.own_pairs import requirements
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import select
-from tests.own_pairs.problem import arguments, run, tables
+from tests.own_pairs.problem import arguments, fit, predict, run, tables
 from tests.own_pairs.test_bad_input import array, refused, rewritten, without
 
 SOLVERS = {"KronRidge": KronRidge, "KronSVM": KronSVM}
@@ -56,10 +56,24 @@ def pipeline(solver, parameters, n, scaler=None):
     return make_pipeline(*([scaler] if scaler else []), *steps)
 
 
-def test_evaluate_draws_landmarks_in_each_training_set(folder, capsys):
-    frames = [read_table(folder / f"{name}.csv") for name in ("rows", "cols")]
+def problem(folder, rows, cols="cols"):
+    frames = [read_table(folder / f"{name}.csv") for name in (rows, cols)]
     pairs = read_table(folder / "pairs.csv", ids=2)
-    X, y = PairData.from_frames(pairs, *frames, label="active")
+    return PairData.from_frames(pairs, *frames, label="active")
+
+
+def mean_error(X, y, parameters, n):
+    """Of the pipeline, with landmarks drawn in the training set of each fold of setting B."""
+    errors = []
+    for train, test in SettingKFold("B", 3, random_state=0).split(X, y):
+        mean = y[train].mean()
+        model = pipeline("KronRidge", parameters, n).fit(X[train], y[train] - mean)
+        errors.append(np.mean((model.predict(X[test]) + mean - y[test]) ** 2))
+    return np.mean(errors)
+
+
+def test_evaluate_draws_landmarks_in_each_training_set(folder, capsys):
+    X, y = problem(folder, "rows")
     status, out, _ = run(
         capsys, "evaluate", *arguments(folder), "--solver", "KronRidge", "--row-landmarks", 5,
         *settings(GAUSSIAN | WIDE), "--setting", "B", "--repeats", 1, "--json",
@@ -67,13 +81,8 @@ def test_evaluate_draws_landmarks_in_each_training_set(folder, capsys):
     assert status == 0
     result = json.loads(out)
     assert result["landmarks"] == [5, None]
-    errors = []
-    for train, test in SettingKFold("B", 3, random_state=0).split(X, y):
-        mean = y[train].mean()
-        model = pipeline("KronRidge", GAUSSIAN | WIDE, 5).fit(X[train], y[train] - mean)
-        errors.append(np.mean((model.predict(X[test]) + mean - y[test]) ** 2))
     (error,) = (s for s in result["settings"][0]["scores"] if s["metric"] == "MSE")
-    assert error["model"]["mean"] == pytest.approx(np.mean(errors))
+    assert error["model"]["mean"] == pytest.approx(mean_error(X, y, GAUSSIAN | WIDE, 5))
 
 
 @pytest.mark.parametrize(
@@ -100,49 +109,31 @@ def test_a_model_file_predicts_known_and_new_vertices_as_the_pipeline_does(
     drugs[drugs["drug"] < "D13"].to_csv(folder / "old.csv", index=False)  # D12 has no pair
     drugs[drugs["drug"] >= "D13"].to_csv(folder / "new.csv", index=False)
     files = {"pairs": "known.csv", "rows": "old.csv", "cols": f"{cols}.csv"}
-    fit = [
-        "fit", *arguments(folder, **{name: folder / file for name, file in files.items()}),
-        "--solver", solver, "--row-landmarks", 6, *settings(parameters), "-o", folder / "m.kron",
-        *(["--scale"] if scale else []),
-    ]  # fmt: skip
-    status, out, err = run(capsys, *fit)
-    assert status == 0, err
-    assert "6 row landmarks" in out
-    status, _, err = run(
-        capsys, "predict", folder / "m.kron", "--pairs", folder / "pairs.csv",
-        "--rows", folder / "new.csv", "-o", folder / "p.csv",
-    )  # fmt: skip
-    assert status == 0, err
-    found = pd.read_csv(folder / "p.csv")["prediction"]
+    given = {name: folder / file for name, file in files.items()}
+    options = ["--row-landmarks", 6, *settings(parameters), *(["--scale"] if scale else [])]
+    file = fit(capsys, folder, solver, *options, **given)
+    found = predict(capsys, file, "pairs.csv", "--rows", folder / "new.csv")["prediction"]
     X, y = PairData.from_frames(known, drugs, targets, label="active")
     asked = PairData.from_frames(pairs, drugs, targets)
     y = y.astype(float)
     mean = 0.0 if solver == "KronSVM" else y.mean()
     scaler = VertexScaler(rows=rows == "rows") if scale else None
     model = pipeline(solver, parameters, 6, scaler).fit(X, y - mean)
-    predict = model.decision_function if solver == "KronSVM" else model.predict
+    score = model.decision_function if solver == "KronSVM" else model.predict
     rtol = 1e-4 if parameters.get("dtype") else 1e-8
-    np.testing.assert_allclose(found, predict(asked) + mean, rtol=rtol, atol=rtol)
+    np.testing.assert_allclose(found, score(asked) + mean, rtol=rtol, atol=rtol)
     assert (pairs["drug"] >= "D12").sum() > 5
 
 
 def test_a_choice_behind_landmarks_is_that_of_fits_one_by_one(folder, capsys, monkeypatch):
-    frames = [read_table(folder / f"{name}.csv") for name in ("bits", "cols")]
-    pairs = read_table(folder / "pairs.csv", ids=2)
-    X, y = PairData.from_frames(pairs, *frames, label="active")
+    X, y = problem(folder, "bits")
     recipe = Recipe("KronRidge", TANIMOTO | {"form": "primal"}, landmarks=(6, None))
     drawn = []
     fit = VertexNystroem.fit
     monkeypatch.setattr(VertexNystroem, "fit", lambda *given: drawn.append(1) or fit(*given))
     choice = select(recipe, X, y, "B", 0)
     assert len(drawn) == 3  # folds, and not fits
-    errors = []
-    for train, test in SettingKFold("B", 3, random_state=0).split(X, y):
-        model = pipeline("KronRidge", TANIMOTO | choice.chosen, 6)
-        mean = y[train].mean()
-        model.fit(X[train], y[train] - mean)
-        errors.append(np.mean((model.predict(X[test]) + mean - y[test]) ** 2))
-    assert -choice.score == pytest.approx(np.mean(errors))
+    assert -choice.score == pytest.approx(mean_error(X, y, TANIMOTO | choice.chosen, 6))
 
 
 @pytest.mark.parametrize("command", ["evaluate", "fit"])
@@ -190,9 +181,8 @@ def test_what_memory_does_not_hold_can_be_fitted_as_its_sentence_says(folder, ca
     ],
 )
 def test_arrays_that_do_not_fit_each_other_are_no_model(folder, capsys, change):
-    model = folder / "m.kron"
-    argv = ["fit", *arguments(folder), "--solver", "KronRidge", *settings(GAUSSIAN | WIDE)]
-    assert run(capsys, *argv, "--row-landmarks", 6, "-o", model)[0] == 0
+    options = [*settings(GAUSSIAN | WIDE), "--row-landmarks", 6]
+    model = fit(capsys, folder, "KronRidge", *options)
     model.write_bytes(rewritten(model.read_bytes(), change))
     argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv"]
     refused(capsys, folder, "not a complete model", *argv)

@@ -62,14 +62,11 @@ def test_its_data_set_and_its_file_are_read(folder):
     assert main(["run-with", str(folder / "mine.yaml"), "--scale", "smoke", "--dry-run"]) == 0
 
 
-def test_a_vertex_is_known_by_its_features_and_its_name_where_frames_gave_it():
+def test_a_vertex_is_known_by_its_features():
     names = {}
     exec(blocks("python")[1], names)
     features = np.random.default_rng(0).standard_normal((5, 2))
     known = names["places"](features)
     assert [known[x.tobytes()] for x in features[::-1]] == [4, 3, 2, 1, 0]
     assert np.ones(2).tobytes() not in known
-    frame = pd.DataFrame(features, list("abcde"))
-    pairs = pd.DataFrame({"drug": ["b"], "target": ["e"]})
-    assert PairData.from_frames(pairs, frame, frame).row_ids == tuple("abcde")
-    assert PairData.complete(features, features).row_ids is None
+    assert PairData.complete(features, features).row_ids is None  # only frames give names

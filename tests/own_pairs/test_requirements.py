@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from kronbench import InputError, PairData
-from kronbench.own_pairs import jobs, requirements
+from kronbench.own_pairs import commands, requirements
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.requirements import Work, available_memory, check_memory, memory_of
 from tests.own_pairs.problem import arguments, run, tables
@@ -24,6 +24,20 @@ def folder(tmp_path):
     return tmp_path
 
 
+def traced(recipe, pairs, y, asked):
+    """Bytes at most of a fit, those that it leaves, and those at most of its predictions."""
+    recipe.fit(recipe.compact(pairs[:100]), y[:100])  # what is compiled and loaded is no part
+    tracemalloc.start()
+    try:
+        fitted = recipe.fit(pairs, y)
+        left, peak = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        fitted.scores(asked)
+        return peak, left, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("product", ["sparse", "dense"])
 @pytest.mark.parametrize("solver", ["KronRidge", "KronSVM"])
 def test_the_memory_told_is_that_of_a_fit_and_of_its_predictions(solver, product):
@@ -33,17 +47,8 @@ def test_the_memory_told_is_that_of_a_fit_and_of_its_predictions(solver, product
     pairs = PairData(rows, cols, *np.divmod(cells, 420))
     y = np.where(rng.random(len(pairs)) < 0.5, 1.0, -1.0)
     recipe = Recipe(solver, {**GAUSSIAN, "product": product, "max_iter": 2})
-    recipe.fit(pairs[:100], y[:100])  # what is compiled and loaded is no part of it
     told = sum(memory_of(recipe, Work.of(pairs)).values())
-    tracemalloc.start()
-    try:
-        fitted = recipe.fit(pairs, y)
-        fit = tracemalloc.get_traced_memory()[1]
-        tracemalloc.reset_peak()
-        fitted.scores(pairs[:11_000])
-        prediction = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    fit, _, prediction = traced(recipe, pairs, y, pairs[:11_000])
     for peak in (fit, prediction):
         assert 0.5 < told / peak < 2, (told, peak)
 
@@ -73,22 +78,12 @@ def test_the_memory_told_of_landmarks_is_that_of_a_fit_and_of_its_predictions(dt
     given = {"row_kernel": "tanimoto", "form": "primal", "dtype": dtype, "max_iter": 2}
     recipe = Recipe("KronRidge", given, landmarks=(100, None))
     pairs, y = recipe.compact(pairs), rng.standard_normal(len(pairs))
-    recipe.fit(recipe.compact(pairs[:100]), y[:100])  # what is compiled and loaded is no part
     work = Work.of(pairs), Work.of(pairs, pairs)
     told = [sum(memory_of(recipe, entry).values()) for entry in work]
-    peaks = []
-    tracemalloc.start()
-    try:
-        fitted = recipe.fit(pairs, y)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        before = tracemalloc.get_traced_memory()[0]
-        tracemalloc.reset_peak()
-        fitted.scores(recipe.compact(pairs[: len(pairs) // 2]))
-        peaks.append(tracemalloc.get_traced_memory()[1] - before)
-    finally:
-        tracemalloc.stop()
-    assert 0.5 < told[0] / peaks[0] < 2.5, (told, peaks)
-    assert 0.5 < told[1] / peaks[1] < 3, (told, peaks)  # half of the pairs
+    asked = recipe.compact(pairs[: len(pairs) // 2])
+    fit, left, prediction = traced(recipe, pairs, y, asked)
+    assert 0.5 < told[0] / fit < 2.5, (told, fit)
+    assert 0.5 < told[1] / (prediction - left) < 3, (told, prediction - left)  # half of the pairs
 
 
 @pytest.mark.parametrize("what", ["tables", "work"])
@@ -101,7 +96,7 @@ def test_each_command_refuses_what_does_not_fit_and_writes_nothing(
     before = model.read_bytes()
     monkeypatch.setattr(requirements, "available_memory", lambda: 6500)
     if what == "work":
-        monkeypatch.setattr(jobs, "check_tables", lambda tables: None)
+        monkeypatch.setattr(commands, "check_tables", lambda tables: None)
     for argv in (
         fit,
         ["evaluate", *arguments(folder), "--solver", "KronRidge"],

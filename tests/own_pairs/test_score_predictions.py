@@ -39,16 +39,21 @@ def table(davis):
     return pd.DataFrame(ids | columns), y, rows, cols
 
 
-def write(tmp_path, frame):
-    path = tmp_path / "predictions.csv"
-    frame.to_csv(path, index=False)
-    return path
+@pytest.fixture
+def scored(tmp_path):
+    """The scores of a table that is written to a file."""
+
+    def score(frame, fold="deepdta-1", data="davis", header=True, **options):
+        path = tmp_path / "predictions.csv"
+        frame.to_csv(path, index=False, header=header)
+        return score_file(path, data, fold, **options)
+
+    return score
 
 
-def test_scores_are_those_of_the_predictions_in_the_published_order(tmp_path, table):
+def test_scores_are_those_of_the_predictions_in_the_published_order(scored, table):
     frame, y, rows, cols = table
-    path = write(tmp_path, frame.sample(frac=1, random_state=0))
-    result = score_file(path, "davis", "deepdta-1")
+    result = scored(frame.sample(frac=1, random_state=0))
     assert (result["pairs"], result["test_pairs"]) == (5010, 5010)
     expected = [affinity_scores(y, frame[f"training {k}"], rows, cols, 7.0) for k in (1, 2)]
     assert [entry["metric"] for entry in result["scores"]] == list(AFFINITY_SCORES)
@@ -63,33 +68,29 @@ def test_scores_are_those_of_the_predictions_in_the_published_order(tmp_path, ta
     assert floor["mse"] == pytest.approx(0.558, abs=5e-4)
 
 
-def test_a_file_without_names_of_columns_is_told_so(tmp_path, table):
+def test_a_file_without_names_of_columns_is_told_so(scored, table):
     frame, *_ = table
-    path = tmp_path / "predictions.csv"
-    frame.to_csv(path, index=False, header=False)
     first = frame.iloc[0]
     message = f"begins with the pair '{first['drug']}', '{first['target']}', but its first line"
     with pytest.raises(InputError, match=message):
-        score_file(path, "davis", "deepdta-1")
+        scored(frame, header=False)
 
 
-def test_other_spellings_and_what_does_not_match(tmp_path, table, davis, capsys):
+def test_other_spellings_and_what_does_not_match(scored, table, davis):
     frame, *_ = table
     own = {name: other for other, name in datasets.aliases("davis")["cols"].items()}
     spelled = frame.assign(target=frame["target"].replace(own))
-    path = write(tmp_path, spelled)
-    result = score_file(path, "davis", "deepdta-1")
+    result = scored(spelled)
     assert result["pairs"] == 5010
     assert result["by_alias"] == frame["target"].isin(own).sum() > 300
     strange = frame.assign(target=frame["target"].replace({"AAK1": "aak1", "ABL2": "no such"}))
-    path = write(tmp_path, strange)
     lost = frame["target"].isin(["AAK1", "ABL2"]).sum()
     message = (
         rf"lacks {lost} of the 5010 test pairs.*; 2 unknown ids in the column 'target' \({lost} p"
     )
     with pytest.raises(InputError, match=message):
-        score_file(path, "davis", "deepdta-1")
-    result = score_file(path, "davis", "deepdta-1", partial=True)
+        scored(strange)
+    result = scored(strange, partial=True)
     assert result["pairs"] == 5010 - lost
     assert sum(result["unknown"]["cols"].values()) == lost
     assert "2 unknown ids in the column 'target'" in as_text(result)
@@ -98,7 +99,7 @@ def test_other_spellings_and_what_does_not_match(tmp_path, table, davis, capsys)
     extra = [data["row_ids"][fold.rows[first]], data["col_ids"][fold.cols[first]], 5.0, 5.0]
     frame.loc[len(frame)] = extra
     frame.loc[len(frame)] = [frame.loc[0, "drug"], "\x1b[31m", 5.0, 5.0]
-    told = as_text(score_file(write(tmp_path, frame), "davis", "deepdta-1"))
+    told = as_text(scored(frame))
     assert "\nleft out, not in the test set: 1 pair\n" in told
     assert "\n1 unknown id in the column 'target' (1 pair): '\\x1b[31m'\n" in told
 
@@ -117,18 +118,18 @@ def test_other_spellings_and_what_does_not_match(tmp_path, table, davis, capsys)
         (lambda y: np.full_like(y, 5.0), False),
     ],
 )
-def test_predictions_in_another_unit_are_told_once(tmp_path, table, change, warned):
+def test_predictions_in_another_unit_are_told_once(scored, table, change, warned):
     frame, y, *_ = table
     frame = frame.assign(**{f"training {k}": change(y) for k in (1, 2)})
-    result = score_file(write(tmp_path, frame), "davis", "deepdta-1")
+    result = scored(frame)
     told = as_text(result)
     assert told.count("give predictions in the unit of the labels") == warned
     assert (result["warning"] or "").startswith("the median of the column 'training 1'" * warned)
 
 
-def test_what_articles_print_stands_beside_it(tmp_path, table):
+def test_what_articles_print_stands_beside_it(scored, table):
     frame, *_ = table
-    told = as_text(score_file(write(tmp_path, frame), "davis", "deepdta-1"))
+    told = as_text(scored(frame))
     values = pd.read_csv(printed_path("field", "deepdta.csv"), dtype=str).fillna("-")
     expected = values[(values["dataset"] == "Davis") & (values["setting"] == "setting 1")]
     shown = told[told.index("printed in articles") :].splitlines()[1:]
@@ -141,7 +142,7 @@ def test_what_articles_print_stands_beside_it(tmp_path, table):
     assert printed("Davis", "deepdta-2") == []
 
 
-def test_bad_tables(tmp_path, table):
+def test_bad_tables(scored, table):
     frame, *_ = table
     for wrong, message in (
         (pd.concat([frame, frame[:1]]), "twice"),
@@ -152,13 +153,13 @@ def test_bad_tables(tmp_path, table):
         (frame.iloc[:, [1, 0, 2]], "none of the 5010 test pairs"),
     ):
         with pytest.raises(InputError, match=message):
-            score_file(write(tmp_path, wrong), "davis", "deepdta-1")
+            scored(wrong)
     with pytest.raises(InputError, match="no fold 'deepdta-4'"):
-        score_file(write(tmp_path, frame), "davis", "deepdta-4")
+        scored(frame, "deepdta-4")
     with pytest.raises(InputError, match="no data set"):
-        score_file(write(tmp_path, frame), "davys2", "deepdta-1")
+        scored(frame, data="davys2")
     with pytest.raises(InputError, match="cannot be read"):
-        score_file(tmp_path / "none.csv", "davis", "deepdta-1")
+        score_file("none.csv", "davis", "deepdta-1")
 
 
 def test_the_page_shows_what_comes_out(davis, tmp_path):

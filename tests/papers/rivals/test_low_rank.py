@@ -1,7 +1,6 @@
 """Low-rank factors by their pivots: what they are, what they read, and what is said of them."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.linalg import pinvh
 
@@ -9,7 +8,6 @@ from kronbench.datasets import load
 from kronbench.linalg import gram
 from kronbench.models import CSILSSVM
 from kronbench.papers.rivals.draw import low_rank_table
-from kronbench.papers.rivals.draw.comparisons import level_with_best
 from kronbench.papers.rivals.measure import low_rank
 from kronbench.runner.items import load_scales
 from kronbench.runner.job import run_experiment
@@ -131,12 +129,3 @@ def test_words_follow_from_the_numbers(frame):
     }  # fmt: skip
     table = low_rank_table.tabulate(found.assign(error=0.1), item, None)
     assert table["what follows"].dropna().str.endswith("; none surely ahead").all()
-
-
-def test_what_95_percent_cannot_tell_apart():
-    best = np.array([0.1, 0.12, 0.11, 0.1, 0.13])
-    near = best + np.array([0.01, -0.01, 0.012, -0.011, 0.002])
-    table = pd.DataFrame({"best": best, "near": near, "far": best + 0.05})
-    assert level_with_best(table, 0.3, largest=False) == ["best", "near"]
-    assert level_with_best(table, 0.3, largest=True) == ["far"]
-    assert level_with_best(table[:1], 0.3, largest=False) == ["best", "near", "far"]

@@ -14,9 +14,6 @@ def test_fits_evaluations_and_searches_are_timed():
         "timed_folds": {"others": 3},
         "variances": {"F1": 5, "H1": [3, 4, 5]},
         "steps": {"F1": [25, 12]},
-        "folds": 3,
-        "bias_variance": 0.1,
-        "dtype": "float32",
         "tol": 1e-6,
         "noise": 1e-4,
     }

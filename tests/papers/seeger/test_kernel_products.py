@@ -3,7 +3,7 @@
 from kronbench.runner.job import run_experiment
 from tests.small_classes import COMMON, documents, pixels
 
-SPEC = COMMON | {"classes": [4, 8], "dtype": "float32", "gamma": 0.5, "stored": 100}
+SPEC = COMMON | {"classes": [4, 8], "gamma": 0.5, "stored": 100}
 
 
 def test_products_of_a_tree_are_timed_beside_flat_ones():

@@ -14,11 +14,9 @@ def test_extensions():
         "points": 120,
         "new_points": 80,
         "ranks": [20, 60],
-        "folds": 3,
         "max_evaluations": 5,
         "vague": 0.5,
         "tree_variances": [4, 4, 4],
-        "bias_variance": 0.1,
     }
     frame = run_experiment("seeger.model_extensions", spec, pixels(), "satimage")
     corrected = frame[frame["variant"] == "corrected"]

@@ -7,7 +7,7 @@ from tests.small_classes import COMMON, documents
 
 
 def test_parts_of_the_model_belong_together():
-    spec = COMMON | {"variances": [3.0, 4.0, 5.0], "bias_variance": 0.1}
+    spec = COMMON | {"variances": [3.0, 4.0, 5.0]}
     frame = run_experiment("seeger.model_structure", spec, documents(), "ipc-d")
     parts = {
         part: rows.pivot_table("value", "row", "column", fill_value=0).to_numpy()

@@ -10,7 +10,6 @@ from tests.small_classes import COMMON, documents
 def test_iterations_come_down_to_the_same_mode(dense):
     spec = COMMON | {
         "variances": [5],
-        "bias_variance": 0.1,
         "k2": {"flat": 12, "tree": 17},
         "max_iter": 30,
         "accuracy": 1e-6,

@@ -9,11 +9,8 @@ from tests.small_classes import COMMON, documents, pixels
 @pytest.mark.parametrize(("data", "hyperparameters"), [(documents(), 3), (pixels(), 2)])
 def test_levels_are_counted_and_shares_add_up(data, hyperparameters):
     spec = COMMON | {
-        "folds": 3,
         "start": 5,
         "gamma": 0.5,
-        "bias_variance": 0.1,
-        "dtype": "float32",
         "max_evaluations": {"others": 4},
     }
     frame = run_experiment("seeger.reductions", spec, data, data.name)

@@ -10,10 +10,8 @@ from tests.small_classes import COMMON, documents
 TEXTS = COMMON | {
     "methods": ["F1", "H1", "F2", "H2"],
     "splits": {"others": 2},
-    "folds": 3,
     "start": 5,
     "bias_variances": [0.1, 1],
-    "dtype": "float32",
     "noise": 1e-3,
     "max_evaluations": 10,
     "most_documents": {"others": 1000},
