@@ -1,6 +1,6 @@
 """Statements of Bach & Jordan 2005 that no test of a decomposition shows.
 
-Proposition 1, Eqs. 1, 3 and 5 to 10 and section 5.4 are in ``tests/linalg``.
+Proposition 1, Eqs. 3 and 5 to 10 and section 5.4 are in ``tests/linalg``.
 """
 
 import numpy as np
@@ -14,6 +14,17 @@ def problem():
     X = rng.random((60, 3))
     Y = np.column_stack([np.sin(4 * X[:, 0]), X[:, 1]]) + 0.1 * rng.standard_normal((60, 2))
     return gram(X, kernel="gaussian", gamma=2.0), Y
+
+
+def test_coefficients_of_the_approximation_and_of_the_factor_have_the_same_risk():
+    """Section 3.1, Eq. 1; the chosen columns determine the approximation (Proposition 1)."""
+    K, Y = problem()
+    factor = csi(K, Y, 15, lookahead=5, tol=0.0)
+    G, pivots = factor.factor, factor.pivots
+    spanned = K[:, pivots] @ np.linalg.solve(K[np.ix_(pivots, pivots)], K[pivots])
+    np.testing.assert_allclose(G @ G.T, spanned, atol=1e-9)
+    fits = [A @ np.linalg.lstsq(A, Y)[0] for A in (spanned, G)]
+    np.testing.assert_allclose(*(np.sum((Y - fit) ** 2) for fit in fits), rtol=1e-8)
 
 
 def test_the_residual_at_a_pivot_is_a_lower_bound_on_the_gain_of_its_column():
