@@ -5,15 +5,15 @@ import importlib.util
 import numpy as np
 import pytest
 
-from kronbench.models import CompleteKronRidge, TwoStepRidge
+from kronbench.models import CompleteKronRidge
 from kronbench.runner.solvers import make_solver
+from tests.models.complete_problems import two_step
 
 PATH = "kronbench.models.two_step_rlscore.TwoStepRLScore"
 installed = importlib.util.find_spec("rlscore") is not None
 
 
 pytestmark = pytest.mark.skipif(not installed, reason="rlscore is not installed")
-PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 
 
 @pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
@@ -23,7 +23,7 @@ def test_the_reference_implementation_makes_the_same_predictions(setting):
     Y = rng.standard_normal((12, 9))
     grids = [0.1, 5.0], [0.3, 1.0, 20.0]
     reference = dict(make_solver(PATH).fit_matrix(K, G, Y).loo_grid(setting, *grids))
-    ours = TwoStepRidge(**PRECOMPUTED).fit_matrix(K, G, Y)
+    ours = two_step(K, G, Y)
     found = dict(ours.loo_grid(setting, *grids))
     assert reference.keys() == found.keys()
     for point, F in found.items():
@@ -42,7 +42,7 @@ def test_folds():
     K, G = (X @ X.T for X in (rng.random((9, 12)), rng.random((7, 4))))
     Y, pairs = rng.standard_normal((9, 7)), rng.permutation(np.arange(63) % 4).reshape(9, 7)
     rows, cols = rng.permutation(np.arange(9) % 3), rng.permutation(np.arange(7) % 2)
-    ours = TwoStepRidge(reg_rows=0.5, reg_cols=2.0, **PRECOMPUTED).fit_matrix(K, G, Y)
+    ours = two_step(K, G, Y, (0.5, 2.0))
     theirs = learner(K, G, Y, 0.5, 2.0)
     row_folds, col_folds = ([np.flatnonzero(f == k) for k in set(f)] for f in (rows, cols))
     for setting, folds, expected in (
@@ -61,7 +61,7 @@ def test_symmetric_leave_one_out_but_for_antisymmetric_labels_in_sample():
     K, off = X @ X.T, ~np.eye(8, dtype=bool)
     for sign in (1, -1):
         labels = Y + sign * Y.T
-        ours = TwoStepRidge(reg_rows=0.5, reg_cols=0.5, **PRECOMPUTED).fit_matrix(K, K, labels)
+        ours = two_step(K, K, labels, (0.5, 0.5))
         theirs = learner(K, K, labels, 0.5, 0.5)
         expected = theirs.out_of_sample_loo_symmetric().reshape((8, 8), order="F")
         np.testing.assert_allclose(ours.loo("D", symmetric=True)[off], expected[off], atol=1e-10)
