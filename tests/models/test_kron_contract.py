@@ -14,7 +14,7 @@ from kronbench.linalg import psd_part
 from kronbench.models import KronNewton, KronRidge, KronSVM
 from kronbench.pairs import get_loss
 from kronbench.runner.solvers import scores_of
-from tests.models.kron_problems import random_labels, random_pairs
+from tests.models.kron_problems import product_features, random_labels, random_pairs
 
 MODELS = [
     KronRidge(),
@@ -114,21 +114,16 @@ def test_iterations_that_end_before_the_tolerance_say_so(problem):
 
 @pytest.mark.parametrize("model", [KronRidge(solver="minres"), KronSVM()], ids=str)
 def test_fitting_in_the_other_form_forgets_the_coefficients(model, problem):
-    model = clone(model).fit(*problem)
-    assert hasattr(model, "dual_coef_")
-    assert not hasattr(model, "coef_")
-    model.set_params(form="primal").fit(*problem)
-    assert hasattr(model, "coef_")
-    assert not hasattr(model, "dual_coef_")
-    model.set_params(form="dual").fit(*problem)
-    assert hasattr(model, "dual_coef_")
-    assert not hasattr(model, "coef_")
+    model = clone(model)
+    for form in ("dual", "primal", "dual"):
+        model.set_params(form=form).fit(*problem)
+        assert hasattr(model, "dual_coef_") == (form == "dual")
+        assert hasattr(model, "coef_") == (form == "primal")
 
 
 def test_cross_validation_of_precomputed_kernels(problem):
     X, y = problem
-    D, T = X.row_features, X.col_features
-    kernels = PairData(D @ D.T, T @ T.T, X.rows, X.cols)
+    kernels = X.with_features(*(side @ side.T for side in (X.row_features, X.col_features)))
     model = KronRidge(row_kernel="precomputed", col_kernel="precomputed")
     splitter = KFold(3, shuffle=True, random_state=0)
     np.testing.assert_allclose(
@@ -236,8 +231,7 @@ def test_the_intercept_of_a_classifier_is_a_constant_feature(loss, options, prob
     y = np.where(
         X.row_features[X.rows, 0] * X.col_features[X.cols, 0] > 1 + rng.random(150), 1, -1
     )
-    design = np.einsum("na,nb->nab", X.row_features[X.rows], X.col_features[X.cols])
-    design = np.c_[design.reshape(150, -1), np.ones(150)]
+    design = np.c_[product_features(X), np.ones(150)]
     chosen = get_loss(loss)
 
     def risk(w):

@@ -7,16 +7,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from kronbench import InputError, PairData
 from kronbench.models.pair_knn import PairKNN, PairSklearnKNN
+from tests.models.kron_problems import concatenated
 
 
 def random_pairs(rng, m, q, n, features, repeats=False):
     cells = rng.choice(m * q, size=n, replace=repeats)
     return PairData(rng.normal(size=(m, features[0])), rng.normal(size=(q, features[1])),
                     *np.divmod(cells, q))  # fmt: skip
-
-
-def concatenated(X):
-    return np.hstack([X.row_features[X.rows], X.col_features[X.cols]])
 
 
 def ordered_search(train, y, test, n_neighbors):
@@ -154,3 +151,13 @@ def test_more_than_the_index_holds_is_one_sentence(monkeypatch):
     monkeypatch.setattr("kronbench.models.pair_knn._MOST_PAIRS", 99)
     with pytest.raises(InputError, match="at most 99 pairs"):
         PairKNN().fit(X[:100], y[:100])
+
+
+@pytest.mark.parametrize("estimator", [PairKNN(), PairSklearnKNN()], ids=repr)
+@pytest.mark.parametrize("scale", [1e160, 1e-170])
+def test_distances_beyond_double_precision_are_refused(estimator, scale):
+    rng = np.random.default_rng(0)
+    X = random_pairs(rng, 30, 20, 300, (2, 3))
+    X = X.with_features(X.row_features, scale * X.col_features)
+    with pytest.raises(InputError, match=r"col_features has .* scale the features"):
+        estimator.fit(X, rng.choice([1, -1], 300))
