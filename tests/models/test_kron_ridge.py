@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 
@@ -112,7 +113,7 @@ def test_path_makes_the_products_of_one_run(monkeypatch):
 
 @settings(deadline=None, max_examples=20)
 @given(sizes, seeds)
-def test_precomputed_and_callable_kernels_give_the_same(size, seed):
+def test_precomputed_callable_and_sparse_give_the_same(size, seed):
     X, y = random_pairs(*size, seed), random_labels(size[2], seed)
     new = random_pairs(4, 3, 7, seed + 1)
     expected = KronRidge().fit(X, y).predict(new)
@@ -124,6 +125,10 @@ def test_precomputed_and_callable_kernels_give_the_same(size, seed):
     precomputed = KronRidge(row_kernel="precomputed", col_kernel="precomputed")
     precomputed.fit(kernels, y)
     np.testing.assert_allclose(precomputed.predict(new_kernels), expected, atol=1e-8)
+    thin = X.with_features(sparse.csr_array(D), sparse.csr_array(T))
+    for form in ("dual", "primal"):
+        model = KronRidge(form=form).fit(thin, y)
+        np.testing.assert_allclose(model.predict(new), expected, atol=1e-5)
 
 
 def test_vertices_that_no_pair_uses_change_nothing():

@@ -118,16 +118,8 @@ def test_steps_solve_equation_9(loss, solver, n, reg, seed):
 )
 def test_line_search_never_raises_the_objective(loss, solver, n, max_inner, reg, seed):
     _, Q, y = problem(n, d=5, seed=seed)
-    result = newton_dual(
-        Q,
-        LOSSES[loss],
-        y,
-        reg,
-        max_iter=8,
-        max_inner=max_inner,
-        solver=solver,
-        line_search=True,
-    )
+    options = dict(max_iter=8, max_inner=max_inner, solver=solver, line_search=True)
+    result = newton_dual(Q, LOSSES[loss], y, reg, **options)
     path = [risk(loss, np.zeros(n), y, 0, reg), *result.objective_path]
     assert (np.diff(path) <= 1e-9 * path[0]).all()
     np.testing.assert_allclose(result.scores, Q @ result.coef, atol=1e-7)
@@ -187,7 +179,7 @@ def test_callback_sees_each_iterate_and_stops(minimize):
     result = minimize(operator, LOSSES["l2svm"], y, 0.1, callback=stop_at_two)
     assert [n_iter for n_iter, _ in seen] == [1, 2]
     np.testing.assert_array_equal(result.objective_path, [objective for _, objective in seen])
-    assert result.n_iter == 2
+    assert (result.n_iter, result.stop) == (2, "callback")
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -200,8 +192,6 @@ def test_reasons_to_stop(solver):
         assert reached.stop == "tol"
         assert reached.n_iter < 50
         assert minimize(operator, logistic, y, 1.0, max_iter=1, **options).stop == "max_iter"
-        ended = minimize(operator, logistic, y, 1.0, callback=lambda state: True, **options)
-        assert ended.stop == "callback"
 
 
 def test_a_step_that_cannot_be_found_ends_the_iterations():
@@ -217,15 +207,13 @@ def test_a_step_that_cannot_be_found_ends_the_iterations():
 def test_clear_errors():
     X, Q, y = problem()
     loss = LOSSES["l2svm"]
-    with pytest.raises(InputError, match="reg=0"):
-        newton_dual(Q, loss, y, 0)
-    with pytest.raises(InputError, match="reg=-1"):
-        newton_primal(X, loss, y, -1)
-    with pytest.raises(InputError, match="qmr, minres, cg"):
-        newton_dual(Q, loss, y, 1.0, solver="gmres")
-    with pytest.raises(InputError, match="square"):
-        newton_dual(X, loss, y, 1.0)
-    with pytest.raises(InputError, match=r"y has shape \(39,\)"):
-        newton_dual(Q, loss, y[1:], 1.0)
-    with pytest.raises(InputError, match="not positive semidefinite"):
-        newton_dual(-Q, loss, y, 1.0, solver="cg")
+    for call, message in (
+        (lambda: newton_dual(Q, loss, y, 0), "reg=0"),
+        (lambda: newton_primal(X, loss, y, -1), "reg=-1"),
+        (lambda: newton_dual(Q, loss, y, 1.0, solver="gmres"), "qmr, minres, cg"),
+        (lambda: newton_dual(X, loss, y, 1.0), "square"),
+        (lambda: newton_dual(Q, loss, y[1:], 1.0), r"y has shape \(39,\)"),
+        (lambda: newton_dual(-Q, loss, y, 1.0, solver="cg"), "not positive semidefinite"),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()
