@@ -134,18 +134,18 @@ def test_updates_are_retraining(m, new, d, kernel, other, side):
                    for k, v in kernels.items()}  # fmt: skip
     model = TwoStepRidge(reg_rows=0.3, reg_cols=0.2, **kernels)
     whole = clone(model)
-    if side == "rows":
-        model.fit_matrix(features[:m], fixed, Y[:m])
-        for batch in (slice(m, m + new), slice(m + new, None)):
-            assert model.partial_fit_rows(features[batch], Y[batch]) is model
-        whole.fit_matrix(features, fixed, Y)
-        at = rng.normal(size=(4, d)), rng.normal(size=(3, fixed.shape[1]))
-    else:
-        model.fit_matrix(fixed, features[:m], Y[:m].T)
-        for batch in (slice(m, m + new), slice(m + new, None)):
-            assert model.partial_fit_cols(features[batch], Y[batch].T) is model
-        whole.fit_matrix(fixed, features, Y.T)
-        at = rng.normal(size=(3, fixed.shape[1])), rng.normal(size=(4, d))
+    rows = side == "rows"
+
+    def given(part):
+        sides = features[part], fixed
+        return (*sides, Y[part]) if rows else (*sides[::-1], Y[part].T)
+
+    model.fit_matrix(*given(slice(m)))
+    update = model.partial_fit_rows if rows else model.partial_fit_cols
+    for batch in (slice(m, m + new), slice(m + new, None)):
+        assert update(features[batch], Y[batch] if rows else Y[batch].T) is model
+    whole.fit_matrix(*given(slice(None)))
+    at = (rng.normal(size=(4, d)), rng.normal(size=(3, fixed.shape[1])))[:: 1 if rows else -1]
     assert model.shape_ == whole.shape_
     np.testing.assert_allclose(model.predict_matrix(*at), whole.predict_matrix(*at), atol=1e-8)
     np.testing.assert_allclose(model.dual_coef_, whole.dual_coef_, atol=1e-8)
