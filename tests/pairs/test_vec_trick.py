@@ -80,10 +80,8 @@ def test_products_of_one_and_of_several_vectors_are_the_dense_formula(problem, m
     assert_close(operator.matvec(v), matrix, v, dtype)
     assert_close(operator.rmatvec(w), matrix.T, w, dtype)
     X, Y = (np.outer(x, np.arange(k)) + np.linspace(0, 1, k) for x in (v, w))
-    product, adjoint = operator.matmat(X), operator.rmatmat(Y)
-    for column in range(k):
-        assert_close(product[:, column], matrix, X[:, column], dtype)
-        assert_close(adjoint[:, column], matrix.T, Y[:, column], dtype)
+    assert_close(operator.matmat(X), matrix, X, dtype)
+    assert_close(operator.rmatmat(Y), matrix.T, Y, dtype)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -154,9 +152,7 @@ def test_blocks_of_many_vertices(rng, method, dtype, m, q):
     matrix = dense_formula(A.astype(dtype), B.astype(dtype), rows, cols, rows, cols)
     assert_close(operator.matvec(v), matrix, v, dtype)
     X = rng.standard_normal((len(rows), 5))
-    product = operator @ X
-    for column in range(5):
-        assert_close(product[:, column], matrix, X[:, column], dtype)
+    assert_close(operator @ X, matrix, X, dtype)
 
 
 @pytest.fixture
@@ -205,9 +201,7 @@ def test_two_threads_form_the_same_sums(rng, monkeypatch, threads, method, dtype
     np.testing.assert_array_equal(same_adjoint, adjoint)
     threads(2, 2)
     matrix = dense_formula(A.astype(dtype), B.astype(dtype), *some(rows, cols), rows, cols)
-    for column in range(width):
-        values = np.ascontiguousarray(X[:, column])
-        assert_close((operator @ X)[:50, column], matrix, values, dtype)
+    assert_close((operator @ X)[:50], matrix, X, dtype)
 
 
 def some(rows, cols):
