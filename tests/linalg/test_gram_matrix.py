@@ -87,8 +87,3 @@ def test_bad_input_is_named(arguments, options, message):
     with pytest.raises(InputError) as caught:
         gram(*arguments, **options)
     assert message in str(caught.value)
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)

@@ -151,8 +151,3 @@ def test_the_environment_decides_for_a_process(wish):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert run.stdout.split() == ["True" if wish == "1" else "None"]
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)

@@ -94,11 +94,6 @@ print(numba.get_num_threads())
 
 
 @pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
-@pytest.fixture
 def threads():
     """Set the threads of numba and of the BLAS."""
     before = numba.get_num_threads()

@@ -1,10 +1,12 @@
-"""Complete pairwise problems, and their models by dense linear algebra."""
+"""Complete pairwise problems, and their models by dense systems without parts of the labels."""
 
 import numpy as np
 from hypothesis import strategies as st
 
 from kronbench.linalg import psd_part
+from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 
+PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 KINDS = ("full", "deficient", "clipped", "diagonal", "duplicate")
 
 problems = st.tuples(
@@ -36,54 +38,17 @@ def make_problem(seed, m, q, row_kind, col_kind):
     return K, G, rng.normal(size=(m, q))
 
 
-def condition(K, G, reg):
-    """Condition number of G kron K + reg I."""
-    return 1 + np.linalg.norm(K, 2) * np.linalg.norm(G, 2) / reg
+def kron(K, G, Y, reg, **parameters):
+    return CompleteKronRidge(reg=reg, **PRECOMPUTED, **parameters).fit_matrix(K, G, Y)
 
 
-def retrain_kron(setting, K, G, Y, reg):
-    """Leave-one-out predictions of Kronecker ridge by one dense system for each pair."""
-    m, q = Y.shape
-    product, y = np.kron(K, G), Y.ravel()  # row-major: pair (i, j) is i q + j
-    rows, cols = np.divmod(np.arange(m * q), q)
-    out = np.zeros((m, q))
-    for i in range(m):
-        for j in range(q):
-            kept = {
-                "A": (rows != i) | (cols != j),
-                "B": rows != i,
-                "C": cols != j,
-                "D": (rows != i) & (cols != j),
-            }[setting]
-            train = np.flatnonzero(kept)
-            system = product[np.ix_(train, train)] + reg * np.eye(len(train))
-            out[i, j] = product[i * q + j, train] @ np.linalg.solve(system, y[train])
-    return out
+def two_step(K, G, Y, regs=(1.0, 1.0), **parameters):
+    model = TwoStepRidge(reg_rows=regs[0], reg_cols=regs[1], **PRECOMPUTED, **parameters)
+    return model.fit_matrix(K, G, Y)
 
 
-def retrain_two_step(setting, K, G, Y, reg_rows, reg_cols):
-    """The same for two-step ridge; in setting A with the pairwise kernel of Theorem 2."""
-    m, q = Y.shape
-    out = np.zeros((m, q))
-    if setting == "A":
-        xi = theorem_2_kernel(K, G, reg_rows, reg_cols)
-        for pair in range(m * q):
-            train = np.delete(np.arange(m * q), pair)
-            system = xi[np.ix_(train, train)] + np.eye(len(train))
-            out.ravel()[pair] = xi[pair, train] @ np.linalg.solve(system, Y.ravel()[train])
-        return out
-    for i in range(m):
-        for j in range(q):
-            rows = np.delete(np.arange(m), i) if setting in "BD" else np.arange(m)
-            cols = np.delete(np.arange(q), j) if setting in "CD" else np.arange(q)
-            left = np.linalg.solve(
-                K[np.ix_(rows, rows)] + reg_rows * np.eye(len(rows)), K[rows, i]
-            )
-            right = np.linalg.solve(
-                G[np.ix_(cols, cols)] + reg_cols * np.eye(len(cols)), G[cols, j]
-            )
-            out[i, j] = left @ Y[np.ix_(rows, cols)] @ right
-    return out
+def independent(K, Y, reg):
+    return IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K, None, Y)
 
 
 def theorem_2_kernel(K, G, reg_rows, reg_cols):
@@ -96,3 +61,60 @@ def theorem_2_kernel(K, G, reg_rows, reg_cols):
     )
     xi = np.kron(K, G) @ np.linalg.inv(inner)
     return (xi + xi.T) / 2
+
+
+def splits(setting, folds, shape):
+    """(training, test) masks (m, q) of cross-validation; folds as ``loo`` takes them."""
+    rows, cols = np.arange(shape[0]), np.arange(shape[1])
+    if setting == "D":
+        rows, cols = (rows, cols) if folds is None else map(np.asarray, folds)
+        for a, b in np.ndindex(len(np.unique(rows)), len(np.unique(cols))):
+            in_rows, in_cols = rows[:, None] == np.unique(rows)[a], cols == np.unique(cols)[b]
+            yield ~(in_rows | in_cols), in_rows & in_cols
+        return
+    if folds is None:
+        folds = {"A": np.arange(rows.size * cols.size).reshape(shape), "B": rows, "C": cols}[
+            setting
+        ]
+    number = np.broadcast_to(np.reshape(folds, (-1, 1)) if setting == "B" else folds, shape)
+    for fold in np.unique(number):
+        yield number != fold, number == fold
+
+
+def symmetric_splits(setting, m):
+    """The same for leave-one-out of a square matrix, whose rows and columns are one set."""
+    vertex = np.arange(m)
+    for i, j in np.ndindex(m, m):
+        test = np.zeros((m, m), bool)
+        test[i, j] = True
+        if setting == "A":
+            yield ~(test | test.T), test
+            continue
+        out = {"B": vertex == i, "C": vertex == j, "D": (vertex == i) | (vertex == j)}[setting]
+        yield ~(out[:, None] | out), test
+
+
+def retrained(product, reg, Y, pairs):
+    """By one dense system with the kernel of pairs, (m q, m q), for each of the splits."""
+    F = np.full(Y.shape, np.nan)
+    for train, test in pairs:
+        train, test = np.flatnonzero(train), np.flatnonzero(test)
+        system = product[np.ix_(train, train)] + reg * np.eye(len(train))
+        F.flat[test] = product[np.ix_(test, train)] @ np.linalg.solve(system, Y.flat[train])
+    return F
+
+
+def retrained_two_step(setting, K, G, Y, regs, pairs):
+    """The same for two-step ridge; in setting A with the pairwise kernel of Theorem 2."""
+    if setting == "A":
+        return retrained(theorem_2_kernel(K, G, *regs), 1.0, Y, pairs)
+    F = np.full(Y.shape, np.nan)
+    for train, test in pairs:
+        kept = train.any(axis=1), train.any(axis=0)
+        new = test.any(axis=1), test.any(axis=0)
+        left, right = (
+            np.linalg.solve(M[np.ix_(a, a)] + reg * np.eye(a.sum()), M[np.ix_(a, b)])
+            for M, reg, a, b in zip((K, G), regs, kept, new, strict=True)
+        )
+        F[np.ix_(*new)] = left.T @ Y[np.ix_(*kept)] @ right
+    return F

@@ -26,6 +26,17 @@ def dense_gram(X, Z, row_kernel, col_kernel):
     return K[np.ix_(X.rows, Z.rows)] * G[np.ix_(X.cols, Z.cols)]
 
 
+def concatenated(X):
+    """The features [d, t] of the pairs."""
+    return np.hstack([X.row_features[X.rows], X.col_features[X.cols]])
+
+
+def product_features(X):
+    """The features d kron t of the pairs, whose inner products are the linear product kernel."""
+    D, T = X.row_features[X.rows], X.col_features[X.cols]
+    return np.einsum("na,nb->nab", D, T).reshape(len(X), -1)
+
+
 def linear(A, B):
     return A @ B.T
 

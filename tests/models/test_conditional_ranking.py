@@ -7,9 +7,7 @@ from scipy.optimize import minimize
 
 from kronbench.errors import InputError
 from kronbench.models import CompleteKronRidge
-from tests.models.complete_problems import make_problem, problems
-
-PRECOMPUTED = dict(row_kernel="precomputed", col_kernel="precomputed", loss="ranking")
+from tests.models.complete_problems import kron, make_problem, problems
 
 
 def centred(P):
@@ -17,7 +15,7 @@ def centred(P):
 
 
 def ranked(K, G, Y, reg):
-    return CompleteKronRidge(reg=reg, **PRECOMPUTED).fit_matrix(K, G, Y)
+    return kron(K, G, Y, reg, loss="ranking")
 
 
 @settings(max_examples=40, deadline=None)
@@ -54,17 +52,6 @@ def test_it_minimizes_the_sum_over_pairs_of_columns():
     np.testing.assert_allclose(model.predict_matrix(*new), new[0] @ w @ new[1].T, atol=1e-9)
 
 
-def test_what_a_row_has_in_common_has_no_part_in_its_ranking():
-    K, G, Y = make_problem(2, 8, 6, "full", "full")
-    shifted = Y + 100 * np.arange(8)[:, None]
-    expected = ranked(K, G, Y, 0.3).predict_matrix(K, G)
-    np.testing.assert_allclose(
-        ranked(K, G, shifted, 0.3).predict_matrix(K, G), expected, atol=1e-9
-    )
-    squared = CompleteKronRidge(reg=0.3, **PRECOMPUTED | {"loss": "squared"}).fit_matrix(K, G, Y)
-    assert np.abs(centred(squared.predict_matrix(K, G)) - centred(expected)).max() > 0.01
-
-
 @pytest.mark.parametrize("folds", [None, [0, 1, 1, 2, 0, 2, 2, 1]])
 def test_rows_left_out_are_retraining(folds):
     K, G, Y = make_problem(3, 8, 6, "deficient", "full")
@@ -82,5 +69,3 @@ def test_wrong_input():
     for setting in "ACD":
         with pytest.raises(InputError, match=rf"setting '{setting}' leaves out columns of a row"):
             ranked(K, G, Y, 1.0).loo(setting)
-    with pytest.raises(InputError, match="loss"):
-        CompleteKronRidge(loss="hinge").fit_matrix(K, G, Y)

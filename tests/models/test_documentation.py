@@ -6,16 +6,12 @@ import re
 import textwrap
 
 import pytest
-from sklearn.base import BaseEstimator
 
-from kronbench import models
+from tests.models.test_every_estimator import CLASSES
 
-CLASSES = [
-    found
-    for name in models.__all__
-    if inspect.isclass(found := getattr(models, name)) and issubclass(found, BaseEstimator)
-]
-each_class = pytest.mark.parametrize("model", CLASSES, ids=lambda model: model.__name__)
+each_class = pytest.mark.parametrize(
+    "model", sorted(CLASSES, key=str), ids=lambda model: model.__name__
+)
 
 
 def described(model, section):

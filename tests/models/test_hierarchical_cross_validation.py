@@ -279,7 +279,6 @@ def test_bad_folds_are_refused(problem):
     for options, message in (
         ({"learn_coupling": True}, "coupling is None"),
         ({"sharing": [0, 1]}, "one integer group"),
-        ({"sharing": "depth"}, "'sharing' parameter of HierarchicalNewtonCV"),
     ):
         with pytest.raises(InputError, match=message):
             search(**options).fit(*problem, folds=FOLDS)

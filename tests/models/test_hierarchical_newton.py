@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from kronbench.class_tree import Tree, tree_preconditioner as tree_preconditioners
 from kronbench.class_tree.covariance import DualCovariance, FeatureCovariance
-from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
+from kronbench.class_tree.kernels import DenseFeatures, SparseFeatures
 from kronbench.class_tree.posterior_mode import NewtonCG, run
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree_preconditioner import tree_preconditioner
@@ -109,23 +109,6 @@ def test_the_gap_bounds_the_excess_and_phi_falls(space, variance):
         assert best.gaps[0] < 1.1 * excess[0]
     rows = best.probabilities - np.eye(5)[y]
     np.testing.assert_allclose(rows.sum(axis=1), 0, atol=1e-12)
-
-
-def test_a_fold_by_a_mask_is_the_fit_to_the_subset():
-    X, y = clouds(n=40)
-    rows = np.arange(40) % 4 != 1
-    flat = Tree.flat(5)
-    for kernels, part in (
-        (GaussianKernels(X, [0.3]), GaussianKernels(X[rows], [0.3])),
-        (DenseFeatures(X), DenseFeatures(X[rows])),
-    ):
-        spaces = [DualCovariance(k, flat, np.full(5, 3.0), 1.0) for k in (kernels, part)]
-        masked = run(NewtonCG(1e-13).mode(spaces[0], SoftmaxLoss(y, 5, rows)), spaces[0])
-        subset = run(NewtonCG(1e-13).mode(spaces[1], SoftmaxLoss(y[rows], 5)), spaces[1])
-        np.testing.assert_allclose(masked.coef[rows], subset.coef, atol=1e-6)
-        np.testing.assert_allclose(masked.coef[~rows], 0)
-        held_out = spaces[1].cross(X[~rows], subset.coef)
-        np.testing.assert_allclose(masked.scores[~rows], held_out, atol=1e-6)
 
 
 @pytest.mark.parametrize("parents", [None, PARENTS], ids=["flat", "tree"])

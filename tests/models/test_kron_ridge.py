@@ -12,6 +12,7 @@ from tests.models.kron_problems import (
     dense_gram,
     gaussian,
     linear,
+    product_features,
     random_labels,
     random_pairs,
     seeds,
@@ -51,9 +52,7 @@ def test_primal_is_the_dual_with_linear_kernels(size, seed, reg):
 @pytest.mark.parametrize("form", ["dual", "primal"])
 def test_objective_path_and_callback(form):
     X, y = random_pairs(6, 5, 25, seed=0), random_labels(25, seed=0)
-    Q = dense_gram(X, X, linear, linear)
-    features = X.row_features[X.rows][:, :, None] * X.col_features[X.cols][:, None, :]
-    features = features.reshape(25, -1)
+    Q, features = dense_gram(X, X, linear, linear), product_features(X)
     seen = []
 
     def observe(state):
@@ -121,15 +120,14 @@ def test_precomputed_callable_and_sparse_give_the_same(size, seed):
     called = KronRidge(row_kernel=linear, col_kernel=linear).fit(X, y)
     np.testing.assert_allclose(called.predict(new), expected, atol=1e-8)
     D, T = X.row_features, X.col_features
-    kernels = PairData(D @ D.T, T @ T.T, X.rows, X.cols)
-    new_kernels = PairData(new.row_features @ D.T, new.col_features @ T.T, new.rows, new.cols)
+    kernels = X.with_features(D @ D.T, T @ T.T)
+    new_kernels = new.with_features(new.row_features @ D.T, new.col_features @ T.T)
     precomputed = KronRidge(row_kernel="precomputed", col_kernel="precomputed")
     precomputed.fit(kernels, y)
     np.testing.assert_allclose(precomputed.predict(new_kernels), expected, atol=1e-8)
+    thin = X.with_features(sparse.csr_array(D), sparse.csr_array(T))
     for form in ("dual", "primal"):
-        model = KronRidge(form=form).fit(
-            PairData(sparse.csr_array(D), sparse.csr_array(T), X.rows, X.cols), y
-        )
+        model = KronRidge(form=form).fit(thin, y)
         np.testing.assert_allclose(model.predict(new), expected, atol=1e-5)
 
 

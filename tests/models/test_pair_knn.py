@@ -7,6 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from kronbench import InputError, PairData
 from kronbench.models.pair_knn import PairKNN, PairSklearnKNN
+from tests.models.kron_problems import concatenated
 
 
 def random_pairs(rng, m, q, n, features, repeats=False):
@@ -15,8 +16,10 @@ def random_pairs(rng, m, q, n, features, repeats=False):
                     *np.divmod(cells, q))  # fmt: skip
 
 
-def concatenated(X):
-    return np.hstack([X.row_features[X.rows], X.col_features[X.cols]])
+def scikit_learns(train, y, test, n_neighbors):
+    """Scores by a search on concatenated features."""
+    model = KNeighborsClassifier(n_neighbors).fit(concatenated(train), y)
+    return 2 * model.predict_proba(concatenated(test))[:, 1] - 1
 
 
 def ordered_search(train, y, test, n_neighbors):
@@ -48,10 +51,8 @@ def test_equal_to_scikit_learn_without_ties(m, q, share, features, seed):
     train, test = random_pairs(rng, m, q, n, features), random_pairs(rng, 5, 4, 20, features)
     y = rng.permutation(np.append([1, -1], rng.choice([1, -1], n - 2)))
     for k in {1, (n + 1) // 2, n}:
-        theirs = KNeighborsClassifier(k).fit(concatenated(train), y)
         ours = PairKNN(n_neighbors=k).fit(train, y).decision_function(test)
-        share_positive = theirs.predict_proba(concatenated(test))[:, 1]
-        np.testing.assert_allclose(ours, 2 * share_positive - 1, atol=1e-12)
+        np.testing.assert_allclose(ours, scikit_learns(train, y, test, k), atol=1e-12)
 
 
 @settings(deadline=None, max_examples=60)
@@ -103,10 +104,10 @@ def test_far_test_pairs_after_near_ones():
     row_features = np.array([[train.row_features[train.rows[0], 0]], [1e6], [0.0], [-1e3]])
     col_features = np.array([[train.col_features[train.cols[0], 0]], [1e9], [-5.0]])
     test = PairData.complete(row_features, col_features)
-    theirs = KNeighborsClassifier(3).fit(concatenated(train), y).predict_proba(concatenated(test))
     near = test.cols != 1  # at 1e9 distances of one row are equal in double precision
     ours = PairKNN(n_neighbors=3).fit(train, y).decision_function(test)
-    np.testing.assert_allclose(ours[near], 2 * theirs[near, 1] - 1, atol=1e-12)
+    theirs = scikit_learns(train, y, test, 3)
+    np.testing.assert_allclose(ours[near], theirs[near], atol=1e-12)
     np.testing.assert_allclose(
         PairKNN(n_neighbors=200).fit(train, y).decision_function(test), y.mean()
     )
@@ -120,9 +121,8 @@ def test_scikit_learns_own_search_on_concatenated_features(monkeypatch):
     model = PairSklearnKNN().fit(train, y)
     path = model.decision_path(test, [7, 1, 50])
     for column, k in enumerate([7, 1, 50]):
-        theirs = KNeighborsClassifier(k).fit(concatenated(train), y)
-        share = theirs.predict_proba(concatenated(test))[:, 1]
-        np.testing.assert_allclose(path[:, column], 2 * share - 1, atol=1e-12)
+        theirs = scikit_learns(train, y, test, k)
+        np.testing.assert_allclose(path[:, column], theirs, atol=1e-12)
         np.testing.assert_allclose(
             PairSklearnKNN(n_neighbors=k).fit(train, y).decision_function(test), path[:, column]
         )
@@ -137,12 +137,9 @@ def test_few_pairs_among_more_cells_than_32_bits_count():
     rows = rng.integers(0, 70_000, 100, dtype=np.int32)
     cols = rng.integers(69_000, 70_000, 100, dtype=np.int32)
     train, y = PairData(features, features, rows, cols), rng.choice([1, -1], 100)
-    theirs = KNeighborsClassifier(3).fit(concatenated(train), y)
     test = PairData(features, features, rows[::-1], cols)
-    np.testing.assert_allclose(
-        PairKNN(n_neighbors=3).fit(train, y).decision_function(test),
-        2 * theirs.predict_proba(concatenated(test))[:, 1] - 1,
-    )
+    ours = PairKNN(n_neighbors=3).fit(train, y).decision_function(test)
+    np.testing.assert_allclose(ours, scikit_learns(train, y, test, 3))
 
 
 def test_more_than_the_index_holds_is_one_sentence(monkeypatch):
@@ -154,3 +151,13 @@ def test_more_than_the_index_holds_is_one_sentence(monkeypatch):
     monkeypatch.setattr("kronbench.models.pair_knn._MOST_PAIRS", 99)
     with pytest.raises(InputError, match="at most 99 pairs"):
         PairKNN().fit(X[:100], y[:100])
+
+
+@pytest.mark.parametrize("estimator", [PairKNN(), PairSklearnKNN()], ids=repr)
+@pytest.mark.parametrize("scale", [1e160, 1e-170])
+def test_distances_beyond_double_precision_are_refused(estimator, scale):
+    rng = np.random.default_rng(0)
+    X = random_pairs(rng, 30, 20, 300, (2, 3))
+    X = X.with_features(X.row_features, scale * X.col_features)
+    with pytest.raises(InputError, match=r"col_features has .* scale the features"):
+        estimator.fit(X, rng.choice([1, -1], 300))

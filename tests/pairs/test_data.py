@@ -1,78 +1,11 @@
-import pickle
-
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import BaggingClassifier
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    cross_val_predict,
-    cross_val_score,
-    train_test_split,
-)
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing, indexable, resample, shuffle
 
 from kronbench import InputError, PairData
 from kronbench.models import KronSVM
-
-
-@given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 20), st.randoms())
-def test_length_vertices_and_subsets(m, q, n, random):
-    rows = np.array([random.randrange(m) for _ in range(n)], dtype=int)
-    cols = np.array([random.randrange(q) for _ in range(n)], dtype=int)
-    data = PairData(np.eye(m), np.eye(q), rows, cols)
-    assert len(data) == n
-    assert (data.n_rows, data.n_cols) == (m, q)
-    index = np.array([random.randrange(n) for _ in range(n // 2)], dtype=int) if n else []
-    part = data[index]
-    np.testing.assert_array_equal(part.rows, rows[np.asarray(index, dtype=int)])
-    np.testing.assert_array_equal(part.cols, cols[np.asarray(index, dtype=int)])
-    assert part.row_features is data.row_features
-    mask = rows > 0
-    assert len(data[mask]) == mask.sum()
-
-
-def test_complete_is_row_major():
-    data = PairData.complete(np.eye(2), sparse.csr_array(np.eye(3)))
-    assert (data.n_rows, data.n_cols) == (2, 3)
-    np.testing.assert_array_equal(data.rows * 3 + data.cols, np.arange(6))
-
-
-class MeanOfRows(RegressorMixin, BaseEstimator):
-    """Predicts the mean label of each row vertex: enough to see which pairs arrive."""
-
-    def __init__(self, shift=0.0):
-        self.shift = shift
-
-    def fit(self, X, y):
-        assert len(X) == len(y)
-        self.mean_ = np.mean(y)
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.mean_ + self.shift)
-
-
-@pytest.mark.parametrize("n", [3, 20])  # fewer and more pairs than row vertices
-def test_scikit_learn_splits_and_searches_over_pairs(n):
-    data = PairData.complete(np.eye(4), np.eye(5))[:n]
-    y = np.arange(float(n))
-    folds = list(KFold(3).split(data))
-    assert sorted(np.concatenate([test for _, test in folds])) == list(range(n))
-    assert len(cross_val_score(MeanOfRows(), data, y, scoring="neg_max_error", cv=KFold(3))) == 3
-    assert cross_val_predict(MeanOfRows(), data, y, cv=3).shape == (n,)
-    search = GridSearchCV(
-        MeanOfRows(), {"shift": [0.0, 100.0]}, scoring="neg_mean_absolute_error", cv=2
-    ).fit(data, y)
-    assert search.best_params_ == {"shift": 0.0}
-    train, test, y_train, y_test = train_test_split(data, y, test_size=1, random_state=0)
-    assert (len(train), len(test)) == (n - 1, 1)
-    for part, labels in ((train, y_train), (test, y_test)):
-        np.testing.assert_array_equal(part.rows * 5 + part.cols, labels)
 
 
 def test_scikit_learn_indexes_pairs():
@@ -85,6 +18,8 @@ def test_scikit_learn_indexes_pairs():
         part = _safe_indexing(data, index)
         expected = np.arange(20)[index]
         np.testing.assert_array_equal(part.rows * 5 + part.cols, expected)
+        assert part.row_features is data.row_features
+    assert len(data[[]]) == 0
     part, number = shuffle(data, np.arange(20), random_state=0)
     np.testing.assert_array_equal(part.rows * 5 + part.cols, number)
     part, number = resample(data, np.arange(20), n_samples=7, random_state=0)
@@ -106,13 +41,6 @@ def test_what_would_not_be_pairs_is_refused_with_what_to_do():
             data[index]
     with pytest.raises(InputError, match="index has 2 dimensions: give positions or a mask"):
         data[[[1, 2], [3, 4]]]
-
-
-def test_pickle():
-    data = PairData(np.eye(2), np.eye(3), [0, 1], [2, 0])
-    copy = pickle.loads(pickle.dumps(data))
-    np.testing.assert_array_equal(copy.cols, data.cols)
-    np.testing.assert_array_equal(copy.col_features, data.col_features)
 
 
 @pytest.mark.parametrize(

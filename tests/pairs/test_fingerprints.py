@@ -7,7 +7,6 @@ from scipy import sparse
 
 from kronbench import InputError, PairData
 from kronbench.io import read_table
-from kronbench.linalg import gram
 from kronbench.pairs import fingerprints
 
 # Bits 0, 9 and 15 of 16; none; and all of the first byte.
@@ -47,14 +46,6 @@ def test_lists_of_bits_and_fps_files(tmp_path):
     for rows in (lists, read_table(fps)):
         features = PairData.from_frames(PAIRS, rows, TARGETS).row_features
         np.testing.assert_array_equal(features.toarray(), dense())
-
-
-def test_tanimoto_is_the_share_of_common_bits():
-    rows = pd.DataFrame({"id": ["a", "b", "c"], "fp_hex": ROWS["fp_hex"]})
-    features = PairData.from_frames(PAIRS, rows, TARGETS).row_features
-    K = gram(features, kernel="tanimoto")
-    assert K[0, 2] == pytest.approx(1 / 10)  # bit 0 of 3 + 8 - 1
-    assert K[0, 1] == 0
 
 
 def test_positions_have_the_next_power_of_two_of_columns():

@@ -48,22 +48,6 @@ class Restrictable(LinearOperator):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("loss", SMOOTH)
-def test_dual_and_primal_reach_the_same_optimum(loss, solver):
-    X, Q, y = problem()
-    options = dict(max_iter=50, max_inner=200, solver=solver, line_search=True)
-    dual = newton_dual(Q, LOSSES[loss], y, 0.5, tol=1e-10, **options)
-    primal = newton_primal(X, LOSSES[loss], y, 0.5, tol=1e-10, **options)
-    # zero gradient of J = L(X w) + reg/2 ||w||^2
-    gradient = X.T @ LOSSES[loss].gradient(X @ primal.coef, y) + 0.5 * primal.coef
-    np.testing.assert_allclose(gradient, 0, atol=1e-6)
-    np.testing.assert_allclose(X.T @ dual.coef, primal.coef, atol=1e-6)
-    if solver != "cg":  # which leaves the null space of Q alone
-        expected = -LOSSES[loss].gradient(Q @ dual.coef, y) / 0.5
-        np.testing.assert_allclose(dual.coef, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
 def test_optimum_is_that_of_scikit_learn(solver):
     X, Q, y = problem()
     options = dict(max_iter=50, max_inner=200, solver=solver, tol=1e-10)
@@ -118,16 +102,8 @@ def test_steps_solve_equation_9(loss, solver, n, reg, seed):
 )
 def test_line_search_never_raises_the_objective(loss, solver, n, max_inner, reg, seed):
     _, Q, y = problem(n, d=5, seed=seed)
-    result = newton_dual(
-        Q,
-        LOSSES[loss],
-        y,
-        reg,
-        max_iter=8,
-        max_inner=max_inner,
-        solver=solver,
-        line_search=True,
-    )
+    options = dict(max_iter=8, max_inner=max_inner, solver=solver, line_search=True)
+    result = newton_dual(Q, LOSSES[loss], y, reg, **options)
     path = [risk(loss, np.zeros(n), y, 0, reg), *result.objective_path]
     assert (np.diff(path) <= 1e-9 * path[0]).all()
     np.testing.assert_allclose(result.scores, Q @ result.coef, atol=1e-7)
@@ -187,7 +163,7 @@ def test_callback_sees_each_iterate_and_stops(minimize):
     result = minimize(operator, LOSSES["l2svm"], y, 0.1, callback=stop_at_two)
     assert [n_iter for n_iter, _ in seen] == [1, 2]
     np.testing.assert_array_equal(result.objective_path, [objective for _, objective in seen])
-    assert result.n_iter == 2
+    assert (result.n_iter, result.stop) == (2, "callback")
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -200,8 +176,6 @@ def test_reasons_to_stop(solver):
         assert reached.stop == "tol"
         assert reached.n_iter < 50
         assert minimize(operator, logistic, y, 1.0, max_iter=1, **options).stop == "max_iter"
-        ended = minimize(operator, logistic, y, 1.0, callback=lambda state: True, **options)
-        assert ended.stop == "callback"
 
 
 def test_a_step_that_cannot_be_found_ends_the_iterations():
@@ -217,15 +191,13 @@ def test_a_step_that_cannot_be_found_ends_the_iterations():
 def test_clear_errors():
     X, Q, y = problem()
     loss = LOSSES["l2svm"]
-    with pytest.raises(InputError, match="reg=0"):
-        newton_dual(Q, loss, y, 0)
-    with pytest.raises(InputError, match="reg=-1"):
-        newton_primal(X, loss, y, -1)
-    with pytest.raises(InputError, match="qmr, minres, cg"):
-        newton_dual(Q, loss, y, 1.0, solver="gmres")
-    with pytest.raises(InputError, match="square"):
-        newton_dual(X, loss, y, 1.0)
-    with pytest.raises(InputError, match=r"y has shape \(39,\)"):
-        newton_dual(Q, loss, y[1:], 1.0)
-    with pytest.raises(InputError, match="not positive semidefinite"):
-        newton_dual(-Q, loss, y, 1.0, solver="cg")
+    for call, message in (
+        (lambda: newton_dual(Q, loss, y, 0), "reg=0"),
+        (lambda: newton_primal(X, loss, y, -1), "reg=-1"),
+        (lambda: newton_dual(Q, loss, y, 1.0, solver="gmres"), "qmr, minres, cg"),
+        (lambda: newton_dual(X, loss, y, 1.0), "square"),
+        (lambda: newton_dual(Q, loss, y[1:], 1.0), r"y has shape \(39,\)"),
+        (lambda: newton_dual(-Q, loss, y, 1.0, solver="cg"), "not positive semidefinite"),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()

@@ -5,25 +5,60 @@ import importlib.util
 import numpy as np
 import pytest
 
-from kronbench.models import CompleteKronRidge, TwoStepRidge
-from kronbench.runner.solvers import make_solver
+from kronbench.errors import InputError
+from kronbench.models import CompleteKronRidge, KronSVM
+from kronbench.pairs import PairData
+from kronbench.runner.solvers import SolverMissing, make_solver
+from tests.models.complete_problems import two_step
 
-PATH = "kronbench.models.two_step_rlscore.TwoStepRLScore"
+PAIRS = "kronbench.models.pair_rlscore.PairRLScore"
+TWO_STEP = "kronbench.models.two_step_rlscore.TwoStepRLScore"
 installed = importlib.util.find_spec("rlscore") is not None
+needs_rlscore = pytest.mark.skipif(not installed, reason="rlscore is not installed")
 
 
-pytestmark = pytest.mark.skipif(not installed, reason="rlscore is not installed")
-PRECOMPUTED = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+@pytest.mark.skipif(installed, reason="rlscore is installed")
+@pytest.mark.parametrize("path", [PAIRS, TWO_STEP])
+def test_without_rlscore_the_reason_is_said(path):
+    name = path.rpartition(".")[2]
+    with pytest.raises(SolverMissing, match=f"{name} was skipped: rlscore is not installed"):
+        make_solver(path)
 
 
-@pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
-def test_the_reference_implementation_makes_the_same_predictions(setting):
+@needs_rlscore
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        {},
+        {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 2.0, "col_gamma": 3.0},
+    ],
+)
+def test_the_reference_implementation_makes_the_same_predictions(kernels):
+    rng = np.random.default_rng(0)
+    sides = rng.random((40, 3)), rng.random((30, 2))
+    pairs = PairData(*sides, rng.integers(0, 40, 500), rng.integers(0, 30, 500))
+    y = rng.choice([2, 5], 500)
+    new = PairData(rng.random((9, 3)), rng.random((7, 2)), [8, 0, 3], [6, 6, 1])
+    reference = make_solver(PAIRS, reg=0.1, **kernels).fit(pairs, y)
+    ours = KronSVM(reg=0.1, **kernels).fit(pairs, y)
+    # RLScore ends QMR at a residual of 1e-5.
+    np.testing.assert_allclose(
+        reference.decision_function(new), ours.decision_function(new), atol=1e-6
+    )
+    assert set(reference.predict(new)) <= {2, 5}
+    with pytest.raises(InputError, match="give the same features"):
+        reference.decision_function(PairData(sides[0][:, :1], sides[1], [0], [0]))
+
+
+@needs_rlscore
+@pytest.mark.parametrize("setting", "ABCD")
+def test_left_out_predictions_of_two_steps_are_those_of_the_reference(setting):
     rng = np.random.default_rng(0)
     K, G = (X @ X.T for X in (rng.random((12, 15)), rng.random((9, 4))))  # G is singular
     Y = rng.standard_normal((12, 9))
     grids = [0.1, 5.0], [0.3, 1.0, 20.0]
-    reference = dict(make_solver(PATH).fit_matrix(K, G, Y).loo_grid(setting, *grids))
-    ours = TwoStepRidge(**PRECOMPUTED).fit_matrix(K, G, Y)
+    reference = dict(make_solver(TWO_STEP).fit_matrix(K, G, Y).loo_grid(setting, *grids))
+    ours = two_step(K, G, Y)
     found = dict(ours.loo_grid(setting, *grids))
     assert reference.keys() == found.keys()
     for point, F in found.items():
@@ -37,12 +72,13 @@ def learner(K, G, Y, *regs):
     return TwoStepRLS(K1=K, K2=G, Y=Y.ravel(order="F"), **regs)
 
 
+@needs_rlscore
 def test_folds():
     rng = np.random.default_rng(1)
     K, G = (X @ X.T for X in (rng.random((9, 12)), rng.random((7, 4))))
     Y, pairs = rng.standard_normal((9, 7)), rng.permutation(np.arange(63) % 4).reshape(9, 7)
     rows, cols = rng.permutation(np.arange(9) % 3), rng.permutation(np.arange(7) % 2)
-    ours = TwoStepRidge(reg_rows=0.5, reg_cols=2.0, **PRECOMPUTED).fit_matrix(K, G, Y)
+    ours = two_step(K, G, Y, (0.5, 2.0))
     theirs = learner(K, G, Y, 0.5, 2.0)
     row_folds, col_folds = ([np.flatnonzero(f == k) for k in set(f)] for f in (rows, cols))
     for setting, folds, expected in (
@@ -55,13 +91,14 @@ def test_folds():
         np.testing.assert_allclose(ours.loo(setting, folds), expected, atol=1e-10)
 
 
+@needs_rlscore
 def test_symmetric_leave_one_out_but_for_antisymmetric_labels_in_sample():
     rng = np.random.default_rng(2)
     X, Y = rng.random((8, 10)), rng.standard_normal((8, 8))
     K, off = X @ X.T, ~np.eye(8, dtype=bool)
     for sign in (1, -1):
         labels = Y + sign * Y.T
-        ours = TwoStepRidge(reg_rows=0.5, reg_cols=0.5, **PRECOMPUTED).fit_matrix(K, K, labels)
+        ours = two_step(K, K, labels, (0.5, 0.5))
         theirs = learner(K, K, labels, 0.5, 0.5)
         expected = theirs.out_of_sample_loo_symmetric().reshape((8, 8), order="F")
         np.testing.assert_allclose(ours.loo("D", symmetric=True)[off], expected[off], atol=1e-10)
@@ -71,6 +108,7 @@ def test_symmetric_leave_one_out_but_for_antisymmetric_labels_in_sample():
         assert same == (sign == 1)
 
 
+@needs_rlscore
 def test_conditional_ranking():
     from rlscore.learner import KronRLS
 

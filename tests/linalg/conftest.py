@@ -1,0 +1,9 @@
+"""What tests of linear algebra share."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
