@@ -104,6 +104,7 @@ def test_surrogate_data_is_stamped_in_the_picture_and_the_record(plan, drawn):
     item = plan.item("airola", "figure-3")
     write_results(item, curves(), source="surrogate")
     render.render(item)
+    assert drawn
     for figure in drawn:
         texts = figure.findobj(lambda artist: hasattr(artist, "get_text"))
         assert any("SURROGATE DATA (E, GPCR, IC, Ki)" in text.get_text() for text in texts)
