@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from pathlib import Path
 
 from kronbench.resources import config_path
 from kronbench.yaml_files import read_yaml
+
+ROOT = Path(__file__).parents[1]
+WITHOUT_PACKAGE = ("workflow", "config")
 
 
 def merged(scale=None):
@@ -53,23 +57,38 @@ def seal(table):
     record.write_text(json.dumps(content))
 
 
-def copy_checkout(folder):
-    """What a dry run needs of the checkout, the package included, with dates of its own."""
-    root = Path(__file__).parents[1]
-    shutil.copy(root / "Snakefile", folder)
-    for name in ("workflow", "config", "src"):
+def copy_checkout(folder, names=("workflow", "config", "src"), root=ROOT):
+    """What Snakemake needs of the checkout, the package included, with dates of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(root / "Snakefile", folder)  # a link would be deployed as a link
+    for name in names:
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "profiles").symlink_to("workflow/profiles")
 
 
-def snakemake(folder, *arguments, sources, timeout, mirror=""):
-    """Snakemake run in a folder, with the package of ``sources`` and one mirror or none."""
+def snakemake(folder, *arguments, timeout, sources=ROOT / "src", **environment):
+    """Snakemake run in a folder, with the package of ``sources``, and no mirror unless given."""
     return subprocess.run(
         [sys.executable, "-m", "snakemake", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(sources), "KRONBENCH_MIRROR": str(mirror)},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(sources),
+            "KRONBENCH_MIRROR": "",
+            **environment,
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         timeout=timeout,
     )
+
+
+def due(folder, *arguments, **environment):
+    """Messages of the jobs that a smoke run would start, without the target that has no shell."""
+    scale = ("--dry-run", "--cores", "2", "--configfile", "config/smoke.yaml")
+    run = snakemake(folder, *scale, *arguments, sources=folder / "src", timeout=300, **environment)
+    assert run.returncode == 0, run.stdout
+    jobs = set(re.findall(r"^due: (.*?)  \(", run.stdout, re.MULTILINE)) - {"all"}
+    assert jobs or "Nothing to be done" in run.stdout, run.stdout
+    return jobs

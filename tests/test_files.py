@@ -272,14 +272,10 @@ def test_an_output_that_is_read_as_well_is_refused(tmp_path, monkeypatch):
     assert sorted(os.listdir()) == ["hard.csv", "pairs.csv", "soft.csv", "sub"]
 
 
-def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
-    with pytest.raises(InputError, match=r"none/out.csv cannot be written: No such file or dir"):
-        check_output(tmp_path / "none" / "out.csv")
+def test_a_place_that_cannot_be_written_is_told_with_advice(tmp_path):
+    (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written: Not a directory; give another place"):
-        (tmp_path / "file").touch()
         check_output(tmp_path / "file" / "out.csv")
-    with pytest.raises(InputError, match="cannot be written: File name too long; give a shorter"):
-        check_output(tmp_path / ("n" * 300 + ".csv"))
 
 
 @pytest.mark.parametrize("character", ["n", "\u00e9"])

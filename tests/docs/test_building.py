@@ -17,12 +17,16 @@ def locked(name):
     return found
 
 
-def test_the_lock_of_the_pages_has_hashes_and_moves_no_version():
-    text = (ROOT / "docs" / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["requirements.lock", "docs/requirements.lock"])
+def test_a_lock_has_hashes_and_no_address(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in text
     assert "--index" not in text
     for block in re.split(r"\n(?=[a-z0-9])", text):
         assert "--hash=sha256:" in block
+
+
+def test_the_lock_of_the_pages_moves_no_version():
     tools, package = locked("docs/requirements.lock"), locked("requirements.lock")
     shared = tools.keys() & package.keys()
     assert "jinja2" in shared

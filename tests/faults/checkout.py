@@ -15,8 +15,8 @@ import yaml
 from kronbench.reference.accepted import records_of
 from kronbench.reference.compare import Run, compare
 from kronbench.runner.read_results import read_table
+from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout
 
-ROOT = Path(__file__).parents[2]
 SCALE = Path("results/faults")
 LOCKED = "--unlock"  # what the sentence of a locked folder names
 COMPILED = (".snakemake/metadata", str(SCALE / "compiled.json"))  # kernels, for a new checkout
@@ -41,11 +41,7 @@ class Checkout:
 
     def __init__(self, folder, papers, settings=(), environment=(), root=ROOT):
         self.folder = Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        shutil.copy(root / "Snakefile", folder)
-        for name in ("workflow", "config"):
-            shutil.copytree(root / name, self.folder / name)
-        (self.folder / "profiles").symlink_to("workflow/profiles")
+        copy_checkout(self.folder, WITHOUT_PACKAGE, root)
         config = {"scale": SCALE.name, **dict(settings), "papers": papers}
         (self.folder / "config" / "faults.yaml").write_text(yaml.safe_dump(config))
         self.targets = [

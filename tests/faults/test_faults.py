@@ -15,7 +15,8 @@ from kronbench import datasets
 from kronbench.runner.read_results import read_table
 from tests.datasets.conftest import serving
 from tests.faults import kills
-from tests.faults.checkout import COMPILED, LOCKED, ROOT, SCALE, Checkout
+from tests.faults.checkout import COMPILED, LOCKED, SCALE, Checkout
+from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(2700)]
 in_full = pytest.mark.skipif(not os.environ.get("KRONBENCH_FAULTS"), reason="part of make faults")
@@ -28,10 +29,8 @@ OFFLINE = {"data": "surrogate"}
 def root(tmp_path_factory):
     """The sources of all runs here, compiled code included."""
     root = tmp_path_factory.mktemp("root") / "kronbench"
-    root.mkdir()
-    shutil.copy(ROOT / "Snakefile", root)
-    for name in ("workflow", "config", "src"):
-        shutil.copytree(ROOT / name, root / name)
+    copy_checkout(root, WITHOUT_PACKAGE)
+    shutil.copytree(ROOT / "src", root / "src")
     return root
 
 
@@ -292,11 +291,5 @@ def test_a_download_that_is_cut_is_said_and_made_whole_by_a_rerun(make, tmp_path
 
 
 def cut(content):
-    def answer(handler):
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content[: len(content) // 2])
-        handler.close_connection = True
-
-    return answer
+    half = content[: len(content) // 2]
+    return lambda handler: handler.send(200, half, Content_Length=len(content))

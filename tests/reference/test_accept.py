@@ -34,17 +34,10 @@ from kronbench.report import accepted_page, render
 from kronbench.report.page import write_report
 from kronbench.runner.items import load_plan, measurements
 from kronbench.runner.provenance import data_digest, table_digests
-from tests.helpers import merged
-from tests.report.test_report import claim, curves, say, write_results
+from tests.helpers import ROOT, merged
+from tests.report.test_report import claim, curves, say, scores, write_results
 
-ROOT = Path(__file__).parents[2]
 CLAIM = claim(kind="at_least", value="auc", bound=0.5)
-METHODS = pd.DataFrame(
-    {
-        **{"method": ["KNN"], "auc": 0.7, "n_neighbors": 3.0, "on_edge": 0.0, "reg": None},
-        **{"cross_validated": True, "scored_by": "KNN", "repeat": 0, "fold": 0},
-    }
-)
 
 
 @hypothesis.settings(max_examples=25)
@@ -90,7 +83,7 @@ def plan(made, tmp_path, monkeypatch):
 
 def measure(plan, auc=0.6):
     """Result tables with what they were made from, pictures, and the page."""
-    for item, frame in zip(plan.items, (curves(auc=auc), METHODS.assign(auc=auc)), strict=True):
+    for item, frame in zip(plan.items, (curves(auc=auc), scores({"KNN": [auc]})), strict=True):
         write_results(item, frame)
         for part in item.parts:
             file = item.table(part).with_suffix(".json")

@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-import pandas as pd
 import pytest
 
 from kronbench.cli import main
@@ -18,6 +17,7 @@ from kronbench.reference import archive as archives
 from kronbench.reference.archive import CRATE, MANIFEST, archive
 from kronbench.reference.compare import compare, read_run
 from tests.helpers import seal
+from tests.reference.test_compare import folder as run_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,36 +30,23 @@ def write(path, content):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A finished run of one item and two parts."""
-    folder = tmp_path_factory.mktemp("runs") / "small"
+    folder = run_of(tmp_path_factory.mktemp("runs") / "small", verdicts=("holds", "contradicted"))
+    shutil.rmtree(folder / "airola" / "tables")
     write(folder / "config.yaml", "scale: small\n")
-    claims = [("a", "holds", "1"), ("b", "contradicted", "2")]
-    claims = pd.DataFrame(claims, columns=["id", "verdict", "measured"])
-    claims = claims.assign(
-        paper="airola",
-        item="t",
-        kind="evidence",
-        whose="paper",
-        cause="",
-        timing=False,
-        asks="these data",
-    )
-    write(folder / "report/claims.csv", claims.to_csv(index=False))
     write(folder / "report/index.html", "<html></html>")
     write(folder / "report/summary.txt", "claims of the papers: 1 holds, 1 contradicted\n")
     for part, hour in (("Checker+", 20), ("E", 18)):
         environment = {"time": f"2026-11-21T{hour}:58:37+00:00", "revision": "abc", "cpu": "a cpu"}
         data = {"name": part, "source": "mirror", "files": [{"sha256": "0f"}]}
         sidecar = json.dumps({"environment": environment, "data": data})
-        write(folder / f"airola/tables/figure-1/{part}.json", sidecar)
-        write(folder / f"airola/tables/figure-1/{part}.csv", "x,y\n1,2\n")
-        seal(folder / f"airola/tables/figure-1/{part}.csv")
-    write(folder / "airola/figure-1.csv", "x,y\n1,2\n")
-    write(folder / "airola/figure-1.json", '{"columns": {"key": ["x"], "numbers": ["y"]}}')
-    write(folder / "airola/figure-1.png", b"picture")
+        write(folder / f"airola/tables/t/{part}.json", sidecar)
+        write(folder / f"airola/tables/t/{part}.csv", "x,y\n1,2\n")
+        seal(folder / f"airola/tables/t/{part}.csv")
+    write(folder / "airola/t.png", b"picture")
     write(folder / "data/checker+/provenance.json", '{"source": "generated"}')
     write(folder / "data/checker+/data.npz", b"arrays")
-    write(folder / "logs/airola/figure-1/E.log", "a path of this machine")
-    write(folder / "airola/.figure-1-abc.csv", "half")
+    write(folder / "logs/airola/t/E.log", "a path of this machine")
+    write(folder / "airola/.t-abc.csv", "half")
     (folder / "airola" / "linked.png").symlink_to(__file__)
     return folder
 
@@ -79,9 +66,9 @@ def contents(path):
 def test_it_holds_the_run_and_what_made_it_and_nothing_else(archived):
     files = contents(archived)
     results = {name for name in files if name.startswith("results/")}
-    tables = [f"airola/tables/figure-1/{part}" for part in ("Checker+", "E")]
+    tables = [f"airola/tables/t/{part}" for part in ("Checker+", "E")]
     names = [f"{table}{suffix}" for table in tables for suffix in (".csv", ".json")]
-    names += [f"airola/figure-1.{suffix}" for suffix in ("csv", "json", "png")]
+    names += [f"airola/t.{suffix}" for suffix in ("csv", "json", "png")]
     names += [f"report/{name}" for name in ("claims.csv", "index.html", "summary.txt")]
     names += ["config.yaml", "data/checker+/provenance.json"]
     assert results == {f"results/small/{name}" for name in names}
@@ -112,7 +99,7 @@ def test_the_same_files_give_the_same_bytes_at_another_time_and_place(run, archi
 def test_a_table_that_is_lost_or_edited_is_named(run, tmp_path, content):
     folder = tmp_path / "small"
     shutil.copytree(run, folder, symlinks=True)
-    table = folder / "airola/tables/figure-1/E.csv"
+    table = folder / "airola/tables/t/E.csv"
     table.unlink() if content is None else table.write_text(content)
     with pytest.raises(InputError, match=re.escape(str(table))):
         archive(folder, tmp_path / "small.zip")

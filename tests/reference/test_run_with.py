@@ -141,6 +141,15 @@ def test_a_dry_run_writes_and_runs_nothing(outside, commands, capsys):
     assert not (checkout / "results").exists()
 
 
+def refused(capsys, checkout, argv, sentence):
+    """The command ends with status 2 and one sentence, and makes nothing."""
+    assert main(["run-with", *argv]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+    assert not (checkout / "results").exists()
+
+
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
@@ -161,12 +170,9 @@ def test_what_cannot_be_is_one_sentence_and_nothing_is_run(
     outside, commands, capsys, argv, sentence
 ):
     checkout, mine = outside
-    assert run_with(mine, *argv) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
+    argv = ["outside_solver.Additive", *argv, "--path", str(mine)]
+    refused(capsys, checkout, argv, sentence)
     assert commands == []
-    assert not (checkout / "results").exists()
 
 
 @pytest.mark.parametrize(
@@ -182,17 +188,40 @@ def test_what_cannot_be_is_one_sentence_and_nothing_is_run(
     ],
 )
 def test_a_solver_that_cannot_stand_beside_the_others(outside, commands, capsys, solver, sentence):
-    _, mine = outside
+    checkout, mine = outside
     (mine / "outside_broken.py").write_text("def fit(:\n")
     (mine / "outside_needs.py").write_text("import no_such_dependency\n")
     (mine / "outside_worse.py").write_text(
         SOLVER.format(name="Nothing").replace("        return self\n", "")
     )
-    assert main(["run-with", solver, "--path", str(mine), "--scale", "smoke"]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
+    refused(capsys, checkout, [solver, "--path", str(mine), "--scale", "smoke"], sentence)
     assert commands == []
+
+
+NO_TEXT = "cannot be the name of a row: give text, in quotes"
+
+
+@pytest.mark.parametrize(
+    ("name", "added", "sentence"),
+    [
+        *((name, "", NO_TEXT) for name in ("1", "null", "''", "2020-01-01", '"a\\nb"', "yes")),
+        ("A", 'path: "a\\0b"', "is not a valid path: embedded null byte"),
+        ("A", 'registry: "a\\0b"', "is not a valid path: embedded null byte"),
+        ("A", "path: loop", "is not a valid path: Symlink loop"),
+        ("A", f"name: {'a' * 300}", "is too long"),
+        ("A", f"datasets: [{'9' * 5000}]", "is not valid YAML"),
+    ],
+)
+def test_a_wrong_or_hostile_file_is_one_sentence(outside, capsys, name, added, sentence):
+    checkout, mine = outside
+    (mine / "loop").symlink_to("loop")
+    file = mine / "mine.yaml"
+    file.write_text(f"solvers: {{{name}: {{solver: outside_solver.Additive}}}}\n{added}\n")
+    refused(capsys, checkout, [str(file), "--scale", "smoke", "--dry-run"], sentence)
+
+
+def test_the_home_of_nobody_is_no_path(outside, capsys):
+    refused(capsys, outside[0], ["~no-such-user/mine.yaml", "--dry-run"], "is not a valid path")
 
 
 def test_a_file_may_pin_the_commit_of_its_folder(outside, capsys):
@@ -229,39 +258,6 @@ def test_names_that_differ_have_folders_that_differ():
     assert len(set(folders)) == len(names)
     assert folders[:2] == ["mine", "mine-2"]
     assert max(map(len, folders)) < 80
-
-
-@pytest.mark.parametrize("name", ["1", "null", "''", "2020-01-01", '"a\\nb"', "yes"])
-def test_what_yaml_reads_as_no_text_is_no_name_of_a_row(outside, capsys, name):
-    _, mine = outside
-    (mine / "mine.yaml").write_text(f"solvers: {{{name}: {{solver: outside_solver.Additive}}}}\n")
-    assert main(["run-with", str(mine / "mine.yaml"), "--scale", "smoke", "--dry-run"]) == 2
-    told = capsys.readouterr().err
-    assert "cannot be the name of a row: give text, in quotes" in told
-    assert told.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("added", "sentence"),
-    [
-        ('path: "a\\0b"', "is not a valid path: embedded null byte"),
-        ('registry: "a\\0b"', "is not a valid path: embedded null byte"),
-        ("path: loop", "is not a valid path: Symlink loop"),
-        (f"name: {'a' * 300}", "is too long"),
-        (f"datasets: [{'9' * 5000}]", "is not valid YAML"),
-    ],
-)
-def test_a_hostile_file_is_one_sentence(outside, capsys, added, sentence):
-    _, mine = outside
-    (mine / "loop").symlink_to("loop")
-    text = f"solvers: {{A: {{solver: outside_solver.Additive}}}}\n{added}\n"
-    (mine / "mine.yaml").write_text(text)
-    assert main(["run-with", str(mine / "mine.yaml"), "--scale", "smoke", "--dry-run"]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
-    assert main(["run-with", "~no-such-user/mine.yaml", "--dry-run"]) == 2
-    assert "is not a valid path" in capsys.readouterr().err
 
 
 def test_a_data_set_that_is_named_twice_is_taken_once():

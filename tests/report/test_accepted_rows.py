@@ -2,7 +2,6 @@
 
 import functools
 from collections import Counter
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,9 +10,7 @@ from kronbench.reference.accepted import numbers_in
 from kronbench.report.checks import swapped
 from kronbench.report.claim_files import load_statements, shown_by
 from kronbench.runner.items import load_plan
-from tests.helpers import merged
-
-ROOT = Path(__file__).parents[2]
+from tests.helpers import ROOT, merged
 
 
 def accepted(scale):

@@ -5,11 +5,9 @@ import pandas as pd
 
 from kronbench.report import all_results, render
 from kronbench.report.all_results import all_results as made
-from tests.report.test_report import curves, write_results
+from tests.report.test_report import curves, scores, write_results
 
-MEASURED = pd.DataFrame(
-    {"method": ["KNN", "KronSVM"], "auc": [0.7, 0.8], "n_neighbors": [3.0, np.nan], "reg": 1.0}
-).assign(on_edge=0.0, cross_validated=True, scored_by="KNN", repeat=0, fold=0)
+MEASURED = scores({"KNN": [0.7], "KronSVM": [0.8]})
 
 
 def test_each_number_has_its_place_and_the_printed_one(plan, tmp_path, monkeypatch):

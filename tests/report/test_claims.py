@@ -179,14 +179,6 @@ def test_a_claim_over_draws_tells_the_verdict_for_new_data_beside_its_own():
     assert "10 draws)" in found.measured
 
 
-def test_a_column_that_is_not_there_is_not_tested(plan):
-    for entry in (
-        claim(kind="at_least", value="deviation", bound=0),
-        claim(kind="at_least", value="auc", bound=0, where="deviation > 0"),
-    ):
-        assert verdict(plan, entry).verdict == UNTESTED
-
-
 def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan):
     entry = claim(**WITHIN, target=0.6, where="reg == 1024")
     assert verdict(plan, entry).verdict == UNTESTED

@@ -1,6 +1,7 @@
 """The figure that brings the numbers of other items together."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -92,24 +93,17 @@ def test_what_was_not_measured_is_missing_and_doubts_are_said():
 
 def test_it_is_rendered_from_the_numbers_of_others(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    paths = {"p/table": "a.csv", "p/rates": "b.csv"}
-
-    class Other:
-        paper, parts, numbers_of = "p", (), ()
-
-        def __init__(self, name):
-            self.name = name
-
-        def output(self, suffix):
-            return tmp_path / paths[f"p/{self.name}"]
-
-    for name, path in paths.items():
-        rows = NUMBERS[NUMBERS["of"] == name].drop(columns="of")
-        rows.dropna(axis=1, how="all").to_csv(tmp_path / path, index=False)
-        seal(tmp_path / path)
+    others = []
+    for name in "table", "rates":
+        file = tmp_path / f"{name}.csv"
+        rows = NUMBERS[NUMBERS["of"] == f"p/{name}"].drop(columns="of")
+        rows.dropna(axis=1, how="all").to_csv(file, index=False)
+        seal(file)
+        output = {"output": lambda suffix, file=file: file}
+        others.append(SimpleNamespace(paper="p", name=name, parts=(), numbers_of=(), **output))
     item = dataclasses.replace(
         ITEM,
-        numbers_of=(Other("table"), Other("rates")),
+        numbers_of=tuple(others),
         drawing_options={"rate": BLAS, "headlines": [FAST]},
     )
     render.render(item)

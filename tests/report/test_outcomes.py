@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from kronbench.intervals import half_width, interval_factor
+from kronbench.intervals import interval_factor
 from kronbench.report.outcomes import Finding, Margin, outcome
 
 SPREAD = {"over": ["fold"], "test_over_train": 0.25}
@@ -38,16 +38,6 @@ def margin(side):
 def test_the_whole_interval_is_on_one_side_or_nothing_is_decided(low, high, verdict):
     middle = 1.0 if np.isinf(high) else (low + high) / 2
     assert Margin(middle, low, high).verdict == verdict
-
-
-def test_the_interval_of_a_margin_is_that_of_the_repeats():
-    values = pd.Series([0.1, 0.3, 0.2])
-    found = Margin.of(values, 0.05, SPREAD)
-    half = half_width(values, 0.25)
-    assert (found.low, found.high) == (0.05 - half, 0.05 + half)
-    assert found.miss == pytest.approx(0.025)
-    # independent repeats, without correction, have a shorter one
-    assert Margin.of(values, 0.05, {"over": ["fold"]}).low > found.low
 
 
 def test_without_chance_the_number_decides_and_one_split_decides_nothing():

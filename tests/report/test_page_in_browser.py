@@ -13,12 +13,11 @@ import re
 import shutil
 import subprocess
 
-import pandas as pd
 import pytest
 
 from kronbench.report import render
 from kronbench.report.page import write_report
-from tests.report.test_report import claim, curves, say, write_results
+from tests.report.test_report import claim, curves, say, scores, write_results
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -58,7 +57,8 @@ def page(plan, monkeypatch):
     figure, table = items = plan.item("airola", "figure-3"), plan.item("airola", "table-6")
     plan = dataclasses.replace(plan, items=items)
     write_results(figure, curves())
-    write_results(table, scores(), source="surrogate")
+    auc = {"KronSVM": [0.6, 0.7], "KNN": [0.55, 0.55], "SGD hinge": [float("nan")]}
+    write_results(table, scores(auc), source="surrogate")
     for item in items:
         render.render(item)
     holds, wrong = (claim(kind="at_least", value="auc", bound=bound) for bound in (0, 2))
@@ -70,17 +70,6 @@ def page(plan, monkeypatch):
     say(monkeypatch, *judged)
     write_report(plan)
     return plan.report / "index.html"
-
-
-def scores():
-    auc = {"KronSVM": [0.6, 0.7], "KNN": [0.55, 0.55], "SGD hinge": [float("nan")]}
-    rows = [
-        {"method": method, "auc": x, "reg": 1.0, "scored_by": method, "fold": fold}
-        for method, xs in auc.items()
-        for fold, x in enumerate(xs)
-    ]
-    fixed = {"n_neighbors": float("nan"), "on_edge": 0.0, "cross_validated": True, "repeat": 0}
-    return pd.DataFrame(rows).assign(**fixed)
 
 
 def seen(page, address="", width=1200, after=AFTER, options=()):

@@ -67,22 +67,31 @@ def curves(auc=0.6):
     )
 
 
-def texts(figure: Figure):
-    return " ".join(
-        text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))
+def scores(auc):
+    """Rows of airola's table 6: for each method its AUC on one fold after the other."""
+    rows = [
+        {"method": method, "auc": x, "scored_by": method, "fold": fold}
+        for method, values in auc.items()
+        for fold, x in enumerate(values)
+    ]
+    fixed = {"on_edge": 0.0, "cross_validated": True, "repeat": 0}
+    return pd.DataFrame(rows).assign(reg=1.0, n_neighbors=np.nan, **fixed)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that are saved."""
+    figures, save = [], Figure.savefig
+    monkeypatch.setattr(
+        Figure, "savefig", lambda self, *a, **k: (figures.append(self), save(self, *a, **k))
     )
+    return figures
 
 
-def test_numbers_that_are_drawn_are_the_numbers_of_the_table(plan):
+def test_numbers_that_are_drawn_are_the_numbers_of_the_table(plan, drawn):
     item = plan.item("airola", "figure-3")
     write_results(item, curves())
-    drawn = []
-    original = Figure.savefig
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            Figure, "savefig", lambda self, *a, **k: (drawn.append(self), original(self, *a, **k))
-        )
-        render.render(item)
+    render.render(item)
     lines = drawn[0].axes[0].get_lines()
     np.testing.assert_allclose(lines[0].get_ydata(), 10.0 / np.arange(1, 21))
     assert {path.name for path in item.folder.glob("figure-3.*")} == {
@@ -91,18 +100,14 @@ def test_numbers_that_are_drawn_are_the_numbers_of_the_table(plan):
     assert len(read_numbers(item)) == 2 * 20 * len(item.datasets)
 
 
-def test_surrogate_data_is_stamped_in_the_picture_and_the_record(plan, monkeypatch):
+def test_surrogate_data_is_stamped_in_the_picture_and_the_record(plan, drawn):
     item = plan.item("airola", "figure-3")
     write_results(item, curves(), source="surrogate")
-    stamped = []
-    original = Figure.savefig
-    monkeypatch.setattr(
-        Figure,
-        "savefig",
-        lambda self, *a, **k: (stamped.append(texts(self)), original(self, *a, **k)),
-    )
     render.render(item)
-    assert all("SURROGATE DATA (E, GPCR, IC, Ki)" in text for text in stamped)
+    assert drawn
+    for figure in drawn:
+        texts = figure.findobj(lambda artist: hasattr(artist, "get_text"))
+        assert any("SURROGATE DATA (E, GPCR, IC, Ki)" in text.get_text() for text in texts)
     assert json.loads(item.output("json").read_text())["surrogates"] == ["E", "GPCR", "IC", "Ki"]
 
 
@@ -111,12 +116,7 @@ OTHER = {"airola": "a later release of the labels"}
 
 def test_other_data_than_the_papers_is_said_in_every_text_of_a_table(plan):
     item = plan.item("airola", "table-6")
-    measured = pd.DataFrame(
-        {
-            **{"method": ["KNN"], "auc": 0.7, "n_neighbors": 3.0, "on_edge": 0.0, "reg": np.nan},
-            **{"cross_validated": True, "scored_by": "KNN", "repeat": 0, "fold": 0},
-        }
-    )
+    measured = scores({"KNN": [0.7]})
     write_results(item, measured, other_data=OTHER)
     render.render(item)
     others = json.loads(item.output("json").read_text())["other_data"]

@@ -15,34 +15,29 @@ def test_a_law_is_followed_up_to_the_cap():
     cap = TimeCap(100)
     assert cap.allows(10)  # nothing is known
     cap.record(10, 1)
-    assert cap.predicted(20) == pytest.approx(4)  # quadratic until two points tell more
     cap.record(20, 8)
-    assert cap.predicted(40) == pytest.approx(64)
     assert cap.allows(40)
     assert not cap.allows(80)
 
 
-def test_noise_in_short_times_does_not_rule_the_prediction():
+@pytest.mark.parametrize(
+    ("records", "size", "seconds"),
+    [
+        ([(10, 1)], 20, 4),  # quadratic until two points tell more
+        ([(10, 1), (20, 8)], 40, 64),
+        ([(10, 1e-4), (20, 1e-2)], 40, 8e-2),  # exponent 6.6, of short times
+        ([(10, 2), (20, 1)], 40, 1),
+        # points of one size say nothing of the power, as sizes that are capped to equal pairs
+        ([(10, 1), (10, 2)], 10, 2),
+        ([(10, 1), (10, 2)], 20, 8),
+        ([(10, 1), (10, 2), (20, 4), (20, 4)], 40, 8),
+    ],
+)
+def test_a_time_is_predicted_from_those_of_smaller_problems(records, size, seconds):
     cap = TimeCap(100)
-    cap.record(10, 1e-4)
-    cap.record(20, 1e-2)  # exponent 6.6
-    assert cap.predicted(40) == pytest.approx(8e-2)
-    falling = TimeCap(100)
-    falling.record(10, 2)
-    falling.record(20, 1)
-    assert falling.predicted(40) == pytest.approx(1)
-
-
-def test_points_of_one_size_say_nothing_of_the_power():
-    """As sizes that are all capped to the same number of pairs."""
-    cap = TimeCap(100)
-    cap.record(10, 1)
-    cap.record(10, 2)
-    assert cap.predicted(10) == 2
-    assert cap.predicted(20) == pytest.approx(8)  # still quadratic
-    cap.record(20, 4)
-    cap.record(20, 4)
-    assert cap.predicted(40) == pytest.approx(8)  # linear, from 10 to 20
+    for record in records:
+        cap.record(*record)
+    assert cap.predicted(size) == pytest.approx(seconds)
 
 
 def test_another_power_for_the_first_prediction():

@@ -78,14 +78,10 @@ def test_a_workflow_that_is_gone_is_named():
     )
 
 
-def test_a_job_that_no_workflow_started_lives_on(family):
-    _, shell, job = family(leads="")
+def test_a_job_that_no_workflow_started_and_one_whose_workflow_runs_live_on(family):
+    _, shell, alone = family(leads="")
+    *_, led = family()
     shell.kill()
-    with pytest.raises(psutil.TimeoutExpired):
-        job.wait(1.5)
-
-
-def test_a_job_lives_as_long_as_its_workflow(family):
-    *_, job = family()
-    with pytest.raises(psutil.TimeoutExpired):
-        job.wait(1.5)
+    for job in alone, led:
+        with pytest.raises(psutil.TimeoutExpired):
+            job.wait(1.5)

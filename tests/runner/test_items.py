@@ -222,10 +222,22 @@ def test_the_counterpart_of_another_version_is_an_item(monkeypatch):
         load_plan(merged())
 
 
-def test_broken_yaml_is_one_sentence(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("scale: [default", r"config.yaml is not valid YAML"),
+        ("", r"config\.yaml holds no settings; give results/<scale>/"),
+        ("[]", r"config\.yaml holds no settings; give results/<scale>/"),
+        (
+            config_path("smoke.yaml").read_text(),
+            r"config\.yaml only has settings that differ from config/config\.yaml",
+        ),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_named(tmp_path, content, sentence):
     file = tmp_path / "config.yaml"
-    file.write_text("scale: [default")
-    with pytest.raises(InputError, match=r"config.yaml is not valid YAML"):
+    file.write_text(content)
+    with pytest.raises(InputError, match=sentence):
         load_plan(file)
 
 
@@ -283,21 +295,6 @@ def test_a_misspelt_item_is_answered_with_the_nearest():
         plan.item("airola", "figure6")
     with pytest.raises(InputError, match=r"it has: airola figure-1, .*"):
         plan.item("nobody", "knows")
-
-
-def test_a_scale_is_no_whole_configuration():
-    with pytest.raises(
-        InputError, match=r"smoke\.yaml only has settings that differ from config/config\.yaml"
-    ):
-        load_plan(config_path("smoke.yaml"))
-
-
-@pytest.mark.parametrize("content", ["", "[]"])
-def test_a_file_without_settings_is_named(tmp_path, content):
-    file = tmp_path / "config.yaml"
-    file.write_text(content)
-    with pytest.raises(InputError, match=r"config\.yaml holds no settings; give results/<scale>/"):
-        load_plan(file)
 
 
 def test_a_job_is_told_all_that_its_item_depends_on():

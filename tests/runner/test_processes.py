@@ -32,19 +32,6 @@ def test_an_environment_is_that_of_the_process_alone(monkeypatch):
         assert pool.apply(os.getenv, (VARIABLE + "_NEW",)) == "2"
 
 
-@both_kinds
-def test_it_ends_where_its_job_is_killed(environment):
-    program = (
-        "import time\n"
-        "from kronbench.runner.processes import fresh_process\n"
-        "if __name__ == '__main__':\n"
-        f"    with fresh_process('math', environment={environment}) as pool:\n"
-        "        print('ready', pool.apply(int), flush=True)\n"
-        "        pool.apply(time.sleep, (100,))\n"
-    )
-    assert not _left_by_a_killed(program, "ready 0\n")
-
-
 def test_nothing_is_left_of_the_threads_of_numba():
     program = (
         "import numba\n"
@@ -75,25 +62,32 @@ def test_programs_end_with_the_block_also_where_it_fails():
     assert not program.is_running()
 
 
-def test_programs_end_where_their_job_is_killed():
+BLOCKS = {
+    **{
+        f"fresh_process, {environment}": (
+            f"fresh_process('math', environment={environment}) as pool",
+            "pool.apply(int)",  # it has begun
+            "pool.apply(time.sleep, (100,))",
+        )
+        for environment in (None, {VARIABLE: "1"})
+    },
+    "busy_programs": ("busy_programs(2)", "0", "time.sleep(100)"),
+}
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_processes_end_where_their_job_is_killed(kind):
+    block, begun, wait = BLOCKS[kind]
     program = (
         "import time\n"
-        "from kronbench.runner.processes import busy_programs\n"
-        "with busy_programs(2):\n"
-        "    print('ready', flush=True)\n"
-        "    time.sleep(100)\n"
+        "from kronbench.runner.processes import busy_programs, fresh_process\n"
+        "if __name__ == '__main__':\n"
+        f"    with {block}:\n"
+        f"        print('ready', {begun}, flush=True)\n"
+        f"        {wait}\n"
     )
-    assert not _left_by_a_killed(program, "ready\n")
-
-
-def _children():
-    return set(psutil.Process().children())
-
-
-def _left_by_a_killed(program, ready):
-    """The processes of a killed program that still run half a minute later."""
     job = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert job.stdout.readline() == ready
+    assert job.stdout.readline() == "ready 0\n"
     started = psutil.Process(job.pid).children(recursive=True)
     assert started
     job.kill()
@@ -101,4 +95,8 @@ def _left_by_a_killed(program, ready):
     deadline = time.monotonic() + 30
     while any(process.is_running() for process in started) and time.monotonic() < deadline:
         time.sleep(0.1)
-    return [process for process in started if process.is_running()]
+    assert not [process for process in started if process.is_running()]
+
+
+def _children():
+    return set(psutil.Process().children())

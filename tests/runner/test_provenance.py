@@ -47,12 +47,6 @@ def test_the_runner_names_no_experiment():
     assert not any(name.startswith("papers.") for name in names(code_of("kronbench.runner.job")))
 
 
-def test_code_is_followed_down_the_floors():
-    found = names(code_of("kronbench.papers.airola.measure.characteristics"))
-    assert {"datasets.drug_target", "pairs.data", "evaluation.splits"} & found
-    assert "report.page" not in found
-
-
 def test_named_solvers_count_and_their_neighbours_do_not():
     ridge = names(table_code(PLAN.item("airola", "figure-3")))
     assert {"models.kron_ridge", "linalg.panel_loops", "linalg.krylov"} <= ridge

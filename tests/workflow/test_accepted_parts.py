@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,15 +39,11 @@ def fresh(tmp_path_factory):
 
 def due(folder):
     """What a run would measure, and what it would take from the accepted one."""
-    scale = ("--configfile", "config/smoke.yaml", "--config", "parts=accepted")
-    run = helpers.snakemake(
-        folder, "--dry-run", "--cores", "2", *scale, sources=folder / "src", timeout=300
-    )
-    assert run.returncode == 0, run.stdout
-    jobs = set(re.findall(r"^due: (.*?)  \(", run.stdout, re.MULTILINE))
-    taken = {f"{paper} {item}: {part}" for paper, item, part in ALL}
-    measured = {job for job in jobs if job in taken}
-    return measured, {job.removeprefix("accepted ") for job in jobs if job.startswith("accepted ")}
+    jobs = helpers.due(folder, "--config", "parts=accepted")
+    taken = named(*ALL)
+    return jobs & taken, {
+        job.removeprefix("accepted ") for job in jobs - taken if "accepted " in job
+    }
 
 
 def named(*jobs):

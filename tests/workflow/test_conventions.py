@@ -1,29 +1,24 @@
 """What Snakemake expects of a workflow: a content linter, its report, use as a module."""
 
 import functools
-import shutil
 import zipfile
-from pathlib import Path
 
 import pytest
 import yaml
 
 from kronbench.runner.items import load_plan
 from tests import helpers
-from tests.helpers import merged
+from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout, merged
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.workflow
 
 
-snakemake = functools.partial(helpers.snakemake, sources=ROOT / "src", timeout=500)
+snakemake = functools.partial(helpers.snakemake, timeout=500)
 
 
 def test_the_linter_has_nothing_to_say(tmp_path):
     """Of the catalog's entry, which includes the one at the top."""
-    shutil.copy(ROOT / "Snakefile", tmp_path)
-    for name in ("workflow", "config"):
-        shutil.copytree(ROOT / name, tmp_path / name)
+    copy_checkout(tmp_path, WITHOUT_PACKAGE)
     run = snakemake(tmp_path, "--lint", "--snakefile", "workflow/Snakefile")
     assert run.returncode == 0, run.stdout
     assert "Lints for" not in run.stdout

@@ -2,14 +2,13 @@
 
 import contextlib
 import os
-import re
 
 import pytest
 import yaml
 
 from kronbench.runner.items import load_plan
 from tests import helpers
-from tests.helpers import merged
+from tests.helpers import due, merged
 
 pytestmark = pytest.mark.workflow
 PLAN = load_plan(merged("smoke"))
@@ -35,25 +34,12 @@ def finished(tmp_path_factory):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).touch()
     # all, also what looks up to date: --touch then records inputs, checksums and settings
-    touched = snakemake(folder, "--touch", "--forceall")
+    smoke = ("--cores", "2", "--configfile", "config/smoke.yaml")
+    touched = helpers.snakemake(
+        folder, "--touch", "--forceall", *smoke, sources=folder / "src", timeout=300
+    )
     assert touched.returncode == 0, touched.stdout
     return folder
-
-
-def snakemake(folder, *arguments, **settings):
-    smoke = ("--cores", "2", "--configfile", "config/smoke.yaml")
-    return helpers.snakemake(
-        folder, *arguments, *smoke, sources=folder / "src", timeout=300, **settings
-    )
-
-
-def due(folder, **settings):
-    """Messages of the jobs that a run would start, without the target that has no shell."""
-    run = snakemake(folder, "--dry-run", **settings)
-    assert run.returncode == 0, run.stdout
-    jobs = set(re.findall(r"^due: (.*?)  \(", run.stdout, re.MULTILINE)) - {"all"}
-    assert jobs or "Nothing to be done" in run.stdout, run.stdout
-    return jobs
 
 
 def measured(wanted):
@@ -202,4 +188,4 @@ def test_a_mirror_of_the_same_files_makes_nothing_due(finished, tmp_path):
     place = tmp_path / "yamanishi" / "nr_admat_dgc.txt"
     place.parent.mkdir(parents=True)
     place.write_text("the same")
-    assert due(finished, mirror=tmp_path) == set()
+    assert due(finished, KRONBENCH_MIRROR=str(tmp_path)) == set()

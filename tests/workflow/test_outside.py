@@ -1,7 +1,6 @@
 """A package outside the repository, installed in a fresh environment, stands in table-6."""
 
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -18,9 +17,9 @@ from kronbench.datasets import Dataset
 from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.method_comparison import splits
 from kronbench.runner.items import load_plan
+from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout
 from tests.reference.test_run_with import SOLVER
 
-ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
 
 
@@ -80,10 +79,7 @@ def environment(tmp_path_factory):
 
 def test_its_solver_and_its_data_are_in_the_table(environment, tmp_path, monkeypatch):
     python, package = environment
-    shutil.copy(ROOT / "Snakefile", tmp_path)
-    for name in ("workflow", "config"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    (tmp_path / "profiles").symlink_to("workflow/profiles")
+    copy_checkout(tmp_path, WITHOUT_PACKAGE)
     known = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [python, "-m", "kronbench", "run-with", "outside_package.Additive", "airola"]
     command += ["table-6", "--scale", "smoke", "--set", "reg=0.5", "--cores", "2"]

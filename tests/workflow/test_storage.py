@@ -2,17 +2,13 @@
 
 import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
 from kronbench.reference.compare import compare, markdown, moved, read_run
-from tests.helpers import merged
+from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout, merged, snakemake
 
-ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "tests" / "paper_folder" / "aeberhard"
 pytestmark = pytest.mark.workflow
 
@@ -61,27 +57,16 @@ def test_a_paper_is_drawn_without_a_shared_disk_and_its_numbers_are_the_same(tmp
 
 def checkout(folder):
     """A folder with the workflow, whose default scale is one small paper."""
-    if not folder.exists():
-        (folder / "config").mkdir(parents=True)
-        shutil.copy(ROOT / "Snakefile", folder)  # a link would be deployed as a link
-        shutil.copytree(ROOT / "workflow", folder / "workflow")
-        (folder / "profiles").symlink_to("workflow/profiles")
-        overrides = yaml.safe_load((PAPER / "paper.yaml").read_text())["scales"]["smoke"]
-        change = {"scale": "small", "papers": {PAPER.name: overrides}}
-        config = merged() | change | {"user": {"papers": [str(PAPER)]}}
-        (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
+    copy_checkout(folder, WITHOUT_PACKAGE)
+    overrides = yaml.safe_load((PAPER / "paper.yaml").read_text())["scales"]["smoke"]
+    change = {"scale": "small", "papers": {PAPER.name: overrides}}
+    config = merged() | change | {"user": {"papers": [str(PAPER)]}}
+    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
     return folder
 
 
 def run(folder, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=500,
-    )
+    mirror = os.environ.get("KRONBENCH_MIRROR", "")
+    done = snakemake(folder, *arguments, timeout=500, KRONBENCH_MIRROR=mirror)
     assert done.returncode == 0, done.stdout
     return done.stdout

@@ -5,10 +5,6 @@ import inspect
 import json
 import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -19,10 +15,10 @@ from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import rows_of
 from kronbench.report.page import sentences
 from kronbench.runner.items import load_plan
-from tests.helpers import merged
+from tests import helpers
+from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout, merged
 from tests.report.corruptions import NOT_FINITE, SOME, moved_by
 
-ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(2700)]
 
 
@@ -30,34 +26,15 @@ pytestmark = [pytest.mark.workflow, pytest.mark.timeout(2700)]
 def checkout(tmp_path_factory):
     """A clean copy of what the workflow consists of, without results."""
     folder = tmp_path_factory.mktemp("checkout")
-    shutil.copy(ROOT / "Snakefile", folder)
-    for name in ("workflow", "config"):
-        shutil.copytree(ROOT / name, folder / name)
-    (folder / "profiles").symlink_to("workflow/profiles")
+    copy_checkout(folder, WITHOUT_PACKAGE)
     return folder
 
 
 def snakemake(folder, *arguments, **environment):
     """Run the smoke scale (or the targets that come first) and return the finished process."""
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        *arguments,
-        "--cores",
-        "2",
-        "--configfile",
-        "config/smoke.yaml",
-    ]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=2400,
-    )
+    smoke = ("--cores", "2", "--configfile", "config/smoke.yaml")
+    mirror = {"KRONBENCH_MIRROR": os.environ.get("KRONBENCH_MIRROR", "")}
+    return helpers.snakemake(folder, *arguments, *smoke, timeout=2400, **mirror | environment)
 
 
 def without_sources(tmp_path):
@@ -188,24 +165,25 @@ def test_real_data_wanted_and_not_to_be_had(checkout, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("arguments", "sentence"),
     [
-        ("papers={airola: {figure-3: {fold: [0]}}}", "unknown key 'fold'"),
-        ("papers={airola: {table-5: {datasets: [Kii]}}}", "table-5: there is no data set 'Kii'"),
+        (["--config", "scale=bad", "papers={airola: {figure-3: {fold: [0]}}}"], "key 'fold'"),
+        (
+            ["--config", "scale=bad", "papers={airola: {table-5: {datasets: [Kii]}}}"],
+            "table-5: there is no data set 'Kii'",
+        ),
+        (
+            ["results/smoke/airola/table-2.csv", "--config", "seed=1"],
+            "seed is 1; in the project's own scale 'smoke' it is 20181",
+        ),
     ],
 )
-def test_bad_configuration_ends_before_any_job(checkout, change, sentence):
-    run = snakemake(checkout, "--config", "scale=bad", change)
+def test_bad_configuration_ends_before_any_job(checkout, arguments, sentence):
+    run = snakemake(checkout, *arguments)
     assert run.returncode != 0
     assert sentence in run.stdout
-    assert not (checkout / "results/bad").exists()
-
-
-def test_settings_of_another_scale_end_before_any_job(checkout):
-    run = snakemake(checkout, "results/smoke/airola/table-2.csv", "--config", "seed=1")
-    assert run.returncode != 0
-    assert "seed is 1; in the project's own scale 'smoke' it is 20181" in run.stdout
     assert "Traceback" not in run.stdout
+    assert not (checkout / "results/bad").exists()
 
 
 def test_no_rate_limit_is_still_the_word_of_the_scheduler():
