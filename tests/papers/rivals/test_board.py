@@ -1,6 +1,8 @@
 """The board: the same splits for all, choices without test labels, ties by paired differences."""
 
 import dataclasses
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 from kronbench.datasets import load
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, margin_scores, mean_of_models
+from kronbench.own_pairs.contract import check_keeps_contract
 from kronbench.own_pairs.kept_predictions import score_kept
 from kronbench.pairs import PairData
 from kronbench.papers.rivals.draw import board as board_table, head_to_head, rank_groups
@@ -253,3 +256,11 @@ def test_the_table_has_each_score_of_each_method(measured):
     np.testing.assert_allclose(auc["mean"], expected[auc.index])
     assert set(table["measure"]) == {"AUC", "AUPR", "interaction"}
     assert (table.loc[table["best"] == 1].groupby(["setting", "measure"]).size() >= 1).all()
+
+
+def test_the_method_of_the_tutorial_keeps_the_contract(tmp_path, monkeypatch):
+    page = Path(__file__).parents[3] / "docs" / "tutorials" / "board.md"
+    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "profiles.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    check_keeps_contract("profiles.Profiles")
