@@ -249,6 +249,9 @@ def test_counts_of_the_board(numbers):
     told = f"KronRidge is ahead of LightGBM in {wins} of them, behind in {loses}, "
     told += f"and level in {ties}"
     assert wins + loses + ties == 28
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    counts = f"LightGBM in {wins} of 28 comparisons, level in {ties} and behind in {loses} "
+    assert counts in readme
     assert told in TEXT
     assert told.replace(" of them", "") in WHICH_MODEL
     (shown,) = (found for found in findings() if found["item"] == "rivals/section-1")

@@ -33,6 +33,7 @@ from kronbench.own_pairs.tables import read_new_pairs, read_own_pairs
 Tables = Mapping[str, str | Path | None]  # arguments of read_own_pairs
 
 
+@logging_redirect_tqdm()  # a warning does not stand in a bar
 def evaluate_files(
     tables: Tables,
     solver: str,
@@ -52,6 +53,7 @@ def evaluate_files(
     return evaluate(own, recipe, settings, n_splits, n_repeats, seed, selects, similarity)
 
 
+@logging_redirect_tqdm()  # a warning does not stand in a bar
 def fit_files(
     tables: Tables,
     out: str | Path,
@@ -137,10 +139,7 @@ def _read(tables, solver, assignments, scale, selects, landmarks, seed):
 def _selected(recipe, data, own, setting, seed):
     """The recipe with what inner folds chose, and sentences on the choice."""
     check_selects(recipe)
-    with (
-        logging_redirect_tqdm(),
-        tqdm(total=n_fits(recipe, setting), desc="select", unit="fit") as bar,
-    ):
+    with tqdm(total=n_fits(recipe, setting), desc="select", unit="fit") as bar:
         choice = select(recipe, data, own.y, setting, seed, bar.update)
     chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
     metric = f"mean squared error {-choice.score:.4g}"
@@ -159,7 +158,7 @@ def _fit(recipe, data, y):
     if "callback" not in signature(recipe.estimator().fit).parameters:
         return recipe.fit(data, y)
     total = recipe.parameter("max_iter")
-    with logging_redirect_tqdm(), tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
+    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
         return recipe.fit(data, y, lambda _: bar.update() and None)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from tqdm import tqdm
-from tqdm.contrib.logging import logging_redirect_tqdm
 
 from kronbench.errors import InputError
 from kronbench.evaluation import (
@@ -84,7 +83,7 @@ def evaluate(
     fits = {key: 1 + (n_fits(recipe, key) if selects else 0) for key in splits}
     total = sum(len(folds) * fits[key] for key, folds in splits.items())
     found, used = [], replace(own, data=recipe.compact(own.data))
-    with logging_redirect_tqdm(), tqdm(total=total, desc="evaluate", unit="fit") as bar:
+    with tqdm(total=total, desc="evaluate", unit="fit") as bar:
         for setting in sorted(settings):
             entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting], "reason": None}
             entry["leaks"] = leaks.get(setting, {})
