@@ -14,6 +14,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Data sets by the names that papers give them; others keep their own.
 _NAMES = {
     "davis": "Davis",
+    "davis-ecfp4": "Davis, ECFP4",
     "ipc-d": "IPC titles, section D",
     "lshtc": "LSHTC",
     "lshtc-small": "LSHTC, small",

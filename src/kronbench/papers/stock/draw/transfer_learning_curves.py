@@ -31,7 +31,11 @@ GROUPS = {
     "Target and auxiliary\ndata increased": ("independent-task", "multi-task"),
     "Auxiliary data\nincreased": ("zero-shot",),
 }
-TITLES = {"e": "(a) Enzymes (E)", "davis": "(b) Drug-target affinities (Davis)"}
+TITLES = {
+    "e": "(a) Enzymes (E)",
+    "davis": "(b) Drug-target affinities (Davis)",
+    "davis-ecfp4": "(c) Drug-target affinities (Davis), ours with ECFP4 similarities",
+}
 BESIDE = "1 and 0"
 SIGNS = (
     {"marker": "o", "ls": "", "ms": 4, "mfc": "none", "label": "a weight at an end of its grid"},
@@ -42,7 +46,7 @@ SIGNS = (
 def draw(frame: pd.DataFrame, item: Item) -> Figure:
     """Means over repetitions with a band of one standard deviation; ours in the last rows."""
     rows = list(frame.groupby(["dataset", "labels", "criterion"], sort=False))
-    rows.sort(key=lambda row: row[0][1] == BESIDE)
+    rows.sort(key=lambda row: (row[0][1] == BESIDE, row[0][0] == "davis-ecfp4"))
     figure, axes = new_figure(len(rows), len(GROUPS), height=1.6, sharex="row")
     for panels, ((dataset, labels, criterion), part) in zip(axes, rows, strict=True):
         for panel, approaches in zip(panels, GROUPS.values(), strict=True):
