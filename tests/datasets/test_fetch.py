@@ -267,6 +267,19 @@ def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror, content
         datasets.load("Small", policy="auto", mirror=mirror.folder)
 
 
+def test_a_fault_of_a_parser_is_one_sentence(small, mirror, monkeypatch):
+    def parse(files):
+        return {"values": files["other"]}
+
+    monkeypatch.setitem(datasets.LOADERS, "interactions", datasets.Loader("vectors", parse))
+    small.write(surrogate={})
+    small.fill(mirror.folder)
+    with pytest.raises(
+        InputError, match=r"^Small cannot be read: KeyError: 'other' \(in .*a\.txt"
+    ):
+        datasets.load("Small", mirror=mirror.folder)
+
+
 def test_surrogate_policy_touches_no_network(small, mirror, connections):
     small.fill(mirror.folder)
     assert datasets.load("Small", policy="surrogate", mirror=mirror.folder).source == "surrogate"

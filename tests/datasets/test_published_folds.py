@@ -10,7 +10,6 @@ import pytest
 from kronbench import InputError, datasets
 from kronbench.datasets import published_folds, registry
 from kronbench.datasets.drug_target import affinities
-from tests.helpers import in_memory
 
 ALL = [(name, fold) for name in datasets.names() for fold in registry.find(name).folds]
 
@@ -95,25 +94,3 @@ def test_files_that_are_not_at_hand(monkeypatch, tmp_path, caplog):
 
 def _no_network(entry, addresses, cached, tried, damaged):
     raise datasets.fetch.Unavailable(entry, tried)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        *("[[0, 1], [1, 2]]", "[[0, 99]]", "[[0, -1]]", "[0, 1]"),
-        *("[[0.5, 1]]", "[[]]", "[[0, 1]", "{}"),
-    ],
-)
-def test_wrong_files(content):
-    file = in_memory(fold=content)["fold"]
-    with pytest.raises(InputError, match=r"fold\.txt"):
-        published_folds._positions(file, 10, nested=True)
-
-
-def test_other_counts_than_published_are_refused(real):
-    entry = registry.find("davis").folds["deepdta-1"]
-    files = in_memory(train="[[0, 1]]", test="[2, 3]")
-    for file in files.values():
-        file.record = None
-    with pytest.raises(InputError, match="registry has"):
-        published_folds.listed(entry, real("davis"), files, "mirror")

@@ -115,7 +115,7 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
             raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
         _log.warning("SURROGATE DATA for %s: the real files are missing (%s)", entry.name, error)
         return _surrogate(entry, loader, mirrors, network=True)
-    arrays = loader.parse(files, **entry.options)
+    arrays = _parsed(entry, loader, files)
     return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
 
 
@@ -265,6 +265,18 @@ def _loader(entry):
     if entry.files and loader.parse is None:
         raise InputError(f"{named} reads no files; remove them")
     return loader
+
+
+def _parsed(entry, loader, files):
+    """The arrays of the files; a fault of any kind is one sentence."""
+    try:
+        return loader.parse(files, **entry.options)
+    except InputError:
+        raise
+    except Exception as error:  # of parsers of many formats
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
+        names = ", ".join(file.name for file in files.values())
+        raise InputError(f"{entry.name} cannot be read: {said} (in {names})") from error
 
 
 def _surrogate(entry, loader, mirrors, network):

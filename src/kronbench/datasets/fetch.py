@@ -53,6 +53,11 @@ class LocalFile:
         """The uncompressed bytes, as a seekable binary stream."""
         return _open(self.path, self.packed)
 
+    def text(self, encoding: str = "utf-8") -> str:
+        """All of it as text."""
+        with self.open() as stream:
+            return stream.read().decode(encoding)
+
 
 class Unavailable(Exception):
     """A registered file cannot be had; the text says where it was looked for, and what failed."""
