@@ -92,5 +92,5 @@ def test_files_that_are_not_at_hand(monkeypatch, tmp_path, caplog):
     assert "STAND-IN FOLD for Davis, deepdta-1" in caplog.text
 
 
-def _no_network(entry, addresses, cached, tried, damaged):
+def _no_network(entry, addresses, cached, tried, wrong):
     raise datasets.fetch.Unavailable(entry, tried)

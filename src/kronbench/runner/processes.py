@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from multiprocessing.pool import Pool
 
+
 @contextmanager
 def fresh_process(
     module: str,
