@@ -129,8 +129,8 @@ def folds(
 ) -> PublishedFold:
     """A published split of a data set, such as ``folds("davis", "deepdta-1")``.
 
-    If the files are missing, the policy "auto" draws a split of the same setting with a warning,
-    and "real" raises an error. ``data`` is the data set, if it is already loaded.
+    Missing files are an error. Of surrogate data it is a random split of the same setting.
+    ``data`` is the data set, if it is already loaded; else ``policy`` is that of loading it.
     """
     entry = registry.find(name)
     if fold not in entry.folds:
@@ -138,20 +138,14 @@ def folds(
         raise InputError(f"{entry.name} has no fold '{fold}'; it has: {known}")
     data = load(name, policy=policy, mirror=mirror) if data is None else data
     described = entry.folds[fold]
-    if not described.files:
-        return published_folds.generated(described, data)
-    if policy != "surrogate" and data.source != "surrogate":
-        mirrors = fetch.mirrors(mirror)
-        try:
-            files = {key: _obtain(entry, file, mirrors) for key, file in described.files.items()}
-            return published_folds.listed(described, data, files, _source(files))
-        except fetch.Unavailable as error:
-            if policy == "real":
-                raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
-            _log.warning(
-                "STAND-IN FOLD for %s, %s: its files are missing (%s)", entry.name, fold, error
-            )
-    return published_folds.stand_in(described, data, _rng(entry))
+    if data.source == "surrogate":
+        return published_folds.stand_in(described, data, _rng(entry))
+    mirrors = fetch.mirrors(mirror)
+    try:
+        files = {key: _obtain(entry, file, mirrors) for key, file in described.files.items()}
+    except fetch.Unavailable as error:
+        raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
+    return published_folds.listed(described, data, files, _source(files))
 
 
 def aliases(name: str) -> dict[str, dict[str, str]]:
@@ -355,6 +349,6 @@ def _not_at_hand(entry, missing):
     place = fetch.manual_folder() / file.mirror
     return (
         f"{entry.name} is missing: {missing}; {advice} and put the file at {place}, or name a "
-        "mirror that has it in KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' "
+        "mirror that has it in KRONBENCH_MIRROR, or take a surrogate with the policy 'surrogate' "
         f"('python -m kronbench data describe {entry.name}' lists all files)"
     )

@@ -1,4 +1,4 @@
-"""Splits that others published: positions of pairs in files, or a splitter with its seed.
+"""Splits that others published: positions of pairs in files.
 
 A position counts the known pairs of the label matrix in row-major order.
 """
@@ -26,10 +26,9 @@ class PublishedFold:
 
     ``rows`` and ``cols`` (n,) are the vertices of all known pairs, in row-major order; ``parts``
     and ``test`` are positions among them, in the published order: of the training pairs in five
-    parts for DeepDTA, in one for the others. ``setting`` says what is new in a test pair, A:
-    nothing, B: its row, C: its column, D: both. ``source`` is as of a data set; "surrogate" where
-    a random split of the same setting replaces missing files, "generated" where a splitter defines
-    the split. An affinity above ``positive_above`` is a positive.
+    parts for DeepDTA. ``setting`` says what is new in a test pair, A: nothing, B: its row, C: its
+    column. ``source`` is as of a data set; "surrogate" for a random split of surrogate data in the
+    same setting. An affinity above ``positive_above`` is a positive.
     """
 
     dataset: str
@@ -109,25 +108,6 @@ def listed(
     parts, test = (json.loads(files[key].text()) for key in ("train", "test"))
     records = tuple(file.record for file in files.values())
     return _fold(entry, data, map(np.array, parts), np.array(test), source, records)
-
-
-def generated(entry: FoldEntry, data: Dataset) -> PublishedFold:
-    """The fold of scikit-learn's ShuffleSplit over pairs, or over the vertices of new sides."""
-    from sklearn.model_selection import ShuffleSplit
-
-    rows, cols = known_pairs(data)
-    splitter = ShuffleSplit(1, test_size=entry.draw["test"], random_state=entry.draw["seed"])
-    if entry.setting == "A":
-        train, test = next(splitter.split(rows))
-        return _fold(entry, data, (train,), test, "generated")
-    kept, left_out = np.ones((2, len(rows)), bool)
-    for side, index in (("B", rows), ("C", cols)):
-        if entry.setting in (side, "D"):
-            occurring = np.unique(index)
-            stays, goes = next(splitter.split(occurring))
-            kept &= np.isin(index, occurring[stays])
-            left_out &= np.isin(index, occurring[goes])
-    return _fold(entry, data, (np.flatnonzero(kept),), np.flatnonzero(left_out), "generated")
 
 
 def stand_in(entry: FoldEntry, data: Dataset, rng: np.random.Generator) -> PublishedFold:

@@ -7,14 +7,13 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset, PublishedFold
+from kronbench.datasets import Dataset, PublishedFold, folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, aupr, margin_scores
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM
 from kronbench.pairs import PairData
 from kronbench.papers.field.measure.fold_leaks import Leaks
-from kronbench.papers.field.measure.inputs import published
 from kronbench.runner.columns import Columns
 from kronbench.runner.field_best import best_of, candidates
 from kronbench.runner.seeds import generator
@@ -49,7 +48,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     rows, skipped = [], []
     for name in tqdm(spec["folds"], desc=data.name, unit="fold"):
         try:
-            fold = published(data, name)
+            fold = folds(data.name, name, data=data)
         except InputError as error:
             skipped.append(f"{data.name}, {name}: {error}")
             continue

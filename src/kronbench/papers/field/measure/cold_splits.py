@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
+from kronbench.datasets import Dataset, folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index, margin_scores, shuffle_split
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
-from kronbench.papers.field.measure.inputs import published
 from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(
@@ -41,7 +40,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
                 size = spec["test_sizes"][setting]
                 train, test = shuffle_split(problem.X, setting, size, name)
             else:
-                fold = published(data, name)
+                fold = folds(data.name, name, data=data)
                 train, test = np.sort(fold.train), np.sort(fold.test)
             found = problem.scored(setting, train, test)
             rows.append({"setting": setting, "split": str(name), "kind": kind, **found})
