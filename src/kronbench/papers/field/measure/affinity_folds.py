@@ -1,13 +1,12 @@
 """Affinities on published folds: floors, controls and models chosen on training folds alone."""
 
 import itertools
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset, PublishedFold, folds
+from kronbench.datasets import folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, aupr, margin_scores
@@ -27,7 +26,7 @@ COLUMNS = Columns(
 _SCORES = ("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction")
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each published setting, method, training set and part of the test pairs.
 
     What a method has to choose it chooses on the first training part, with the others to train on:
@@ -63,7 +62,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
 class _Problem:
     """A fold with its affinities, and Kronecker ridge regression on kernels of its vertices."""
 
-    def __init__(self, data, fold: PublishedFold, kernels, spec):
+    def __init__(self, data, fold, kernels, spec):
         self.data, self.fold, self.kernels, self.spec = data, fold, kernels, spec
         self.name = data.name.lower()
         self.choices = spec["kernels"][self.name]

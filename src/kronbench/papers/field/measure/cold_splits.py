@@ -1,12 +1,10 @@
 """How far scores vary over random splits, and where a published single split lies among them."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset, folds
+from kronbench.datasets import folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index, margin_scores, shuffle_split
@@ -20,7 +18,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each setting and split, a random one or the published one of ``folds``.
 
     Complete data. ``test_sizes`` are a share or a number of pairs or vertices, as in the published

@@ -2,14 +2,12 @@
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 from scipy.sparse.linalg import LinearOperator
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index
 from kronbench.linalg import cg, gram, minres
@@ -31,7 +29,7 @@ _NUMBERS = (
 _TIE = 1e-9  # of the median size of a prediction: what rounding leaves between equal ones
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each line that a script prints: the concordance index at one weight or iterate.
 
     ``scripts`` says of each the ``setting`` of its test set or of what is left out, the first and
@@ -118,7 +116,7 @@ class _Split:
         return lambda inverse: left @ (coordinates * inverse(*values)) @ right.T
 
 
-def _ridge(data, script, spec) -> Iterator[dict]:
+def _ridge(data, script, spec):
     """Kronecker ridge regression: leave-one-out of pairs in setting A, else a test set."""
     split = _Split(data, script, spec)
     (exponents,) = _weights(script)
@@ -136,7 +134,7 @@ def _ridge(data, script, spec) -> Iterator[dict]:
         yield _line(y, F, score, at=f"2^{exponent}", exponent=exponent)
 
 
-def _two_step(data, script, spec) -> Iterator[dict]:
+def _two_step(data, script, spec):
     """Two-step ridge regression: a test set in settings B to D, then what is left out."""
     split = _Split(data, script, spec)
     exponents = _weights(script)
@@ -232,7 +230,7 @@ def _missing(left, right, Y, mask):
     return cg(system, (left @ known @ right.T)[mask], tol=1e-11, max_iter=1000).x
 
 
-def _symmetric(data, script, spec) -> Iterator[dict]:
+def _symmetric(data, script, spec):
     """Two-step ridge regression of a symmetric matrix, with one kernel and weight on both sides.
 
     Left out are the pair and its mirror image (A), a vertex (B), or both vertices (D).
@@ -314,7 +312,7 @@ def _hat(K, reg):
     return np.linalg.solve(K + reg * np.eye(len(K)), K).T
 
 
-def _iterations(data, script, spec) -> Iterator[dict]:
+def _iterations(data, script, spec):
     """MINRES on the features of known pairs, without a weight: each tenth iterate."""
     rows, cols = np.nonzero(np.isfinite(data["values"]))
     y = data["values"][rows, cols]
