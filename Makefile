@@ -3,7 +3,7 @@
 # make figures FROM=accepted ...     the same, accepted parts taken where nothing changed (docs/accepted.md)
 # make page [SCALE=smoke|paper]      everything drawn from the accepted tables, without data (docs/accepted.md)
 # make test                          all tests, the workflow at smoke scale included
-# make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
+# make fuzz [FILES=10000]            damaged files for parsers (an hour), few in make test
 # make faults [KILLS=100]            kills and other faults (docs/faults.md), few in make test
 # make docs                          the pages, as docs/_build/html/index.html (a warning ends it)
 # make lint                          style, types, spelling, the form of YAML files

@@ -115,7 +115,7 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
             raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
         _log.warning("SURROGATE DATA for %s: the real files are missing (%s)", entry.name, error)
         return _surrogate(entry, loader, mirrors, network=True)
-    arrays = loader.parse(files, **entry.options)
+    arrays = _parsed(entry, loader, files)
     return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
 
 
@@ -129,8 +129,8 @@ def folds(
 ) -> PublishedFold:
     """A published split of a data set, such as ``folds("davis", "deepdta-1")``.
 
-    If the files are missing, the policy "auto" draws a split of the same setting with a warning,
-    and "real" raises an error. ``data`` is the data set, if it is already loaded.
+    Missing files are an error. Of surrogate data it is a random split of the same setting.
+    ``data`` is the data set, if it is already loaded; else ``policy`` is that of loading it.
     """
     entry = registry.find(name)
     if fold not in entry.folds:
@@ -138,20 +138,14 @@ def folds(
         raise InputError(f"{entry.name} has no fold '{fold}'; it has: {known}")
     data = load(name, policy=policy, mirror=mirror) if data is None else data
     described = entry.folds[fold]
-    if not described.files:
-        return published_folds.generated(described, data)
-    if policy != "surrogate" and data.source != "surrogate":
-        mirrors = fetch.mirrors(mirror)
-        try:
-            files = {key: _obtain(entry, file, mirrors) for key, file in described.files.items()}
-            return published_folds.listed(described, data, files, _source(files))
-        except fetch.Unavailable as error:
-            if policy == "real":
-                raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
-            _log.warning(
-                "STAND-IN FOLD for %s, %s: its files are missing (%s)", entry.name, fold, error
-            )
-    return published_folds.stand_in(described, data, _rng(entry))
+    if data.source == "surrogate":
+        return published_folds.stand_in(described, data, _rng(entry))
+    mirrors = fetch.mirrors(mirror)
+    try:
+        files = {key: _obtain(entry, file, mirrors) for key, file in described.files.items()}
+    except fetch.Unavailable as error:
+        raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
+    return published_folds.listed(described, data, files, _source(files))
 
 
 def aliases(name: str) -> dict[str, dict[str, str]]:
@@ -267,6 +261,18 @@ def _loader(entry):
     return loader
 
 
+def _parsed(entry, loader, files):
+    """The arrays of the files; a fault of any kind is one sentence."""
+    try:
+        return loader.parse(files, **entry.options)
+    except InputError:
+        raise
+    except Exception as error:  # of parsers of many formats
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
+        names = ", ".join(file.name for file in files.values())
+        raise InputError(f"{entry.name} cannot be read: {said} (in {names})") from error
+
+
 def _surrogate(entry, loader, mirrors, network):
     if loader.surrogate is None:
         raise InputError(f"{entry.name} has no surrogate; load it with the policy 'real'")
@@ -343,6 +349,6 @@ def _not_at_hand(entry, missing):
     place = fetch.manual_folder() / file.mirror
     return (
         f"{entry.name} is missing: {missing}; {advice} and put the file at {place}, or name a "
-        "mirror that has it in KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' "
+        "mirror that has it in KRONBENCH_MIRROR, or take a surrogate with the policy 'surrogate' "
         f"('python -m kronbench data describe {entry.name}' lists all files)"
     )

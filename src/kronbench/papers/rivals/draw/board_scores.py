@@ -1,6 +1,5 @@
 """Scores of all methods, a panel for each data set and setting."""
 
-import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -13,7 +12,6 @@ from kronbench.papers.rivals.draw.comparisons import (
     parts,
 )
 from kronbench.report.style import new_figure, rests_on
-from kronbench.runner.items import Item
 
 KERNELS = "C0"
 _KINDS = {  # their colours and methods
@@ -35,7 +33,7 @@ def legend(figure: Figure, filled: str, empty: str) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Means over draws with 95 % intervals; filled where tied with the best of the panel."""
     datasets = list(frame["dataset"].unique())
     methods = list(frame["method"].unique())[::-1]

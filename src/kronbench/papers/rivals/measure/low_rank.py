@@ -1,6 +1,6 @@
 """Test errors of low-rank factors by the way their pivots are chosen."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from time import process_time
 
 import numpy as np
@@ -9,7 +9,6 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import LabelBinarizer, StandardScaler
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.linalg import KernelColumns, LowRankFactor, csi, gram, incomplete_cholesky
 from kronbench.linalg.lowrank import CholeskySteps, factor_threads
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
@@ -30,7 +29,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each split, way to choose pivots, draw of these, and rank.
 
     ``error`` is that of an LS-SVM on the factor, a share of wrong classes, or a squared error over
@@ -76,7 +75,7 @@ class _Problem:
         self.gamma, self.reg = gammas[i], regs[j]
         self.on_edge = int(i in (0, len(gammas) - 1) or j in (0, len(regs) - 1))
 
-    def rows(self, rng: np.random.Generator) -> Iterator[dict]:
+    def rows(self, rng):
         """Rows of the full kernel and of each way to choose pivots."""
         chosen = {"gamma p": self.gamma * self.X.shape[1], "reg": self.reg}
         chosen["on_edge"] = self.on_edge
@@ -124,7 +123,7 @@ class _Problem:
 class ClockedColumns(KernelColumns):
     """Kernel columns with the processor seconds at which each of them was asked for."""
 
-    def __init__(self, *arguments: object):
+    def __init__(self, *arguments):
         super().__init__(*arguments)
         self.clock = []
 
