@@ -5,7 +5,6 @@ import pandas as pd
 
 from kronbench.intervals import half_width, interval_factor
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("selection", "decomposition"),
@@ -14,7 +13,7 @@ COLUMNS = SHOWN | Columns(
 _NAMES = {"cholesky": "Cholesky", "csi": "CSI"}
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each data set, selection and decomposition, in the printed order.
 
     ``rank`` is the geometric mean over draws. From ``from`` to ``to`` a further draw lies in 95 %

@@ -1,7 +1,6 @@
 """Smallest ranks of incomplete Cholesky and CSI that do, under all readings of the protocol."""
 
 from collections import defaultdict
-from collections.abc import Mapping
 from functools import partial
 from itertools import product
 
@@ -10,7 +9,6 @@ import pandas as pd
 from sklearn.model_selection import KFold, ShuffleSplit
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.linalg import gram
 from kronbench.linalg.lssvm_paths import LSSVMPath
 from kronbench.models import CSILSSVM, LSSVM
@@ -29,7 +27,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """Two kinds of rows, told apart by ``decomposition`` (Bach & Jordan 2005, section 6.3).
 
     "full": for each split and selection the test error of the machine on the full kernel matrix.
@@ -41,9 +39,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     return ranks_of_splits(spec, data, rng)
 
 
-def ranks_of_splits(
-    spec: Mapping, data: Dataset, rng: np.random.Generator, for_all: bool = False
-) -> pd.DataFrame:
+def ranks_of_splits(spec, data, rng, for_all=False):
     """The rows of ``run``; with ``for_all`` also of one leave-one-out choice for all splits."""
     X, y = data["X"], data["y"]
     classification = y.dtype.kind in "iu"

@@ -1,9 +1,6 @@
 """What kernel products cost: seconds, and how many times those of the first way."""
 
-import pandas as pd
-
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("comparison", "way"),
@@ -12,7 +9,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each comparison and way; ``seconds over the first`` within a data set."""
     frame = frame.reindex(columns=[*frame, *{"bound", "gbytes_per_second"}.difference(frame)])
     comparisons = frame.groupby(["dataset", "comparison"], sort=False)["seconds"]

@@ -1,7 +1,5 @@
 """What products with class kernels cost: in classes, in trees, in folds, stored or made anew."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from numba import njit, prange
@@ -10,7 +8,6 @@ from scipy import sparse
 from kronbench.class_tree import Tree
 from kronbench.class_tree.covariance import DualCovariance
 from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
-from kronbench.datasets import Dataset
 from kronbench.linalg.gram_matrix import squared_distances
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
 from kronbench.runner.clock import time_interleaved
@@ -25,7 +22,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each ``comparison``, ``way`` and number of classes (Seeger 2006, 4, 6.2, D.1).
 
     - classes: one kernel and growing numbers of classes, the linear kernel of words or a stored

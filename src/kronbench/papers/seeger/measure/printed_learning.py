@@ -1,11 +1,9 @@
 """Variances learned with the numbers of steps that the paper prints, and its final fits."""
 
 import warnings
-from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from kronbench.class_tree import Tree, sharing_pattern
@@ -18,14 +16,14 @@ from kronbench.models import HierarchicalNewtonClassifier
 
 
 def learn_as_printed(
-    method: str,
-    X: np.ndarray | sparse.sparray,
-    y: np.ndarray,
-    parents: np.ndarray,
-    folds: np.ndarray,
-    bias_variance: float,
-    spec: Mapping,
-) -> tuple[HierarchicalNewtonClassifier, np.ndarray, dict]:
+    method,
+    X,
+    y,
+    parents,
+    folds,
+    bias_variance,
+    spec,
+):
     """The final fit, the variances (P,), and columns that tell of the search.
 
     Learns those of F1, H1, F2 or H2 (Seeger 2006, sections 5, 6.1, 8.2). A fold has at most k1

@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
 from kronbench.class_tree import Tree, sharing_pattern
-from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.evaluation.subclasses import some_subclasses
 from kronbench.models import (
@@ -36,7 +35,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each split, method and way to set the variances (Seeger 2006, table 1).
 
     Variances are "learned" from ``start`` by the cross-validation likelihood with fits that

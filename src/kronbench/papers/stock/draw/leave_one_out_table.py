@@ -5,7 +5,6 @@ import pandas as pd
 
 from kronbench.report.estimates import disturbed
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 CHARACTERISTICS = {
     "targets": "targets",
@@ -31,7 +30,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: list[pd.DataFrame]) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """The characteristics of each data set, then one row for each setting, method and data set.
 
     The printed times include the AUC: so do ``times faster`` and ``the same, AUC included``.
@@ -153,6 +152,6 @@ def _near_best(curve):
     return curve[curve["auc"] >= curve["auc"].max() - NEAR]
 
 
-def seconds_of(printed: str) -> float:
+def seconds_of(printed):
     """Seconds of a printed time such as 7.81s, 2.14h or >3d."""
     return float(printed.strip(">sdh")) * {"s": 1.0, "h": 3600.0, "d": 86400.0}[printed[-1]]
