@@ -13,8 +13,7 @@ def tabulate(frame, item, printed):
 
     Where Cholesky alone has no rank, the ratio is the least that it can be ("at least"). "times
     printed" is the larger factor between our two ranks and the printed ones, either way.
-    "lowest" and "highest" are the ranks with one split left out; "same" says whether the rank with
-    a look-ahead over all points is that of CSI.
+    "same" says whether the rank with a look-ahead over all points is that of CSI.
     """
     measured = dict(list(frame.groupby("dataset", sort=False)))
     rows = [
@@ -44,7 +43,6 @@ def _row(measured, paper, reading):
     cholesky, csi = ranks.loc["cholesky"], ranks.loc["csi"]
     for name, ours in {"Cholesky": cholesky, "CSI": csi}.items():
         row |= {name: ours["rank"], f"paper {name}": paper[f"rank_{name.lower()}"]}
-        row |= {f"{name}, lowest": ours["rank_low"], f"{name}, highest": ours["rank_high"]}
     open_ended = bool(np.isnan(cholesky["rank"]) and not np.isnan(csi["rank"]))
     row["ratio"] = (reached(cholesky) if open_ended else cholesky["rank"]) / csi["rank"]
     row |= {"at least": open_ended, "paper ratio": paper["rank_cholesky"] / paper["rank_csi"]}
