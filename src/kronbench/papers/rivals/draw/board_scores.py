@@ -1,6 +1,5 @@
 """Scores of all methods, a panel for each data set and setting."""
 
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from kronbench.intervals import half_width
@@ -24,7 +23,7 @@ _KINDS = {  # their colours and methods
 COLOURS = {method: colour for colour, methods in _KINDS.values() for method in methods}
 
 
-def legend(figure: Figure, filled: str, empty: str) -> None:
+def legend(figure, filled, empty):
     """The kinds of methods by their colours, and what points that are filled or empty say."""
     looks = [{"color": colour, "label": kind} for kind, (colour, _) in _KINDS.items()]
     looks += [{"color": "black", "label": filled}]

@@ -79,7 +79,7 @@ def _words(rows, equal):
         }
 
 
-def in_words(table: pd.DataFrame, equal: str) -> str:
+def in_words(table, equal):
     """Which pivots to take, of rows with ``pivots``, ``level``, ``error`` and ``dataset``."""
     by_dataset = table.pivot_table(index="dataset", columns="pivots", values="error", sort=False)
     counts = pd.DataFrame({"level": table.groupby("pivots", sort=False)["level"].sum()})

@@ -1,14 +1,12 @@
 """Test error against the share of points that may be rejected, for learned Gaussian kernels."""
 
 import copy
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
 from kronbench.runner.clock import Stopwatch
@@ -23,7 +21,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """Rows along each curve, for each partition and method (Seeger 2006, figures 3 and 4).
 
     Methods: mc-sep (a variance and a width for each class), mc-tied (one of each), 1rest (a binary
@@ -98,7 +96,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     )
 
 
-def to_unit_range(X: np.ndarray, train: np.ndarray | slice) -> np.ndarray:
+def to_unit_range(X, train):
     """Attributes of X (n, d) mapped to [-1, 1] by their range in the rows ``train``."""
     low, high = X[train].min(axis=0), X[train].max(axis=0)
     return 2 * (X - low) / (high - low) - 1

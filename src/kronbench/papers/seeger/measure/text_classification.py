@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
 from kronbench.class_tree import Tree, sharing_pattern
-from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.evaluation.subclasses import some_subclasses
 from kronbench.models import (
@@ -19,7 +18,6 @@ from kronbench.models import (
     HierarchicalNewtonCV,
     TopDownClassifier,
 )
-from kronbench.papers.seeger.measure.printed_learning import learn_as_printed
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
@@ -36,15 +34,14 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each split, method and way to set the variances (Seeger 2006, table 1).
 
-    Variances are "learned" from ``start`` by the cross-validation likelihood with fits that
-    converge, or "in few steps", as many as ``steps`` prints for a method, or are all "one". Two
+    Variances are "learned" from ``start`` by the cross-validation likelihood or are all "one". Two
     more methods: "LogisticRegression", the model F1 by scikit-learn, with the largest
     ``deviation`` of a probability, and "top-down", a logistic regression at each inner node, of
-    the ``weight`` C of the largest likelihood of one fold. These and "in few steps" are made for
-    the first ``further_splits``.
+    the ``weight`` C of the largest likelihood of one fold. These are made for the first
+    ``further_splits``.
 
     Where words are drawn because the texts are not at hand, ``spec["drawn"]`` replaces parameters:
     such rows decide nothing. The ``bias_variance`` of a data set is that of the largest
@@ -52,8 +49,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     selections of a row that ended at the end of their grid. A collection of more than
     ``most_documents`` is cut down to whole subclasses. ``psi`` and ``nll`` are per document;
     ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected loss gain over the most
-    probable class; ``variance_factor`` is the largest factor between a variance learned in few
-    steps and with fits that converge.
+    probable class.
     """
     spec = {**spec, **{name: _of_data_set(spec[name], data) for name in _BY_DATA_SET}}
     if data.source == "surrogate":
@@ -134,13 +130,6 @@ class _Problem:
                 "products": path["n_products"].sum(),
             }
             yield self._row(method, "learned", model, model.variance_) | found
-            if further and method in self.spec["steps"]:
-                few, variance, found = learn_as_printed(
-                    method, self.X, self.y, self.tree.parents, self.folds, bias, self.spec
-                )
-                factor = np.exp(np.abs(np.log(variance / model.variance_)).max())
-                found |= {"n_variances": len(np.unique(variance)), "variance_factor": factor}
-                yield self._row(method, "in few steps", few, variance) | found
             if further and method == "F1":
                 yield self._multinomial_regression(model.best_estimator_)
             if method in ("F1", "H1"):
