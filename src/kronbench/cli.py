@@ -188,14 +188,12 @@ def _add_suite(add):
     _add_how(figures)
     page = add("page", _page, "draw the accepted run, without data and without measuring")
     page.add_argument("--scale", default="default", help="smoke, default or paper")
-    data = _adder(add("data", None, "data sets: list, fetch, verify, describe"), "ACTION")
+    data = _adder(add("data", None, "data sets: list, fetch, describe"), "ACTION")
     data("list", _data_list, "list all data sets with their titles")
     fetch = data("fetch", _data_fetch, "get and check the files of one data set").add_argument
     fetch("name")
     fetch("--policy", choices=["auto", "real", "surrogate"], default="auto")
     fetch("--out", type=Path, help="folder for data.npz and provenance.json")
-    verify = data("verify", _data_verify, "check the files on this machine")
-    verify.add_argument("names", nargs="*")
     describe = data("describe", _data_describe, "show shape, files, licence and citation")
     describe.add_argument("name")
     help_ = "compare two runs; the exit status is 1 if results moved"
@@ -493,17 +491,6 @@ def _data_fetch(arguments):
         f"{key} {'x'.join(map(str, value.shape))}" for key, value in data.arrays.items()
     )
     print(f"{data.name}: source {data.source}; {sizes}")
-
-
-def _data_verify(arguments):
-    from kronbench import datasets
-
-    bad = 0
-    for name in arguments.names or datasets.names():
-        for sound, line in datasets.verify(name):
-            bad += not sound
-            print(f"{name:22s} {line}")
-    return 1 if bad else 0
 
 
 def _data_describe(arguments):
