@@ -360,7 +360,7 @@ def _check(arguments):
         parts = check_solver(arguments.solver)
     broken = 0
     for part, wrong in parts:
-        mark = "BROKEN" if wrong else "-" if wrong is None else "ok"
+        mark = "BROKEN" if wrong else "ok"
         print(f"{mark:6}  {part}" + (f"\n        {wrong}" if wrong else ""))
         broken += bool(wrong)
     return 1 if broken else 0
