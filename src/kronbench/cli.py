@@ -116,7 +116,7 @@ def _add_own_pairs(add):
     }
     solver = f"one of {', '.join(PAIR_SOLVERS)}, or the import path of a class"
     scaled = "scale features to mean 0 and variance 1 over the training vertices"
-    selected = "choose reg and kernel widths not given by --set, by inner folds or leave-one-out"
+    selected = "choose reg and kernel widths not given by --set, by inner folds"
     for arg in (evaluate, fit):
         for name, text in files.items():
             arg(f"--{name}", metavar="FILE", help=f"table of {text}")

@@ -145,7 +145,7 @@ def _selected(recipe, data, own, setting, seed):
     metric = f"mean squared error {-choice.score:.4g}"
     if own.two_classes:
         metric = f"AUC {choice.score:.3f}"
-    lines = [f"chosen {choice.how}: {chosen} ({metric})"]
+    lines = [f"chosen on inner folds of setting {setting}: {chosen} ({metric})"]
     lines += [
         f"{name} is at an end of its grid: --set {name}={beyond:.3g} tries the next value"
         for name, beyond in choice.on_edge.items()
