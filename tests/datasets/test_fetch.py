@@ -285,17 +285,6 @@ def test_surrogate_policy_touches_no_network(small, mirror, connections):
     assert connections == []
 
 
-def test_verify_looks_at_what_is_at_hand_and_touches_no_network(small, mirror, connections):
-    mirror(TABLES["a.txt"], "small/a.txt")
-    mirror(b"wrong", "small/d.txt")
-    sound, checks = zip(*datasets.verify("Small", mirror=mirror.folder), strict=True)
-    assert sound == (True, False, True)
-    assert "as registered" in checks[0]
-    assert "has sha256" in checks[1]
-    assert "not on this machine" in checks[2]
-    assert connections == []
-
-
 def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
     mirror(TABLES["t.txt"], "small/t.txt")
     seen = {}

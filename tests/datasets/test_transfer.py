@@ -245,25 +245,6 @@ def test_a_damaged_file_in_the_cache_without_another_is_an_error(alone, closed):
             fetch.obtain(downloadable(closed), network=network)
 
 
-def test_what_a_killed_download_left_is_removed(server, alone):
-    folder = alone / "one"
-    gone = multiprocessing.get_context("spawn").Process(target=int)
-    gone.start()
-    gone.join()
-    host = socket.gethostname()
-    left = [folder / f".download-{host}-{gone.pid}-abc", folder / ".download-other-2-abc"]
-    kept = [folder / f".download-{host}-{os.getpid()}-abc", folder / ".download-other-1-abc"]
-    for path in left + kept:
-        path.mkdir(parents=True)
-        (path / "file").write_bytes(b"part")
-    old = time.time() - 3600
-    for path in (left[1] / "file", left[1]):
-        os.utime(path, (old, old))
-    server.files["/a.txt"] = CONTENT
-    fetch.obtain(downloadable(f"{server.url}/a.txt"))
-    assert sorted(folder.glob(".download-*")) == sorted(kept)
-
-
 def _obtain(url, cache, started, outcome):
     os.environ["KRONBENCH_CACHE"] = cache
     fetch._last_resorts = lambda entry: []

@@ -254,26 +254,8 @@ def test_the_command_needs_a_finished_run(plan, capsys):
     assert "claims.csv is missing" in capsys.readouterr().err
 
 
-DAMAGES = {
-    "lost": None,
-    "empty": lambda content: b"",
-    "cut": lambda content: content[: len(content) // 2],
-    "binary": lambda content: bytes(range(256)),
-    "edited": lambda content: content.replace(b"0.6", b"0.9"),
-    "list": lambda content: b"[]",
-    "deep": lambda content: b"[" * 100_000,
-    "of a type": lambda content: content.replace(b'"seconds": ', b'"seconds": "x", "of": '),
-}
-DAMAGED = [
-    *(("sidecar", kind) for kind in ("lost", "cut", "list", "deep", "of a type")),
-    *(("table", kind) for kind in ("lost", "empty", "edited")),
-    *(("record", kind) for kind in ("lost", "binary")),
-    *(("numbers", kind) for kind in ("lost", "edited")),
-]
-
-
-@pytest.mark.parametrize(("what", "kind"), DAMAGED)
-def test_a_damaged_file_is_refused_by_name_and_nothing_is_lost(plan, what, kind):
+@pytest.mark.parametrize("what", ["sidecar", "table", "record", "numbers"])
+def test_a_damaged_file_is_refused_by_name_and_nothing_is_lost(plan, what):
     before, (figure, table) = kept(plan.accepted), plan.items
     path = {
         "sidecar": figure.table("Ki").with_suffix(".json"),
@@ -281,14 +263,12 @@ def test_a_damaged_file_is_refused_by_name_and_nothing_is_lost(plan, what, kind)
         "record": table.output("json"),
         "numbers": table.output("csv"),
     }[what]
-    if kind == "lost":
-        path.unlink()
-    else:
-        path.write_bytes(DAMAGES[kind](path.read_bytes()))
-    calls = [lambda: accept(plan), lambda: accept(plan, write=True)]
-    if kind != "lost":  # else the item is not finished
-        calls.append(lambda: write_report(plan))
-    for call in calls:
+    path.write_bytes(path.read_bytes()[:-9])
+    for call in (
+        lambda: accept(plan),
+        lambda: accept(plan, write=True),
+        lambda: write_report(plan),
+    ):
         with pytest.raises(InputError) as told:
             call()
         assert str(path) in str(told.value)

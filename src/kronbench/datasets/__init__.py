@@ -7,7 +7,6 @@ import hashlib
 import inspect
 import json
 import logging
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
@@ -51,7 +50,6 @@ __all__ = [
     "names",
     "own_sums",
     "own_tables",
-    "verify",
 ]
 
 _AFFINITIES = drug_target_surrogates.surrogate_affinities
@@ -213,23 +211,6 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
     except fetch.Unavailable as error:
         raise InputError(_not_beside(entry, error), WITH_ADVICE) from None
     return paths | {column: entry.options.get(column) for column in ("row", "col", "label")}
-
-
-def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[tuple[bool, str]]:
-    """For each file of a data set: whether it is sound or missing, and a line about it."""
-    entry = registry.find(name)
-    of_folds = [file for fold in entry.folds.values() for file in fold.files.values()]
-    for file in [*entry.files.values(), *of_folds]:
-        sound = True
-        try:
-            found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
-            state = "as registered" if file.sha256 else "present, without a registered checksum"
-            state += f" ({found.source}, {found.record.bytes} bytes)"
-        except fetch.Unavailable:
-            state = "not on this machine"
-        except InputError as error:
-            sound, state = False, str(error)
-        yield sound, f"{file.mirror}: {state}"
 
 
 def _obtain(entry, file, mirrors, network=True):

@@ -23,7 +23,7 @@ from urllib.request import url2pathname
 from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry
 from kronbench.errors import WITH_ADVICE, InputError, extra_for
-from kronbench.files import sweep, temporary_prefix
+from kronbench.files import UNFINISHED
 from kronbench.resources import cache_folder, without_credentials
 
 _UNKNOWN = 1 << 26  # bytes of a file whose size is not registered, to wait for
@@ -213,12 +213,10 @@ def _download(entry, addresses, cached, tried, wrong):
     with extra_for("a download"):  # most files are at hand, without it
         from kronbench.datasets import transfer
 
-    sweep(cached.parent, "download")
     for address in addresses:
         try:
             cached.parent.mkdir(parents=True, exist_ok=True)
-            prefix = temporary_prefix("download")
-            with tempfile.TemporaryDirectory(dir=cached.parent, prefix=prefix) as folder:
+            with tempfile.TemporaryDirectory(dir=cached.parent, prefix=UNFINISHED) as folder:
                 scratch = Path(folder, "file")
                 packed = _fetch(address, scratch, entry)
                 record = _checked(scratch, packed, entry, address.name, address.name)
