@@ -225,29 +225,3 @@ def test_bad_affinity_files_are_one_sentence(key, text, options, message):
     with pytest.raises(InputError) as caught:
         parse_affinities(files, **options)
     assert message in str(caught.value)
-
-
-# --- surrogates -------------------------------------------------------------------------------
-
-
-def spectrum(similarity):
-    """Share of the largest eigenvalue, and of the directions that hold 90 % of the trace."""
-    values = np.linalg.eigvalsh((similarity + similarity.T) / 2)[::-1]
-    shares = np.cumsum(values) / values.sum()
-    return shares[0], (np.searchsorted(shares, 0.9) + 1) / len(values)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("side", ["drug_similarity", "target_similarity"])
-def test_surrogate_spectrum_resembles_the_real_one(real, surrogates, name, side):
-    """On at most 300 vertices, drawn alike from both."""
-    pair = []
-    for data in (real(name), surrogates[name]):
-        similarity = data[side]
-        some = np.random.default_rng(0).permutation(len(similarity))[:300]
-        pair.append(similarity[np.ix_(some, some)])
-    (first, directions), (drawn_first, drawn_directions) = map(spectrum, pair)
-    assert drawn_first == pytest.approx(first, rel=0.4)
-    assert drawn_directions == pytest.approx(directions, abs=0.2)
-    assert np.median(pair[1]) == pytest.approx(np.median(pair[0]), rel=0.1)
-    assert pair[1].min() >= 0
