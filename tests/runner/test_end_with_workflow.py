@@ -49,6 +49,14 @@ def test_a_job_ends_with_its_workflow_and_with_its_shell(family, killed):
     job.wait(5)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a signal of Linux")
+def test_a_job_does_not_look_for_its_shell_to_end_with_it(family):
+    seldom = "from kronbench.runner import end_with_workflow as e; e._PERIOD = 100; "
+    _, shell, job = family(job=seldom + JOB)
+    shell.kill()
+    job.wait(5)
+
+
 def test_a_workflow_that_is_gone_is_named():
     """As the variable of a terminal that a workflow had opened."""
     job = "import os; from kronbench.runner import end_with_workflow as e; "
