@@ -215,17 +215,3 @@ def test_bad_affinity_files_are_one_sentence(key, text, options, message):
     with pytest.raises(InputError) as caught:
         parse_affinities(files, **options)
     assert message in str(caught.value)
-
-
-# --- surrogates -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("side", ["drug_similarity", "target_similarity"])
-def test_similarities_of_surrogates_have_the_median_of_the_real_ones(real, surrogates, name, side):
-    found, wanted = (
-        np.median(S[~np.eye(len(S), dtype=bool)])
-        for S in (surrogates[name][side], real(name)[side])
-    )
-    assert found == pytest.approx(wanted, rel=0.1)
-    assert surrogates[name][side].min() >= 0

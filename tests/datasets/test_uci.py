@@ -2,11 +2,9 @@ import csv
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from kronbench import InputError, datasets
 from kronbench.datasets import registry
-from kronbench.datasets.table_surrogates import surrogate_table
 from kronbench.datasets.uci import LAYOUTS, Layout, parse_table
 from kronbench.resources import printed_path
 from tests.helpers import in_memory
@@ -62,6 +60,8 @@ def test_tables_have_the_registered_shape_classes_and_indicators(name, policy, r
     counts = entry.surrogate.get("class_counts")
     if counts is not None:
         assert np.bincount(y, minlength=len(counts)).tolist() == counts
+    if n_test := entry.surrogate.get("n_test"):
+        assert data["is_test"].sum() == n_test
     blocks = entry.surrogate.get("blocks", [])
     start = X.shape[1] - sum(blocks)
     for size in blocks:
@@ -195,32 +195,3 @@ def test_another_number_of_points_than_registered_is_refused(layout):
     layout(n_columns=3, delimiter=",", labels=("a",))
     with pytest.raises(InputError, match="1 points with 2 features are left, 2 with 2 are"):
         parse("1,2,a\n", 2, 2)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    sizes=st.lists(st.integers(1, 40), min_size=2, max_size=5),
-    blocks=st.lists(st.integers(2, 4), max_size=3),
-    n_numbers=st.integers(1, 6),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_surrogate_has_the_class_sizes_and_indicators(sizes, blocks, n_numbers, seed):
-    n = max(sum(sizes), 8)
-    sizes = [*sizes[:-1], n - sum(sizes[:-1])]
-    arrays = surrogate_table(
-        np.random.default_rng(seed),
-        n_points=n,
-        n_features=n_numbers + sum(blocks),
-        class_counts=sizes,
-        blocks=blocks,
-        n_test=n // 3,
-    )
-    assert arrays["X"].shape == (n, n_numbers + sum(blocks))
-    assert np.bincount(arrays["y"]).tolist() == sizes
-    assert arrays["is_test"].sum() == n // 3
-    start = n_numbers
-    for size in blocks:
-        indicators = arrays["X"][:, start : start + size]
-        assert (indicators.sum(axis=1) == 1).all()
-        assert (indicators.sum(axis=0) > 0).all()
-        start += size
