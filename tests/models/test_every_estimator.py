@@ -99,8 +99,6 @@ EXAMPLES = [
     (models.KronRidge(max_iter=2, row_kernel=product), of_pairs, numbers_of, predicted),
     (models.KronRidgeCV(random_state=0, cv=2, regs=(1.0,)), of_pairs, numbers_of, predicted),
     (models.KronSVM(max_iter=3), of_pairs, classes_of, scored),
-    (models.LSSVM(), of_rows, numbers_of, predicted),
-    (models.LSSVM(kernel="gaussian", gamma=1e-3), of_rows, numbers_of, predicted),
     (
         models.OneAgainstRest(flat(variance=1e-3)),
         of_rows, classes_of, models.OneAgainstRest.predict_log_proba,
