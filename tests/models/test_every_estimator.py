@@ -99,10 +99,6 @@ EXAMPLES = [
     (models.KronRidge(max_iter=2, row_kernel=product), of_pairs, numbers_of, predicted),
     (models.KronRidgeCV(random_state=0, cv=2, regs=(1.0,)), of_pairs, numbers_of, predicted),
     (models.KronSVM(max_iter=3), of_pairs, classes_of, scored),
-    (
-        models.OneAgainstRest(flat(variance=1e-3)),
-        of_rows, classes_of, models.OneAgainstRest.predict_log_proba,
-    ),
     (models.PairKNN(n_neighbors=3), of_pairs, classes_of, scored),
     (models.PairLibSVM(gamma=1e-3), of_pairs, classes_of, scored),
     (models.PairLibSVM(gamma=1e-3, precompute=True), of_pairs, classes_of, scored),

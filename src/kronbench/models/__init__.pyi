@@ -10,7 +10,6 @@ from .kron_newton import KronNewton as KronNewton
 from .kron_ridge import KronRidge as KronRidge
 from .kron_ridge_cv import KronRidgeCV as KronRidgeCV
 from .kron_svm import KronSVM as KronSVM
-from .one_against_rest import OneAgainstRest as OneAgainstRest
 from .pair_knn import PairKNN as PairKNN, PairSklearnKNN as PairSklearnKNN
 from .pair_libsvm import PairLibSVM as PairLibSVM
 from .pair_sgd import PairSGD as PairSGD

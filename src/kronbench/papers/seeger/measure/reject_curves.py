@@ -2,15 +2,16 @@
 
 import copy
 from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from tqdm import tqdm
 
 from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds
-from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
@@ -96,6 +97,35 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
         advantage=rest.reindex(places).to_numpy() - frame["error"],
         psi_over_nll=(frame["psi"] / frame["nll"]).where(joint),
     )
+
+
+class OneAgainstRest(BaseEstimator):
+    """A copy of a binary model for each class, with its own hyperparameters (section 8.1)."""
+
+    def __init__(self, model: HierarchicalNewtonCV):
+        self.model = model
+
+    def fit(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        folds: np.ndarray,
+        start: Self | None = None,
+    ) -> Self:
+        """Fit to X (n, d) and classes y (n,); each copy begins at that of ``start``."""
+        self.classes_ = np.unique(y)
+        starts = [None] * len(self.classes_) if start is None else start.estimators_
+        self.estimators_ = [
+            clone(self.model).fit(X, (y == label).astype(int), folds=folds, start=first)
+            for label, first in zip(self.classes_, starts, strict=True)
+        ]
+        return self
+
+    def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
+        """(n_new, C) logarithms of each copy's probability; they do not sum to one."""
+        return np.stack(
+            [machine.predict_log_proba(X)[:, 1] for machine in self.estimators_], axis=1
+        )
 
 
 def to_unit_range(X: np.ndarray, train: np.ndarray | slice) -> np.ndarray:
