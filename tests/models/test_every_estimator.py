@@ -105,10 +105,6 @@ EXAMPLES = [
     (models.PairSGD(n_updates=200, random_state=0), of_pairs, classes_of, scored),
     (models.PairSGD(n_updates=200, random_state=0, form="dual"), of_pairs, classes_of, scored),
     (models.PairSklearnKNN(n_neighbors=3), of_pairs, classes_of, scored),
-    (
-        models.TopDownClassifier(np.array([-1, 0, 0, 1, 1])),
-        of_rows, classes_of, models.TopDownClassifier.predict_proba,
-    ),
     (models.TwoStepRidge(), of_pairs, numbers_of, predicted),
     (models.TwoStepRidge(row_kernel="tanimoto"), of_pairs, numbers_of, predicted),
     (

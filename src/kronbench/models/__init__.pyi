@@ -13,7 +13,6 @@ from .kron_svm import KronSVM as KronSVM
 from .pair_knn import PairKNN as PairKNN, PairSklearnKNN as PairSklearnKNN
 from .pair_libsvm import PairLibSVM as PairLibSVM
 from .pair_sgd import PairSGD as PairSGD
-from .top_down import TopDownClassifier as TopDownClassifier
 from .two_step_ridge import TwoStepRidge as TwoStepRidge
 from .uncertain_targets import (
     UncertainFit as UncertainFit,

@@ -22,7 +22,6 @@ TEXTS = COMMON | {
         "F1": {"learning": [8, 4, 15], "final": [25, 12]},
         "H1": {"learning": [10, 4, 25], "final": [30, 17]},
     },
-    "top_down_weights": [1, 10],
 }
 
 
@@ -33,7 +32,7 @@ def texts():
 
 def test_every_method_is_scored_on_the_same_splits(texts):
     learned = texts[texts["variances"] == "learned"]
-    assert set(learned["method"]) == {"F1", "H1", "F2", "H2", "LogisticRegression", "top-down"}
+    assert set(learned["method"]) == {"F1", "H1", "F2", "H2", "LogisticRegression"}
     counts = learned.groupby("method")["n_variances"].first()
     assert counts[["F1", "H1", "F2", "H2"]].tolist() == [1, 3, 2, 2]
     assert (learned["psi"].dropna() <= learned["psi_start"].dropna() + 1e-12).all()

@@ -14,11 +14,7 @@ from kronbench.class_tree import Tree, sharing_pattern
 from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.evaluation.subclasses import some_subclasses
-from kronbench.models import (
-    HierarchicalNewtonClassifier,
-    HierarchicalNewtonCV,
-    TopDownClassifier,
-)
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.printed_learning import learn_as_printed
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
@@ -40,17 +36,16 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each split, method and way to set the variances (Seeger 2006, table 1).
 
     Variances are "learned" from ``start`` by the cross-validation likelihood with fits that
-    converge, or "in few steps", as many as ``steps`` prints for a method, or are all "one". Two
-    more methods: "LogisticRegression", the model F1 by scikit-learn, with the largest
-    ``deviation`` of a probability, and "top-down", a logistic regression at each inner node, of
-    the ``weight`` C of the largest likelihood of one fold. These and "in few steps" are made for
-    the first ``further_splits``.
+    converge, or "in few steps", as many as ``steps`` prints for a method, or are all "one". One
+    more method is "LogisticRegression", the model F1 by scikit-learn, with the largest
+    ``deviation`` of a probability. This and "in few steps" are made for the first
+    ``further_splits``.
 
     Where words are drawn because the texts are not at hand, ``spec["drawn"]`` replaces parameters:
     such rows decide nothing. The ``bias_variance`` of a data set is that of the largest
-    cross-validation likelihood of F1 at the start, on the first split. ``on_edge`` counts the
-    selections of a row that ended at the end of their grid. A collection of more than
-    ``most_documents`` is cut down to whole subclasses. ``psi`` and ``nll`` are per document;
+    cross-validation likelihood of F1 at the start, on the first split; ``on_edge`` says that it
+    lies at an end of its grid. A collection of more than ``most_documents`` is cut down to whole
+    subclasses. ``psi`` and ``nll`` are per document;
     ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected loss gain over the most
     probable class; ``variance_factor`` is the largest factor between a variance learned in few
     steps and with fits that converge.
@@ -71,7 +66,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
         problem = _Problem(spec, tree, X[train], y[train], X[test], y[test], folds)
         bias = problem.likeliest_bias() if bias is None else bias
         for row in problem.rows(bias, further=split < spec["further_splits"]):
-            rows.append({"split": split, "on_edge": 0, **row})
+            rows.append({"split": split, **row})
     frame = pd.DataFrame(rows)
     return frame.assign(
         classes=tree.n_classes,
@@ -79,7 +74,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
         training=len(train),
         documents=data["X"].shape[0],
         bias_variance=bias,
-        on_edge=frame["on_edge"] + _at_an_end(bias, spec["bias_variances"]),
+        on_edge=_at_an_end(bias, spec["bias_variances"]),
         taxo_gain=frame["taxo01"] - frame["taxo"],
         pacc_gain=frame["pacc"] - frame["pacc01"],
         psi_over_nll=frame["psi"] / frame["nll"],
@@ -146,8 +141,6 @@ class _Problem:
             if method in ("F1", "H1"):
                 ones = self._model(method, bias).set_params(variance=1.0).fit(self.X, self.y)
                 yield self._row(method, "one", ones, ones.variance) | {"n_variances": 0}
-        if further:
-            yield self._top_down()
 
     def _model(self, method, bias):
         parents, _ = sharing_pattern(method, self.tree.parents)
@@ -202,23 +195,6 @@ class _Problem:
             "nll": mean_log_loss(self.y_test[scored], proba[scored]),
             "deviation": np.abs(ours - theirs).max(),
         }
-
-    def _top_down(self):
-        held_out = self.folds == 0
-
-        def fitted(C, rows):
-            node = LogisticRegression(C=C, max_iter=_MANY_STEPS)
-            model = TopDownClassifier(self.tree.parents, estimator=node)
-            return model.fit(self.X[rows], self.y[rows])
-
-        def loss(C):
-            proba = fitted(C, ~held_out).predict_proba(self.X[held_out])
-            return mean_log_loss(self.y[held_out], proba, floor=1e-10)
-
-        weights = self.spec["top_down_weights"]
-        weight = min(weights, key=loss)
-        found = {"weight": weight, "on_edge": _at_an_end(weight, weights)}
-        return self._row("top-down", "learned", fitted(weight, slice(None))) | found
 
 
 def _at_an_end(chosen, grid):
