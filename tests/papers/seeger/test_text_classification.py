@@ -1,4 +1,4 @@
-"""Table 1: methods, splits, baselines."""
+"""Table 1: methods and splits."""
 
 from dataclasses import replace
 
@@ -32,13 +32,12 @@ def texts():
 
 def test_every_method_is_scored_on_the_same_splits(texts):
     learned = texts[texts["variances"] == "learned"]
-    assert set(learned["method"]) == {"F1", "H1", "F2", "H2", "LogisticRegression"}
+    assert set(learned["method"]) == {"F1", "H1", "F2", "H2"}
     counts = learned.groupby("method")["n_variances"].first()
     assert counts[["F1", "H1", "F2", "H2"]].tolist() == [1, 3, 2, 2]
-    assert (learned["psi"].dropna() <= learned["psi_start"].dropna() + 1e-12).all()
+    assert (learned["psi"] <= learned["psi_start"] + 1e-12).all()
     assert set(texts["variances"]) == {"learned", "in few steps", "one"}
-    # another library has the same flat model; few steps learn about the same on an easy problem
-    assert texts["deviation"].max() < 1e-5
+    # few steps learn about the same on an easy problem
     few = texts[texts["variances"] == "in few steps"]
     assert few["method"].tolist() == ["F1", "H1"]
     assert (few["variance_factor"] < 3).all()

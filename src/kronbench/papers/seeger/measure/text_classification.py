@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
 from kronbench.class_tree import Tree, sharing_pattern
@@ -18,10 +16,6 @@ from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.printed_learning import learn_as_printed
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
-
-# scikit-learn's solver ends before the mode in its default of 100 steps, and with its default
-# tolerance of 1e-4 probabilities are off in the second digit.
-_MANY_STEPS, _REFERENCE_TOL = 20000, 1e-8
 
 # Parameters that are given by data set, or by the first word of its name, else by "others".
 _BY_DATA_SET = ("splits", "further_splits", "most_documents", "solver")
@@ -36,19 +30,16 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     """One row for each split, method and way to set the variances (Seeger 2006, table 1).
 
     Variances are "learned" from ``start`` by the cross-validation likelihood with fits that
-    converge, or "in few steps", as many as ``steps`` prints for a method, or are all "one". One
-    more method is "LogisticRegression", the model F1 by scikit-learn, with the largest
-    ``deviation`` of a probability. This and "in few steps" are made for the first
-    ``further_splits``.
+    converge, or "in few steps", as many as ``steps`` prints for a method, on the first
+    ``further_splits``, or are all "one".
 
     Where words are drawn because the texts are not at hand, ``spec["drawn"]`` replaces parameters:
     such rows decide nothing. The ``bias_variance`` of a data set is that of the largest
     cross-validation likelihood of F1 at the start, on the first split; ``on_edge`` says that it
     lies at an end of its grid. A collection of more than ``most_documents`` is cut down to whole
-    subclasses. ``psi`` and ``nll`` are per document;
-    ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected loss gain over the most
-    probable class; ``variance_factor`` is the largest factor between a variance learned in few
-    steps and with fits that converge.
+    subclasses. ``psi`` and ``nll`` are per document; ``taxo_gain`` and ``pacc_gain`` are what
+    decisions of least expected loss gain over the most probable class; ``variance_factor`` is the
+    largest factor between a variance learned in few steps and with fits that converge.
     """
     spec = {**spec, **{name: _of_data_set(spec[name], data) for name in _BY_DATA_SET}}
     if data.source == "surrogate":
@@ -136,8 +127,6 @@ class _Problem:
                 factor = np.exp(np.abs(np.log(variance / model.variance_)).max())
                 found |= {"n_variances": len(np.unique(variance)), "variance_factor": factor}
                 yield self._row(method, "in few steps", few, variance) | found
-            if further and method == "F1":
-                yield self._multinomial_regression(model.best_estimator_)
             if method in ("F1", "H1"):
                 ones = self._model(method, bias).set_params(variance=1.0).fit(self.X, self.y)
                 yield self._row(method, "one", ones, ones.variance) | {"n_variances": 0}
@@ -162,38 +151,6 @@ class _Problem:
             "largest_variance": np.max(variance),
             **hierarchy_scores(self.y_test, proba, self.tree.parents),
             "nll": mean_log_loss(self.y_test, proba),
-        }
-
-    def _multinomial_regression(self, model):
-        """The model F1 by another library, the intercept a feature of constant size."""
-        variance = float(np.max(model.variance))
-        bias = np.sqrt(model.bias_variance / variance)
-
-        def with_bias(X):
-            column = np.full((X.shape[0], 1), bias)
-            if sparse.issparse(X):
-                return sparse.csr_array(sparse.hstack([X, sparse.csr_array(column)]))
-            return np.hstack([X, column])
-
-        reference = LogisticRegression(
-            C=variance, fit_intercept=False, tol=_REFERENCE_TOL, max_iter=_MANY_STEPS
-        ).fit(with_bias(self.X), self.y)
-        known = reference.classes_
-        # classes without a training document take part in ours, and do not exist for scikit-learn
-        ours = clone(model).set_params(
-            classes=known, variance=variance, dtype="float64", tol=1e-12, max_inner=2000
-        )
-        ours = ours.fit(self.X, self.y).predict_proba(self.X_test)
-        theirs = reference.predict_proba(with_bias(self.X_test))
-        proba = np.zeros((len(self.y_test), self.tree.n_classes))
-        proba[:, known] = theirs
-        scored = np.isin(self.y_test, known)
-        return {
-            "method": "LogisticRegression",
-            "variances": "learned",
-            **hierarchy_scores(self.y_test, proba, self.tree.parents),
-            "nll": mean_log_loss(self.y_test[scored], proba[scored]),
-            "deviation": np.abs(ours - theirs).max(),
         }
 
 
