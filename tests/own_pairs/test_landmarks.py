@@ -150,7 +150,7 @@ def test_a_choice_behind_landmarks_is_that_of_fits_one_by_one(folder, capsys, mo
         ),
         (["KronRidge", "--row-landmarks=5", "--set=row_effect=1"], "vertex effects"),
         (["KronRidge", "--row-landmarks=5", "--set=row_kernel=rbf"], "Got 'rbf' instead"),
-        (["KronRidge", "--row-landmarks=5", "--set=dtype=half"], "dtype is 'half'"),
+        (["KronRidge", "--row-landmarks=5", "--set=dtype=half"], "'dtype' parameter of"),
     ],
 )
 def test_landmarks_that_cannot_be_had(folder, capsys, command, options, sentence):

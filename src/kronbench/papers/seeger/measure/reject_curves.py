@@ -4,11 +4,11 @@ import copy
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from tqdm import tqdm
 
 from kronbench.evaluation import even_folds
-from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, OneAgainstRest
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
@@ -94,6 +94,29 @@ def run(spec, data, rng):
         advantage=rest.reindex(places).to_numpy() - frame["error"],
         psi_over_nll=(frame["psi"] / frame["nll"]).where(joint),
     )
+
+
+class OneAgainstRest(BaseEstimator):
+    """A copy of a binary model for each class, with its own hyperparameters (section 8.1)."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def fit(self, X, y, folds, start=None):
+        """Fit to X (n, d) and classes y (n,); each copy begins at that of ``start``."""
+        self.classes_ = np.unique(y)
+        starts = [None] * len(self.classes_) if start is None else start.estimators_
+        self.estimators_ = [
+            clone(self.model).fit(X, (y == label).astype(int), folds=folds, start=first)
+            for label, first in zip(self.classes_, starts, strict=True)
+        ]
+        return self
+
+    def predict_log_proba(self, X):
+        """(n_new, C) logarithms of each copy's probability; they do not sum to one."""
+        return np.stack(
+            [machine.predict_log_proba(X)[:, 1] for machine in self.estimators_], axis=1
+        )
 
 
 def to_unit_range(X, train):
