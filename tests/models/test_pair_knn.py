@@ -151,3 +151,13 @@ def test_more_than_the_index_holds_is_one_sentence(monkeypatch):
     monkeypatch.setattr("kronbench.models.pair_knn._MOST_PAIRS", 99)
     with pytest.raises(InputError, match="at most 99 pairs"):
         PairKNN().fit(X[:100], y[:100])
+
+
+@pytest.mark.parametrize("estimator", [PairKNN(), PairSklearnKNN()], ids=repr)
+@pytest.mark.parametrize("scale", [1e160, 1e-170])
+def test_distances_beyond_double_precision_are_refused(estimator, scale):
+    rng = np.random.default_rng(0)
+    X = random_pairs(rng, 30, 20, 300, (2, 3))
+    X = X.with_features(X.row_features, scale * X.col_features)
+    with pytest.raises(InputError, match=r"col_features has .* scale the features"):
+        estimator.fit(X, rng.choice([1, -1], 300))

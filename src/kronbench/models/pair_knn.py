@@ -14,11 +14,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError
+from kronbench.linalg.gram_matrix import as_floats
 from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring
 from kronbench.models._parameters import COUNT, estimator, parameter
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # of distances, or of features and neighbours, of a block that is predicted
+_SMALLEST = 1e-150  # feature whose square is in the range of double precision
 _EMPTY = np.iinfo(np.int32).min
 _MOST_PAIRS = 2**30  # twice the place of a pair, plus its label, is an int32
 _MOST_CELLS = 2**31  # 8 GiB of index
@@ -44,6 +46,17 @@ class PairNeighborsClassifier(PairClassifier):
     def _decision_function(self, X):
         """Mean of the neighbours' labels, counted as -1 and +1."""
         return self._path(X, np.array([self.n_neighbors]))[:, 0]
+
+    def _check_scale(self, X):
+        """InputError where squares of features are outside the range of double precision."""
+        for side in ("row", "col"):
+            features = as_floats(getattr(X, f"{side}_features"))
+            largest = float(abs(features).max()) if 0 not in features.shape else 0.0
+            if largest and not _SMALLEST < largest < 1 / _SMALLEST:
+                raise InputError(
+                    f"{side}_features has {largest:.3g} for the largest, and squared distances "
+                    "leave the range of double precision: scale the features"
+                )
 
     def _check_neighbors(self, number):
         if not (isinstance(number, Integral) and 1 <= int(number) <= self._n_pairs):
@@ -85,6 +98,7 @@ class PairKNN(PairNeighborsClassifier):
         signs = self._start_fit(X, y)
         self._n_pairs = len(X)
         self._check_neighbors(self.n_neighbors)
+        self._check_scale(X)
         self._row_vertices, rows, self._col_vertices, cols = occurring(X)
         shape = len(self._row_vertices), len(self._col_vertices)
         if len(X) > _MOST_PAIRS or shape[0] * shape[1] > _MOST_CELLS:
@@ -273,6 +287,7 @@ class PairSklearnKNN(PairNeighborsClassifier):
         signs = self._start_fit(X, y)
         self._n_pairs = len(X)
         self._check_neighbors(self.n_neighbors)
+        self._check_scale(X)
         self._search = KNeighborsClassifier(self.n_neighbors, algorithm=self.algorithm)
         self._search.fit(concatenated(*occurring(X)), signs)
         self._signs = signs
