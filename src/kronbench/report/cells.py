@@ -30,21 +30,18 @@ class Cell:
     numeric: bool = False
 
 
-def printed_columns(
-    columns: Iterable[str], timed: Iterable[str] = (), words: Sequence[str] = ("paper",)
-) -> dict[str, str]:
+def printed_columns(columns: Iterable[str], timed: Iterable[str] = ()) -> dict[str, str]:
     """The printed column that belongs to each of ours, by their names.
 
-    ``paper`` belongs to ``ours``, ``paper X`` to ``X``; the first of ``words`` that is there
-    counts. Seconds of two machines, which are ``timed``, are not compared, nor is ``printed X``
-    with ``X``, since it also stands beside numbers of other data.
+    ``paper`` belongs to ``ours``, ``paper X`` to ``X``. Seconds of two machines, which are
+    ``timed``, are not compared, nor is ``printed X`` with ``X``, since it also stands beside
+    numbers of other data.
     """
     columns, pairs = list(columns), {}
     for ours in columns:
-        name = "" if ours == "ours" else f" {ours}"
-        printed = [word + name for word in words if word + name in columns]
-        if printed and ours not in timed:
-            pairs[ours] = printed[0]
+        printed = "paper" if ours == "ours" else f"paper {ours}"
+        if printed in columns and ours not in timed:
+            pairs[ours] = printed
     return pairs
 
 
