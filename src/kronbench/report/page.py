@@ -31,7 +31,7 @@ from kronbench.reference.verdicts import (
 )
 from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
-from kronbench.report.claims import Verdict, control, evaluate, headlines
+from kronbench.report.claims import Verdict, control, evaluate
 from kronbench.report.outcomes import Outcome
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
@@ -124,7 +124,6 @@ def write_report(plan: Plan) -> str:
         folded=_FOLDED,
         chance=_chance(verdicts),
         control=control(statements.claims, plan),
-        headlines=headlines(statements.headlines, plan),
         inconsistencies=(said if plan.from_accepted else statements).inconsistencies,
         moved=None if moved is None else [str(m) for m in moved if not m.timed],
         clock=[str(move) for move in moved or () if move.timed],
