@@ -27,7 +27,7 @@ from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item
 
 # What an entry of ``values`` may name a column for.
-_COLUMNS = ("ours", "spread", "printed", "at_least", "repeats")
+_COLUMNS = ("ours", "spread", "printed", "at_least")
 
 # Stands among ``rows`` or ``columns`` of a layout for the names of its values.
 VALUE = "value"
@@ -246,24 +246,17 @@ def _cell(spec, record, named, pairs, texts, factors):
 
 
 def _mark_best(cells, group):
-    """Mark the best among cells that differ in the key ``among`` alone; equal texts are equal.
-
-    Where the column ``repeats`` differs, each cell says its number, and those of equal numbers
-    alone are compared.
-    """
-    alike = {}
-    for place, spec, record in group:
-        signed = record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
-        count = record[spec["repeats"]] if "repeats" in spec else None
-        alike.setdefault(count, []).append((signed, place, spec))
-    for count, those in alike.items():
-        best = cells[max(those, key=lambda entry: entry[:2])[1]].text
-        for _, place, spec in those:
-            if len(those) > 1 and cells[place].text == best:
-                cells[place] = replace(cells[place], best=True)
-            if len(alike) > 1:
-                stamps = (*cells[place].stamps, f"{count:g} {spec['repeats']}")
-                cells[place] = replace(cells[place], stamps=stamps)
+    """Mark the best among cells that differ in the key ``among`` alone; equal texts are equal."""
+    if len(group) == 1:
+        return
+    signed = {
+        place: record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
+        for place, spec, record in group
+    }
+    best = cells[max(signed, key=signed.get)].text
+    for place in signed:
+        if cells[place].text == best:
+            cells[place] = replace(cells[place], best=True)
 
 
 def _texts(printed):
