@@ -29,9 +29,9 @@ from kronbench.reference.verdicts import (
     UNTESTED,
     VERDICTS,
 )
-from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import Verdict, control, evaluate
+from kronbench.report.layout import long_table
 from kronbench.report.outcomes import Outcome
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
