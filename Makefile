@@ -3,10 +3,10 @@
 # make figures FROM=accepted ...     the same, accepted parts taken where nothing changed (docs/accepted.md)
 # make page [SCALE=smoke|paper]      everything drawn from the accepted tables, without data (docs/accepted.md)
 # make test                          all tests, the workflow at smoke scale included
-# make fuzz [FILES=10000]            damaged files for every parser (an hour), few in make test
+# make fuzz [FILES=10000]            damaged files for parsers (an hour), few in make test
 # make faults [KILLS=100]            kills and other faults (docs/faults.md), few in make test
 # make docs                          the pages, as docs/_build/html/index.html (a warning ends it)
-# make lint                          style, types, spelling, the form of YAML files
+# make lint                          style, types, spelling, the form of YAML files and of the workflow
 # make peers [RLSCORE=checkout]      the library of the papers' authors into .venv, for the rows that run it (docs/faq.md)
 # make check                         the smoke scale: its numbers are the accepted ones, to the bit
 # make compare [SCALE=...]           what a finished run has not in common with the accepted one
@@ -68,6 +68,7 @@ endif
 lint: $(VENV)/ready
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow
 	@$(BIN)/mypy && $(BIN)/codespell && $(BIN)/yamllint --strict .
+	@$(BIN)/snakemake --lint --snakefile workflow/Snakefile
 
 # Sphinx and its own packages lie beside those of .venv, in the versions of docs/requirements.lock.
 docs: $(VENV)/ready .venv-docs/ready

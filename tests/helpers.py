@@ -41,7 +41,11 @@ def in_memory(**contents):
 
 def _file(name, content):
     content = content.encode("latin-1") if isinstance(content, str) else content
-    return types.SimpleNamespace(name=name, open=lambda: io.BytesIO(content))
+    return types.SimpleNamespace(
+        name=name,
+        open=lambda: io.BytesIO(content),
+        text=lambda encoding="utf-8": content.decode(encoding),
+    )
 
 
 def matrix(frame, value):

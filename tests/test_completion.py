@@ -16,7 +16,7 @@ def test_bash_offers_what_may_come_next(capsys, tmp_path):
     for words, offered in (
         (["ev"], ["evaluate"]),
         (["run"], ["run", "run-with"]),
-        (["data", "v"], ["verify"]),
+        (["data", "l"], ["list"]),
         (["data", "fetch", "--p"], ["--policy"]),
         (["data", "fetch", "NR", "--policy", ""], ["auto", "real", "surrogate"]),
         (["fit", "--setting", ""], [*"ABCD"]),

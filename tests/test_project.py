@@ -12,7 +12,6 @@ import yaml
 
 import kronbench
 import kronbench.papers
-from kronbench.runner.items import load_scales
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
@@ -59,24 +58,6 @@ def test_nothing_imports_upward(floor):
                     assert len(parts) > 1, f"{file.name} imports all of kronbench"
                     inside = f"{module}.".startswith(f"{own}.")
                     assert inside or parts[1] in allowed, f"{file.name} imports {module}"
-
-
-@pytest.mark.parametrize("floor", FLOORS)
-def test_no_local_name_hides_an_import(floor):
-    for file in (PACKAGE / floor).rglob("*.py"):
-        tree = ast.parse(file.read_text())
-        imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-        imported = {alias.asname or alias.name for node in imports for alias in node.names}
-        for function in ast.walk(tree):
-            if isinstance(function, ast.FunctionDef | ast.Lambda):
-                nodes = list(ast.walk(function))
-                local = {node.arg for node in nodes if isinstance(node, ast.arg)}
-                local |= {
-                    node.id
-                    for node in nodes
-                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-                }
-                assert not local & imported, f"{file.name}: {local & imported}"
 
 
 COMPILED = re.compile(r"\b(njit|overload|intrinsic)\b")  # decorators of what numba types
@@ -126,58 +107,6 @@ def test_environment_is_in_step_with_the_lock():
     assert set(pip) == locked | {"-e ."}
 
 
-def test_the_environment_of_the_jobs_is_that_of_the_users():
-    users, jobs = (
-        yaml.safe_load((ROOT / name).read_text())
-        for name in ("environment.yml", "workflow/envs/kronbench.yaml")
-    )
-    pip = users["dependencies"][-1]["pip"]
-    # the checkout, seen from workflow/envs, and from .snakemake/conda where Snakemake reads it
-    pip[pip.index("-e .")] = "-e ../.."
-    assert jobs == users
-
-
-def test_the_manifest_for_a_codecheck_has_the_page_and_every_item():
-    (plan,) = [plan for plan in load_scales() if plan.scale == "default"]
-    text = (ROOT / "codecheck.yml").read_text(encoding="utf-8")
-    assert text.startswith("---\n")
-    listed = [entry["file"] for entry in yaml.safe_load(text)["manifest"]]
-    page = "results/default/report/index.html"
-    assert listed == [page, *(str(item.target) for item in plan.items)]
-
-
-def test_what_runs_elsewhere_is_in_the_makefile():
-    makefile = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)) | {".venv/ready"}
-    files = [ROOT / "Dockerfile", *(ROOT / ".github" / "workflows").glob("*.yml")]
-    commands = [word for file in files for word in re.findall(r"\bmake (\S+)", uncommented(file))]
-    assert len(commands) > 10
-    assert set(commands) <= targets
-    assert set(re.findall(r"^# *make ([a-z-]+)", makefile, re.MULTILINE)) <= targets
-    for file in files:
-        assert "docs/publishing.md" in file.read_text()
-    tests = re.findall(r"\btests/[\w/]+(?:\.py)?", makefile)
-    assert len(tests) > 2
-    assert [path for path in tests if not (ROOT / path).exists()] == []
-
-
-def test_the_list_of_what_was_tried_names_every_job():
-    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
-    tried = re.findall(r"^\| `(\w+)`: `([\w-]+)` \|", page, re.MULTILINE)
-    jobs = [
-        (file.stem, job)
-        for file in (ROOT / ".github" / "workflows").glob("*.yml")
-        for job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"]
-    ]
-    assert sorted(tried) == sorted(jobs)
-
-
-def uncommented(file):
-    """The text of a file without its lines of comments and the packages that it installs."""
-    lines = file.read_text().splitlines()
-    return "\n".join(line for line in lines if not re.match(r"\s*#|.*apt-get", line))
-
-
 def test_the_manual_of_the_configuration_is_current():
     written = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
     assert written == MANUAL["manual"](), "write it with: python docs/config_manual.py"
@@ -216,18 +145,6 @@ def test_the_pictures_in_the_readme_show_the_accepted_numbers(monkeypatch):
 
     for name, text in first_screen.shown().items():
         assert first_screen.kept(name) == text
-
-
-def test_actions_of_others_are_pinned_and_only_a_job_without_our_code_may_write():
-    for file in (ROOT / ".github" / "workflows").glob("*.yml"):
-        text = file.read_text()
-        for action in re.findall(r"uses: (.+)", text):
-            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
-        workflow = yaml.safe_load(text)
-        assert workflow["permissions"] in ({}, {"contents": "read"})
-        for job in workflow["jobs"].values():
-            if "write" in job.get("permissions", {}).values():
-                assert not any("checkout" in step.get("uses", "") for step in job["steps"])
 
 
 def test_the_examples_of_the_readme_run_as_they_stand():

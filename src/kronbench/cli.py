@@ -116,7 +116,7 @@ def _add_own_pairs(add):
     }
     solver = f"one of {', '.join(PAIR_SOLVERS)}, or the import path of a class"
     scaled = "scale features to mean 0 and variance 1 over the training vertices"
-    selected = "choose reg and kernel widths not given by --set, by inner folds or leave-one-out"
+    selected = "choose reg and kernel widths not given by --set, by inner folds"
     for arg in (evaluate, fit):
         for name, text in files.items():
             arg(f"--{name}", metavar="FILE", help=f"table of {text}")
@@ -188,14 +188,12 @@ def _add_suite(add):
     _add_how(figures)
     page = add("page", _page, "draw the accepted run, without data and without measuring")
     page.add_argument("--scale", default="default", help="smoke, default or paper")
-    data = _adder(add("data", None, "data sets: list, fetch, verify, describe"), "ACTION")
+    data = _adder(add("data", None, "data sets: list, fetch, describe"), "ACTION")
     data("list", _data_list, "list all data sets with their titles")
     fetch = data("fetch", _data_fetch, "get and check the files of one data set").add_argument
     fetch("name")
     fetch("--policy", choices=["auto", "real", "surrogate"], default="auto")
     fetch("--out", type=Path, help="folder for data.npz and provenance.json")
-    verify = data("verify", _data_verify, "check the files on this machine")
-    verify.add_argument("names", nargs="*")
     describe = data("describe", _data_describe, "show shape, files, licence and citation")
     describe.add_argument("name")
     help_ = "compare two runs; the exit status is 1 if results moved"
@@ -361,7 +359,7 @@ def _check(arguments):
         parts = check_solver(arguments.solver)
     broken = 0
     for part, wrong in parts:
-        mark = "BROKEN" if wrong else "-" if wrong is None else "ok"
+        mark = "BROKEN" if wrong else "ok"
         print(f"{mark:6}  {part}" + (f"\n        {wrong}" if wrong else ""))
         broken += bool(wrong)
     return 1 if broken else 0
@@ -492,17 +490,6 @@ def _data_fetch(arguments):
         f"{key} {'x'.join(map(str, value.shape))}" for key, value in data.arrays.items()
     )
     print(f"{data.name}: source {data.source}; {sizes}")
-
-
-def _data_verify(arguments):
-    from kronbench import datasets
-
-    bad = 0
-    for name in arguments.names or datasets.names():
-        for sound, line in datasets.verify(name):
-            bad += not sound
-            print(f"{name:22s} {line}")
-    return 1 if bad else 0
 
 
 def _data_describe(arguments):

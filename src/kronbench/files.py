@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import glob
 import hashlib
 import json
 import os
-import re
-import shutil
-import socket
 import stat
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import psutil
-
 from kronbench.errors import InputError
 
-ABANDONED = 600.0  # seconds after which what another machine writes is taken for left behind
-CLOCKS = 60.0  # seconds that the start of a process and the date of a file may be apart
+UNFINISHED = ".unfinished-"  # how the names of temporary files and folders begin
 
 # What to do where the system refuses a file.
 _ADVICE = {
@@ -32,13 +24,6 @@ _ADVICE = {
     errno.EROFS: "choose a folder with write permission",
     errno.EACCES: "give this user permission, or choose another folder",
     errno.ENAMETOOLONG: "give a shorter name",
-}
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
 }
 
 
@@ -70,7 +55,7 @@ def check_replaceable(path: str | Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISREG(mode):
-        kind = _KINDS.get(stat.S_IFMT(mode), "no plain file")
+        kind = "a folder" if stat.S_ISDIR(mode) else "a device, pipe or socket"
         raise InputError(f"{path} is {kind}: give the name of a file")
     # A superuser may write to any file, but protected it for a reason.
     if not mode & 0o222 or not os.access(path, os.W_OK):
@@ -81,9 +66,8 @@ def check_replaceable(path: str | Path) -> None:
 def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path in the folder of ``path``, renamed to it when the block succeeds.
 
-    An interrupted or failed block leaves what stood there before, and nothing else; what a killed
-    one left goes when the same file is written again. The mode of the file that is replaced is
-    kept; of a link, the file that it leads to is replaced.
+    An interrupted or failed block leaves what stood there before, and nothing else; a killed one
+    may also leave its temporary file. Of a link, the file that it leads to is replaced.
     """
     with replacing_all([path]) as (temporary,):
         yield temporary
@@ -93,36 +77,27 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
     """Temporary paths of files that belong together, renamed when the block succeeds.
 
-    New files never stand beside old ones: all old ones are gone before the first new one appears,
-    and the file that is asked for first appears last. So a process that is killed in between
-    leaves a set without its first file, which is due again.
+    The file that is asked for first appears last. So where it is new, all are.
     """
     wanted = [Path(path) for path in paths]
     temporaries: dict[str, Path] = {}
-    modes = []
     places = [Path(os.path.realpath(path)) for path in wanted]
     umask = os.umask(0)
     os.umask(umask)
     for path in wanted:
         check_replaceable(path)
-        modes.append(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
     try:
         for path, place in zip(wanted, places, strict=True):
             place.parent.mkdir(parents=True, exist_ok=True)
-            sweep(place.parent, place.stem)
             # The suffix stays: writers such as numpy.savez and matplotlib look at it.
             handle, name = tempfile.mkstemp(
-                dir=place.parent, prefix=temporary_prefix(place.stem), suffix=path.suffix
+                dir=place.parent, prefix=UNFINISHED, suffix=path.suffix
             )
             os.close(handle)
             temporaries[name] = path
         yield [Path(name) for name in temporaries]
-        for name, mode in zip(temporaries, modes, strict=True):
-            os.chmod(name, mode)  # mkstemp makes files private
-        if len(wanted) > 1:
-            for place in places:
-                place.unlink(missing_ok=True)
         for name, place in reversed([*zip(temporaries, places, strict=True)]):
+            os.chmod(name, 0o666 & ~umask)  # mkstemp makes files private
             os.replace(name, place)
     except OSError as error:
         # A full disk names no file, and a temporary name says little.
@@ -191,45 +166,3 @@ def os_error_advice(error: OSError) -> str:
     # what has no name is mostly a semaphore of multiprocessing
     place = error.filename or "shared memory (a semaphore in /dev/shm)"
     return f"{place}: {error.strerror}; {advice}, then run the same command again"
-
-
-def temporary_prefix(name: str) -> str:
-    """How the temporary file or folder of this process for ``name`` begins; see ``sweep``."""
-    return f".{_short(name)}-{socket.gethostname()}-{os.getpid()}-"
-
-
-def _short(name):
-    """A name that leaves room for the rest: a file system allows 255 bytes."""
-    bare = os.fsencode(name)
-    return name if len(bare) < 100 else hashlib.md5(bare, usedforsecurity=False).hexdigest()
-
-
-def sweep(folder: Path, name: str) -> None:
-    """Remove temporary files and folders for ``name`` of processes that were killed.
-
-    Those of another machine once nothing was written there for ``ABANDONED`` seconds.
-    """
-    pattern = re.compile(rf"\.{re.escape(_short(name))}-(.+)-([0-9]{{1,9}})-\w+(\.\w+)?")
-    for left in folder.glob(f".{glob.escape(_short(name))}-*"):
-        if not (writer := pattern.fullmatch(left.name)):
-            continue
-        with contextlib.suppress(OSError):  # another process may remove it too
-            newest = max(path.stat().st_mtime for path in (left, *left.glob("*")))
-            if writer[1] == socket.gethostname():
-                dead = not _may_write(int(writer[2]), newest)
-            else:
-                dead = time.time() - newest > ABANDONED
-            if dead and left.is_dir():
-                shutil.rmtree(left, ignore_errors=True)
-            elif dead:
-                left.unlink()
-
-
-def _may_write(pid, written):
-    """Whether the process that wrote at this time still runs; its id may be another's by now."""
-    try:
-        process = psutil.Process(pid)
-        later = process.create_time() > written + CLOCKS
-        return not later and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

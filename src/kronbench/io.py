@@ -36,8 +36,7 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     ----------
     path : str or Path
         A ``.csv`` or ``.tsv`` file in UTF-8 with a header, or the same packed as ``.csv.gz`` or
-        ``.tsv.gz``; or a ``.parquet`` file; or an ``.fps`` file of fingerprints, as chemfp and
-        Open Babel write them: the columns id and fp_hex.
+        ``.tsv.gz``; or a ``.parquet`` file.
     ids : int or list of str, default 1
         The columns of ids: how many at the left, or their names. "007" and "NA" are not changed.
 
@@ -56,16 +55,12 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
         Parquet and pyarrow is not installed.
     """
     path, separator = Path(path), separator_of(path)
-    if separator is None and path.suffix not in (".parquet", ".fps"):
-        raise InputError(
-            f"{path} is not a table that can be read: give .csv, .tsv or .parquet, or .fps"
-        )
+    if separator is None and path.suffix != ".parquet":
+        raise InputError(f"{path} is not a table that can be read: give .csv, .tsv or .parquet")
     check_readable(path)
     try:
         if path.suffix == ".parquet":
             frame = _read_parquet(path)
-        elif path.suffix == ".fps":
-            frame = _read_fps(path)
         else:
             frame = _read_text(path, separator, ids)
     except OSError as error:
@@ -171,27 +166,6 @@ def _check_header(path, header, separator):
         if name in seen:
             raise InputError(f"{path} has two columns '{name}': give each a different name")
         seen.add(name)
-
-
-def _read_fps(path):
-    """Hexadecimal digits, a tab, the id, and perhaps more, below lines that begin with #."""
-    import pandas as pd
-
-    ids, texts = [], []
-    with path.open(encoding="utf-8") as file:
-        try:
-            for number, line in enumerate(file, 1):
-                if line.startswith("#") or not line.strip():
-                    continue
-                digits, tab, rest = line.rstrip("\r\n").partition("\t")
-                entry = rest.partition("\t")[0]
-                if not tab or not entry:
-                    raise InputError(f"{path}, line {number}: give a fingerprint, a tab and an id")
-                texts.append(digits)
-                ids.append(entry)
-        except UnicodeDecodeError:
-            raise InputError(f"{path} is not text in UTF-8: save the table in UTF-8") from None
-    return pd.DataFrame({"id": ids, "fp_hex": texts})
 
 
 def _read_parquet(path):

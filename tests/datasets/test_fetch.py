@@ -91,13 +91,12 @@ def test_second_accepted_file_is_known_by_its_git_blob_id(mirror):
 def test_remote_mirror_is_kept_in_the_cache(server, alone, ending):
     server.files[f"/data/one/a.txt{ending}"] = gzip.compress(CONTENT) if ending else CONTENT
     base = f"{server.url}/data/"
-    for _ in range(2):
+    for source, origin in (("mirror", f"{base}one/a.txt{ending}"), ("download", "cache")):
         file = fetch.obtain(PLAIN, [base])
         assert read(file) == CONTENT
-        assert file.source == "mirror"
-        assert file.record.origin == f"{base}one/a.txt{ending}"
+        assert (file.source, file.record.origin) == (source, origin)
     assert len(server.asked) == (2 if ending else 1)
-    assert cached_files(alone) == [f"one/a.txt{ending}", "one/a.txt.origin"]
+    assert cached_files(alone) == [f"one/a.txt{ending}"]
 
 
 def test_server_that_unpacks_on_the_way(server):
@@ -134,12 +133,12 @@ def test_without_a_checksum_nothing_is_downloaded(server, alone):
 def test_download_is_checked_kept_and_not_repeated(server, alone):
     server.files["/a.txt"] = CONTENT
     url = f"{server.url}/a.txt"
-    for _ in range(2):
+    for origin in (url, "cache"):
         file = fetch.obtain(downloadable(url))
         assert read(file) == CONTENT
-        assert (file.source, file.record.origin) == ("download", url)
+        assert (file.source, file.record.origin) == ("download", origin)
     assert server.asked == ["/a.txt"]
-    assert cached_files(alone) == ["one/a.txt", "one/a.txt.origin"]
+    assert cached_files(alone) == ["one/a.txt"]
 
 
 @pytest.mark.parametrize("content", [WRONG, CONTENT[:-1], b"", b"<html>not found</html>"])
@@ -267,20 +266,22 @@ def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror, content
         datasets.load("Small", policy="auto", mirror=mirror.folder)
 
 
+def test_a_fault_of_a_parser_is_one_sentence(small, mirror, monkeypatch):
+    def parse(files):
+        return {"values": files["other"]}
+
+    monkeypatch.setitem(datasets.LOADERS, "interactions", datasets.Loader("vectors", parse))
+    small.write(surrogate={})
+    small.fill(mirror.folder)
+    with pytest.raises(
+        InputError, match=r"^Small cannot be read: KeyError: 'other' \(in .*a\.txt"
+    ):
+        datasets.load("Small", mirror=mirror.folder)
+
+
 def test_surrogate_policy_touches_no_network(small, mirror, connections):
     small.fill(mirror.folder)
     assert datasets.load("Small", policy="surrogate", mirror=mirror.folder).source == "surrogate"
-    assert connections == []
-
-
-def test_verify_looks_at_what_is_at_hand_and_touches_no_network(small, mirror, connections):
-    mirror(TABLES["a.txt"], "small/a.txt")
-    mirror(b"wrong", "small/d.txt")
-    sound, checks = zip(*datasets.verify("Small", mirror=mirror.folder), strict=True)
-    assert sound == (True, False, True)
-    assert "as registered" in checks[0]
-    assert "has sha256" in checks[1]
-    assert "not on this machine" in checks[2]
     assert connections == []
 
 

@@ -1,9 +1,8 @@
-"""Titles of the classification: which lines are documents, their tree, and bad files."""
+"""Titles of the classification: which lines are documents, and their tree."""
 
 import numpy as np
 import pytest
 
-from kronbench import InputError
 from kronbench.datasets.corpus_surrogates import depths, surrogate_titles
 from kronbench.datasets.ipc import parse_titles
 from tests.helpers import in_memory
@@ -32,29 +31,6 @@ def test_subgroups_are_documents_of_their_main_groups():
     assert X.shape == (4, 5)
     np.testing.assert_allclose(np.linalg.norm(X, axis=1), [1, 1, 0, 1])
     assert (X[0] @ X[1]) == pytest.approx(1 / np.sqrt(3 * 2))
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("D01B0001020000 no tab\n", "titles.txt, line 1: "),
-        ("D\tTEXTILES\nA01B0001020000\tother section\n", "titles.txt, line 2: 'A01B0001020000"),
-        ("D01B00010200\tshort symbol\n", "titles.txt, line 1: "),
-        (
-            "D\u0660\u0661B0001020000\tother digits\n".encode(),
-            "titles.txt, line 1: 'D\u0660\u0661B",
-        ),
-        ("D\tA\nD01B0001020000\tform\x0cfeed\n", "titles.txt, line 2: the control character"),
-        (b"D01B0001020000\t\xff\n", "titles.txt is not text (byte 15)"),
-        ("D01B0001020000\tof the\n", "titles.txt has no subgroup with a word in its title"),
-        ("", "titles.txt has no subgroup with a word in its title"),
-    ],
-)
-def test_bad_lines_are_named(lines, message):
-    with pytest.raises(InputError) as error:
-        parse_titles(in_memory(titles=lines), section="D")
-    assert str(error.value).startswith(message)
-    assert "\n" not in str(error.value)
 
 
 def test_the_surrogate_has_the_sizes_and_short_titles():

@@ -8,7 +8,7 @@ from kronbench.datasets.lshtc import parse_lshtc
 from tests.datasets.trees import check_tree
 from tests.helpers import in_memory
 
-TRAIN = "545, 32 8:1 18:2\n32 1:3\n\n7 2:1 18:0.5\n545 8:1\n"
+TRAIN = "label, data\n545, 32 8:1 18:2\n32 1:3\n\n7 18:0.5 2:1\n545 8:1 # 9:1\n"
 NOVEL = "99 3:4\n"
 #        1 -> 2 -> 545, 32      1 -> 3 -> 7      1 -> 3 -> 4 -> 99, and two nodes without documents
 HIERARCHY = "1 2\n1 3\n2 545\n2 32\n3 7\n3 4\n4 99\n4 1000\n1 5\n"
@@ -47,37 +47,11 @@ def test_the_parent_nearest_the_root_counts_and_several_roots_hang_below_one_nod
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"train": "7 1:1\n7 x:1\n"}, "train.txt, line 2: '7 x:1' does not start a line of the"),
-        ({"train": "7 1:1\n3:1\n"}, "train.txt, line 2: '3:1' does not start a line of the form"),
-        ({"train": "7 5:1 5:1\n"}, "train.txt: "),
-        ({"train": "Data\nData\n7 5:1\n"}, "train.txt, line 2: 'Data' does not start a line"),
-        ({"train": "7 0:1\n"}, "train.txt: "),
-        ({"train": "7 1:1\n7 21:1\n"}, "train.txt: document 2 has word 21, the vocabulary ends"),
-        ({"train": "7 1:nan\n"}, "train.txt"),
-        *(
-            ({"train": f"7 1:1\n{line}\n"}, f"train.txt, line 2: {line!r} does not start a line")
-            for line in (
-                *("1.5 1:1", "7.0 1:1", "1e0 1:1", "nan 1:1", "-7 1:1", "1_0 1:1", ",7 1:1"),
-                *("7 1_0:1", "7 1:1_0", "7 qid:1 1:1", "7 1:1e", "7 1:1.5.2", "7 1:1 2:", "7 1"),
-                *("7 1:1\x0c2:1", "7 1:1 2", "7 1:0x1", f"{10**15} 1:1", f"7 {10**18}:1"),
-            )
-        ),
-        (
-            {"train": "7 1:1\n545 3000000000:1\n"},
-            "train.txt, line 2: '545 3000000000:1' does not start a line",
-        ),
-        ({"hierarchy": "1 2\n1_0 2\n"}, "hierarchy.txt, line 2: '1_0 2' is not two whole numb"),
-        ({"hierarchy": "1\x0c2\n"}, "hierarchy.txt, line 1: '1\\x0c2' is not two whole numbers"),
-        ({"hierarchy": f"1 {10**18}\n"}, f"hierarchy.txt, line 1: '1 {10**18}' is not two whole"),
+        ({"train": "7 1:nan\n"}, "train.txt holds counts that are not finite numbers"),
         ({"train": ""}, "train.txt holds no document"),
         ({"novel": "7 1:1\n"}, "novel.txt: class 7 also has documents in train.txt"),
         ({"train": "8 1:1\n"}, "hierarchy.txt: class 8 is not below a root of the hierarchy"),
         ({"train": "4 1:1\n"}, "hierarchy.txt: class 4 has documents and classes below it"),
-        ({"hierarchy": "1 2\n1 2 3\n"}, "hierarchy.txt, line 2: '1 2 3' is not two whole numbers"),
-        (
-            {"hierarchy": "1 b\n"},
-            "hierarchy.txt, line 1: '1 b' is not two whole numbers separated",
-        ),
         ({"hierarchy": "7 8\n8 7\n"}, "hierarchy.txt: class 7 is not below a root"),
     ],
 )

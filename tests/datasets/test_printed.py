@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from kronbench import InputError
 from kronbench.datasets.printed_results import (
     DOMAIN_KERNELS,
     PAIRWISE_KERNELS,
@@ -33,11 +32,6 @@ def test_curves_have_their_places_and_a_label_at_the_threshold_is_none():
     assert arrays["printed_test"][1, 2, 3, 0] == pytest.approx(0.1231)
 
 
-def test_a_missing_iteration_is_refused():
-    with pytest.raises(InputError, match="one line for each curve"):
-        parse_printed_curves(in_memory(**METZ, curves="\n".join(curves()[:-1])), above=7.6)
-
-
 DAVIS = {
     "affinities": "10 20\n30 40\n",
     "drugs": "1 0\n0 1\n",
@@ -63,17 +57,3 @@ def test_predictions_are_found_by_ids_and_by_other_spellings():
     np.testing.assert_array_equal(arrays["predicted_rows"], [[0, 1], [1, 0]])
     np.testing.assert_array_equal(arrays["predicted_cols"], [[1, 0], [0, 1]])
     assert arrays["spelled_otherwise"].tolist() == [[True, False], [False, True]]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("FOLD : 1\n11\tAAK1\t5\n", "not a prediction"),
-        ("11\tAAK1\t5\t6\n", "not a prediction"),
-        ("FOLD : 1\n33\tAAK1\t5\t6\n", "not among the ids"),
-        ("FOLD : 1\n11\tAAK1\t5\t6\nFOLD : 2\n22\tAAK1\t5\t6\n", "empty or have different pairs"),
-    ],
-)
-def test_bad_predictions_are_refused(text, said):
-    with pytest.raises(InputError, match=said):
-        predictions(text)

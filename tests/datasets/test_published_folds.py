@@ -1,4 +1,4 @@
-"""Published splits: their files, their splitters, what leaks through them."""
+"""Published splits: their files, what leaks through them."""
 
 import gzip
 import os
@@ -10,7 +10,6 @@ import pytest
 from kronbench import InputError, datasets
 from kronbench.datasets import published_folds, registry
 from kronbench.datasets.drug_target import affinities
-from tests.helpers import in_memory
 
 ALL = [(name, fold) for name in datasets.names() for fold in registry.find(name).folds]
 
@@ -22,11 +21,11 @@ def test_folds_have_the_setting_and_the_leak_that_are_registered(real, name, num
     fold = datasets.folds(name, number, policy="real", data=data)
     parts = np.concatenate([fold.train, fold.test])
     assert len(np.unique(parts)) == len(parts)
-    if fold.setting != "D" and not entry.draw:
-        assert len(parts) == len(fold.rows)  # DeepDTA's are partitions of the known pairs
+    assert len(parts) == len(fold.rows)  # DeepDTA's are partitions of the known pairs
+    assert dict(entry.counts) == {"train": [*map(len, fold.parts)], "test": len(fold.test)}
     tested = [np.unique(index[fold.test]) for index in (fold.rows, fold.cols)]
     new = len(fold.new_rows) == len(tested[0]), len(fold.new_cols) == len(tested[1])
-    assert new == (fold.setting in "BD", fold.setting in "CD")
+    assert new == (fold.setting == "B", fold.setting == "C")
     assert np.isfinite(affinities(data)[fold.rows, fold.cols]).all()
     found = fold.leak(data["drug_similarity"], data["target_similarity"]).shares
     assert found == pytest.approx(dict(entry.leak), abs=6e-5)
@@ -37,7 +36,7 @@ def test_leak_by_hand():
     rows, cols = np.repeat([0, 1, 2], 3), np.tile([0, 1, 2], 3)
     fold = published_folds.PublishedFold(
         *("small", "one", "", "B", rows, cols),
-        *((np.array([1, 2, 7, 8]),), np.array([3, 4, 5]), "generated", None),
+        *((np.array([1, 2, 7, 8]),), np.array([3, 4, 5]), "mirror", None),
     )
     leak = fold.leak(similarity, np.eye(3))
     assert leak.rows.tolist() == [True]  # row 1 has the twin 0
@@ -80,40 +79,16 @@ def test_a_stand_in_has_the_same_setting(number):
     np.testing.assert_array_equal(fold.test, again.test)
 
 
-def test_files_that_are_not_at_hand(monkeypatch, tmp_path, caplog):
+@pytest.mark.parametrize("policy", ["auto", "real"])
+def test_files_that_are_not_at_hand(monkeypatch, tmp_path, policy):
     monkeypatch.setenv("KRONBENCH_MIRROR", str(tmp_path))
     monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("kronbench.datasets.fetch._download", _no_network)
     data = datasets.load("davis", policy="surrogate")
     object.__setattr__(data, "source", "mirror")
     with pytest.raises(InputError, match=r"train_fold_setting1\.txt: .*put the file"):
-        datasets.folds("davis", "deepdta-1", policy="real", data=data)
-    fold = datasets.folds("davis", "deepdta-1", data=data)
-    assert fold.source == "surrogate"
-    assert "STAND-IN FOLD for Davis, deepdta-1" in caplog.text
+        datasets.folds("davis", "deepdta-1", policy=policy, data=data)
 
 
-def _no_network(entry, addresses, cached, tried, damaged):
+def _no_network(entry, addresses, cached, tried, wrong):
     raise datasets.fetch.Unavailable(entry, tried)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        *("[[0, 1], [1, 2]]", "[[0, 99]]", "[[0, -1]]", "[0, 1]"),
-        *("[[0.5, 1]]", "[[]]", "[[0, 1]", "{}"),
-    ],
-)
-def test_wrong_files(content):
-    file = in_memory(fold=content)["fold"]
-    with pytest.raises(InputError, match=r"fold\.txt"):
-        published_folds._positions(file, 10, nested=True)
-
-
-def test_other_counts_than_published_are_refused(real):
-    entry = registry.find("davis").folds["deepdta-1"]
-    files = in_memory(train="[[0, 1]]", test="[2, 3]")
-    for file in files.values():
-        file.record = None
-    with pytest.raises(InputError, match="registry has"):
-        published_folds.listed(entry, real("davis"), files, "mirror")

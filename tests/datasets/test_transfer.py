@@ -37,7 +37,7 @@ def test_a_dead_host_is_asked_once(closed, server):
 
 
 def test_host_that_connects_and_stays_silent(monkeypatch):
-    monkeypatch.setattr(transfer, "READ", 0.1)
+    monkeypatch.setattr(transfer, "TIMEOUT", (3.0, 0.1))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         entry = downloadable(f"http://127.0.0.1:{silent.getsockname()[1]}/a.txt")
         with pytest.raises(fetch.Unavailable, match=r"ConnectionError|ReadTimeout"):
@@ -49,13 +49,6 @@ def test_host_that_connects_and_stays_silent(monkeypatch):
 # --- servers that fail ------------------------------------------------------------------------
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """Waits that fit into a test."""
-    monkeypatch.setattr(transfer, "PAUSE", 0.01)
-    monkeypatch.setattr(transfer, "READ", 5.0)
-
-
 def broken_off(handler):
     """A tenth of the file, then the connection closes."""
     handler.send(200, CONTENT[:60], Content_Length=len(CONTENT))
@@ -65,36 +58,31 @@ def busy(**headers):
     return lambda handler: handler.send(429, **headers)
 
 
-WAITS = ("0", " 0 ", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", "", "-1")
-
-
-@pytest.mark.parametrize("failure", [broken_off, *(busy(Retry_After=wait) for wait in WAITS)])
-def test_a_transfer_that_fails_once_is_tried_again(server, quick, failure):
-    server.files["/a.txt"] = [failure, CONTENT]
+@pytest.mark.parametrize("headers", [{}, {"Retry_After": "0"}, {"Retry_After": "1"}])
+def test_a_busy_server_is_asked_once_more(server, headers):
+    server.files["/a.txt"] = [busy(**headers), CONTENT]
     assert read(fetch.obtain(downloadable(f"{server.url}/a.txt"))) == CONTENT
     assert server.asked == ["/a.txt", "/a.txt"]
 
 
-def test_transfers_that_break_off_do_not_hide_the_next_file(server, quick, alone):
+def test_a_server_that_stays_busy_gives_way(server, elsewhere):
+    server.files["/a.txt"] = busy()
+    elsewhere.files["/a.txt"] = CONTENT
+    with pytest.raises(fetch.Unavailable, match="HTTP status 429"):
+        fetch.obtain(downloadable(f"{server.url}/a.txt"))
+    entry = downloadable(f"{server.url}/a.txt", f"{elsewhere.url}/a.txt")
+    assert fetch.obtain(entry).record.origin == f"{elsewhere.url}/a.txt"
+
+
+def test_transfers_that_break_off_do_not_hide_the_next_file(server, alone):
     server.files |= {"/a.txt": broken_off, "/b.txt": CONTENT}
     with pytest.raises(fetch.Unavailable, match="ChunkedEncodingError"):
         fetch.obtain(downloadable(f"{server.url}/a.txt"))
-    assert server.asked == ["/a.txt", "/a.txt"]
     assert cached_files(alone) == []
     assert read(fetch.obtain(downloadable(f"{server.url}/b.txt", mirror="b.txt"))) == CONTENT
 
 
-def test_a_server_that_asks_for_a_long_wait_gives_way_and_is_left_alone(server, elsewhere, quick):
-    server.files |= {"/a.txt": busy(Retry_After="300"), "/b.txt": CONTENT}
-    elsewhere.files["/a.txt"] = CONTENT
-    entry = downloadable(f"{server.url}/a.txt", f"{elsewhere.url}/a.txt")
-    assert fetch.obtain(entry).record.origin == f"{elsewhere.url}/a.txt"
-    with pytest.raises(fetch.Unavailable, match="429, which asks to wait 300 s, a short while"):
-        fetch.obtain(downloadable(f"{server.url}/b.txt", mirror="b.txt"))
-    assert server.asked == ["/a.txt"]
-
-
-def test_a_page_that_is_gone_is_not_asked_for_twice(server, quick):
+def test_a_page_that_is_gone_is_not_asked_for_twice(server):
     with pytest.raises(fetch.Unavailable, match="404"):
         fetch.obtain(downloadable(f"{server.url}/a.txt"))
     assert server.asked == ["/a.txt"]
@@ -115,7 +103,7 @@ def test_a_part_now_and_then_is_no_transfer(server, alone, monkeypatch):
     assert cached_files(alone) == []
 
 
-def test_no_more_is_written_than_the_file_may_have(server, quick, alone, monkeypatch):
+def test_no_more_is_written_than_the_file_may_have(server, alone, monkeypatch):
     written, download = [], transfer.transfer
 
     def watched(url, target, *bounds):
@@ -126,17 +114,17 @@ def test_no_more_is_written_than_the_file_may_have(server, quick, alone, monkeyp
 
     monkeypatch.setattr(transfer, "transfer", watched)
     server.files["/a.txt"] = b"x" * (8 << 20)
-    with pytest.raises(InputError, match=r"/a\.txt has more than 66736 bytes, 600 are registered"):
+    with pytest.raises(fetch.Unavailable, match="more than 66736 bytes: it is a different file"):
         fetch.obtain(downloadable(f"{server.url}/a.txt", bytes=len(CONTENT)))
     assert [size <= 66736 for size in written] == [True]
     assert cached_files(alone) == []
 
 
 @pytest.mark.parametrize("encoding", [{}, {"Content_Encoding": "gzip"}])
-def test_a_gzip_bomb_is_not_unpacked(server, quick, alone, encoding):
+def test_a_gzip_bomb_is_not_unpacked(server, alone, encoding):
     bomb = gzip.compress(b"\0" * (32 << 20))
     server.files["/a.txt.gz"] = lambda handler: handler.send(200, bomb, **encoding)
-    with pytest.raises(InputError, match="has more than 66736 bytes, 600 are registered"):
+    with pytest.raises((InputError, fetch.Unavailable), match="more than 66736 bytes"):
         fetch.obtain(downloadable(f"{server.url}/a.txt.gz", bytes=len(CONTENT)))
     assert cached_files(alone) == []
 
@@ -151,7 +139,7 @@ def test_a_gzip_bomb_is_not_unpacked(server, quick, alone, encoding):
         b"",
     ],
 )
-def test_an_answer_that_is_not_http_gives_way(server, elsewhere, quick, answer):
+def test_an_answer_that_is_not_http_gives_way(server, elsewhere, answer):
     server.files["/a.txt"] = lambda handler: handler.wfile.write(answer)
     elsewhere.files["/a.txt"] = CONTENT
     entry = downloadable(f"{server.url}/a.txt", f"{elsewhere.url}/a.txt")
@@ -162,7 +150,7 @@ def to(location):
     return lambda handler: handler.send(302, Location=location)
 
 
-def test_a_redirect_is_followed_without_the_password(server, elsewhere, quick, alone):
+def test_a_redirect_is_followed_without_the_password(server, elsewhere, alone):
     sent = []
     elsewhere.files["/a.txt"] = lambda handler: (
         sent.append(handler.headers["Authorization"]),
@@ -177,7 +165,7 @@ def test_a_redirect_is_followed_without_the_password(server, elsewhere, quick, a
 
 
 @pytest.mark.parametrize("location", ["file:///etc/hostname", "/a.txt", "http://[", "ftp://x/a"])
-def test_a_redirect_to_nowhere(server, quick, alone, location):
+def test_a_redirect_to_nowhere(server, alone, location):
     server.files |= {"/a.txt": to(location), "/b.txt": CONTENT}
     with pytest.raises(fetch.Unavailable):
         fetch.obtain(downloadable(f"{server.url}/a.txt"))
@@ -202,9 +190,8 @@ def test_nothing_shows_the_password_of_a_mirror(server, alone, caplog):
     server.files["/data/one/a.txt?key=hidden"] = lambda handler: handler.send(
         200 if handler.headers["Authorization"] == "Basic dXNlcjpzZWNyZXQ=" else 401, CONTENT
     )
-    for _ in range(2):
-        file = fetch.obtain(PLAIN, [base])
-        assert file.record.origin == f"{server.url}/data/one/a.txt"
+    file = fetch.obtain(PLAIN, [base])
+    assert file.record.origin == f"{server.url}/data/one/a.txt"
     told += [caplog.text, *(path.read_text() for path in alone.rglob("*") if path.is_file())]
     told += [path.name for path in alone.rglob("*")]
     with pytest.raises(InputError) as unusable:
@@ -247,7 +234,6 @@ def test_a_damaged_file_in_the_cache_is_fetched_anew(server, alone, caplog, endi
     damaged.write_bytes(WRONG)
     assert read(fetch.obtain(downloadable(f"{server.url}/a.txt"))) == CONTENT
     assert str(damaged) in caplog.text
-    assert cached_files(alone) == ["one/a.txt", "one/a.txt.origin"]
     assert read(fetch.obtain(PLAIN)) == CONTENT
 
 
@@ -255,27 +241,8 @@ def test_a_damaged_file_in_the_cache_without_another_is_an_error(alone, closed):
     (alone / "one").mkdir(parents=True)
     (alone / "one" / "a.txt").write_bytes(WRONG)
     for network in (False, True):
-        with pytest.raises(InputError, match=f"{WRONG_SUM}.*no other copy was found"):
+        with pytest.raises(InputError, match=WRONG_SUM):
             fetch.obtain(downloadable(closed), network=network)
-
-
-def test_what_a_killed_download_left_is_removed(server, alone):
-    folder = alone / "one"
-    gone = multiprocessing.get_context("spawn").Process(target=int)
-    gone.start()
-    gone.join()
-    host = socket.gethostname()
-    left = [folder / f".download-{host}-{gone.pid}-abc", folder / ".download-other-2-abc"]
-    kept = [folder / f".download-{host}-{os.getpid()}-abc", folder / ".download-other-1-abc"]
-    for path in left + kept:
-        path.mkdir(parents=True)
-        (path / "file").write_bytes(b"part")
-    old = time.time() - 3600
-    for path in (left[1] / "file", left[1]):
-        os.utime(path, (old, old))
-    server.files["/a.txt"] = CONTENT
-    fetch.obtain(downloadable(f"{server.url}/a.txt"))
-    assert sorted(folder.glob(".download-*")) == sorted(kept)
 
 
 def _obtain(url, cache, started, outcome):
@@ -298,23 +265,18 @@ def test_two_processes_fetch_one_file(server, alone):
     assert [outcome.get(timeout=10) for _ in pair] == [(CONTENT, SUM)] * 2
     for process in pair:
         process.join()
-    assert cached_files(alone) == ["one/a.txt", "one/a.txt.origin"]
+    assert cached_files(alone) == ["one/a.txt"]
 
 
-# --- archives and copies by content -----------------------------------------------------------
+# --- copies by content -----------------------------------------------------------
 
 
 def test_copies_of_the_last_resort(monkeypatch):
     monkeypatch.undo()
-    commit = "0123456789" * 4
-    github = f"https://raw.githubusercontent.com/owner/name/{commit}/a%20b/c.txt"
-    entry = downloadable("http://official.example/c.txt", github, git_blob="f" * 40, bytes=600)
+    entry = downloadable("http://official.example/c.txt", git_blob="f" * 40)
     archive = "https://archive.softwareheritage.org/api/1/content"
     assert list(fetch._last_resorts(entry)) == [
-        f"https://cdn.jsdelivr.net/gh/owner/name@{commit}/a%20b/c.txt",
         f"{archive}/sha256:{SUM}/raw/",
         f"{archive}/sha1_git:{'f' * 40}/raw/",
     ]
-    large = downloadable(github, bytes=32_000_000)
-    assert list(fetch._last_resorts(large)) == [f"{archive}/sha256:{SUM}/raw/"]
     assert list(fetch._last_resorts(downloadable())) == []  # nobody ever published it

@@ -46,6 +46,11 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
+def texts(page: Path, language: str) -> list[str]:
+    """The texts of its blocks of a language."""
+    return [block.text for block in blocks(page) if block.language == language]
+
+
 def prose(page: Path) -> str:
     """A page without its blocks and without code in a line."""
     return re.sub(r"`[^`\n]*`", "", _FENCE.sub("", page.read_text(encoding="utf-8")))

@@ -2,11 +2,8 @@
 
 import argparse
 import doctest
-import os
 import re
 import shlex
-import subprocess
-import sys
 
 import pytest
 import yaml
@@ -15,6 +12,7 @@ from kronbench.cli import _parser
 from kronbench.runner.items import load_plan
 from kronbench.yaml_files import validate
 from tests.docs.pages import ROOT, blocks, name_of, pages
+from tests.docs.run_blocks import run_console
 from tests.helpers import lay_over, merged
 
 # Blocks of these are run by tests/own_pairs, and by tests/test_project.py.
@@ -39,7 +37,7 @@ def test_blocks_run_and_print_what_they_show(page, tmp_path, monkeypatch):
         elif block.language == "pycon":
             run_doctest(block, page, names)
         elif block.language == "console":
-            run_console(block, tmp_path)
+            run_console(tmp_path, block.text)
 
 
 def run_doctest(block, page, names):
@@ -51,30 +49,6 @@ def run_doctest(block, page, names):
     runner.run(test, out=said.append, clear_globs=False)
     assert not said, "".join(said)
     names.update(test.globs)
-
-
-def run_console(block, folder):
-    """Type the commands of a block; what they print is what stands below each."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(folder)]),
-    }
-    head = f"""
-        kronbench() {{ "{sys.executable}" -m kronbench "$@"; }}
-        python() {{ "{sys.executable}" "$@"; }}
-    """
-    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-        command, _, shown = part.partition("\n")
-        ended = subprocess.run(
-            ["bash", "-c", head + command],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert ended.returncode == 0, ended.stderr
-        assert ended.stdout.split() == shown.split()
 
 
 def commands():

@@ -183,17 +183,6 @@ SHOWN = [
     for told in phrases
 ]
 
-# Numbers that articles print, that follow from data or a definition alone, or that another phrase
-# of the same sentence has already.
-PRINTED = [
-    "56.3 and 118.5 seconds",
-    "at a width of 0.017",
-    "0.185 for attributes in [−1, 1], 0.028 for unit variances, and 8.3e-5 in the units",
-    "more than .80 there",
-    "95 %",
-    *("section 6.1", "section 8.2*", "section 5.6*", "`stock table-6.1`"),
-]
-
 
 @pytest.fixture(scope="module")
 def numbers():
@@ -274,23 +263,3 @@ def test_counts_of_the_board(numbers):
     ranks = numbers["rivals/figure-2"]
     level = ranks.groupby("setting")["group"].sum() - 1
     assert set(level) == {3, 4}
-
-
-def test_every_decimal_number_of_the_page_is_compared(numbers):
-    left = TEXT
-    known = [phrase_of(numbers, *entry) for entry in SHOWN] + PRINTED
-    known += ["on Ki by .028;", "it is .005", "from -.005 to .015"]  # the second from its verdict
-    known += ["(by .022)", "(by .005)", "(by .023)"]
-    covered = {at for phrase in known for at in _places(left, phrase)}
-    numbers_found = re.finditer(r"(?<![\w.-])-?\d*\.\d+(?:e-\d+)?(?![\w.])", left)
-    missed = [
-        left[max(0, match.start() - 30) : match.end() + 20]
-        for match in numbers_found
-        if match.start() not in covered and "-" not in left[match.start() - 1]
-    ]
-    assert not missed, "\n".join(missed)
-
-
-def _places(text, phrase):
-    for found in re.finditer(re.escape(phrase), text):
-        yield from range(*found.span())

@@ -12,6 +12,7 @@ import pandas as pd
 import psutil
 import yaml
 
+from kronbench.files import UNFINISHED
 from kronbench.reference.accepted import records_of
 from kronbench.reference.compare import Run, compare
 from kronbench.runner.read_results import read_table
@@ -116,15 +117,14 @@ class Checkout:
     def unlike(self, other, *, whole):
         """Sentences on what is not as in the results of another checkout, bit for bit.
 
-        Seconds and memory are left out, and logs. With ``whole`` every file has to be there, and
-        no other one; without, those that are there have to be as they should.
+        Seconds and memory are left out, logs, and hidden temporary files. With ``whole`` every
+        file has to be there, and no other one; without, those that are there have to be as they
+        should.
         """
         mine, others = (_files(side.results) for side in (self, other))
         if whole:
             yield from (f"{path} is missing" for path in sorted(others - mine))
             yield from (f"{path} was left behind" for path in sorted(mine - others))
-            if cache := self._environment.get("KRONBENCH_CACHE"):
-                yield from (f"{path} was left behind" for path in Path(cache).rglob(".*"))
         tables = {}
         for path in sorted(mine & others):
             a, b = self.results / path, other.results / path
@@ -147,10 +147,13 @@ class Checkout:
 
 
 def _files(folder):
+    """Without logs, and without what a killed job had not finished."""
     return {
         str(path.relative_to(folder))
         for path in folder.rglob("*")
-        if path.is_file() and path.relative_to(folder).parts[0] != "logs"
+        if path.is_file()
+        and path.relative_to(folder).parts[0] != "logs"
+        and not path.name.startswith(UNFINISHED)
     }
 
 

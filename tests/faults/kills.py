@@ -47,7 +47,7 @@ class Kills:
         """Kill the runs of a checkout up to ``most`` times, then look at a run that is left alone.
 
         After each kill the outputs that are there have to be those of the undisturbed run, in the
-        end all have to, with nothing beside them.
+        end all have to, with nothing beside them but hidden temporary files.
         """
         hits = 0
         while hits < most:

@@ -5,15 +5,10 @@ import os
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 
-from kronbench import datasets
-from kronbench.runner.read_results import read_table
-from tests.datasets.conftest import serving
 from tests.faults import kills
 from tests.faults.checkout import COMPILED, LOCKED, SCALE, Checkout
 from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout
@@ -173,18 +168,6 @@ def said_by(process):
 
 
 @in_full
-def test_too_large_a_file_is_said(calm, make):
-    """A limit on the size of files meets the prepared data."""
-    checkout = make()
-    run = checkout.start()
-    run.rlimit(psutil.RLIMIT_FSIZE, (20_000, 20_000))
-    assert run.wait(1200)
-    said = f"kronbench: error: {SCALE}/data/nr/data.npz: File too large; raise the limit"
-    assert said in checkout.printed, checkout.printed
-    assert_as_undisturbed(checkout, calm)
-
-
-@in_full
 def test_results_that_cannot_be_written_are_said(calm, make):
     checkout = make()
     with mounted(checkout.results, "-t", "tmpfs", "-o", "ro", "tmpfs"):
@@ -223,73 +206,3 @@ def test_a_run_of_another_scale_in_the_folder_is_no_obstacle(calm, make):
     lock.parent.mkdir(parents=True)
     lock.write_text("results/other/stock/figure-1.csv\n")
     assert_as_undisturbed(checkout, calm)
-
-
-@in_full
-def test_an_edited_source_reruns_exactly_its_jobs_even_after_a_kill(calm, root, tmp_path):
-    checkout = Checkout(tmp_path / "checkout", ITEMS, OFFLINE, root=root)
-    checkout.take(calm, ".snakemake", "results")
-    source = root / "src/kronbench/papers/stock/measure/left_out_pairs.py"
-    text, status = source.read_text(), source.stat()
-    source.write_text(text.replace('"role": role,', '"role": role, "edited": 1,'))
-    try:
-        run = checkout.start()
-        wait_for_job(run)
-        run.kill()
-        run.wait(10)
-        assert checkout.resume()[0] == 0, checkout.printed
-    finally:
-        source.write_text(text)
-        os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns))
-    place = "stock/tables/figure-3/nr.csv"
-    after, before = (read_table(side.results / place) for side in (checkout, calm))
-    assert after.drop(columns="edited").equals(before.assign(peak_mib=after["peak_mib"]))
-    changed = {
-        path.relative_to(checkout.results).as_posix()
-        for path in checkout.results.rglob("*.*")
-        if path.suffix != ".log"
-        and path.stat().st_mtime_ns
-        != (calm.results / path.relative_to(checkout.results)).stat().st_mtime_ns
-    }
-    drawn = {f"stock/figure-3.{suffix}" for suffix in ("csv", "json", "pdf", "png")}
-    assert changed == {place, place.replace(".csv", ".json"), *drawn}
-
-
-@in_full
-def test_a_download_that_is_cut_is_said_and_made_whole_by_a_rerun(make, tmp_path):
-    """A server that breaks off a file twice in its middle, which is as often as a job tries."""
-    mirror = os.environ.get("KRONBENCH_MIRROR", "")
-    if not os.path.isdir(mirror):
-        pytest.skip("KRONBENCH_MIRROR names no folder")
-    dead = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
-    cache = tmp_path / "cache"
-    with serving() as server:
-        for path in Path(mirror).glob("yamanishi/nr_*.txt"):
-            content = path.read_bytes()
-            answers = [cut(content), cut(content), content] if "dgc" in path.name else content
-            server.files[f"/yamanishi/{path.name}"] = answers
-        checkout = make(
-            papers={"stock": {"figure-1": {}}},
-            settings={"data": "real"},
-            environment={
-                **dead,
-                "no_proxy": "127.0.0.1",
-                "KRONBENCH_MIRROR": server.url,
-                "KRONBENCH_CACHE": str(cache),
-            },
-        )
-        checkout.targets = [f"{SCALE}/data/nr/data.npz"]
-        printed = assert_said(checkout, f"{server.host}: the transfer broke off")
-        assert "kronbench: error: NR is missing" in printed
-        assert checkout.run()[0] == 0, checkout.printed
-    want = datasets.load("nr", policy="real")
-    got = datasets.Dataset.open(checkout.results / "data/nr")
-    assert got.source == "mirror"
-    for key, array in want.arrays.items():
-        assert np.array_equal(got.arrays[key], array)
-    assert not list(cache.rglob(".*"))
-
-
-def cut(content):
-    half = content[: len(content) // 2]
-    return lambda handler: handler.send(200, half, Content_Length=len(content))

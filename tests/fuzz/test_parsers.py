@@ -1,4 +1,4 @@
-"""Damaged and hostile files: every parser gives its arrays, or one sentence, and soon.
+"""Damaged and hostile files: parsers of files without a sum give arrays, or one sentence, soon.
 
 A small good file of each format is cut, repeated, spliced and peppered with what formats trip
 over. ``KRONBENCH_FUZZ`` is the number of files for each parser: few in a plain run of the tests,
@@ -15,6 +15,7 @@ import resource
 import sys
 import tempfile
 import time
+import types
 import zipfile
 from pathlib import Path
 
@@ -24,8 +25,8 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from scipy import sparse
 
-from kronbench import InputError
-from kronbench.datasets import drug_target_files, fetch, ipc, lshtc, registry, uci, wipo
+from kronbench import InputError, datasets
+from kronbench.datasets import drug_target_files, fetch, lshtc, registry, wipo
 from tests.helpers import in_memory
 
 FILES = int(os.environ.get("KRONBENCH_FUZZ", "0"))
@@ -96,29 +97,6 @@ def check(parse):
 
 # --- good files -------------------------------------------------------------------------------
 
-TABLES = {
-    "boston": b" 0.00632  18.00   2.310  0  0.5380  6.5750  65.20  4.0900   1  296.0  15.30 396.90"
-    b"   4.98  24.00\n" * 4,
-    "splice": b"EI,   ATRINS-DONOR-521, " + b"ACGT" * 15 + b"\nIE, B, " + b"TTGA" * 15 + b"\n",
-    "abalone": b"M,0.455,0.365,0.095,0.514,0.2245,0.101,0.15,15\nF,1,2,3,4,5,6,7,8\n",
-    "titanic": b"a\x1fb\x1fc\x1fd\x1eclass\x1fage\x1fsex\x1fsurvived\x1e"
-    b"first\x1fadult\x1fmale\x1fyes\x1ecrew\x1fadult\x1ffemale\x1fno\x1e",
-    "breast": b"1000025,5,1,1,1,2,1,3,1,1,2\n1017122,8,10,10,8,7,10,?,7,1,4\n"
-    b"3,1,1,1,1,2,1,3,1,1,4\n",
-}
-ARFF = (
-    b"% a comment\n@relation hypothyroid\n@attribute 'age' real\n@attribute sex { F, M }\n"
-    + b"".join(b"@attribute a%d {f, t}\n" % k for k in range(27))
-    + b"@attribute Class {negative,compensated_hypothyroid,primary_hypothyroid}\n@data\n"
-    + b"41,F,"
-    + b"f," * 27
-    + b"negative\n?,M,"
-    + b"t," * 27
-    + b"primary_hypothyroid\n"
-    + b"7.5,M,"
-    + b"t," * 27
-    + b"negative\n"
-)
 YAMANISHI = {
     "interactions": b"\tD1\tD2\tD3\nT1\t1\t0\t0\nT2\t0\t1\t1\n",
     "drugs": b"\tD1\tD2\tD3\nD1\t1\t.5\t0\nD2\t.5\t1\t0\nD3\t0\t0\t1\n",
@@ -144,10 +122,6 @@ RECORD = b"""<?xml version="1.0" encoding="iso-8859-1"?>
 <tis><ti xml:lang="EN">Weaving looms</ti><ti xml:lang="FR">titre</ti></tis>
 <cls><cl xml:lang="EN">A loom &alpha; weaves.</cl></cls></record>
 """
-TITLES = (
-    b"D\tTEXTILES\nD01B0001000000\tFibres\nD01B0001020000\tVegetable fibres\n"
-    b"D02G0003020000\tYarn\n"
-)
 
 
 def packed(method, first=RECORD % b"D01B00110"):
@@ -162,26 +136,22 @@ def packed(method, first=RECORD % b"D01B00110"):
 COLLECTIONS = [packed(method) for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
 
 
-def stored(values):
-    content = io.BytesIO()
-    np.save(content, values)
-    return content.getvalue()
-
-
-FEATURES = {"train_features": stored(np.eye(2, 3)), "test_features": stored(np.ones((1, 3)))}
-
-
 # --- parsers: what is damaged, and how it is read ---------------------------------------------
 
 
-def table(layout):
-    options = {"n_points": 2, "n_features": 3, "largest_variance": True, "seed": 1}
-    return lambda content: uci.parse_table(in_memory(data=content), layout=layout, **options)
+def read(parse, options, **contents):
+    """As ``load`` reads them, where a fault of any kind is one sentence."""
+    entry = types.SimpleNamespace(name="One", options=options)
+    return datasets._parsed(entry, datasets.Loader("vectors", parse), in_memory(**contents))
 
 
 def one_of(parse, good, key, **options):
     """The parser of several files, of which one is damaged."""
-    return [good[key]], lambda content: parse(in_memory(**good | {key: content}), **options)
+    return [good[key]], lambda content: read(parse, options, **good | {key: content})
+
+
+def records(content):
+    return read(wipo.parse_records, {"section": "D"}, **INDEX, collection=content)
 
 
 def registered(content):
@@ -209,8 +179,6 @@ ENTRY = {
 }
 
 PARSERS = {
-    **{f"table {layout}": ([content], table(layout)) for layout, content in TABLES.items()},
-    "table arff": ([ARFF], table("hypothyroid")),
     **{
         f"interactions {key}": one_of(drug_target_files.parse_interactions, YAMANISHI, key)
         for key in ("interactions", "drugs")
@@ -220,20 +188,10 @@ PARSERS = {
         for key in ("affinities", "drugs")
     },
     **{f"lshtc {key}": one_of(lshtc.parse_lshtc, LSHTC, key, n_words=20) for key in LSHTC},
-    "index": one_of(wipo.parse_index, INDEX, "train"),
-    "titles": ([TITLES], lambda content: ipc.parse_titles(in_memory(titles=content), section="D")),
-    "records": (
-        COLLECTIONS,
-        lambda content: wipo.parse_records(in_memory(**INDEX, collection=content), section="D"),
-    ),
+    "records": (COLLECTIONS, records),
     "record": (
         [RECORD % b"D01B00110", (RECORD % b"D01B00110").decode().encode("utf-16")],
-        lambda content: wipo.parse_records(
-            in_memory(**INDEX, collection=packed(zipfile.ZIP_STORED, content)), section="D"
-        ),
-    ),
-    "features": one_of(
-        wipo.parse_features, INDEX | FEATURES, "train_features", section="D", n_features=3
+        lambda content: records(packed(zipfile.ZIP_STORED, content)),
     ),
     "gzip": ([gzip.compress(b"1 2 3\n" * 5), gzip.compress(b"\0" * 10**6)], registered),
     "registry": ([yaml.safe_dump(ENTRY).encode(), json.dumps(ENTRY).encode()], own_registry),

@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 from kronbench.linalg.csi_decomposition import csi
 from kronbench.linalg.gram_matrix import gram
 from kronbench.linalg.lowrank import incomplete_cholesky
-from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath
+from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath, solve_full
 
 regs = st.sampled_from([1e-6, 1e-3, 1.0])
 seeds = st.integers(0, 2**32 - 1)
@@ -60,7 +60,10 @@ def test_the_full_kernel_solves_the_dual_system(seed, n, d):
         # stationary in alpha and b: (K + n reg I) alpha + 1 b = Y, 1^T alpha = 0
         system = np.block([[K + n * reg * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), 0.0]])
         solution = np.linalg.solve(system, np.vstack([Y, np.zeros((1, d))]))
-        np.testing.assert_allclose(ours, K_new @ solution[:-1] + solution[-1], atol=1e-8)
+        expected = K_new @ solution[:-1] + solution[-1]
+        np.testing.assert_allclose(ours, expected, atol=1e-8)
+        coef, intercept = solve_full(K, Y, reg)
+        np.testing.assert_allclose(K_new @ coef + intercept, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("decompose", [lambda K, Y: csi(K, Y, None, tol=0.0),

@@ -99,22 +99,12 @@ EXAMPLES = [
     (models.KronRidge(max_iter=2, row_kernel=product), of_pairs, numbers_of, predicted),
     (models.KronRidgeCV(random_state=0, cv=2, regs=(1.0,)), of_pairs, numbers_of, predicted),
     (models.KronSVM(max_iter=3), of_pairs, classes_of, scored),
-    (models.LSSVM(), of_rows, numbers_of, predicted),
-    (models.LSSVM(kernel="gaussian", gamma=1e-3), of_rows, numbers_of, predicted),
-    (
-        models.OneAgainstRest(flat(variance=1e-3)),
-        of_rows, classes_of, models.OneAgainstRest.predict_log_proba,
-    ),
     (models.PairKNN(n_neighbors=3), of_pairs, classes_of, scored),
     (models.PairLibSVM(gamma=1e-3), of_pairs, classes_of, scored),
     (models.PairLibSVM(gamma=1e-3, precompute=True), of_pairs, classes_of, scored),
     (models.PairSGD(n_updates=200, random_state=0), of_pairs, classes_of, scored),
     (models.PairSGD(n_updates=200, random_state=0, form="dual"), of_pairs, classes_of, scored),
     (models.PairSklearnKNN(n_neighbors=3), of_pairs, classes_of, scored),
-    (
-        models.TopDownClassifier(np.array([-1, 0, 0, 1, 1])),
-        of_rows, classes_of, models.TopDownClassifier.predict_proba,
-    ),
     (models.TwoStepRidge(), of_pairs, numbers_of, predicted),
     (models.TwoStepRidge(row_kernel="tanimoto"), of_pairs, numbers_of, predicted),
     (

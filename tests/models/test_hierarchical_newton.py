@@ -16,7 +16,6 @@ from kronbench.class_tree.posterior_mode import NewtonCG, run
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
-from kronbench.evaluation import taxo_decision
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import leading_vectors
 from kronbench.models import HierarchicalNewtonClassifier, fit_uncertain
@@ -194,7 +193,7 @@ def test_the_coarse_preconditioner_is_exact_in_the_leading_eigenvectors(parents,
     assert np.trace(Q.T @ M @ Q) > 0.99 * largest
 
 
-def test_probabilities_decisions_and_labels():
+def test_probabilities_and_labels():
     X, y = clouds()
     names = np.array(["a", "b", "c", "d", "e"])
     fitted = model(tree=PARENTS).fit(X, names[y])
@@ -202,14 +201,9 @@ def test_probabilities_decisions_and_labels():
     np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-12)
     np.testing.assert_allclose(np.exp(fitted.predict_log_proba(X)), proba, atol=1e-12)
     np.testing.assert_array_equal(fitted.predict(X), names[proba.argmax(axis=1)])
-    np.testing.assert_array_equal(fitted.decide(X), names[taxo_decision(proba, PARENTS)])
-    flat = model().fit(X, y)
-    np.testing.assert_array_equal(flat.decide(X, "parent"), flat.predict(X))
     # labels given in another order of the leaves
     other = model(tree=PARENTS, classes=names[::-1]).fit(X, names[::-1][y])
     np.testing.assert_allclose(other.predict_proba(X), proba, atol=1e-8)
-    with pytest.raises(InputError, match="'taxo', 'parent'"):
-        flat.decide(X, "zero")
 
 
 def test_one_row_one_class_equal_rows_and_extreme_variances():

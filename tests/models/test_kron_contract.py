@@ -47,7 +47,7 @@ def test_the_dtype_is_that_of_features_given_so(model, problem):
     double = clone(model).set_params(reg=10.0, dtype="float64").fit(single, y)
     assert scores_of(double, single).dtype == np.float64
     for wrong in ("precise", "int64"):
-        with pytest.raises(InputError, match=f"dtype is '{wrong}': give 'float32', 'float64'"):
+        with pytest.raises(InputError, match=f"'dtype' parameter .* Got '{wrong}'"):
             clone(model).set_params(dtype=wrong).fit(X, y)
 
 

@@ -69,30 +69,6 @@ def test_it_finds_the_kernels_that_made_the_labels():
     assert error < 0.5 * np.var(y[220:])
 
 
-def test_leave_one_out_is_exact():
-    rng = np.random.default_rng(5)
-    K, G = psd(rng, 7), psd(rng, 6)
-    X = PairData.complete(K, G)
-    y = rng.normal(2, 1, 42)
-    model = KronRidgeCV(
-        row_kernels={"K": K}, col_kernels={"G": G}, powers=(1,), cv="loo", regs=(0.1, 1.0)
-    ).fit(X, y)
-    K, G = (M / np.mean(np.diag(M)) + 0.1 * np.eye(len(M)) for M in (K, G))
-    Q = np.kron(K, G)
-    errors = []
-    for reg in (0.1, 1.0):
-        squares = []
-        for h, others in enumerate(~np.eye(42, dtype=bool)):
-            mean = y[others].mean()  # of all but the label that is left out
-            A = Q[np.ix_(others, others)] + reg * np.eye(41)
-            prediction = mean + Q[h, others] @ np.linalg.solve(A, y[others] - mean)
-            squares.append((prediction - y[h]) ** 2)
-        errors.append(np.mean(squares))
-    np.testing.assert_allclose(model.cv_results_["error"], errors, rtol=1e-9)
-    assert model.best_params_["reg"] == (0.1, 1.0)[int(np.argmin(errors))]
-    assert model.on_edge_ == ["reg"]
-
-
 @pytest.mark.parametrize("setting", "ABCD")
 def test_the_weight_is_chosen_by_folds_of_the_setting_that_is_asked_for(setting):
     rows, cols, X, y = problem(4)
@@ -119,6 +95,7 @@ def test_the_weight_is_chosen_by_folds_of_the_setting_that_is_asked_for(setting)
     expected = np.mean(errors, axis=0)
     np.testing.assert_allclose(model.cv_results_["error"], expected, rtol=1e-7)
     assert model.best_params_["reg"] == regs[int(np.argmin(expected))]
+    assert model.on_edge_ == ([] if np.argmin(expected) == 1 else ["reg"])
 
 
 def test_steps_that_end_worse_than_the_grid_are_left_out():
@@ -222,9 +199,6 @@ def test_a_profile_knows_the_training_labels_alone():
         row_kernels={"p": "profile", "good": rows["good"]}, col_kernels=cols, powers=(1,)
     )._fold(X, y, np.arange(50), np.arange(50, 65))
     np.testing.assert_array_equal(fold.rows["p"], K)
-    with pytest.raises(InputError, match="'profile' is made of the labels"):
-        whole = PairData.complete(rows["good"], cols["good"])
-        KronRidgeCV(row_kernels={"p": "profile"}, cv="loo").fit(whole, np.arange(72.0))
 
 
 def test_wrong_input():
@@ -239,7 +213,6 @@ def test_wrong_input():
         ({"regs": ()}, "at least one weight"),
         ({"powers": (1.5,)}, "powers is .* give whole numbers"),
         ({"powers": ()}, "powers is .* give whole numbers"),
-        ({"cv": "loo"}, "needs every pair exactly once; give cv a number of parts"),
         ({"cv": 66}, "cv is 66 for 65 pairs"),
         ({"cv": [(np.arange(5), [])]}, "without pairs"),
         ({"row_kernels": np.zeros((9, 9))}, "is zero for every vertex"),
@@ -252,12 +225,10 @@ def test_wrong_input():
         model.predict(other)
     D, T, whole, labels = some_new()
     model = KronRidgeCV(cv=3, random_state=0, gradient_steps=0)
-    for cv in (3, "loo"):
-        model.set_params(cv=cv)
-        with pytest.raises(InputError, match="y is constant, 2, for n_samples"):
-            model.fit(whole, np.full(90, 2.0))
-        with pytest.raises(InputError, match=r"row_kernels\['linear'\] is zero for every vertex"):
-            model.fit(PairData.complete(0 * D, T), labels)
+    with pytest.raises(InputError, match="y is constant, 2, for n_samples"):
+        model.fit(whole, np.full(90, 2.0))
+    with pytest.raises(InputError, match=r"row_kernels\['linear'\] is zero for every vertex"):
+        model.fit(PairData.complete(0 * D, T), labels)
     labels[1:] = 0
     with pytest.raises(InputError, match="training pairs of a validation part is constant, 0"):
-        model.set_params(cv=3).fit(whole, labels)
+        model.fit(whole, labels)

@@ -1,18 +1,15 @@
 """Two-step ridge regression: the paper's theorems, retraining, updates."""
 
-import warnings
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
-from scipy.linalg import LinAlgWarning, cho_factor, cho_solve
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from kronbench.errors import InputError
-from kronbench.linalg import gram
 from kronbench.models.independent_ridge import IndependentRidge
 from kronbench.models.two_step_ridge import TwoStepRidge
 from kronbench.pairs.spectral_filters import as_filter
@@ -168,54 +165,18 @@ def test_updates_of_precomputed_kernels():
     np.testing.assert_allclose(model.loo("D"), whole.loo("D"), atol=1e-8)
 
 
-def refined(A, Y):
-    """The solution of A X = Y for A in extended precision, by iterative refinement."""
-    factor = cho_factor(A.astype(np.float64))
-    X = np.zeros(Y.shape, np.longdouble)
-    for _ in range(20):
-        X += cho_solve(factor, (Y - A @ X).astype(np.float64))
-    return X
-
-
-@pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")
-@pytest.mark.parametrize("reg", [1e-2, 1e-5, 1e-7, 1e-9])
-def test_dual_updates_are_as_accurate_as_retraining(reg):
+@pytest.mark.parametrize("reg", [1e-2, 1e-9, 1e-18])
+def test_dual_updates_are_retraining_at_any_weight(reg):
     rng = np.random.default_rng(22)
     Phi, Psi, Y = rng.normal(size=(140, 3)), rng.normal(size=(6, 8)), rng.normal(size=(140, 6))
-    new = rng.normal(size=(30, 3))
-    batches = slice(0, 20), slice(20, 80), slice(80, 140)
     whole = TwoStepRidge(reg_rows=reg, reg_cols=0.2, row_kernel="gaussian", row_gamma=0.1)
     model = clone(whole).fit_matrix(Phi[:20], Psi, Y[:20])
-    for batch in batches[1:]:
+    for batch in (slice(20, 80), slice(80, 140)):
         model.partial_fit_rows(Phi[batch], Y[batch])
-    predictions = (
-        model.predict_matrix(new, Psi),
-        whole.fit_matrix(Phi, Psi, Y).predict_matrix(new, Psi),
-    )
-    K = gram(Phi, kernel="gaussian", gamma=0.1)
-    A = K.astype(np.longdouble) + np.longdouble(reg) * np.eye(140)
-    G = Psi @ Psi.T
-    exact = gram(new, Phi, kernel="gaussian", gamma=0.1) @ refined(A, Y)
-    exact = exact @ np.linalg.solve(G + 0.2 * np.eye(6), G)
-    updated, retrained = (np.abs(P - exact).max() / np.abs(exact).max() for P in predictions)
-    assert updated <= 10 * retrained + 1e-12
-    if reg >= 1e-5:
-        assert retrained < 1e-9
-        assert updated < 1e-8
-
-
-def test_updates_that_rounding_spoils_say_so_once():
-    rng = np.random.default_rng(23)
-    Phi, Psi, Y = rng.normal(size=(60, 2)), rng.normal(size=(6, 3)), rng.normal(size=(60, 6))
-    for reg, said in ((1e-5, 0), (1e-9, 1), (1e-18, 1)):
-        model = TwoStepRidge(reg_rows=reg, reg_cols=0.2, row_kernel="gaussian", row_gamma=0.1)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.fit_matrix(Phi[:20], Psi, Y[:20])
-            model.partial_fit_rows(Phi[20:40], Y[20:40]).partial_fit_rows(Phi[40:], Y[40:])
-        assert [w.category for w in caught] == said * [LinAlgWarning]
-        assert all("give a larger reg" in str(w.message) for w in caught)
-        assert np.isfinite(model.predict_matrix(Phi, Psi)).all()
+    whole.fit_matrix(Phi, Psi, Y)
+    at = rng.normal(size=(30, 3)), Psi
+    assert np.isfinite(model.predict_matrix(*at)).all()
+    np.testing.assert_array_equal(model.predict_matrix(*at), whole.predict_matrix(*at))
 
 
 def test_linear_rows_that_outgrow_their_features_change_to_the_primal():

@@ -217,7 +217,7 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
     ("options", "sentence"),
     [
         (["--solver", "KronRigde"], "did you mean 'KronRidge'?"),
-        (["--solver", "LSSVM"], "'LSSVM' is not a solver of pairs"),
+        (["--solver", "CSILSSVM"], "'CSILSSVM' is not a solver of pairs"),
         (["--solver", "nowhere.Solver"], "name its folder with --path"),
         (["--solver", "sklaern.svm.SVC"], "did you mean 'sklearn.svm.SVC'?"),
         (["--solver", "kronbench.modls.KronSVM"], "did you mean 'models'?"),
@@ -236,7 +236,7 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
         (["--solver", "KronRidge", "--set", "reg=much"], "Got 'much' instead"),
         (["--solver", "KronRidge", "--set", "max_iter=many"], "max_iter"),
         (["--solver", "KronRidge", "--set", "form=both"], "'form' parameter of KronRidge"),
-        (["--solver", "KronRidge", "--set", "dtype=half"], "dtype is 'half'"),
+        (["--solver", "KronRidge", "--set", "dtype=half"], "'dtype' parameter of KronRidge"),
         (
             ["--solver", "KronRidge", "--set", "row_kernel=rbf"],
             "'row_kernel' parameter of KronRidge",

@@ -1,9 +1,5 @@
 """docs/own-solver.md: its class keeps the contract, its commands print what is shown."""
 
-import re
-import shlex
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,20 +8,17 @@ import yaml
 from kronbench import PairData, datasets
 from kronbench.cli import main
 from kronbench.reference.run_with import outside_of_file
+from tests.docs.pages import DOCS, ROOT, texts
+from tests.docs.run_blocks import run_console
 
-ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "own-solver.md").read_text(encoding="utf-8")
-
-
-def blocks(kind):
-    return re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)
+PAGE = DOCS / "own-solver.md"
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder as the text makes it."""
-    (tmp_path / "my_solver.py").write_text(blocks("python")[0])
-    for name, text in zip(("registry", "mine"), blocks("yaml"), strict=True):
+    (tmp_path / "my_solver.py").write_text(texts(PAGE, "python")[0])
+    for name, text in zip(("registry", "mine"), texts(PAGE, "yaml"), strict=True):
         (tmp_path / f"{name}.yaml").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("KRONBENCH_REGISTRY", str(tmp_path / "registry.yaml"))
@@ -33,17 +26,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_commands_print_what_is_shown(folder, capsys):
-    shown = [block.splitlines() for block in blocks("console")]
+def test_the_commands_print_what_is_shown(folder):
+    shown = texts(PAGE, "console")
     assert len(shown) == 2
-    for command, *lines in shown:
-        argv = shlex.split(command.removeprefix("$ kronbench ").replace("FOLDER", str(folder)))
-        assert main(argv) == 0
-        assert capsys.readouterr().out.splitlines() == lines
+    for block in shown:
+        run_console(ROOT, block.replace("FOLDER", str(folder)))
 
 
 def test_its_data_set_and_its_file_are_read(folder):
-    (entry,) = yaml.safe_load(blocks("yaml")[0]).values()
+    (entry,) = yaml.safe_load(texts(PAGE, "yaml")[0]).values()
     paths = {key: folder / file["mirror"] for key, file in entry["files"].items()}
     paths["pairs"].parent.mkdir()
     rng = np.random.default_rng(0)
@@ -64,7 +55,7 @@ def test_its_data_set_and_its_file_are_read(folder):
 
 def test_a_vertex_is_known_by_its_features():
     names = {}
-    exec(blocks("python")[1], names)
+    exec(texts(PAGE, "python")[1], names)
     features = np.random.default_rng(0).standard_normal((5, 2))
     known = names["places"](features)
     assert [known[x.tobytes()] for x in features[::-1]] == [4, 3, 2, 1, 0]

@@ -1,21 +1,19 @@
-"""What long work takes is told before it, and refused with what would fit where it does not."""
+"""Kernels and tables that do not fit in memory are refused, with what would fit."""
 
 import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from kronbench import InputError, PairData
 from kronbench.own_pairs import commands, requirements
 from kronbench.own_pairs.recipe import Recipe
-from kronbench.own_pairs.requirements import Work, available_memory, check_memory, memory_of
+from kronbench.own_pairs.requirements import available_memory, check_memory, kernel_bytes
 from tests.own_pairs.problem import arguments, run, tables
 from tests.own_pairs.test_bad_input import refused
 
 GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1, "col_gamma": 1}
-MILLION = Work((300_000, 2_000, 1_000_000), None, (2048, 100))
 
 
 @pytest.fixture
@@ -25,68 +23,52 @@ def folder(tmp_path):
 
 
 def traced(recipe, pairs, y, asked):
-    """Bytes at most of a fit, those that it leaves, and those at most of its predictions."""
-    recipe.fit(recipe.compact(pairs[:100]), y[:100])  # what is compiled and loaded is no part
+    """Bytes at most of a fit, and those at most of its predictions."""
+    recipe.fit(pairs[:100], y[:100])  # what is compiled and loaded is no part
     tracemalloc.start()
     try:
         fitted = recipe.fit(pairs, y)
-        left, peak = tracemalloc.get_traced_memory()
+        peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.reset_peak()
         fitted.scores(asked)
-        return peak, left, tracemalloc.get_traced_memory()[1]
+        return peak, tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("product", ["sparse", "dense"])
 @pytest.mark.parametrize("solver", ["KronRidge", "KronSVM"])
-def test_the_memory_told_is_that_of_a_fit_and_of_its_predictions(solver, product):
+def test_kernels_are_most_of_the_memory_of_a_fit_and_of_its_predictions(solver):
     rng = np.random.default_rng(0)
     rows, cols = rng.standard_normal((900, 3)), rng.standard_normal((420, 2))
-    cells = np.sort(rng.choice(900 * 420, 22_000, replace=False))
-    pairs = PairData(rows, cols, *np.divmod(cells, 420))
+    pairs = PairData(rows, cols, np.arange(4000) % 900, np.arange(4000) % 420)
     y = np.where(rng.random(len(pairs)) < 0.5, 1.0, -1.0)
-    recipe = Recipe(solver, {**GAUSSIAN, "product": product, "max_iter": 2})
-    told = sum(memory_of(recipe, Work.of(pairs)).values())
-    fit, _, prediction = traced(recipe, pairs, y, pairs[:11_000])
-    for peak in (fit, prediction):
-        assert 0.5 < told / peak < 2, (told, peak)
+    recipe = Recipe(solver, {**GAUSSIAN, "max_iter": 2})
+    told = sum(kernel_bytes(recipe, pairs))
+    assert told == 8 * (900**2 + 420**2)
+    for peak in traced(recipe, pairs, y, pairs):
+        assert 0.5 < told / peak <= 1, (told, peak)
 
 
 def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
-    monkeypatch.setattr(requirements, "available_memory", lambda: 8.0 * 2**30)
+    monkeypatch.setattr(requirements, "available_memory", lambda: 2.0**26)
+    pairs = PairData(np.eye(3000, 8), np.eye(20), np.arange(6000) % 3000, np.arange(6000) % 20)
     recipe = Recipe("KronRidge", {"row_kernel": "tanimoto"})
     with pytest.raises(InputError) as caught:
-        check_memory(recipe, MILLION)
+        check_memory(recipe, pairs)
     told = str(caught.value)
-    assert "1,000,000 pairs of 300,000 rows and 2,000 columns needs about 69" in told
-    assert "for the row kernel, and 8,192 MiB are available: give fewer vertices or pairs" in told
+    assert "KronRidge for 6,000 pairs of 3,000 rows and 20 columns need 69 MiB" in told
+    assert "and 64 MiB are available: give fewer vertices" in told
     assert told.endswith("or fit on landmarks: --row-landmarks 500")
-    primal = Recipe("KronRidge", {"form": "primal"})  # forms no kernel matrix
-    assert "row kernel" not in memory_of(primal, MILLION)
-    low_rank = replace(recipe.with_parameters({"form": "primal"}), landmarks=(500, None))
-    check_memory(low_rank, MILLION)
-    assert memory_of(Recipe("PairKNN", {}), MILLION) == {}
+    with pytest.raises(InputError, match="for 3,000 pairs from 6,000 pairs of 3,000 rows"):
+        check_memory(recipe, pairs, pairs[:3000])
+    check_memory(recipe, pairs, pairs[:2000])
+    assert kernel_bytes(Recipe("KronRidge", {"form": "primal"}), pairs) == [0, 0]
+    primal = recipe.with_parameters({"form": "primal"})
+    check_memory(replace(primal, landmarks=(500, None)), pairs)
+    assert kernel_bytes(Recipe("PairKNN", {}), pairs) == [0, 0]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_memory_told_of_landmarks_is_that_of_a_fit_and_of_its_predictions(dtype):
-    rng = np.random.default_rng(0)
-    bits = sparse.csr_array((rng.random((60_000, 256)) < 0.05).astype(float))
-    i, j = rng.integers(60_000, size=90_000), rng.integers(40, size=90_000)
-    pairs = PairData(bits, rng.standard_normal((40, 6)), i, j)
-    given = {"row_kernel": "tanimoto", "form": "primal", "dtype": dtype, "max_iter": 2}
-    recipe = Recipe("KronRidge", given, landmarks=(100, None))
-    pairs, y = recipe.compact(pairs), rng.standard_normal(len(pairs))
-    work = Work.of(pairs), Work.of(pairs, pairs)
-    told = [sum(memory_of(recipe, entry).values()) for entry in work]
-    asked = recipe.compact(pairs[: len(pairs) // 2])
-    fit, left, prediction = traced(recipe, pairs, y, asked)
-    assert 0.5 < told[0] / fit < 2.5, (told, fit)
-    assert 0.5 < told[1] / (prediction - left) < 3, (told, prediction - left)  # half of the pairs
-
-
-@pytest.mark.parametrize("what", ["tables", "work"])
+@pytest.mark.parametrize("what", ["tables", "kernels"])
 def test_each_command_refuses_what_does_not_fit_and_writes_nothing(
     folder, capsys, monkeypatch, what
 ):
@@ -94,8 +76,8 @@ def test_each_command_refuses_what_does_not_fit_and_writes_nothing(
     fit = ["fit", *arguments(folder), "--solver", "KronRidge", "-o", model]
     assert run(capsys, *fit)[0] == 0
     before = model.read_bytes()
-    monkeypatch.setattr(requirements, "available_memory", lambda: 6500)
-    if what == "work":
+    monkeypatch.setattr(requirements, "available_memory", lambda: 2000)
+    if what == "kernels":
         monkeypatch.setattr(commands, "check_tables", lambda tables: None)
     for argv in (
         fit,

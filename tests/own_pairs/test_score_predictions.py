@@ -1,7 +1,6 @@
 """Scores of predictions of a published test set."""
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,8 @@ from kronbench.models import KronRidgeCV
 from kronbench.own_pairs.score_predictions import as_text, printed, score_file
 from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of, candidates
-from tests.own_pairs.test_tutorial import ROOT, run, same, typed
+from tests.docs.pages import DOCS, texts
+from tests.docs.run_blocks import run, run_console
 
 
 @pytest.fixture(scope="module")
@@ -164,16 +164,12 @@ def test_bad_tables(scored, table):
 
 def test_the_page_shows_what_comes_out(davis, tmp_path):
     """docs/field.md: the programs that it tells to save, and each command, as they stand."""
-    text = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
-    for program in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+    page = DOCS / "field.md"
+    for program in texts(page, "python"):
         run(tmp_path, program)
     assert len((tmp_path / "test.csv").read_text().splitlines()) == 5010 + 1
-    (shown,) = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
-    command, *expected = shown.splitlines()
-    printed = typed(tmp_path, command.removeprefix("$ ")).splitlines()
-    assert len(printed) == len(expected), printed
-    for got, line in zip(printed, expected, strict=True):
-        assert same(got, line), f"{got}\n{line}"
+    (shown,) = texts(page, "console")
+    run_console(tmp_path, shown)
 
 
 def test_the_best_of_ours_comes_out_again(davis):

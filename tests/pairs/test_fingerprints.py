@@ -38,14 +38,10 @@ def test_each_way_of_writing_gives_the_same_sparse_bits(tmp_path, kind):
         np.testing.assert_array_equal(features.toarray(), dense())
 
 
-def test_lists_of_bits_and_fps_files(tmp_path):
-    lists = pd.DataFrame({"id": ["a", "b", "c"], "fp_on": [[15, 0, 9], [], np.arange(8)]})
-    fps = tmp_path / "rows.fps"
-    lines = [f"{digits}\t{name}\n" for digits, name in zip(ROWS["fp_hex"], "abc", strict=True)]
-    fps.write_text("".join(["#FPS1\n", "#num_bits=16\n", *lines]))
-    for rows in (lists, read_table(fps)):
-        features = PairData.from_frames(PAIRS, rows, TARGETS).row_features
-        np.testing.assert_array_equal(features.toarray(), dense())
+def test_lists_of_bits():
+    rows = pd.DataFrame({"id": ["a", "b", "c"], "fp_on": [[15, 0, 9], [], np.arange(8)]})
+    features = PairData.from_frames(PAIRS, rows, TARGETS).row_features
+    np.testing.assert_array_equal(features.toarray(), dense())
 
 
 def test_positions_have_the_next_power_of_two_of_columns():
@@ -88,10 +84,3 @@ def test_fingerprints_stand_alone():
     rows = pd.DataFrame({"id": ["a", "c"], "fp_hex": ["01", "02"], "mass": [1.0, 2.0]})
     with pytest.raises(InputError, match="'fp_hex' and another column 'mass'"):
         PairData.from_frames(PAIRS, rows, TARGETS)
-
-
-@pytest.mark.parametrize("line", ["0182", "0182\t", "\n0182 a"])
-def test_an_fps_file_without_an_id_names_its_line(tmp_path, line):
-    (tmp_path / "rows.fps").write_text(f"#FPS1\nff00\tc\n{line}\n")
-    with pytest.raises(InputError, match=r"rows.fps, line [34]: give a fingerprint, a tab"):
-        read_table(tmp_path / "rows.fps")

@@ -46,7 +46,8 @@ def run(tmp_path_factory):
     write(folder / "data/checker+/provenance.json", '{"source": "generated"}')
     write(folder / "data/checker+/data.npz", b"arrays")
     write(folder / "logs/airola/t/E.log", "a path of this machine")
-    write(folder / "airola/.t-abc.csv", "half")
+    write(folder / "airola/.unfinished-abc.csv", "half")
+    write(folder / "airola/tables/t/.unfinished-abc.json", "")
     (folder / "airola" / "linked.png").symlink_to(__file__)
     return folder
 

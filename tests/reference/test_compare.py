@@ -178,28 +178,6 @@ def test_a_claim_that_was_not_on_times_before_is_a_move(tmp_path):
     assert differences(a, b) == differences(b, a) == [("verdict", "claim-0")]
 
 
-def test_the_most_telling_comes_first(tmp_path):
-    words = {"timing": (False, False, False, True)}
-    a = folder(tmp_path / "a", verdicts=("undecided", "holds", "holds", "holds"), **words)
-    b = folder(
-        tmp_path / "b",
-        verdicts=("holds", "contradicted", "undecided", "contradicted"),
-        **words,
-        frame=changed("auc", [0.4, 0.6, 0.7, 0.8]),
-        revision="def",
-        sha="1e",
-    )
-    assert differences(a, b) == [
-        ("verdict", "claim-1"),  # what is contradicted now
-        ("verdict", "claim-0"),
-        ("verdict", "claim-2"),
-        ("number", "airola/t, auc"),
-        ("clock", "claim-3"),
-        ("surroundings", "data ki"),
-        ("surroundings", "revision"),
-    ]
-
-
 def test_an_accepted_run_may_lack_large_tables_and_what_it_does_not_tell_is_no_difference(
     tmp_path,
 ):

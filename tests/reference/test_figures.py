@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from kronbench.cli import main
-from tests.test_project import ROOT
+from tests.helpers import ROOT
 
 
 @pytest.fixture

@@ -202,12 +202,9 @@ NO_TEXT = "cannot be the name of a row: give text, in quotes"
 @pytest.mark.parametrize(
     ("name", "added", "sentence"),
     [
-        *((name, "", NO_TEXT) for name in ("1", "null", "''", "2020-01-01", '"a\\nb"', "yes")),
-        ("A", 'path: "a\\0b"', "is not a valid path: embedded null byte"),
-        ("A", 'registry: "a\\0b"', "is not a valid path: embedded null byte"),
+        *((name, "", NO_TEXT) for name in ("1", '"a\\nb"')),
         ("A", "path: loop", "is not a valid path: Symlink loop"),
         ("A", f"name: {'a' * 300}", "is too long"),
-        ("A", f"datasets: [{'9' * 5000}]", "is not valid YAML"),
     ],
 )
 def test_a_wrong_or_hostile_file_is_one_sentence(outside, capsys, name, added, sentence):
@@ -216,10 +213,6 @@ def test_a_wrong_or_hostile_file_is_one_sentence(outside, capsys, name, added, s
     file = mine / "mine.yaml"
     file.write_text(f"solvers: {{{name}: {{solver: outside_solver.Additive}}}}\n{added}\n")
     refused(capsys, checkout, [str(file), "--scale", "smoke", "--dry-run"], sentence)
-
-
-def test_the_home_of_nobody_is_no_path(outside, capsys):
-    refused(capsys, outside[0], ["~no-such-user/mine.yaml", "--dry-run"], "is not a valid path")
 
 
 def test_names_that_differ_have_folders_that_differ():

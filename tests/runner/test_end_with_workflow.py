@@ -57,15 +57,6 @@ def test_a_job_does_not_look_for_its_shell_to_end_with_it(family):
     job.wait(5)
 
 
-def test_a_job_whose_shell_dies_while_it_starts_does_not_begin(family):
-    """It would write beside the workflow's second try, and into what Snakemake cleans."""
-    orphaned = "import os; shell = os.getppid(); print('ready', flush=True)\n"
-    orphaned += "while os.getppid() == shell: pass\n"
-    _, shell, job = family(job=orphaned + JOB)
-    shell.kill()
-    job.wait(5)
-
-
 def test_a_workflow_that_is_gone_is_named():
     """As the variable of a terminal that a workflow had opened."""
     job = "import os; from kronbench.runner import end_with_workflow as e; "

@@ -53,16 +53,6 @@ def test_scales_laid_over_each_other_are_neither(first, change, place):
         check_scale(load_plan(config))
 
 
-def test_smoke_has_few_jobs():
-    plan = load_plan(merged("smoke"))
-    tables = sum(len(item.parts) for item in plan.items if item.measures)
-    datasets = {name.lower() for item in plan.items for name in item.datasets}
-    jobs = tables + len(plan.items) + len(datasets) + 3
-    # 17 of them are of the field: six tables, nine items, two data sets; 6 repeat protocols;
-    # 11 are of the rivals: four tables, seven items
-    assert jobs < 157
-
-
 def change(path, value):
     config = copy.deepcopy(merged())
     place = config
@@ -102,8 +92,6 @@ def change(path, value):
             )
             for item, key, value, told in [
                 ("figure-6", "folds", [0, 9], "9"),
-                ("figure-3", "folds", ["one"], "'one'"),
-                ("figure-3", "folds", [True], "True"),
                 ("figure-1", "fold", 12, "12"),
             ]
         ),
@@ -121,11 +109,6 @@ def change(path, value):
             ("papers", "airola", "figure-3"),
             {"solver": "kronbench.models.KronRigde"},
             "airola figure-3: unknown solver path 'kronbench.models.KronRigde'",
-        ),
-        (
-            ("papers", "airola", "figure-3"),
-            {"solver": "kronbench.nowhere.KronRidge"},
-            "unknown solver path 'kronbench.nowhere.KronRidge'",
         ),
         (
             ("papers", "airola", "figure-3"),

@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from kronbench.runner.processes import busy_programs, fresh_process
+from kronbench.runner.processes import fresh_process
 
 VARIABLE = "KRONBENCH_TEST_OF_PROCESSES"
 both_kinds = pytest.mark.parametrize("environment", [None, {VARIABLE: "1"}])
@@ -44,47 +44,15 @@ def test_nothing_is_left_of_the_threads_of_numba():
     assert (run.returncode, run.stderr) == (0, "")
 
 
-def test_programs_are_busy_until_the_block_ends():
-    before = _children()
-    with busy_programs(2):
-        programs = _children() - before
-        assert len(programs) == 2
-        while min(sum(program.cpu_times()[:2]) for program in programs) < 0.2:
-            time.sleep(0.05)  # each has a processor, however many others want it
-    assert not [program for program in programs if program.is_running()]
-
-
-def test_programs_end_with_the_block_also_where_it_fails():
-    before = _children()
-    with pytest.raises(InterruptedError), busy_programs(1):
-        (program,) = _children() - before
-        raise InterruptedError
-    assert not program.is_running()
-
-
-BLOCKS = {
-    **{
-        f"fresh_process, {environment}": (
-            f"fresh_process('math', environment={environment}) as pool",
-            "pool.apply(int)",  # it has begun
-            "pool.apply(time.sleep, (100,))",
-        )
-        for environment in (None, {VARIABLE: "1"})
-    },
-    "busy_programs": ("busy_programs(2)", "0", "time.sleep(100)"),
-}
-
-
-@pytest.mark.parametrize("kind", BLOCKS)
-def test_processes_end_where_their_job_is_killed(kind):
-    block, begun, wait = BLOCKS[kind]
+@both_kinds
+def test_processes_end_where_their_job_is_killed(environment):
     program = (
         "import time\n"
-        "from kronbench.runner.processes import busy_programs, fresh_process\n"
+        "from kronbench.runner.processes import fresh_process\n"
         "if __name__ == '__main__':\n"
-        f"    with {block}:\n"
-        f"        print('ready', {begun}, flush=True)\n"
-        f"        {wait}\n"
+        f"    with fresh_process('math', environment={environment}) as pool:\n"
+        "        print('ready', pool.apply(int), flush=True)\n"  # it has begun
+        "        pool.apply(time.sleep, (100,))\n"
     )
     job = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert job.stdout.readline() == "ready 0\n"
@@ -96,7 +64,3 @@ def test_processes_end_where_their_job_is_killed(kind):
     while any(process.is_running() for process in started) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not [process for process in started if process.is_running()]
-
-
-def _children():
-    return set(psutil.Process().children())

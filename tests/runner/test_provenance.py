@@ -1,17 +1,10 @@
 import ast
 import dataclasses
-import subprocess
-import sys
-from pathlib import Path
-
-import pytest
-import yaml
 
 from kronbench.resources import package_path
 from kronbench.runner import source_imports
 from kronbench.runner.items import load_plan
 from kronbench.runner.provenance import (
-    code_of,
     data_code,
     data_settings,
     drawing_digest,
@@ -27,24 +20,6 @@ PLAN = load_plan(merged("smoke"))
 def names(code):
     """Modules without the package's own name."""
     return {name.removeprefix("kronbench.") for name in code}
-
-
-MEASURED = [item for item in PLAN.items if item.parts]
-
-
-@pytest.mark.parametrize("item", MEASURED, ids=lambda item: f"{item.paper} {item.name}")
-def test_a_table_rests_on_its_experiment_and_on_the_runner(item):
-    found = names(table_code(item))
-    assert {"kronbench", "runner.job", "runner.clock", "runner.environment"} <= found
-    assert f"papers.{item.paper}.measure.{item.experiment}" in found
-    # neither on other formats of data nor on what only names and shows things
-    assert not found & {"cli", "runner.items", "runner.warm_up", "runner.provenance"}
-    assert not found & {"datasets", "datasets.uci", "datasets.wipo"}
-    assert not any(name.startswith("report") for name in found)
-
-
-def test_the_runner_names_no_experiment():
-    assert not any(name.startswith("papers.") for name in names(code_of("kronbench.runner.job")))
 
 
 def test_named_solvers_count_and_their_neighbours_do_not():
@@ -118,48 +93,3 @@ def test_packages_only_hand_on_names():
                 or ast.unparse(node) == "import lazy_loader"
                 or ast.unparse(node).endswith("= lazy_loader.attach_stub(__name__, __file__)")
             ), file
-
-
-# What a process imports for each kind of job, and the libraries that take it a tenth of a second
-# or more and must not come with them. A workflow starts a process for every job.
-HEAVY = {"numba", "sklearn", "matplotlib", "pandas", "requests", "scipy.stats", "scipy.optimize"}
-LIGHT = {
-    "what makes jobs due": (
-        "from kronbench.runner import provenance\n"
-        "from kronbench.runner.items import load_plan\n"
-        "plan = load_plan(yaml.safe_load(sys.stdin))\n"
-        "for item in plan.items:\n"
-        "    provenance.drawing_digest(item), item.parts and provenance.table_digests(item)\n"
-        "provenance.data_digest('boston'), provenance.page_digest(plan)\n"
-        "import kronbench.cli, kronbench.runner.prepared_data",
-        HEAVY,
-    ),
-    "drawing, and the page": (
-        "import kronbench.cli, kronbench.report.render, kronbench.report.page\n"
-        "from kronbench.runner.items import load_plan\n"
-        "for item in load_plan(yaml.safe_load(sys.stdin)).items:\n"
-        "    importlib.import_module(item.drawing_module)",
-        (HEAVY | {"scipy"}) - {"matplotlib", "pandas"},
-    ),
-    "a measurement of one model": (
-        "import kronbench.cli, kronbench.runner.job\n"
-        "import kronbench.papers.seeger.measure.newton_iterations",
-        {"matplotlib", "requests", "sklearn.linear_model", "sklearn.neighbors", "libsvm"},
-    ),
-}
-
-
-@pytest.mark.parametrize("what", LIGHT)
-def test_a_process_loads_no_library_that_its_job_does_not_need(what):
-    program, heavy = LIGHT[what]
-    if "yaml." in program:
-        program = f"import yaml\n{program}"
-    run = subprocess.run(
-        [sys.executable, "-c", f"import importlib, sys\n{program}\nprint(*sys.modules)"],
-        input=yaml.safe_dump(merged("smoke")),
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(__file__).parents[2],
-    )
-    assert not heavy & set(run.stdout.split())

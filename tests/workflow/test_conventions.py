@@ -1,4 +1,4 @@
-"""What Snakemake expects of a workflow: a content linter, its report, use as a module."""
+"""What Snakemake expects of a workflow: its report, use as a module."""
 
 import functools
 import zipfile
@@ -8,20 +8,12 @@ import yaml
 
 from kronbench.runner.items import load_plan
 from tests import helpers
-from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout, merged
+from tests.helpers import ROOT, merged
 
 pytestmark = pytest.mark.workflow
 
 
 snakemake = functools.partial(helpers.snakemake, timeout=500)
-
-
-def test_the_linter_has_nothing_to_say(tmp_path):
-    """Of the catalog's entry, which includes the one at the top."""
-    copy_checkout(tmp_path, WITHOUT_PACKAGE)
-    run = snakemake(tmp_path, "--lint", "--snakefile", "workflow/Snakefile")
-    assert run.returncode == 0, run.stdout
-    assert "Lints for" not in run.stdout
 
 
 SETTINGS = {

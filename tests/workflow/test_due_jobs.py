@@ -100,7 +100,7 @@ def comment(text):
 
 PAGE = {"claims and page"}
 AIROLA = "src/kronbench/papers/airola/paper.yaml"
-# measurements that take airola's scaling or the model LSSVM
+# measurements that take airola's scaling or machines of linalg.lssvm_paths
 WITH_THEM = ("scaling", "minimal_rank", "repeated_ranks", "low_rank")
 # What is edited, file by file, and the jobs that are then due; one dry run for several edits.
 EDITS = {
@@ -121,7 +121,7 @@ EDITS = {
     "one experiment, and a solver that another one takes": (
         {
             "src/kronbench/papers/airola/measure/scaling.py": code,
-            "src/kronbench/models/lssvm.py": code,
+            "src/kronbench/linalg/lssvm_paths.py": code,
         },
         measured(lambda item: item.experiment in WITH_THEM),
     ),

@@ -13,10 +13,7 @@ from kronbench import resources
 from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.reference.run_with import check_paper, plan_with_paper
-from kronbench.resources import shipped_papers
 from kronbench.runner import source_imports
-from kronbench.runner.items import load_plan
-from tests.helpers import merged
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "paper_folder" / "aeberhard"
@@ -80,13 +77,6 @@ def test_its_contracts_are_those_of_the_shipped_papers(folder):
         "COLUMNS is not a kronbench.runner.columns.Columns",
         "draw takes other parameters than frame, item",
     ]
-
-
-@pytest.mark.parametrize("paper", shipped_papers())
-def test_shipped_papers_keep_the_contracts(paper):
-    parts = list(check_paper(load_plan(merged()), paper))
-    assert parts
-    assert [said for said in parts if said[1]] == []
 
 
 def edit(file, old, new):

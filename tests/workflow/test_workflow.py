@@ -1,14 +1,12 @@
 """The workflow itself, run by Snakemake in a clean folder."""
 
 import html
-import inspect
 import json
 import os
 import re
 
 import pandas as pd
 import pytest
-from snakemake.scheduling.job_scheduler import JobScheduler
 
 from kronbench.reference.compare import compare, markdown, moved, read_run
 from kronbench.report.claim_files import load_statements
@@ -169,10 +167,6 @@ def test_real_data_wanted_and_not_to_be_had(checkout, tmp_path):
     [
         (["--config", "scale=bad", "papers={airola: {figure-3: {fold: [0]}}}"], "key 'fold'"),
         (
-            ["--config", "scale=bad", "papers={airola: {table-5: {datasets: [Kii]}}}"],
-            "table-5: there is no data set 'Kii'",
-        ),
-        (
             ["results/smoke/airola/table-2.csv", "--config", "seed=1"],
             "seed is 1; in the project's own scale 'smoke' it is 20181",
         ),
@@ -184,10 +178,3 @@ def test_bad_configuration_ends_before_any_job(checkout, arguments, sentence):
     assert sentence in run.stdout
     assert "Traceback" not in run.stdout
     assert not (checkout / "results/bad").exists()
-
-
-def test_no_rate_limit_is_still_the_word_of_the_scheduler():
-    """The Snakefile sets it at the start (docs/snakemake-timers.md): renamed, to no effect."""
-    assert "workflow.scheduler.job_rate_limiter = None" in (ROOT / "Snakefile").read_text()
-    assert "if self.job_rate_limiter is not None:" in inspect.getsource(JobScheduler.schedule)
-    assert "if self.job_rate_limiter is None:" in inspect.getsource(JobScheduler.job_selector)

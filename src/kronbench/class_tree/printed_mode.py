@@ -29,14 +29,13 @@ _MORE = 5
 class PrintedNewton:
     """Newton steps by preconditioned steps on (I + V'K~V) b = V'u - D^-1/2 g.
 
-    Stops when Phi falls by at most ``tol`` of it in a Newton step. ``max_iter``, ``max_inner`` and
-    ``max_adjoint``, the steps for the gradient system, are k1, k2 and k3 (k2 when None).
+    Stops when Phi falls by at most ``tol`` of it in a Newton step. ``max_iter`` is k1, and
+    ``max_inner`` is k2 and, for the gradient system, k3.
     """
 
     tol: float = 1e-8
     max_iter: int = 25
     max_inner: int = 12
-    max_adjoint: int | None = None
 
     in_features: ClassVar = False
     certified: ClassVar = False
@@ -98,7 +97,7 @@ class PrintedNewton:
         system = _Symmetrized(covariance, loss, mode.probabilities, guarded=False)
         rhs = system.VT(held_out_image)
         system.begin(np.zeros_like(rhs), rhs, np.zeros_like(rhs))
-        n_iter = yield from system.more(self.max_adjoint or self.max_inner)
+        n_iter = yield from system.more(self.max_inner)
         return held_out - system.V(system.beta), n_iter
 
 

@@ -7,7 +7,6 @@ import hashlib
 import inspect
 import json
 import logging
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
@@ -51,7 +50,6 @@ __all__ = [
     "names",
     "own_sums",
     "own_tables",
-    "verify",
 ]
 
 _AFFINITIES = drug_target_surrogates.surrogate_affinities
@@ -115,7 +113,7 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
             raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
         _log.warning("SURROGATE DATA for %s: the real files are missing (%s)", entry.name, error)
         return _surrogate(entry, loader, mirrors, network=True)
-    arrays = loader.parse(files, **entry.options)
+    arrays = _parsed(entry, loader, files)
     return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
 
 
@@ -129,8 +127,8 @@ def folds(
 ) -> PublishedFold:
     """A published split of a data set, such as ``folds("davis", "deepdta-1")``.
 
-    If the files are missing, the policy "auto" draws a split of the same setting with a warning,
-    and "real" raises an error. ``data`` is the data set, if it is already loaded.
+    Missing files are an error. Of surrogate data it is a random split of the same setting.
+    ``data`` is the data set, if it is already loaded; else ``policy`` is that of loading it.
     """
     entry = registry.find(name)
     if fold not in entry.folds:
@@ -138,20 +136,14 @@ def folds(
         raise InputError(f"{entry.name} has no fold '{fold}'; it has: {known}")
     data = load(name, policy=policy, mirror=mirror) if data is None else data
     described = entry.folds[fold]
-    if not described.files:
-        return published_folds.generated(described, data)
-    if policy != "surrogate" and data.source != "surrogate":
-        mirrors = fetch.mirrors(mirror)
-        try:
-            files = {key: _obtain(entry, file, mirrors) for key, file in described.files.items()}
-            return published_folds.listed(described, data, files, _source(files))
-        except fetch.Unavailable as error:
-            if policy == "real":
-                raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
-            _log.warning(
-                "STAND-IN FOLD for %s, %s: its files are missing (%s)", entry.name, fold, error
-            )
-    return published_folds.stand_in(described, data, _rng(entry))
+    if data.source == "surrogate":
+        return published_folds.stand_in(described, data, _rng(entry))
+    mirrors = fetch.mirrors(mirror)
+    try:
+        files = {key: _obtain(entry, file, mirrors) for key, file in described.files.items()}
+    except fetch.Unavailable as error:
+        raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
+    return published_folds.listed(described, data, files, _source(files))
 
 
 def aliases(name: str) -> dict[str, dict[str, str]]:
@@ -221,23 +213,6 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
     return paths | {column: entry.options.get(column) for column in ("row", "col", "label")}
 
 
-def verify(name: str, *, mirror: str | Path | None = None) -> Iterator[tuple[bool, str]]:
-    """For each file of a data set: whether it is sound or missing, and a line about it."""
-    entry = registry.find(name)
-    of_folds = [file for fold in entry.folds.values() for file in fold.files.values()]
-    for file in [*entry.files.values(), *of_folds]:
-        sound = True
-        try:
-            found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
-            state = "as registered" if file.sha256 else "present, without a registered checksum"
-            state += f" ({found.source}, {found.record.bytes} bytes)"
-        except fetch.Unavailable:
-            state = "not on this machine"
-        except InputError as error:
-            sound, state = False, str(error)
-        yield sound, f"{file.mirror}: {state}"
-
-
 def _obtain(entry, file, mirrors, network=True):
     """A file of an entry; those of one's own are looked for beside their registry first."""
     beside = [str(entry.folder)] if entry.folder else []
@@ -265,6 +240,18 @@ def _loader(entry):
     if entry.files and loader.parse is None:
         raise InputError(f"{named} reads no files; remove them")
     return loader
+
+
+def _parsed(entry, loader, files):
+    """The arrays of the files; a fault of any kind is one sentence."""
+    try:
+        return loader.parse(files, **entry.options)
+    except InputError:
+        raise
+    except Exception as error:  # of parsers of many formats
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
+        names = ", ".join(file.name for file in files.values())
+        raise InputError(f"{entry.name} cannot be read: {said} (in {names})") from error
 
 
 def _surrogate(entry, loader, mirrors, network):
@@ -343,6 +330,6 @@ def _not_at_hand(entry, missing):
     place = fetch.manual_folder() / file.mirror
     return (
         f"{entry.name} is missing: {missing}; {advice} and put the file at {place}, or name a "
-        "mirror that has it in KRONBENCH_MIRROR, or allow a surrogate with the policy 'auto' "
+        "mirror that has it in KRONBENCH_MIRROR, or take a surrogate with the policy 'surrogate' "
         f"('python -m kronbench data describe {entry.name}' lists all files)"
     )

@@ -49,7 +49,8 @@ class Loader:
 class FileRecord:
     """A file that a data set was read from: mirror path, sum and size when uncompressed.
 
-    ``origin`` is the address it was downloaded from, "mirror folder" or "put in place by hand".
+    ``origin`` is the address it was downloaded from, "cache" if that was earlier, "mirror folder"
+    or "put in place by hand".
     """
 
     path: str

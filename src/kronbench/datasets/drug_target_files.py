@@ -9,7 +9,6 @@ import numpy as np
 
 from kronbench.datasets.drug_target import MOLAR, is_positive, label_matrix
 from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.plain_text import excerpt, numbers, text_lines
 from kronbench.errors import InputError
 
 _SIDES = ("drugs", "targets")
@@ -22,13 +21,16 @@ def parse_interactions(files: Mapping[str, LocalFile]) -> dict[str, np.ndarray]:
     the same identifiers.
     """
     table, targets, drugs = _labelled_table(files["interactions"])
-    _check_entries(files["interactions"], table, (table == 0) | (table == 1), "0 or 1", header=1)
+    _check_entries(files["interactions"], table, (table == 0) | (table == 1), "0 or 1")
     similarities = {}
     for key, identifiers in (("drugs", drugs), ("targets", targets)):
         similarity, rows, cols = _labelled_table(files[key])
-        for side, found in (("row", rows), ("column", cols)):
-            _check_identifiers(files, key, side, found, identifiers)
-        _check_finite(files[key], similarity, header=1)
+        if not rows == cols == identifiers:
+            raise InputError(
+                f"{files[key].name}: its rows and columns must have the identifiers of the {key} "
+                f"in {files['interactions'].name}, in the same order"
+            )
+        _check_entries(files[key], similarity, np.isfinite(similarity), "a finite similarity")
         similarities[key] = similarity
     values = np.ascontiguousarray(table.T)
     return label_matrix(values, values == 1, similarities["drugs"], similarities["targets"])
@@ -58,11 +60,9 @@ def parse_affinities(
     if unit is not None and unit not in MOLAR:
         raise InputError(f"options: unit is '{unit}'; known are: {', '.join(MOLAR)}")
     values = _table(files["affinities"])
-    if at_most is None:
-        allowed, expected = ~np.isinf(values), "a number or nan"
-    else:
-        allowed, expected = (values > 0) & np.isfinite(values), "a positive number"
-    _check_entries(files["affinities"], values, allowed, expected)
+    if np.isinf(values).any() or (at_most is not None and not (values > 0).all()):
+        expected = "numbers or nan" if at_most is None else "positive numbers"
+        raise InputError(f"{files['affinities'].name} must have {expected}")
     positive = is_positive(values, at_least, at_most, above)
     similarities = {key: _table(files[key]) for key in files if key.startswith(_SIDES)}
     for key, similarity in similarities.items():
@@ -72,7 +72,8 @@ def parse_affinities(
                 f"{files[key].name} is {similarity.shape[0]} x {similarity.shape[1]}; "
                 f"{files['affinities'].name} needs {size} x {size}"
             )
-        _check_finite(files[key], similarity)
+        if not np.isfinite(similarity).all():
+            raise InputError(f"{files[key].name} has a similarity that is not finite")
     arrays = label_matrix(values, positive, similarities["drugs"], similarities["targets"])
     for key, similarity in similarities.items():
         side, _, other = key.partition("_")
@@ -85,76 +86,39 @@ def parse_affinities(
 
 
 def _ids(file, size):
-    lines = text_lines(file, "utf-8")
-    if lines and lines[0].startswith("{"):
-        try:
-            lines = list(json.loads("\n".join(lines)))
-        except ValueError as error:
-            raise InputError(f"{file.name} is not JSON: {error}") from None
-    lines = [line.strip() for line in lines]
-    if len(lines) != size or len(set(lines)) != size or "" in lines:
-        raise InputError(
-            f"{file.name} has {len(set(lines) - {''})} different ids in {len(lines)} entries: "
-            f"expected {size}"
-        )
-    return np.array(lines)
+    text = file.text()
+    lines = list(json.loads(text)) if text.startswith("{") else text.splitlines()
+    if len(lines) != size or len(set(lines)) != size:
+        raise InputError(f"{file.name} has {len(set(lines))} different ids: expected {size}")
+    return np.array([line.strip() for line in lines])
 
 
 def _labelled_table(file):
     """Numbers, row identifiers and column identifiers of a table with both."""
-    header, *lines = _lines(file, "\t")
-    return _numbers(file, lines, len(header), 1), [line[0] for line in lines], header[1:]
+    header, *lines = [line.split("\t") for line in file.text().splitlines()] or [[""]]
+    table = np.empty((len(lines), len(header) - 1))
+    for number, line in enumerate(lines):
+        if len(line) != len(header):
+            raise InputError(
+                f"{file.name}, line {number + 2}: {len(line)} columns, expected {len(header)}"
+            )
+        try:
+            table[number] = line[1:]
+        except ValueError as error:
+            raise InputError(f"{file.name}, line {number + 2}: {error}") from None
+    return table, [line[0] for line in lines], header[1:]
 
 
 def _table(file):
-    lines = _lines(file, None)
-    return _numbers(file, lines, len(lines[0]), 0)
+    with file.open() as stream:
+        return np.loadtxt(stream, ndmin=2)
 
 
-def _lines(file, delimiter):
-    lines = text_lines(file, "ascii" if delimiter is None else "utf-8")
-    if len(lines) < (1 if delimiter is None else 2):
-        raise InputError(f"{file.name} is empty: a table of numbers was expected")
-    return [line.split(delimiter) for line in lines]
-
-
-def _numbers(file, lines, n_columns, first):
-    """The numbers of a table whose first ``first`` lines and columns are identifiers.
-
-    Tried: numpy's reader passes over blank lines, pandas' fills short ones with NaN, which means
-    "not known" here.
-    """
-    table = np.empty((len(lines), n_columns - first))
-    for position, line in enumerate(lines):
-        place = f"{file.name}, line {position + first + 1}"
-        if len(line) != n_columns:
-            raise InputError(f"{place}: {len(line)} columns, expected {n_columns}")
-        table[position] = numbers(place, line, range(first, n_columns))
-    return table
-
-
-def _check_entries(file, table, allowed, expected, header=0):
+def _check_entries(file, table, allowed, expected):
+    """InputError at the first entry of a table with identifiers that is not allowed."""
     if not allowed.all():
         row, col = np.argwhere(~allowed)[0]
         raise InputError(
-            f"{file.name}, line {row + header + 1}, column {col + header + 1}: "
-            f"{table[row, col]:g} is not allowed, expected {expected}"
+            f"{file.name}, line {row + 2}, column {col + 2}: {table[row, col]:g} is not allowed, "
+            f"expected {expected}"
         )
-
-
-def _check_finite(file, similarity, header=0):
-    _check_entries(file, similarity, np.isfinite(similarity), "a finite similarity", header)
-
-
-def _check_identifiers(files, key, side, found, identifiers):
-    name, reference = files[key].name, files["interactions"].name
-    if len(found) != len(identifiers):
-        raise InputError(
-            f"{name} has {len(found)} {side}s; {reference} has {len(identifiers)} {key}"
-        )
-    for position, (here, there) in enumerate(zip(found, identifiers, strict=True)):
-        if here != there:
-            raise InputError(
-                f"{name}, {side} {position + 1} is {excerpt(here)} where {reference} has "
-                f"{excerpt(there)}: the identifiers must be equal and in the same order"
-            )

@@ -1,14 +1,10 @@
-"""Stand-ins for drug-target data, of the published sizes, degrees and spectra."""
+"""Stand-ins for drug-target data, of the published sizes and medians of similarity."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from kronbench.datasets.drug_target import MOLAR, is_positive, label_matrix
-
-# The share of its fingerprint that a vertex takes from its family is Beta(this, 1).
-_DRUG_INHERITANCE = 4.0
-_TARGET_INHERITANCE = 1.5
 
 
 def surrogate_interactions(
@@ -26,8 +22,8 @@ def surrogate_interactions(
     log-odds are a bilinear function, smooth in both similarities, plus a propensity of each drug
     and target, which gives the degrees their heavy tail.
     """
-    S = _similarity(rng, drugs, drug_similarity, _DRUG_INHERITANCE)
-    T = _similarity(rng, targets, target_similarity, _TARGET_INHERITANCE)
+    S = _similarity(rng, drugs, drug_similarity)
+    T = _similarity(rng, targets, target_similarity)
     log_odds = 3.0 * _smooth(rng, S, T) + rng.gumbel(size=(drugs, targets))
     log_odds += rng.normal(size=(drugs, 1)) + rng.normal(size=targets)
     values = np.zeros((drugs, targets))
@@ -61,9 +57,8 @@ def surrogate_affinities(
     1, with ``percent`` 100. With ``raw_similarity``, the median of their cosines, and
     ``self_score`` targets also have raw alignment scores, and the normalized ones are in percent.
     """
-    S = _similarity(rng, drugs, drug_similarity, _DRUG_INHERITANCE)
-    seed = rng.integers(2**32)
-    T = _similarity(np.random.default_rng(seed), targets, target_similarity, _TARGET_INHERITANCE)
+    S = _similarity(rng, drugs, drug_similarity)
+    T = _similarity(rng, targets, target_similarity)
     propensity = rng.normal(0, 2.0, (drugs, 1)) + rng.normal(0, 0.9, targets)
     chosen = _largest(propensity + rng.gumbel(size=(drugs, targets)), known)
     score = _smooth(rng, S, T) + rng.normal(size=(drugs, targets))
@@ -78,57 +73,24 @@ def surrogate_affinities(
     if self_score is None:
         scale = 100 if percent else 1
         return label_matrix(values, positive, scale * S, scale * T)
-    # The same seed: the same families, with fingerprints of their own.
-    cosine = _similarity(np.random.default_rng(seed), targets, raw_similarity, _TARGET_INHERITANCE)
+    cosine = T ** (np.log(raw_similarity) / np.log(target_similarity))  # the same vertices
     length = np.sqrt(self_score * rng.lognormal(0, 0.45, targets))
     arrays = label_matrix(values, positive, S, length[:, None] * cosine * length)
     arrays["target_similarity_normalized"] = 100 * T
     if ecfp4_similarity is not None:
-        arrays["drug_similarity_ecfp4"] = _similarity(
-            rng, drugs, ecfp4_similarity, _DRUG_INHERITANCE
-        )
+        arrays["drug_similarity_ecfp4"] = _similarity(rng, drugs, ecfp4_similarity)
     return arrays
 
 
-def _similarity(rng, n, median, inheritance):
-    """Tanimoto coefficients of random fingerprints with the given off-diagonal median.
+def _similarity(rng, n, median):
+    """A Gaussian kernel of vertices in families, with the given off-diagonal median."""
+    from scipy.spatial.distance import pdist, squareform
 
-    A vertex takes a share of its fingerprint from its subfamily, which has most of its own from
-    the family; family sizes follow a Zipf law. The spectrum has one large eigenvalue and a slow
-    tail, as the published ones.
-    """
-    from scipy.optimize import brentq
-
-    n_bits = round(60 / median)
-    law = (np.arange(n_bits) + 10.0) ** -0.6
-
-    def frequency(log_scale):
-        return np.minimum(np.exp(log_scale) * law, 0.95)
-
-    def excess(log_scale):  # expected background coefficient, a little below the median
-        bits = frequency(log_scale)
-        return bits @ bits / (2 * bits.sum() - bits @ bits) - 0.9 * median
-
-    bits = frequency(brentq(excess, -8, 12))
-    # Families and their three subfamilies.
     n_families = max(2, round(n**0.75 / 2))
-    weights = (np.arange(n_families) + 1.0) ** -0.7
-    subfamily = 3 * rng.choice(n_families, n, p=weights / weights.sum()) + rng.integers(3, size=n)
-    family_bits = np.repeat(rng.random((n_families, n_bits)) < bits, 3, axis=0)
-    fresh_bits = rng.random((3 * n_families, n_bits)) < bits
-    prototypes = np.where(rng.random(fresh_bits.shape) < 0.7, family_bits, fresh_bits)
-    # Vertices: inherited bits, and bits of their own.
-    richness = rng.lognormal(0, 0.7, (n, 1))
-    inherited = rng.random((n, n_bits)) < rng.beta(inheritance, 1, (n, 1))
-    own_bits = rng.random((n, n_bits)) < richness * bits
-    fingerprints = np.where(inherited, prototypes[subfamily], own_bits).astype(float)
-    common = fingerprints @ fingerprints.T
-    size = common.diagonal()
-    similarity = common / np.maximum(size[:, None] + size - common, 1)
-    np.fill_diagonal(similarity, 1)
-    # A linear map that keeps the diagonal moves the median to where it should be.
-    background = np.median(similarity[~np.eye(n, dtype=bool)])
-    return similarity + (median - background) / (1 - background) * (1 - similarity)
+    families = rng.standard_normal((n_families, 20))
+    points = families[rng.integers(n_families, size=n)] + rng.standard_normal((n, 20))
+    squares = pdist(points, "sqeuclidean")
+    return np.exp(np.log(median) / np.median(squares) * squareform(squares))
 
 
 def _smooth(rng, S, T, rank=4):

@@ -11,7 +11,6 @@ import gzip
 import hashlib
 import logging
 import os
-import re
 import tempfile
 import zlib
 from collections.abc import Sequence
@@ -24,13 +23,10 @@ from urllib.request import url2pathname
 from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry
 from kronbench.errors import WITH_ADVICE, InputError, extra_for
-from kronbench.files import sweep, temporary_prefix, write_text
+from kronbench.files import UNFINISHED
 from kronbench.resources import cache_folder, without_credentials
 
 _UNKNOWN = 1 << 26  # bytes of a file whose size is not registered, to wait for
-
-_GITHUB = re.compile(r"https://raw\.githubusercontent\.com/([^/]+)/([^/]+)/([0-9a-f]{40})/(.+)")
-_JSDELIVR_LIMIT = 20_000_000  # bytes of a file
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +48,11 @@ class LocalFile:
     def open(self) -> BinaryIO:
         """The uncompressed bytes, as a seekable binary stream."""
         return _open(self.path, self.packed)
+
+    def text(self, encoding: str = "utf-8") -> str:
+        """All of it as text."""
+        with self.open() as stream:
+            return stream.read().decode(encoding)
 
 
 class Unavailable(Exception):
@@ -84,9 +85,9 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
     cached = cache_folder() / entry.mirror
     folders, bases = _places(mirrors)
     places = [(manual_folder(), "manual", "put in place by hand")]
-    places += [(cache_folder(), *_noted_origin(cached))]
+    places += [(cache_folder(), "download", "cache")]
     places += [(folder, "mirror", "mirror folder") for folder in folders]
-    tried, damaged = [], {}
+    tried, wrong = [], None
     for folder, source, origin in places:
         for ending in ("", ".gz"):
             path = folder / (entry.mirror + ending)
@@ -98,21 +99,14 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
                 if folder != cache_folder():
                     raise
                 _log.warning("%s; looking for another copy", error)
-                damaged[path] = error
+                wrong = error
             else:
                 return LocalFile(path, bool(ending), source, record)
         tried.append(f"not in {folder}" if os.path.isdir(folder) else f"no folder {folder}")
-    try:
-        # Without a checksum nothing that comes over the network can be trusted.
-        if network and entry.sha256:
-            return _download(entry, _addresses(entry, bases), cached, tried, damaged)
-        raise Unavailable(entry, tried)
-    except Unavailable as missing:
-        for error in damaged.values():
-            raise InputError(
-                f"{error}; no other copy was found ({missing})", WITH_ADVICE
-            ) from None
-        raise
+    # Without a checksum nothing that comes over the network can be trusted.
+    if network and entry.sha256:
+        return _download(entry, _addresses(entry, bases), cached, tried, wrong)
+    raise wrong or Unavailable(entry, tried)
 
 
 def _places(mirrors):
@@ -140,7 +134,7 @@ def _places(mirrors):
 
 
 class _Address(NamedTuple):
-    """Where a file can be downloaded; ``name`` is for messages and the note of its origin."""
+    """Where a file can be downloaded; ``name`` is for messages."""
 
     url: str
     source: str
@@ -148,7 +142,7 @@ class _Address(NamedTuple):
 
 
 def _addresses(entry, bases):
-    """Mirrors, the registered urls, then copies known by commit or by content."""
+    """Mirrors, the registered urls, then copies known by content."""
     for base in bases:
         for ending in ("", ".gz"):
             path = f"{base.path.rstrip('/')}/{quote(entry.mirror + ending)}"
@@ -160,12 +154,7 @@ def _addresses(entry, bases):
 
 
 def _last_resorts(entry):
-    """Copies of a file that is registered somewhere: of a commit on jsDelivr, by content."""
-    for url in entry.urls:
-        pinned = _GITHUB.fullmatch(url)
-        if pinned and (entry.bytes or 0) <= _JSDELIVR_LIMIT:
-            owner, repository, commit, path = pinned.groups()
-            yield f"https://cdn.jsdelivr.net/gh/{owner}/{repository}@{commit}/{path}"
+    """Copies by content, of a file that is registered somewhere."""
     contents = [f"sha256:{entry.sha256}"]
     if entry.git_blob:
         contents.append(f"sha1_git:{entry.git_blob}")
@@ -219,40 +208,20 @@ def _too_large(entry, name):
     )
 
 
-def _noted_origin(cached):
-    """Source and address of a file in the cache, noted when it was downloaded."""
-    try:
-        source, origin = _note(cached).read_text(encoding="utf-8").split(maxsplit=1)
-    except (OSError, ValueError):
-        return "download", "cache"
-    return (source, origin) if source in ("mirror", "download") else ("download", "cache")
-
-
-def _note(cached):
-    return cached.with_name(f"{cached.name}.origin")
-
-
-def _download(entry, addresses, cached, tried, damaged):
-    """The first good copy among the addresses, moved into the cache in place of damaged ones."""
+def _download(entry, addresses, cached, tried, wrong):
+    """The first good copy among the addresses, moved into the cache."""
     with extra_for("a download"):  # most files are at hand, without it
         from kronbench.datasets import transfer
 
-    wrong = None
-    sweep(cached.parent, "download")
     for address in addresses:
         try:
             cached.parent.mkdir(parents=True, exist_ok=True)
-            prefix = temporary_prefix("download")
-            with tempfile.TemporaryDirectory(dir=cached.parent, prefix=prefix) as folder:
+            with tempfile.TemporaryDirectory(dir=cached.parent, prefix=UNFINISHED) as folder:
                 scratch = Path(folder, "file")
                 packed = _fetch(address, scratch, entry)
                 record = _checked(scratch, packed, entry, address.name, address.name)
-                # The note comes first: a file in the cache always knows where it is from.
-                write_text(_note(cached), f"{address.source} {address.name}")
                 path = cached.with_name(f"{cached.name}.gz") if packed else cached
                 scratch.replace(path)
-            for other in damaged.keys() - {path}:
-                other.unlink(missing_ok=True)
             return LocalFile(path, packed, address.source, record)
         except transfer.NoAnswerError as error:
             tried.append(f"{urlsplit(address.name).netloc}: {error}")
@@ -273,10 +242,7 @@ def _fetch(address, scratch, entry):
     from kronbench.datasets import transfer  # as in _download
 
     _log.info("fetching %s", address.name)
-    try:
-        transfer.transfer(address.url, scratch, entry.limit, entry.bytes or _UNKNOWN)
-    except transfer.TooLargeError:
-        raise _too_large(entry, address.name) from None
+    transfer.transfer(address.url, scratch, entry.limit, entry.bytes or _UNKNOWN)
     if not urlsplit(address.url).path.endswith(".gz") or entry.mirror.endswith(".gz"):
         return False
     # Some servers unpack on the way what their url calls .gz: ask the bytes.

@@ -6,25 +6,13 @@ files, neither scaled nor weighted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
 from scipy import sparse
 
 from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.plain_text import excerpt
 from kronbench.errors import InputError
-
-# A label of more than 15 digits would lose the last of them: the reader takes labels for floats.
-# A word of more than 9 digits would not fit its indices.
-_RECORD = re.compile(
-    rb"[ \t\r\n]*+(?:(?P<labels>\d{1,15}(?:[ \t]*,[ \t]*\d{1,15})*+)"
-    rb"(?P<words>(?:[ \t]++\d{1,9}:[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?)*+)"
-    rb"[ \t\r\n]*+)?(?:#.*)?",
-    flags=re.DOTALL,
-)
-_PAIR = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t\r\n]*")
 
 
 def parse_lshtc(
@@ -59,60 +47,34 @@ def parse_lshtc(
     }
 
 
-class _Lines:
-    """A stream as scikit-learn's reader wants it: labels joined by a bare comma, no heading.
+class _Records:
+    """Lines as scikit-learn's reader wants them: labels joined by a bare comma, words in order."""
 
-    The reader knows more forms: 1.5 and nan as labels, 1_0, qid:1. Here they are errors. Words
-    that are not ``in_order`` are sorted, which takes as long again.
-    """
-
-    def __init__(self, stream, name, in_order):
+    def __init__(self, stream):
         self.read = stream.read
-        self._stream, self._name, self._in_order = stream, name, in_order
+        self._stream = stream
 
     def __iter__(self):
-        for number, line in enumerate(self._stream, start=1):
-            if number == 1 and not line.lstrip()[:1].isdigit():
-                continue
-            record = _RECORD.fullmatch(line)
-            if record is None:
-                start = line[:40].decode("latin-1").strip()
-                raise InputError(
-                    f"{self._name}, line {number}: {start!r} does not start a line of the form "
-                    "label[, label ...] word:count ..."
-                )
-            if record["labels"]:
-                words = record["words"]
-                if not self._in_order:
-                    pairs = sorted(words.split(), key=lambda pair: int(pair.split(b":")[0]))
-                    words = b" ".join([b"", *pairs])
-                yield record["labels"].translate(None, b" \t") + words + b"\n"
+        for number, line in enumerate(self._stream):
+            record = line.partition(b"#")[0].replace(b", ", b",").split()
+            if record and (number or record[0][:1].isdigit()):  # a heading does not begin with one
+                words = sorted(record[1:], key=lambda word: int(word.partition(b":")[0]))
+                yield b" ".join([record[0], *words])
 
 
 def _read_documents(file, n_words, scale):
     # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
     from sklearn.datasets import load_svmlight_file
 
-    for in_order in (True, False):
-        try:
-            with file.open() as stream:
-                lines = _Lines(stream, file.name, in_order)
-                X, labels = load_svmlight_file(
-                    lines, dtype=np.float32, multilabel=True, zero_based=False
-                )
-            break
-        except InputError:
-            raise
-        except ValueError as error:  # a word that is 0, or occurs twice
-            if not in_order:
-                raise InputError(f"{file.name}: {error}") from None
-    labels = np.array([min(label) for label in labels], dtype=np.int64)
-    if X.shape[1] > n_words:
-        document = np.searchsorted(X.indptr, X.indices.argmax(), side="right")
-        raise InputError(
-            f"{file.name}: document {document} has word {X.shape[1]}, the vocabulary ends at "
-            f"{n_words}"
+    with file.open() as stream:
+        X, labels = load_svmlight_file(
+            _Records(stream),
+            n_features=n_words,
+            dtype=np.float32,
+            multilabel=True,
+            zero_based=False,
         )
+    labels = np.array([min(label) for label in labels], dtype=np.int64)
     if not np.isfinite(X.data).all():
         raise InputError(f"{file.name} holds counts that are not finite numbers")
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
@@ -127,7 +89,9 @@ def _read_documents(file, n_words, scale):
 def _read_tree(file, classes):
     """Parents of the nodes above ``classes``: root, inner nodes by depth, the classes in order."""
     children = {}
-    for parent, child in _edges(file):
+    with file.open() as stream:
+        edges = np.loadtxt(stream, dtype=np.int64, ndmin=2).tolist()
+    for parent, child in edges:
         children.setdefault(parent, []).append(child)
     below = {child for group in children.values() for child in group}
     roots = sorted(set(children) - below)
@@ -154,18 +118,3 @@ def _read_tree(file, classes):
     order += classes.tolist()
     position = {node: index for index, node in enumerate(order)}
     return np.array([-1, *(position[parent_of[node]] for node in order[1:])])
-
-
-def _edges(file):
-    """Parent and child of each line."""
-    with file.open() as stream:
-        for number, line in enumerate(stream, start=1):
-            if not line.strip():
-                continue
-            found = _PAIR.fullmatch(line)
-            if found is None:
-                raise InputError(
-                    f"{file.name}, line {number}: {excerpt(line.decode('latin-1').strip())} "
-                    "is not two whole numbers separated by a space"
-                )
-            yield int(found[1]), int(found[2])

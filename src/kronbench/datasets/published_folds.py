@@ -1,4 +1,4 @@
-"""Splits that others published: positions of pairs in files, or a splitter with its seed.
+"""Splits that others published: positions of pairs in files.
 
 A position counts the known pairs of the label matrix in row-major order.
 """
@@ -26,10 +26,9 @@ class PublishedFold:
 
     ``rows`` and ``cols`` (n,) are the vertices of all known pairs, in row-major order; ``parts``
     and ``test`` are positions among them, in the published order: of the training pairs in five
-    parts for DeepDTA, in one for the others. ``setting`` says what is new in a test pair, A:
-    nothing, B: its row, C: its column, D: both. ``source`` is as of a data set; "surrogate" where
-    a random split of the same setting replaces missing files, "generated" where a splitter defines
-    the split. An affinity above ``positive_above`` is a positive.
+    parts for DeepDTA. ``setting`` says what is new in a test pair, A: nothing, B: its row, C: its
+    column. ``source`` is as of a data set; "surrogate" for a random split of surrogate data in the
+    same setting. An affinity above ``positive_above`` is a positive.
     """
 
     dataset: str
@@ -106,31 +105,9 @@ def listed(
     entry: FoldEntry, data: Dataset, files: Mapping[str, LocalFile], source: str
 ) -> PublishedFold:
     """The fold of its files: JSON lists of positions, a list of lists to train on."""
-    n = len(known_pairs(data)[0])
-    parts = _positions(files["train"], n, nested=True)
-    (test,) = _positions(files["test"], n, nested=False)
-    if np.isin(test, np.concatenate(parts)).any():
-        raise InputError(f"{files['test'].name} has pairs in both training and test")
-    return _fold(entry, data, parts, test, source, tuple(file.record for file in files.values()))
-
-
-def generated(entry: FoldEntry, data: Dataset) -> PublishedFold:
-    """The fold of scikit-learn's ShuffleSplit over pairs, or over the vertices of new sides."""
-    from sklearn.model_selection import ShuffleSplit
-
-    rows, cols = known_pairs(data)
-    splitter = ShuffleSplit(1, test_size=entry.draw["test"], random_state=entry.draw["seed"])
-    if entry.setting == "A":
-        train, test = next(splitter.split(rows))
-        return _fold(entry, data, (train,), test, "generated")
-    kept, left_out = np.ones((2, len(rows)), bool)
-    for side, index in (("B", rows), ("C", cols)):
-        if entry.setting in (side, "D"):
-            occurring = np.unique(index)
-            stays, goes = next(splitter.split(occurring))
-            kept &= np.isin(index, occurring[stays])
-            left_out &= np.isin(index, occurring[goes])
-    return _fold(entry, data, (np.flatnonzero(kept),), np.flatnonzero(left_out), "generated")
+    parts, test = (json.loads(files[key].text()) for key in ("train", "test"))
+    records = tuple(file.record for file in files.values())
+    return _fold(entry, data, map(np.array, parts), np.array(test), source, records)
 
 
 def stand_in(entry: FoldEntry, data: Dataset, rng: np.random.Generator) -> PublishedFold:
@@ -151,35 +128,5 @@ def known_pairs(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fold(entry, data, parts, test, source, files=()):
-    """The fold, unless its pairs are not as many as published."""
-    found = {"train": [len(part) for part in parts], "test": len(test)}
-    if "surrogate" not in (source, data.source) and found != dict(entry.counts):
-        raise InputError(
-            f"{data.name}, fold {entry.name}: {found} pairs where the registry has "
-            f"{dict(entry.counts)}: the data or the splitter have changed"
-        )
     described = (data.name, entry.name, entry.title, entry.setting, *known_pairs(data))
     return PublishedFold(*described, tuple(parts), test, source, entry.positive_above, files)
-
-
-def _positions(file, n, nested):
-    with file.open() as stream:
-        try:
-            content = json.load(stream)
-        except ValueError as error:
-            raise InputError(f"{file.name} is not JSON: {error}") from None
-    lists = content if nested else [content]
-    try:
-        arrays = tuple(np.asarray(part, dtype=np.int64) for part in lists)
-        sound = all(part.ndim == 1 and len(part) for part in arrays) and bool(arrays)
-        sound = sound and all(np.array_equal(a, b) for a, b in zip(arrays, lists, strict=True))
-    except (TypeError, ValueError, OverflowError):
-        sound = False
-    if not sound:
-        raise InputError(f"{file.name}: expected {'lists' if nested else 'a list'} of positions")
-    together = np.concatenate(arrays)
-    if together.min() < 0 or together.max() >= n or len(np.unique(together)) < len(together):
-        raise InputError(
-            f"{file.name}: positions must be different and from 0 to {n - 1}, the known pairs"
-        )
-    return arrays

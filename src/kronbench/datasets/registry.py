@@ -39,7 +39,7 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class FoldEntry:
-    """A published split of a data set: its files, or the splitter that ``draw`` describes.
+    """A published split of a data set, and its files.
 
     ``leak`` are the shares of new vertices and of test pairs that have a twin in training.
     """
@@ -48,8 +48,7 @@ class FoldEntry:
     title: str
     setting: str
     counts: Mapping
-    files: Mapping[str, FileEntry] = field(default_factory=dict)
-    draw: Mapping = field(default_factory=dict)
+    files: Mapping[str, FileEntry]
     leak: Mapping[str, float] = field(default_factory=dict)
     positive_above: float | None = None
 

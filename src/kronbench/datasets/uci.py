@@ -8,17 +8,13 @@ to be taken on the training part, which only the experiment knows.
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.plain_text import excerpt, numbers
 from kronbench.errors import InputError
-
-_BLANKS = re.compile("[ \t]+")
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,6 @@ class Layout:
     ignore: tuple[int, ...] = ()  # fields that are neither input nor target (identifiers)
     categorical: tuple[int, ...] = ()  # fields that become indicators, one a value in order
     sequence: int | None = None  # a field of one letter a position, each of them categorical
-    sequence_length: int = 0
     missing: frozenset[str] = frozenset()  # "not known": the record is left out ("nan" in Weka's)
     codes: dict[str, str] = field(default_factory=dict)  # numerals for words
 
@@ -88,7 +83,6 @@ LAYOUTS = {
         labels=("EI", "IE", "N"),
         ignore=(1,),
         sequence=2,
-        sequence_length=60,
         missing=frozenset("DNSR"),
     ),
     "titanic": Layout(
@@ -148,17 +142,13 @@ def parse_table(
         X, y, origin = X[drawn], y[drawn], origin[drawn]
     if X.shape != (n_points, n_features):
         raise InputError(
-            f"{_names(files)}: {X.shape[0]} points with {X.shape[1]} features are left, "
-            f"{n_points} with {n_features} are expected"
+            f"{layout}: {X.shape[0]} points with {X.shape[1]} features are left, {n_points} with "
+            f"{n_features} are expected"
         )
     arrays = {"X": np.ascontiguousarray(X), "y": y}
     if test is not None:
         arrays["is_test"] = origin == list(files).index(test)
     return arrays
-
-
-def _names(files):
-    return ", ".join(file.name for file in files.values())
 
 
 def _read_records(files, layout, classes, columns):
@@ -171,37 +161,18 @@ def _read_records(files, layout, classes, columns):
     inputs = [c for c in positions if c not in (target, *layout.ignore)]
     categorical = [c for c in inputs if c in layout.categorical]
     numeric = [c for c in inputs if c not in (layout.sequence, *layout.categorical)]
-
     X, words, y, origin = [], [], [], []
     for position, file in enumerate(files.values()):
-        for place, record in _records(file, layout):
+        for record in _records(file, layout):
             label = record[target]
-            if layout.labels is not None and label not in layout.labels:
-                raise InputError(
-                    f"{place}: unknown class {excerpt(label)}, expected one of "
-                    f"{', '.join(layout.labels)}"
-                )
             fields = [record[c] for c in categorical]
-            if layout.sequence is not None:
-                letters = record[layout.sequence]
-                if len(letters) != layout.sequence_length:
-                    raise InputError(
-                        f"{place}: a sequence of {len(letters)} letters, expected "
-                        f"{layout.sequence_length}"
-                    )
-                fields += letters
-            if layout.labels is not None and label not in class_of:
-                continue
-            if not layout.missing.isdisjoint([*fields, *(record[c] for c in numeric)]):
-                continue
-            record = [layout.codes.get(entry, entry) for entry in record]
-            X.append(_finite(place, record, numeric))
-            words.append(fields)
-            y.append(class_of[label] if layout.labels else _finite(place, record, [target])[0])
-            origin.append(position)
-    if not y:
-        raise InputError(f"{_names(files)}: no record of the expected classes was found")
-
+            fields += record[layout.sequence] if layout.sequence is not None else []
+            wanted = layout.labels is None or label in class_of
+            if wanted and layout.missing.isdisjoint([*fields, *(record[c] for c in numeric)]):
+                X.append([float(layout.codes.get(record[c], record[c])) for c in numeric])
+                words.append(fields)
+                y.append(class_of[label] if layout.labels else float(label))
+                origin.append(position)
     groups = [np.array(X)]
     for column in map(np.array, zip(*words, strict=True)):
         groups.append(column[:, None] == np.unique(column))
@@ -209,52 +180,19 @@ def _read_records(files, layout, classes, columns):
 
 
 def _records(file, layout):
-    """The place of each record, for messages, and its fields as text."""
+    """The fields of each record, as text."""
     with file.open() as stream:
         if layout.arff:
-            records = list(_weka(file, stream))
-        else:
-            # Tried: pandas' reader needs guards against what it cuts or takes minutes for.
-            records = _delimited(stream.read().decode("latin-1"), layout)
-    kind = "record" if layout.arff or layout.record_end != "\n" else "line"
-    for number, fields in enumerate(records, start=1):
-        if number <= layout.header or not any(fields):
-            continue
-        place = f"{file.name}, {kind} {number}"
-        if len(fields) != layout.n_columns or not all(fields):
-            raise InputError(
-                f"{place}: {sum(map(bool, fields))} columns, expected {layout.n_columns}"
-            )
-        yield place, fields
+            from scipy.io import arff  # for one table
 
-
-def _delimited(text, layout):
-    if layout.record_end == "\n":
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    for record in text.split(layout.record_end):
-        if layout.delimiter is None:
-            yield _BLANKS.split(record.strip(" \t"))
-        else:
-            fields = [entry.lstrip(" \t") for entry in record.split(layout.delimiter)]
-            # Some archives end their records with a delimiter.
-            yield fields[:-1] if len(fields) > layout.n_columns and not fields[-1] else fields
-
-
-def _weka(file, stream):
-    from scipy.io import arff  # for one table
-
-    try:
-        records, _ = arff.loadarff(io.TextIOWrapper(stream, encoding="latin-1"))
-    except (arff.ArffError, ValueError, IndexError, StopIteration, NotImplementedError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise InputError(f"{file.name} is not in Weka's format: {said}") from None
-    for record in records:
-        # Words come as bytes, numbers as float64, whose text gives the same number again.
-        yield [v.decode("latin-1") if isinstance(v, bytes) else repr(float(v)) for v in record]
-
-
-def _finite(place, record, columns):
-    values = numbers(place, record, columns)
-    if not np.isfinite(values).all():
-        raise InputError(f"{place}: a number is not finite")
-    return values
+            records, _ = arff.loadarff(io.TextIOWrapper(stream, encoding="latin-1"))
+            for record in records:
+                # Words come as bytes, numbers as float64, whose text gives the same number again.
+                yield [v.decode() if isinstance(v, bytes) else repr(float(v)) for v in record]
+            return
+        text = stream.read().decode("latin-1").replace("\r\n", "\n")
+    for number, record in enumerate(text.split(layout.record_end)):
+        # split() breaks at blanks and tabs; some archives end their records with a delimiter
+        fields = [entry.strip() for entry in record.split(layout.delimiter)]
+        if number >= layout.header and any(fields):
+            yield fields[: layout.n_columns]

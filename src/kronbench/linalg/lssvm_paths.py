@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh, solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, eigh, solve, solve_triangular
 
 from kronbench.errors import InputError, check_positive
 
@@ -89,6 +89,24 @@ class PrefixPath:
             # rows below k only hold the norm of the targets outside the span
             both = np.asarray(np.linalg.qr(block, mode="r"))[:k]
         return both
+
+
+def solve_full(
+    kernel_matrix: np.ndarray, targets: np.ndarray, reg: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients A (n, d) and intercept c (d,) of the LS-SVM on the full kernel, in O(n^3).
+
+    They minimize ||Y - K A - 1 c||^2 / (2 n) + reg <A, K A> / 2; responses are K(x, .) A + c.
+    """
+    n, mean = len(kernel_matrix), kernel_matrix.mean(axis=0)
+    centred = kernel_matrix - mean
+    centred -= mean[:, None]
+    centred += mean.mean()
+    centred[np.diag_indices(n)] += n * check_positive(reg, "reg")
+    target_mean = targets.mean(axis=0)
+    coef = cho_solve(cho_factor(centred, overwrite_a=True), targets - target_mean)
+    # The coefficients sum to zero, so that centring the columns of a test kernel is enough.
+    return coef, target_mean - mean @ coef
 
 
 class LSSVMPath:

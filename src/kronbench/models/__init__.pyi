@@ -10,12 +10,9 @@ from .kron_newton import KronNewton as KronNewton
 from .kron_ridge import KronRidge as KronRidge
 from .kron_ridge_cv import KronRidgeCV as KronRidgeCV
 from .kron_svm import KronSVM as KronSVM
-from .lssvm import LSSVM as LSSVM
-from .one_against_rest import OneAgainstRest as OneAgainstRest
 from .pair_knn import PairKNN as PairKNN, PairSklearnKNN as PairSklearnKNN
 from .pair_libsvm import PairLibSVM as PairLibSVM
 from .pair_sgd import PairSGD as PairSGD
-from .top_down import TopDownClassifier as TopDownClassifier
 from .two_step_ridge import TwoStepRidge as TwoStepRidge
 from .uncertain_targets import (
     UncertainFit as UncertainFit,

@@ -16,8 +16,7 @@ from kronbench.pairs import PairData, SampledKroneckerOperator
 
 Candidate = str | Callable | np.ndarray
 
-OF_LABELS = "profile"
-NAMES = ("linear", "tanimoto", "precomputed", "constant", OF_LABELS)
+NAMES = ("linear", "tanimoto", "precomputed", "constant", "profile")
 
 
 def is_named(candidate: Candidate, name: str) -> bool:
@@ -44,7 +43,7 @@ def base_kernels(
         if is_named(candidate, "constant"):
             bases[name] = np.ones((size, size))
             continue
-        if is_named(candidate, OF_LABELS):
+        if is_named(candidate, "profile"):
             bases[name] = profile_kernel(X, y, side)
             continue
         if isinstance(candidate, str) and candidate not in NAMES:
@@ -94,7 +93,7 @@ def kernel_of_new(
         if is_named(candidate, "constant"):
             total += weights[name]
             continue
-        if is_named(candidate, OF_LABELS):  # a new vertex has the profile zero
+        if is_named(candidate, "profile"):  # a new vertex has the profile zero
             Z, gamma = _profiles(X, y, side)
             total += weights[name] * gram(
                 np.zeros((1, Z.shape[1])), Z, kernel="gaussian", gamma=gamma

@@ -131,7 +131,7 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
 
 
 def label_matrix(
-    X: PairData, y: ArrayLike, model: str, instead: str = "KronRidge takes incomplete data"
+    X: PairData, y: ArrayLike, model: str
 ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
     """Positions of the row and the column vertices in use, and the labels as a (m, q) matrix."""
     y = check_targets(X, y)
@@ -144,7 +144,7 @@ def label_matrix(
         raise InputError(
             f"X holds {distinct} of the {m} x {q} pairs of its vertices, "
             f"{len(cells) - distinct} of its {len(cells)} entries repeat one: {model} needs every "
-            f"pair exactly once; {instead}"
+            "pair exactly once; KronRidge takes incomplete data"
         )
     Y = np.empty(m * q)
     Y[cells] = y

@@ -21,6 +21,7 @@ from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,
     POSITIVE,
+    PRECISION,
     TwoKernels,
     estimator,
     parameter,
@@ -68,7 +69,7 @@ class ProductKernelModel(TwoKernels):
     max_iter: int = parameter(100, COUNT)
     tol: float = parameter(1e-8, AT_LEAST_0)
     product: str = parameter("auto", StrOptions(set(METHODS)))
-    dtype: DTypeLike | None = None  # checked with a sentence of its own
+    dtype: DTypeLike | None = parameter(None, *PRECISION, None)
 
     @classmethod
     def warm_up(cls) -> None:
@@ -242,16 +243,9 @@ class ProductKernelModel(TwoKernels):
         """The pairs with features of ``dtype``; as they are where it is None."""
         if self.dtype is None:
             return X
-        try:
-            dtype = np.dtype(self.dtype)
-        except TypeError:
-            dtype = None
-        if dtype not in (np.float32, np.float64):
-            raise InputError(
-                f"dtype is {self.dtype!r}: give 'float32', 'float64', or None for the dtype "
-                "of the features"
-            )
-        features = (side.astype(dtype, copy=False) for side in (X.row_features, X.col_features))
+        features = (
+            side.astype(self.dtype, copy=False) for side in (X.row_features, X.col_features)
+        )
         return X.with_features(*features)
 
     def _intercept(self, y, weight):

@@ -54,10 +54,7 @@ class VertexKernel:
     @property
     def thin(self) -> bool:
         """Whether explicit features span less than the space of labels: n > d."""
-        return self._is_thin(self.n)
-
-    def _is_thin(self, n):
-        return self.kernel == "linear" and self.features.shape[1] < n
+        return self.kernel == "linear" and self.features.shape[1] < self.n
 
     def gram(self) -> np.ndarray:
         """Kernel matrix (n, n)."""

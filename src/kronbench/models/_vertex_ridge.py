@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy import sparse
-from scipy.linalg import (
-    LinAlgError,
-    LinAlgWarning,
-    cho_factor,
-    cho_solve,
-    cholesky,
-    lapack,
-    solve_triangular,
-)
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kronbench.errors import InputError
-from kronbench.linalg import dense, gram
+from kronbench.linalg import dense
 from kronbench.linalg.eigen import check_symmetric
 from kronbench.linalg.gram_matrix import as_floats
 from kronbench.models._label_matrix_model import stacked
@@ -27,11 +17,6 @@ from kronbench.pairs.spectral_filters import tikhonov
 # A product of the batch with the old inverse that is larger than this costs Woodbury's identity so
 # many digits that the 1e-8 of an exact update is at risk: then the system is factorized afresh.
 _LARGEST_UPDATE = 1e5
-
-# Rounding moves the solution of a system by this times its condition number; beyond 1e-8 it moves
-# that of a retrained model just as far.
-_ROUNDING = np.finfo(np.float64).eps
-_ACCURATE = 1e-8
 
 
 class VertexRidge(VertexKernel):
@@ -46,8 +31,6 @@ class VertexRidge(VertexKernel):
         super().__init__(features, vertices, kernel, gamma, name)
         self.filter, self.reg = filter, reg
         self._inverse = None  # in the primal, once Woodbury's identity has updated it
-        self._column_sums = None
-        self._warned = False
         self._set_system()
 
     def _set_system(self):
@@ -105,11 +88,11 @@ class VertexRidge(VertexKernel):
 
         Primal: M is updated by Woodbury's identity in O(l^3 + d^2 l) for l < d, and its inverse is
         factorized again in O(d^2 l + d^3) otherwise (Stock et al. 2016, Algorithms 1 and 2). Dual:
-        the Cholesky factor takes l more rows, O(n^2 l + l^3), which is the arithmetic of
-        factorizing afresh; the paper's inverse would lose digits with the square of the condition
-        number. A side that comes to have more vertices than explicit features changes to the
-        primal, as a new one would be: it does not see the null space of the kernel. ``keep`` says
-        whether features stay in memory; the dual needs them in any case.
+        ``solve`` factorizes the system of all vertices afresh, O(n^3); the paper's inverse would
+        lose digits with the square of the condition number. A side that comes to have more
+        vertices than explicit features changes to the primal, as a new one would be: it does not
+        see the null space of the kernel. ``keep`` says whether features stay in memory; the dual
+        needs them in any case.
         """
         if self.filter is not tikhonov or not self.reg > 0:
             raise InputError(
@@ -125,14 +108,10 @@ class VertexRidge(VertexKernel):
                 self._stack(features)
         elif self.precomputed:
             across, corner = self._new_blocks(features)
-            self._extend_dual(across, corner)
             self.features = np.block([[self.features, across.T], [across, corner]])
             projected = stacked(projected, labels)
         else:
             self.check_width(features)
-            if not self._is_thin(self.n + features.shape[0]):
-                corner = gram(features, kernel=self.kernel, gamma=self.gamma)
-                self._extend_dual(self.cross(features), corner)
             self._stack(features)
             projected = stacked(projected, labels)
         new = features.shape[0]
@@ -140,7 +119,7 @@ class VertexRidge(VertexKernel):
         self.n_given += new
         self.__dict__.pop("spectrum", None)
         self.__dict__.pop("thin_spectrum", None)
-        if self.thin and not self.primal:
+        if not self.primal:
             self._set_system()
             projected = self.project(projected)
         return projected
@@ -196,45 +175,3 @@ class VertexRidge(VertexKernel):
             self._inverse = None
         self._system = self._system + dense(features.T @ features)
         self._factor = None
-
-    def _extend_dual(self, across, corner):
-        if self._column_sums is None:
-            self._column_sums = np.abs(self.gram()).sum(axis=0) + self.reg
-        self._column_sums = np.concatenate(
-            [
-                self._column_sums + np.abs(across).sum(axis=0),
-                np.abs(across).sum(axis=1) + np.abs(corner).sum(axis=0) + self.reg,
-            ]
-        )
-        condition = np.inf
-        if self._cholesky_suits:
-            try:
-                factor = _appended(self._cholesky()[0], across, corner, self.reg)
-                self._factor = factor, True
-                reciprocal, _ = lapack.dpocon(factor, self._column_sums.max(), uplo="L")
-                condition = 1 / max(reciprocal, np.finfo(np.float64).tiny)
-            except LinAlgError:  # reg is below the rounding of the kernel
-                self._cholesky_suits, self._factor = False, None
-        if condition * _ROUNDING > _ACCURATE and not self._warned:
-            self._warned = True
-            found = f"condition number {condition:.0e}" if np.isfinite(condition) else "no inverse"
-            warnings.warn(
-                f"the {self.name} kernel plus reg={self.reg:g} has {found} in double precision: "
-                "predictions are no longer exact to 1e-8, and retraining would not help; give "
-                "a larger reg",
-                LinAlgWarning,
-                stacklevel=4,
-            )
-
-
-def _appended(factor, across, corner, reg):
-    """The Cholesky factor of [[A, across'], [across, corner + reg I]] from that of A."""
-    n, new = len(factor), len(corner)
-    sides = solve_triangular(factor, across.T, lower=True, check_finite=False)
-    schur = corner - sides.T @ sides
-    np.fill_diagonal(schur, schur.diagonal() + reg)
-    grown = np.zeros((n + new, n + new), order="F")
-    grown[:n, :n] = factor
-    grown[n:, :n] = sides.T
-    grown[n:, n:] = cholesky(schur, lower=True, overwrite_a=True, check_finite=False)
-    return grown

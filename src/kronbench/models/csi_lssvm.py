@@ -81,7 +81,6 @@ default "gaussian"
         The machines of all ranks and weights; see :mod:`kronbench.linalg.lssvm_paths`.
     coef_, intercept_ : (k, d) and (d,) arrays
         Of the machine of rank k, on the columns of the factor.
-
     """
 
     task: str = parameter("classification", StrOptions({"classification", "regression"}))

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from kronbench.class_tree.coupling import DenseCoupling
 from kronbench.class_tree.covariance import FeatureCovariance, space_of
@@ -21,9 +20,7 @@ from kronbench.class_tree.kernels import kernels_of
 from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run
 from kronbench.class_tree.printed_mode import PrintedNewton
 from kronbench.class_tree.softmax import SoftmaxLoss, softmax
-from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
-from kronbench.evaluation import parent_decision, taxo_decision
 from kronbench.linalg.gram_matrix import dense
 from kronbench.models._parameters import (
     AT_LEAST_0,
@@ -48,11 +45,10 @@ _SOLVERS: dict[str, Callable] = {
     "pcg": partial(NewtonCG, preconditioned=True),
     "printed": PrintedNewton,
 }
-_DECISIONS = {"taxo": taxo_decision, "parent": parent_decision}
 
 
 class ClassScores(RowClassifier):
-    """Predictions of a softmax classifier; a subclass gives ``_scores(X)`` and ``_tree()``."""
+    """Predictions of a softmax classifier; a subclass gives ``_scores(X)``."""
 
     def decision_function(self, X: Rows) -> np.ndarray:
         """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""
@@ -67,18 +63,6 @@ class ClassScores(RowClassifier):
         """Their logarithms."""
         scores = self._scores(X)
         return scores - softmax(scores)[1][:, None]
-
-    def decide(self, X: Rows, loss: str = "taxo") -> np.ndarray:
-        """The classes (n_new,) of least expected loss (section 8.2).
-
-        "taxo" is half the path length between leaves, "parent" whether the parents differ.
-        """
-        if loss not in _DECISIONS:
-            raise InputError(f"loss is {loss!r}: give one of {', '.join(map(repr, _DECISIONS))}")
-        check_is_fitted(self)
-        tree = self._tree()
-        parents = Tree.flat(len(self.classes_)).parents if tree is None else tree
-        return self.classes_[_DECISIONS[loss](self.predict_proba(X), parents)]
 
 
 @estimator
@@ -210,9 +194,6 @@ class HierarchicalNewtonClassifier(ClassScores):
                 stacklevel=2,
             )
         return -evaluation.value, -np.append(gradient, by_bias)
-
-    def _tree(self):
-        return self.tree
 
     def _checked(self, X, y):
         """Rows, codes of the labels, and what couples the classes; sets ``classes_``."""

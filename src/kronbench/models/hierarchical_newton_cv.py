@@ -216,6 +216,3 @@ class HierarchicalNewtonCV(ClassScores):
     def _scores(self, X):
         X = new_rows(self, X)
         return self.best_estimator_._scores(X)
-
-    def _tree(self):
-        return self.estimator.tree

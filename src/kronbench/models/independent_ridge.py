@@ -133,10 +133,7 @@ class IndependentRidge(LabelMatrixModel):
     def predict_matrix(
         self, row_features: Features, col_features: Features | None = None
     ) -> np.ndarray:
-        """Predictions (m', q) of all tasks for new row vertices, by features (m', d).
-
-        With a precomputed kernel, by the values (m', m) with the training rows.
-        """
+        """Predictions (m', q) of all tasks for new row vertices, as ``CompleteKronRidge``'s."""
         check_is_fitted(self)
         row_features = checked_features(row_features)
         return np.asarray(self._rows.embed(row_features) @ self.coef_)

@@ -35,7 +35,6 @@ class KronNewton(EitherTask, ProductKernelModel):
     costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)); see
     :func:`kronbench.pairs.newton_dual` for their number. A classifier for "l1svm", "l2svm" and
     "logistic", a regressor for "ridge" and "rankrls" (whose scores have an arbitrary level).
-    ``fit`` warns if it ends before ``tol``, and keeps its last coefficients.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ class KronNewton(EitherTask, ProductKernelModel):
         reg/2 intercept_^2. False as in the paper.
     max_iter : int, default 100
         Newton steps, the outer iterations. With tol=0 fewer steps regularize more; otherwise a
-        ConvergenceWarning says that ``tol`` was not reached.
+        ConvergenceWarning says that ``tol`` was not reached, and the last coefficients stay.
     {newton}
     {product}
 

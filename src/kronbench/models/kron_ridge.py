@@ -111,8 +111,6 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         mean, and n is their sum: a whole number is that many equal pairs. Those of weight zero are
         left out.
 
-        A ConvergenceWarning says that the solution may be far from the optimum, or is not what the
-        iterations claimed; a UserWarning that the labels have a large mean, and no intercept.
         ``callback(iterate)`` is called after each iteration; True stops. Its training scores are
         without the intercept, and cost one product more in the primal form.
         """
@@ -348,11 +346,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             )
 
     def predict(self, X: PairData) -> np.ndarray:
-        """Predictions (t,) for the t pairs of X, at the cost of one product, Eq. 5.
-
-        O(min(v n + m t, u n + q t)) in the dual form, with u and v of the m and q vertices of X;
-        O(min(v d r + d t, u d r + r t)) in the primal.
-        """
+        """Predictions (t,) for the t pairs of X, as ``decision_function``."""
         return self.decision_function(X)
 
     def predict_std(self, X: PairData) -> np.ndarray:

@@ -17,10 +17,8 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
-from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models._kernel_sums import (
     NAMES,
-    OF_LABELS,
     Candidate,
     Fold,
     base_kernels,
@@ -29,7 +27,6 @@ from kronbench.models._kernel_sums import (
     kernel_of_new,
     validation_loss,
 )
-from kronbench.models._label_matrix_model import label_matrix
 from kronbench.models._pair_labels import check_pairs, check_targets
 from kronbench.models._parameters import (
     AT_LEAST_0,
@@ -44,7 +41,6 @@ from kronbench.models._parameters import (
 from kronbench.models.kron_ridge import KronRidge
 from kronbench.pairs import PairData
 from kronbench.pairs.data import same_features
-from kronbench.pairs.leave_one_out import kron_leave_one_out
 
 _REGS = tuple(float(10.0**k) for k in np.arange(-3, 2.5, 0.5))
 _START = 0.1  # weight of what is not the chosen kernel, beside it
@@ -75,10 +71,9 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         Weights of regularization to begin with, for kernels whose diagonals have the mean 1.
     effect : float, default 0.1
         Vertex effect of each side to begin with.
-    cv : int, splitter, iterable of (train, test), or "loo", default 5
-        Validation sets: parts of the pairs at random; as a scikit-learn splitter or a list says,
-        such as :class:`kronbench.evaluation.SettingKFold`; or exact leave-one-out on complete
-        data, for pairs of candidates and ``regs`` on a grid alone.
+    cv : int, splitter or iterable of (train, test), default 5
+        Validation sets: parts of the pairs at random, or as a scikit-learn splitter or a list
+        says, such as :class:`kronbench.evaluation.SettingKFold`.
     gradient_steps : int, default 30
         Steps of L-BFGS at most; 0 ends with the grid.
     max_iter, tol : int, float, default 200 and 1e-6
@@ -118,7 +113,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     powers: tuple[int, ...] = parameter((1, 2), list, tuple)
     regs: tuple[float, ...] = parameter(_REGS, "array-like")
     effect: float = parameter(0.1, POSITIVE)
-    cv: Any = parameter(5, "cv_object", StrOptions({"loo"}))
+    cv: Any = parameter(5, "cv_object")
     gradient_steps: int = parameter(30, COUNT_FROM_0)
     max_iter: int = parameter(200, COUNT)
     tol: float = parameter(1e-6, AT_LEAST_0)
@@ -136,14 +131,10 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             "reg": [],
             "error": [],
         }
-        if isinstance(self.cv, str):
-            names, reg = self._grid_by_loo(X, y, regs)
-            steps, bases = 0, [self._bases(X, y, side) for side in ("row", "col")]
-        else:
-            folds = [self._fold(X, y, *split) for split in self._splits(X, y)]
-            names, reg = self._grid(folds, regs)
-            steps, bases = self.gradient_steps, [folds[0].rows, folds[0].cols]
+        folds = [self._fold(X, y, *split) for split in self._splits(X, y)]
+        names, reg = self._grid(folds, regs)
         self.best_score_ = min(self.cv_results_["error"])
+        steps, bases = self.gradient_steps, (folds[0].rows, folds[0].cols)
         self.on_edge_ = ["reg"] if reg in (min(regs), max(regs)) and not steps else []
         weights = self._begin(names, bases, _START if steps else 0)
         if steps:
@@ -222,38 +213,6 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         train, test = (part.with_features(*kernels) for part in (fold.train, fold.test))
         path = ridge.path(train, fold.y_train, regs, _over_the_same(train, test))
         return [np.mean((path.test_scores(j)[-1] - fold.y_test) ** 2) for j in range(len(regs))]
-
-    def _grid_by_loo(self, X, y, regs):
-        """The same by exact leave-one-out on complete data."""
-        rows, cols, Y = label_matrix(X, y, "cv='loo'", "give cv a number of parts")
-        if rows is not None or cols is not None:
-            raise InputError(
-                "X has vertices without pairs: cv='loo' needs every pair exactly once"
-            )
-        candidates = [*self._candidates("row").values(), *self._candidates("col").values()]
-        if any(is_named(candidate, OF_LABELS) for candidate in candidates):
-            raise InputError("'profile' is made of the labels that cv='loo' leaves out: give cv=5")
-        others = (Y.sum() - Y) / (Y.size - 1)
-        spectra = [
-            {
-                name: kernel_spectrum(base + self.effect * np.eye(len(base)), name)
-                for name, base in self._bases(X, y, side).items()
-            }
-            for side in ("row", "col")
-        ]
-        for row, row_spectrum in spectra[0].items():
-            for col, col_spectrum in spectra[1].items():
-                # linear in the labels: those less a mean are theirs less the mean of a label 1
-                of_labels, of_ones = (
-                    kron_leave_one_out("A", row_spectrum, col_spectrum, labels, regs)
-                    for labels in (Y, np.ones_like(Y))
-                )
-                errors = [
-                    np.mean((F + others * (1 - ones) - Y) ** 2)
-                    for F, ones in zip(of_labels, of_ones, strict=True)
-                ]
-                self._note([row] * len(regs), [col] * len(regs), regs, errors)
-        return self._best()
 
     def _note(self, rows, cols, regs, errors):
         for key, values in zip(self.cv_results_, (rows, cols, regs, errors), strict=True):

@@ -19,13 +19,13 @@ class PairLibSVM(PairClassifier):
     """Support vector machine of LibSVM with the Gaussian kernel on [d, t].
 
     It is the product kernel of ``KronSVM`` with ``row_gamma = col_gamma = gamma``. LibSVM
-    minimizes sum_h max(0, 1 - y_h (f_h + b)) + reg/2 ||f||^2 with C = 1/reg; the intercept b is
-    not regularized. Training holds all n (d + r) features, because LibSVM cannot use shared parts.
+    minimizes sum_h max(0, 1 - y_h (f_h + b)) + reg/2 ||f||^2. Training holds all n (d + r)
+    features, because LibSVM cannot use shared parts.
 
     Parameters
     ----------
     reg : float, default 1.0
-        Regularization weight lambda > 0, 1/C.
+        Regularization weight lambda > 0, LibSVM's 1/C.
     gamma : float, default 1.0
         Inverse squared width > 0 of rows and columns alike.
     tol : float, default 1e-3
@@ -39,17 +39,14 @@ class PairLibSVM(PairClassifier):
     Attributes
     ----------
     {pair_classes}
-    support_ : (s,) integer array
-        Positions of the support pairs in the training pairs.
-    support_pairs_ : PairData
-        The s support pairs.
+    support_, support_pairs_ : (s,) integer array, and PairData
+        Positions of the support pairs in the training pairs, and these pairs.
     n_support_ : (2,) integer array
         Number of support pairs in each class.
     dual_coef_ : (s,) array
         f(d, t) = sum_e dual_coef_[e] k(d, d_e) g(t, t_e) + intercept_.
     intercept_ : float
-        b.
-
+        b, which is not regularized.
     """
 
     reg: float = parameter(1.0, POSITIVE)

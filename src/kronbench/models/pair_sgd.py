@@ -50,12 +50,10 @@ class PairSGD(PairClassifier):
     Attributes
     ----------
     {pair_classes}
-    row_coef_ : (d,) array
-        Weights of the row features, as given.
-    col_coef_ : (r,) array
-        Weights of the column features, as given.
+    row_coef_, col_coef_ : (d,) and (r,) arrays
+        Weights of the features as given.
     intercept_ : float
-        f(d, t) = d'row_coef_ + t'col_coef_ + intercept_ on features as given.
+        f(d, t) = d'row_coef_ + t'col_coef_ + intercept_.
     n_iter_ : int
         Passes over the pairs.
     n_updates_ : int
@@ -78,9 +76,7 @@ class PairSGD(PairClassifier):
         """Descend by the n pairs of X with labels y (n,) of two values.
 
         ``sample_weight`` (n,) >= 0 multiplies the loss of each pair; those of weight zero are left
-        out.
-
-        O(n_updates_ (d + r)), in the dual form O(n_updates_ (m + q)).
+        out. O(n_updates_ (d + r)), in the dual form O(n_updates_ (m + q)).
         """
         X, y, weight = with_weight(X, y, sample_weight)
         signs = self._start_fit(X, y)

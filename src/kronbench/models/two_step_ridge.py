@@ -117,10 +117,9 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
     def partial_fit_rows(self, features: Features, Y: Features) -> Self:
         """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
 
-        Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise. Dual rows:
-        O(m^2 l + l^3); linear ones that come to be more than their features change to the primal.
-        The coefficients are recomputed at the next access. A LinAlgWarning says that the system is
-        so ill-conditioned that rounding moves predictions by more than 1e-8.
+        Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise. Dual rows are
+        stacked, and factorized with the old ones, O(m^3); linear ones that come to be more than
+        their features change to the primal. The coefficients are recomputed at the next access.
 
         Parameters
         ----------

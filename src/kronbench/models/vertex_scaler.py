@@ -77,17 +77,14 @@ class VertexScaler(VertexTransformer):
 
     Parameters
     ----------
-    rows : bool, default True
-        Whether row features are scaled.
-    cols : bool, default True
-        Whether column features are scaled.
+    rows, cols : bool, default True
+        Whether the features of the side are scaled.
 
     Attributes
     ----------
-    row_mean_, row_scale_ : (d,) arrays, or None where ``rows`` is False
-        The mean that is subtracted, and the divisor: 1 for a constant feature.
-    col_mean_, col_scale_ : (r,) arrays, or None where ``cols`` is False
-        The same of the columns.
+    row_mean_, row_scale_, col_mean_, col_scale_ : (d,) or (r,) arrays, or None
+        The mean that is subtracted, and the divisor: 1 for a constant feature. None for a side
+        that is not scaled.
     """
 
     rows: bool = parameter(True, "boolean")

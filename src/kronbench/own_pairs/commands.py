@@ -26,7 +26,7 @@ from kronbench.own_pairs.recipe import (
     make_recipe,
     read_assignments,
 )
-from kronbench.own_pairs.requirements import Work, check_memory, check_tables
+from kronbench.own_pairs.requirements import check_memory, check_tables
 from kronbench.own_pairs.selection import check_selects, n_fits, select
 from kronbench.own_pairs.tables import read_new_pairs, read_own_pairs
 
@@ -111,7 +111,7 @@ def predict_files(
     ids, groups = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
     scores = np.empty(len(ids))
     for part, data in groups:
-        check_memory(known.recipe, Work.of(known.data, data))
+        check_memory(known.recipe, known.data, data)
         scores[part] = known.fitted.scores(known.recipe.compact(data))
     with _refused_writing(), replacing(out) as temporary:
         ids.assign(prediction=scores).to_csv(temporary, sep=separator, index=False)
@@ -132,7 +132,7 @@ def _read(tables, solver, assignments, scale, selects, landmarks, seed):
     recipe = make_recipe(solver, given, own, scale, selects, landmarks, seed)
     for line in recipe.taken(own):
         print(printable(line), file=sys.stderr)
-    check_memory(recipe, Work.of(own.data))
+    check_memory(recipe, own.data)
     return own, recipe
 
 
@@ -145,7 +145,7 @@ def _selected(recipe, data, own, setting, seed):
     metric = f"mean squared error {-choice.score:.4g}"
     if own.two_classes:
         metric = f"AUC {choice.score:.3f}"
-    lines = [f"chosen {choice.how}: {chosen} ({metric})"]
+    lines = [f"chosen on inner folds of setting {setting}: {chosen} ({metric})"]
     lines += [
         f"{name} is at an end of its grid: --set {name}={beyond:.3g} tries the next value"
         for name, beyond in choice.on_edge.items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from kronbench.errors import InputError
 from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.linalg import dense
 from kronbench.linalg.gram_matrix import squared_distances
-from kronbench.models import CompleteKronRidge
 from kronbench.own_pairs.recipe import INNER_FOLDS, Recipe
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
@@ -23,23 +21,21 @@ _REGS = 10.0 ** np.arange(-5, 3)
 # Of 1 / the median squared distance; both sides move together.
 _WIDTHS = np.array([0.1, 0.3, 1.0, 3.0])
 _MOST_DISTANCES = 1000  # vertices of a side that the median looks at
-_MOST_VERTICES = 3000  # of a side whose eigenpairs are found to leave out single pairs
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen, ``chosen`` alone and in a recipe, and ``how``, in words.
+    """What was chosen, ``chosen`` alone and in a recipe.
 
     ``score`` is the area under the ROC curve, or minus the mean squared error: the mean over the
-    inner folds, or that of all pairs, each left out in turn. ``on_edge`` has, of chosen values at
-    an end of their grid, the next one beyond, which may be better.
+    inner folds. ``on_edge`` has, of chosen values at an end of their grid, the next one beyond,
+    which may be better.
     """
 
     recipe: Recipe
     chosen: dict[str, float]
     score: float
     on_edge: dict[str, float]
-    how: str
 
 
 def n_fits(recipe: Recipe, setting: str) -> int:
@@ -72,25 +68,17 @@ def select(
 
     By inner folds of the setting. For KronRidge in the dual form a fold has all weights from one
     Krylov solve (:meth:`KronRidge.path`), each with the iterate that a fit to it alone ends with.
-    In setting A, where every pair of up to 3000 vertices a side is known once, ridge regression
-    with the Kronecker kernel is scored on every pair as predicted by the optimum for all others
-    (:meth:`CompleteKronRidge.loo`), with no folds.
     """
     (reg_names, regs), (width_names, widths) = grids = _grids(recipe, X)
     score = roc_auc if len(np.unique(y)) == 2 else _minus_mse
-    if reg_names and _is_ridge_of_complete_data(recipe, X, setting):
-        how = "by leaving out each pair in turn"
-        scores_of = partial(_leaving_one_out, X=X, y=y, score=score, progress=progress)
-    else:
-        how = f"on inner folds of setting {setting}"
-        folds = list(SettingKFold(setting, INNER_FOLDS, random_state=seed).split(X, y))
-        from_path = reg_names and recipe.solver == "KronRidge"
-        by = _from_one_path if from_path and recipe.parameter("form") == "dual" else _fit_by_fit
-        scores_of = partial(_over_folds, by, X=X, y=y, folds=folds, score=score, progress=progress)
+    folds = list(SettingKFold(setting, INNER_FOLDS, random_state=seed).split(X, y))
+    from_path = reg_names and recipe.solver == "KronRidge"
+    by = _from_one_path if from_path and recipe.parameter("form") == "dual" else _fit_by_fit
     columns = []
     for width in widths:
         trial = recipe.with_parameters(_named(width_names, width))
-        columns.append(scores_of([trial.with_parameters(_named(reg_names, reg)) for reg in regs]))
+        trials = [trial.with_parameters(_named(reg_names, reg)) for reg in regs]
+        columns.append(_over_folds(by, trials, X, y, folds, score, progress))
     scores = np.transpose(columns)
     if not np.isfinite(scores).any():
         raise InputError(f"no inner fold of setting {setting} has both labels: give more pairs")
@@ -103,7 +91,7 @@ def select(
         inner = {0: 1, len(grid) - 1: -2}
         if names and position in inner:  # one step beyond, as wide as the last one
             edges |= _named(names, grid[position] ** 2 / grid[inner[position]])
-    return Choice(recipe.with_parameters(chosen), chosen, float(scores[best]), edges, how)
+    return Choice(recipe.with_parameters(chosen), chosen, float(scores[best]), edges)
 
 
 def _over_folds(by, trials, X, y, folds, score, progress):
@@ -134,48 +122,8 @@ def _from_one_path(trials, X, y, X_test):
     return path.final_test_scores(estimator.tol)
 
 
-def _leaving_one_out(trials, X, y, score, progress):
-    """Scores where every pair is predicted from all others, by the shortcut for the optimum.
-
-    Labels are centred by the mean of the others, so that the mean is left out with them. The
-    predictions are linear in the labels: ``ones`` are those of a label 1 everywhere.
-    """
-    regs = [trial.parameters["reg"] for trial in trials]
-    names = ("row_kernel", "col_kernel", "row_gamma", "col_gamma")
-    model = CompleteKronRidge(**{name: trials[0].parameter(name) for name in names})
-    features = trials[0].before(X).transform(X)
-    cells = tuple(np.unique(side, return_inverse=True)[1] for side in (X.rows, X.cols))
-    of_labels, of_ones = (
-        [left_out[cells] for _, left_out in model.fit(features, labels).loo_grid("A", regs)]
-        for labels in (y, np.ones(len(y)))
-    )
-    others = (y.sum() - y) / (len(y) - 1)
-    if trials[0].parameter("fit_intercept") is False:
-        others = np.zeros(len(y))
-    progress(INNER_FOLDS * len(trials))  # as many as folds would have taken
-    return [
-        score(y, values + others * (1 - ones))
-        for values, ones in zip(of_labels, of_ones, strict=True)
-    ]
-
-
 def _minus_mse(y, scores):
     return -np.mean((scores - y) ** 2)
-
-
-def _is_ridge_of_complete_data(recipe, X, setting):
-    """Whether the shortcut leaves out pairs as new as those to predict, and of this model."""
-    if setting != "A" or recipe.solver not in ("KronRidge", "CompleteKronRidge"):
-        return False
-    if any(recipe.landmarks):  # of all vertices, also of those that a fold leaves out
-        return False
-    plain = {"pairwise": "kronecker", "row_effect": 0, "col_effect": 0}
-    plain |= {"filter": "tikhonov", "loss": "squared"}
-    if any(recipe.parameter(name) not in (value, None) for name, value in plain.items()):
-        return False
-    n_rows, n_cols = (len(np.unique(index)) for index in (X.rows, X.cols))
-    cells = np.unique(X.rows.astype(np.int64) * X.n_cols + X.cols)
-    return len(cells) == len(X) == n_rows * n_cols and max(n_rows, n_cols) <= _MOST_VERTICES
 
 
 def _named(names, values):

@@ -164,7 +164,7 @@ def surroundings(folder: Path) -> dict:
     if (folder / "machine.json").exists():
         return read_json(folder / "machine.json")
     found, times = defaultdict(list), []
-    for path in sorted(folder.glob("*/tables/**/*.json")):
+    for path in sorted(folder.glob("*/tables/**/[!.]*.json")):
         sidecar = read_json(path, data=dict | None, environment=dict)
         environment = sidecar["environment"]
         if sidecar["data"]:

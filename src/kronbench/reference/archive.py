@@ -55,7 +55,7 @@ def archive(folder: str | Path, target: str | Path, author: str | None = None) -
             f"{folder} is not a finished run: config.yaml or report/summary.txt is missing; "
             "give results/<scale> after snakemake has made its page"
         )
-    for record in folder.glob("*/tables/**/*.json"):
+    for record in folder.glob("*/tables/**/[!.]*.json"):
         checked(record.with_suffix(".csv"))
     scale, about = folder.resolve().name, surroundings(folder)
     contents = {name: path.read_bytes() for name, path in sorted(_files(folder, scale).items())}

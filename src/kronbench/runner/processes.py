@@ -4,26 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from multiprocessing.pool import Pool
-
-# Keeps one processor busy, without memory, and ends with the process that holds its input.
-_BUSY = """
-import os, sys, threading
-
-def end():
-    sys.stdin.read()
-    os._exit(0)
-
-threading.Thread(target=end, daemon=True).start()
-print(end=".", flush=True)
-while True:
-    pass
-"""
 
 
 @contextmanager
@@ -49,26 +33,6 @@ def fresh_process(
         # Not killed, as the end of its context does: it gives back the locks of numba's threads.
         pool.close()
         pool.join()
-
-
-@contextmanager
-def busy_programs(count: int) -> Iterator[None]:
-    """So many programs, one thread each, that compute for as long as the block runs.
-
-    They take processors from the work beside them, and neither memory nor its bandwidth.
-    """
-    with ExitStack() as block:
-        programs = []
-        for _ in range(count):
-            program = subprocess.Popen(
-                [sys.executable, "-I", "-c", _BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-            block.enter_context(program)
-            block.callback(program.kill)  # before the end of its context waits for it
-            programs.append(program)
-        for program in programs:
-            program.stdout.read(1)
-        yield
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def small(monkeypatch):
     fold = PublishedFold(
         "small", "small-1", "small", "A", rows, cols, tuple(parts), test, "generated", 1.0
     )
-    monkeypatch.setattr(affinity_folds, "published", lambda data, name: fold)
+    monkeypatch.setattr(affinity_folds, "folds", lambda name, fold_name, data: fold)
     return Dataset("small", "generated", "label matrix", arrays), fold
 
 

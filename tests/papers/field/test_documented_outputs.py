@@ -9,13 +9,7 @@ from kronbench.datasets import Dataset
 from kronbench.evaluation import concordance_index
 from kronbench.models import TwoStepRidge
 from kronbench.papers.field.draw.documented_outputs import tabulate
-from kronbench.papers.field.measure.documented_outputs import (
-    both_left_out,
-    edge_left_out,
-    random_folds,
-    run,
-    vertex_left_out,
-)
+from kronbench.papers.field.measure.documented_outputs import random_folds, run
 
 KERNELS = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 
@@ -41,12 +35,6 @@ def lines_of(data, **script):
     return run(spec | {"scripts": {"one": {"data": "small", **script}}}, data, None)
 
 
-@pytest.fixture
-def symmetric():
-    A, S = np.random.default_rng(5).normal(size=(2, 7, 7))
-    return A @ A.T, S + S.T, 0.7
-
-
 def held_out(K, G, Y, reg_rows, reg_cols, mask):
     """Predictions of the pairs in a mask from all others: labels that a model of them repeats."""
     left, right = (
@@ -56,28 +44,45 @@ def held_out(K, G, Y, reg_rows, reg_cols, mask):
     return np.linalg.solve(np.eye(out.sum()) - H[out][:, out], H[out][:, ~out] @ Y.ravel()[~out])
 
 
-def test_an_edge_left_out_is_trained_without_it_and_its_mirror_image(symmetric):
-    K, S, reg = symmetric
-    for i, j in ((1, 4), (3, 3)):
-        mask = np.zeros(S.shape, bool)
-        mask[[i, j], [j, i]] = True
-        expected = held_out(K, K, S, reg, reg, mask)[0]
-        assert edge_left_out(K, S, reg, False)[i, j] == pytest.approx(expected)
-    apart = edge_left_out(K, S, reg, True) - edge_left_out(K, S, reg, False)
-    np.testing.assert_allclose(apart - np.diag(apart.diagonal()), 0)
-    assert np.abs(apart.diagonal()).min() > 0
+def edge_left_out(K, S, i, j):
+    mask = np.zeros(S.shape, bool)
+    mask[[i, j], [j, i]] = True
+    within = np.flatnonzero(mask).tolist()
+    return held_out(K, K, S, 1.0, 1.0, mask)[within.index(i * len(S) + j)]
 
 
-@pytest.mark.parametrize(
-    ("left_out", "vertices"), [(vertex_left_out, (5,)), (both_left_out, (2, 5))]
-)
-def test_left_out_vertices_are_on_neither_side(symmetric, left_out, vertices):
-    K, S, reg = symmetric
+def vertices_left_out(K, S, i, j, *vertices):
     rest = np.delete(np.arange(len(K)), vertices)
-    model = TwoStepRidge(reg_rows=reg, reg_cols=reg, **KERNELS)
+    model = TwoStepRidge(reg_rows=1.0, reg_cols=1.0, **KERNELS)
     model.fit_matrix(K[np.ix_(rest, rest)], K[np.ix_(rest, rest)], S[np.ix_(rest, rest)])
-    expected = model.predict_matrix(K[[2]][:, rest], K[[5]][:, rest])[0, 0]
-    assert left_out(K, S, reg, False)[2, 5] == pytest.approx(expected)
+    return model.predict_matrix(K[[i]][:, rest], K[[j]][:, rest])[0, 0]
+
+
+LEFT_OUT = {
+    "A": edge_left_out,
+    "B": lambda K, S, i, j: vertices_left_out(K, S, i, j, j),
+    "D": lambda K, S, i, j: vertices_left_out(K, S, i, j, i, j),
+}
+
+
+@pytest.mark.parametrize("setting", LEFT_OUT)
+def test_of_a_symmetric_matrix_neither_side_has_what_is_left_out(data, setting):
+    S = np.random.default_rng(5).normal(size=(9, 9))
+    S = data.arrays["drug_similarity_ecfp4"] = S + S.T
+    K = data["drug_similarity"] @ data["drug_similarity"].T
+    F = np.array([[LEFT_OUT[setting](K, S, i, j) for j in range(9)] for i in range(9)])
+    frame = lines_of(data, model="symmetric", setting=setting, exponents=[[0, 0]])
+    described, programmed = frame["value"]
+    assert described == concordance_index(S.ravel(), F.ravel())
+    # What the program makes of the diagonal: pairs that are left out twice, or zero.
+    if setting == "A":
+        H = K @ np.linalg.inv(K + np.eye(9))
+        twice = 2 * H.diagonal() ** 2
+        np.fill_diagonal(F, ((H @ S @ H).diagonal() - twice * S.diagonal()) / (1 - twice))
+    elif setting == "D":
+        np.fill_diagonal(F, 0.0)
+    if setting != "B":
+        assert programmed == concordance_index(S.ravel(), F.ravel())
 
 
 def test_pairs_of_a_fold_are_left_out_together(data):

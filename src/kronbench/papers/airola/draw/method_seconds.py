@@ -8,8 +8,7 @@ COLUMNS = SHOWN | Columns(
     key=("method",),
     clock=(
         *("our seconds", "our seconds_low", "our seconds_high", "spread of seconds"),
-        "wall seconds",
-        *("selection seconds", "fit seconds", "prediction seconds"),
+        *("fit seconds", "prediction seconds"),
     ),
     ratios_of_clock=("paper / our seconds",),
 )
@@ -35,10 +34,8 @@ def tabulate(frame, item, printed):
             "spread of seconds": rounds * part["cpu_seconds"].std(),
             "paper seconds": paper,
             "paper / our seconds": paper / ours,
-            "selection seconds": rounds * part["selection_cpu"].mean(),
             "fit seconds": rounds * part["fit_cpu"].mean(),
             "prediction seconds": rounds * part["prediction_cpu"].mean(),
-            "wall seconds": rounds * part["seconds"].mean(),
             "n": part["n"].mean().round().astype(int),
             "timed": len(part),
             "busy": disturbed(part),

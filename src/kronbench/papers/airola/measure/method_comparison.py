@@ -13,7 +13,7 @@ from tqdm import tqdm
 from kronbench.datasets.checkerboard import checkerboard
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.papers.airola.measure.zero_shot import drawn_pairs, zero_shot_splits
-from kronbench.runner.clock import Stopwatch, TimeCap
+from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
 from kronbench.runner.solvers import SolverMissing, import_solver, make_solver, scores_of
@@ -25,7 +25,6 @@ COLUMNS = TIMING | Columns(
 )
 
 _OF_CLOCK = {*TIMING.clock, *TIMING.conditions, *COLUMNS.clock}
-_SMALL_BOARD = 1_000_000  # pairs of the largest board that no method is kept from by its cap
 
 
 def run(spec, data, rng):
@@ -33,11 +32,9 @@ def run(spec, data, rng):
 
     A method may ``select`` a parameter from ``grids`` by the mean AUC over ``inner_folds``. Its
     ``twin`` is the same predictor by a cheaper way: it gives the scores on folds that are not in
-    ``timed_folds``, and on checkerboards where this one would pass its cap; such rows name it in
-    ``scored_by`` and have no times. On timed folds it gives the selected value, and the selection
-    of this one is timed on one inner fold, which counts for all. A method that two small
-    checkerboards predict to pass its ``time_cap`` is not run on a large one. ``on_edge`` tells
-    whether the selected value is the first or last of its grid.
+    ``timed_folds``; such rows name it in ``scored_by`` and have no times. On timed folds it gives
+    the selected value, and the selection of this one is timed on one inner fold, which counts for
+    all. ``on_edge`` tells whether the selected value is the first or last of its grid.
     """
     methods, skipped = {}, []
     is_board = data.kind == "pairs"
@@ -48,18 +45,15 @@ def run(spec, data, rng):
                 methods[name] = _Method(entry, spec, is_board)
             except SolverMissing as reason:
                 skipped.append(str(reason))
-    slow = _slow(methods, len(data["rows"]), spec) if is_board else {}
     rows = []
     for fold, train, y, test_set in splits(spec, data):
         seed = int(generator(spec["seed"], data.name, fold).integers(2**31))
         timed = is_board or fold in spec.get("timed_folds", ())
-        twins = {
-            name: method.twin
-            for name, method in methods.items()
-            if method.twin and (name in slow or not timed)
-        }
+        twins = (
+            {} if timed else {name: method.twin for name, method in methods.items() if method.twin}
+        )
         found = {}
-        at_hand = [name for name in methods if name not in slow and name not in twins]
+        at_hand = [name for name in methods if name not in twins]
         at_hand.sort(key=lambda name: bool(methods[name].twin))  # its twin comes before it
         for name in tqdm(at_hand, desc=f"{data.name}, fold {fold}", unit="method"):
             method = methods[name]
@@ -74,7 +68,7 @@ def run(spec, data, rng):
             {"method": name, "fold": fold, **found[name]} for name in methods if name in found
         ]
     frame = pd.DataFrame(rows).assign(cross_validated=not is_board)
-    frame.attrs["skipped"] = [*skipped, *slow.values()]
+    frame.attrs["skipped"] = skipped
     return frame
 
 
@@ -124,31 +118,9 @@ def _place(is_board):
     return "checkerboards" if is_board else "folds"
 
 
-def _slow(methods, n, spec):
-    """The methods that would pass their cap on n pairs of a checkerboard, with a sentence each."""
-    if n <= _SMALL_BOARD:
-        return {}
-    m = round(np.sqrt(n / spec["fraction"]))
-    sentences = {}
-    for name, method in methods.items():
-        cap = TimeCap(method.time_cap, power=1.5)
-        for small in (m // 16, m // 8):
-            pairs, y = _board(spec, small, m=small)
-            with Stopwatch() as watch:
-                scores_of(method.make(0, method.select(pairs, y, 0)).fit(pairs, y), pairs)
-            cap.record(len(pairs), watch.seconds)
-        if not cap.allows(n):
-            sentences[name] = (
-                f"{name} was not timed on {n} pairs: about {cap.predicted(n):.0f} s, over the cap "
-                f"of {cap.seconds:g} s"
-            )
-    return sentences
-
-
 class _Method:
     def __init__(self, entry, spec, is_board):
         self.twin, self.selected = entry.get("twin"), entry.get("select")
-        self.time_cap = entry.get("time_cap", spec["time_cap"])
         self._solver = entry["solver"]
         self._parameters = entry.get("parameters", {})
         if is_board:

@@ -1,12 +1,9 @@
 """Seconds of the steps of CSI, and of the whole against the number of points, beside Cholesky."""
 
-import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from kronbench.report.estimates import disturbed, exponent
 from kronbench.report.style import new_figure
-from kronbench.runner.items import Item
 
 _WHOLES = {"total": "CSI", "incomplete Cholesky": "incomplete Cholesky"}
 _OTHER_ROWS = {
@@ -16,7 +13,7 @@ _OTHER_ROWS = {
 }
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Left, seconds of each step at the largest n; right, the whole against n."""
     figure, axes = new_figure(1, 2, width=7.2, height=2.7)
     timed = frame[~frame["step"].isin(_OTHER_ROWS)]

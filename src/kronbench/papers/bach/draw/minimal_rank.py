@@ -4,18 +4,16 @@ import numpy as np
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each data set, in the printed order (Bach & Jordan, figure 2).
 
     Where Cholesky alone has no rank, the ratio is the least that it can be ("at least"). "times
     printed" is the larger factor between our two ranks and the printed ones, either way.
-    "lowest" and "highest" are the ranks with one split left out; "same" says whether the rank with
-    a look-ahead over all points is that of CSI.
+    "same" says whether the rank with a look-ahead over all points is that of CSI.
     """
     measured = dict(list(frame.groupby("dataset", sort=False)))
     rows = [
@@ -45,7 +43,6 @@ def _row(measured, paper, reading):
     cholesky, csi = ranks.loc["cholesky"], ranks.loc["csi"]
     for name, ours in {"Cholesky": cholesky, "CSI": csi}.items():
         row |= {name: ours["rank"], f"paper {name}": paper[f"rank_{name.lower()}"]}
-        row |= {f"{name}, lowest": ours["rank_low"], f"{name}, highest": ours["rank_high"]}
     open_ended = bool(np.isnan(cholesky["rank"]) and not np.isnan(csi["rank"]))
     row["ratio"] = (reached(cholesky) if open_ended else cholesky["rank"]) / csi["rank"]
     row |= {"at least": open_ended, "paper ratio": paper["rank_cholesky"] / paper["rank_csi"]}
@@ -58,20 +55,18 @@ def _row(measured, paper, reading):
     return row
 
 
-def of_reading(
-    measured: pd.DataFrame, selection: str, bound: str, stop: str
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def of_reading(measured, selection, bound, stop):
     """The ranks of one data set under one reading, by decomposition, and the full machines."""
     chosen = measured[measured["selection"] == selection]
     ranks = chosen[(chosen["bound"] == bound) & (chosen["stop"] == stop)]
     return ranks.set_index("decomposition"), chosen[chosen["decomposition"] == "full"]
 
 
-def reached(row: pd.Series) -> float:
+def reached(row):
     """A rank; one more than the largest tried where none of these is as good."""
     return row["tried"] + 1 if np.isnan(row["rank"]) else row["rank"]
 
 
-def apart(ours: float, theirs: float) -> float:
+def apart(ours, theirs):
     """The factor between two ranks, either way."""
     return max(ours / theirs, theirs / ours)

@@ -8,7 +8,6 @@ import pandas as pd
 from kronbench.intervals import half_width
 from kronbench.papers.bach.draw.minimal_rank import apart, of_reading, reached
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 _READING = ["selection", "bound", "stop"]
 
@@ -17,7 +16,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """For each reading one row over the data sets that have every selection, and one for each.
 
     "squares" are sums of squared natural logarithms of our rank over the printed one. "more than

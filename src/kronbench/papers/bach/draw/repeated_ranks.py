@@ -5,7 +5,6 @@ import pandas as pd
 
 from kronbench.intervals import half_width, interval_factor
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("selection", "decomposition"),
@@ -14,14 +13,14 @@ COLUMNS = SHOWN | Columns(
 _NAMES = {"cholesky": "Cholesky", "csi": "CSI"}
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each data set, selection and decomposition, in the printed order.
 
     ``rank`` is the geometric mean over draws. From ``from`` to ``to`` a further draw lies in 95 %
-    of all cases, if logarithms of ranks are normal; ``range`` says it in words. The logarithms of
-    base 2 are ``doublings`` with half the width ``±`` of the interval of their mean, and ``half a
-    rank`` is that of the printed one. ``largest error`` is that of a single split with the full
-    kernel matrix, ``full error`` the mean.
+    of all cases, if logarithms of ranks are normal. The logarithms of base 2 are ``doublings``
+    with half the width ``±`` of the interval of their mean, and ``half a rank`` is that of the
+    printed one. ``largest error`` is that of a single split with the full kernel matrix, ``full
+    error`` the mean.
     """
     printed, options = printed.set_index("key"), item.drawing_options
     rows = []
@@ -41,13 +40,11 @@ def _row(of_draws, full, theirs):
     logs, first = of_draws["doublings"], of_draws.iloc[0]
     mean = logs.mean()
     further = interval_factor(len(logs), 1.0) * logs.std() if len(logs) > 1 else np.nan
-    low, high = 2 ** (mean - further), 2 ** (mean + further)
     return {
         "draws": len(logs),
         "rank": 2**mean,
-        "from": low,
-        "to": high,
-        "range": f"draws {low:.0f} to {high:.0f}",
+        "from": 2 ** (mean - further),
+        "to": 2 ** (mean + further),
         "lowest": of_draws["reached"].min(),
         "highest": of_draws["reached"].max(),
         "not reached": of_draws["rank"].isna().sum(),

@@ -1,13 +1,11 @@
 """Cholesky with side information: the time of its steps."""
 
-from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets import Dataset
 from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
 from kronbench.linalg.csi_decomposition import CSI_STEPS
 from kronbench.linalg.lowrank import CholeskySteps, factor_threads
@@ -25,7 +23,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """Rows of three kinds, told apart by ``step`` (Bach & Jordan 2005, figure 1, section 5).
 
     For n points the seconds of each step of CSI, of the "total" without a profiler, and of
@@ -106,7 +104,7 @@ def _by_rank(spec, rng):
     ]
 
 
-def redo_cholesky(kernel: KernelColumns, pivots: np.ndarray, rank: int) -> Callable:
+def redo_cholesky(kernel, pivots, rank):
     """What does the steps behind the first ``rank`` pivots again, with columns that are kept."""
     kept = {pivot: np.array(kernel.column(pivot)) for pivot in pivots}
     columns = SimpleNamespace(column=kept.__getitem__)

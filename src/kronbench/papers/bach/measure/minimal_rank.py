@@ -1,7 +1,6 @@
 """Smallest ranks of incomplete Cholesky and CSI that do, under all readings of the protocol."""
 
 from collections import defaultdict
-from collections.abc import Mapping
 from functools import partial
 from itertools import product
 
@@ -10,10 +9,9 @@ import pandas as pd
 from sklearn.model_selection import KFold, ShuffleSplit
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.linalg import gram
-from kronbench.linalg.lssvm_paths import LSSVMPath
-from kronbench.models import CSILSSVM, LSSVM
+from kronbench.linalg.lssvm_paths import LSSVMPath, solve_full
+from kronbench.models import CSILSSVM
 from kronbench.runner.columns import Columns
 
 _STOP = 1e-4  # "the stopping criterion (the minimal gain at each iteration)"
@@ -29,21 +27,19 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """Two kinds of rows, told apart by ``decomposition`` (Bach & Jordan 2005, section 6.3).
 
     "full": for each split and selection the test error of the machine on the full kernel matrix.
     Others: for each selection, bound and stop the smallest rank whose mean test error is within
-    the bound of that; empty where none up to ``tried`` is; ``rank_low`` and ``rank_high`` are its
-    extremes when one split is left out. The caption of section-6.3 tells the readings. Errors are
-    shares of wrong classes, or squared errors relative to the variance of the response.
+    the bound of that; empty where none up to ``tried`` is. The caption of section-6.3 tells the
+    readings. Errors are shares of wrong classes, or squared errors relative to the variance of the
+    response.
     """
     return ranks_of_splits(spec, data, rng)
 
 
-def ranks_of_splits(
-    spec: Mapping, data: Dataset, rng: np.random.Generator, for_all: bool = False
-) -> pd.DataFrame:
+def ranks_of_splits(spec, data, rng, for_all=False):
     """The rows of ``run``; with ``for_all`` also of one leave-one-out choice for all splits."""
     X, y = data["X"], data["y"]
     classification = y.dtype.kind in "iu"
@@ -96,12 +92,12 @@ def ranks_of_splits(
         tried = max(len(of_ranks) for of_ranks, _ in of_splits)
         for bound, stop in product(_BOUNDS, _STOPS):
             curves = _curves(of_splits, stop)
-            rank, low, high = _rank_and_range(curves, errors, _BOUNDS[bound](n_splits))
+            rank = _smallest(curves, errors, _BOUNDS[bound](n_splits))
             rows.append(
                 {"selection": selection, "decomposition": name, "bound": bound, "stop": stop}
-                | {"rank": rank, "rank_low": low, "rank_high": high, "tried": tried}
+                | {"rank": rank, "tried": tried}
             )
-    whole = ["split", "on_edge", "selected on", "rank", "rank_low", "rank_high", "tried"]
+    whole = ["split", "on_edge", "selected on", "rank", "tried"]
     counts = {"n_features": X.shape[1], "n_points": len(X), "n_splits": n_splits}
     counts["n_classes"] = len(np.unique(y)) if classification else 0
     frame = pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
@@ -173,12 +169,12 @@ def _low_rank_machines(K, targets, max_rank, ahead, spec):
 
 def _test_errors(K, K_test, targets, machines, reg, error_of):
     """The error of the full machine, and by decomposition those of rank 1, 2, ..."""
-    full = LSSVM(reg=reg, kernel="precomputed").fit(K, targets)
+    coef, intercept = solve_full(K, targets, reg)
     of_machines = {
         name: np.array([error_of(of_rank) for of_rank in machine.staged_predict(K_test, reg)])
         for name, (machine, _) in machines.items()
     }
-    return error_of(full.predict(K_test)), of_machines
+    return error_of(K_test @ coef + intercept), of_machines
 
 
 def _curves(paths, stop):
@@ -188,23 +184,8 @@ def _curves(paths, stop):
     return np.array([np.pad(e, (0, longest - len(e)), mode="edge") for e in ended])
 
 
-def _rank_and_range(curves, full, divisor):
-    """The smallest rank within the bound, and its extremes with one split left out; NaN if none.
-
-    Of a rank that some of the left-out splits do not reach, the highest is NaN.
-    """
-    everything = np.arange(len(full))
-    without = [
-        _smallest(curves[kept], full[kept], divisor)
-        for kept in (everything[everything != left] for left in everything)
-        if len(kept) > 1
-    ]
-    low = np.nanmin(without) if np.isfinite(without).any() else np.nan
-    high = max(without, key=lambda rank: np.inf if np.isnan(rank) else rank, default=np.nan)
-    return _smallest(curves, full, divisor), low, high
-
-
 def _smallest(curves, full, divisor):
+    """The smallest rank within the bound; NaN if none."""
     good = np.flatnonzero(curves.mean(axis=0) <= full.mean() + full.std(ddof=1) / divisor)
     return float(good[0] + 1) if len(good) else np.nan
 

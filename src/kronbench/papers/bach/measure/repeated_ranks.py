@@ -1,12 +1,9 @@
 """Smallest ranks of incomplete Cholesky and CSI for several draws of the ten splits."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from scipy.linalg import eigvalsh
 
-from kronbench.datasets import Dataset
 from kronbench.linalg import gram
 from kronbench.papers.bach.measure.minimal_rank import FOR_ALL, ranks_of_splits
 from kronbench.runner.columns import Columns
@@ -20,7 +17,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """The rows of ``minimal_rank`` for each ``draw``, also with one selection for all splits.
 
     ``reached`` is the rank, or one more than the largest tried where none of these is as good, and

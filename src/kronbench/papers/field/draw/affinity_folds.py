@@ -3,14 +3,13 @@
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("whose", "setting", "method"),
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each setting, method and data set; then one for each printed method.
 
     ``CI`` and ``MSE`` are means over five trainings on four parts, with standard deviations, as

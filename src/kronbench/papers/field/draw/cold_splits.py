@@ -1,18 +1,15 @@
 """Distributions of scores over random splits, and the published split in them."""
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from kronbench.report.style import new_figure, shared_legend
-from kronbench.runner.items import Item
 
 NEW = {"A": "known vertices", "B": "new drugs", "C": "new targets", "D": "both new"}
 _SCORES = {"ci": "concordance index", "mse": "mean squared error"}
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """A column of panels for each setting: histograms of CI above, of the squared error below."""
     settings = list(frame["setting"].unique())
     figure, axes = new_figure(2, len(settings), height=1.75)

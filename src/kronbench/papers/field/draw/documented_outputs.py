@@ -4,7 +4,6 @@ import pandas as pd
 
 from kronbench.intervals import interval_factor
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("part", "file", "reading", "line"),
@@ -13,7 +12,7 @@ COLUMNS = SHOWN | Columns(
 _DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding of a difference
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each file and reading, then one for each of their lines.
 
     A line comes out where ours, rounded, has the printed decimals; all others differ, printed

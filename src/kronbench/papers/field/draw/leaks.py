@@ -1,9 +1,6 @@
 """Test vertices with a twin in training, and scores with and without them."""
 
-import pandas as pd
-
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COUNTS = {
     "n": "n",
@@ -19,7 +16,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each data set, setting, method and part of the test pairs that has some."""
     frame = frame[frame["method"].isin(item.parameters["by_leak"])]
     frame = frame[(frame["trained_on"] == "all parts") & (frame["n"] > 0)]

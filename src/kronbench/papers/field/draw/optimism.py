@@ -3,14 +3,13 @@
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("pairwise", "setting"),
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each pairwise kernel with inner folds and each setting.
 
     ``largest`` is the largest test AUC over the iterations, ``honest`` that at the iteration with

@@ -3,14 +3,13 @@
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("kernel", "pairwise", "setting"),
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each domain kernel, pairwise kernel and setting.
 
     ``first ten apart`` and ``most apart`` are the largest distances from the printed curve, over

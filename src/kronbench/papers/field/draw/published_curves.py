@@ -1,10 +1,6 @@
 """Test AUC against iterations: what a publication prints, and what comes out here."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
 from kronbench.report.style import log_ticks, new_figure, shared_legend
-from kronbench.runner.items import Item
 
 RENUMBERED = "Cartesian, renumbered"
 NEW = {
@@ -15,7 +11,7 @@ NEW = {
 }
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """A row of panels for each pairwise kernel, a column for each setting.
 
     Printed curves are wide and grey, ours lie on them. The last row has, of the first kernel, the

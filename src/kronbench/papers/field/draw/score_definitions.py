@@ -4,14 +4,13 @@ import numpy as np
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("predictions", "score"),
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each set of predictions and score: the mean over its models.
 
     ``apart`` is the distance between the definition and the first one of its family.

@@ -1,20 +1,18 @@
 """Affinities on published folds: floors, controls and models chosen on training folds alone."""
 
 import itertools
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset, PublishedFold
+from kronbench.datasets import folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, aupr, margin_scores
-from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM, TwoStepRidge
+from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM
 from kronbench.pairs import PairData
 from kronbench.papers.field.measure.fold_leaks import Leaks
-from kronbench.papers.field.measure.inputs import published
 from kronbench.runner.columns import Columns
 from kronbench.runner.field_best import best_of, candidates
 from kronbench.runner.seeds import generator
@@ -28,7 +26,7 @@ COLUMNS = Columns(
 _SCORES = ("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction")
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each published setting, method, training set and part of the test pairs.
 
     What a method has to choose it chooses on the first training part, with the others to train on:
@@ -49,7 +47,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     rows, skipped = [], []
     for name in tqdm(spec["folds"], desc=data.name, unit="fold"):
         try:
-            fold = published(data, name)
+            fold = folds(data.name, name, data=data)
         except InputError as error:
             skipped.append(f"{data.name}, {name}: {error}")
             continue
@@ -64,7 +62,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
 class _Problem:
     """A fold with its affinities, and Kronecker ridge regression on kernels of its vertices."""
 
-    def __init__(self, data, fold: PublishedFold, kernels, spec):
+    def __init__(self, data, fold, kernels, spec):
         self.data, self.fold, self.kernels, self.spec = data, fold, kernels, spec
         self.name = data.name.lower()
         self.choices = spec["kernels"][self.name]
@@ -118,8 +116,6 @@ def _of_fold(problem, skipped):
     setting = f"setting {fold.name.rpartition('-')[2]}"
     leak = Leaks((problem.data["drug_similarity"], problem.data["target_similarity"]), fold)
     for method, entry in spec["methods"].items():
-        if problem.name not in entry.get("datasets", [problem.name]):
-            continue
         if setting not in entry.get("settings", setting):
             continue
         n, most = len(fold.train), spec["libsvm_pairs"]
@@ -284,41 +280,6 @@ class _LibSvm(_Ridge):
         return model.to_vec_trick().decision_function(self.X[test])
 
 
-class _TwoStep(_Ridge):
-    """Two-step ridge regression, where all pairs of the training vertices are known."""
-
-    def choose(self, validation, train):
-        regs, points = self.spec["two_step_regs"], []
-        for drugs, targets, _ in self._candidates():
-            for reg_rows, reg_cols in itertools.product(regs, regs):
-                point = {
-                    "drug_kernel": drugs,
-                    "target_kernel": targets,
-                    "reg_rows": reg_rows,
-                    "reg_cols": reg_cols,
-                    "on_edge": int(_at_an_end(reg_rows, regs) or _at_an_end(reg_cols, regs)),
-                }
-                error = self.y[validation] - self.predict(train, validation, point)
-                points.append(point | {"validation_mse": float(np.mean(error**2))})
-        self.chosen = min(points, key=lambda point: point["validation_mse"])
-
-    def predict(self, train, test, chosen):
-        K, G = (self.problem.kernels[chosen[f"{side}_kernel"]] for side in ("drug", "target"))
-        rows, of_row = np.unique(self.fold.rows[train], return_inverse=True)
-        cols, of_col = np.unique(self.fold.cols[train], return_inverse=True)
-        labels = np.full((len(rows), len(cols)), np.nan)
-        labels[of_row, of_col] = self.y[train]
-        mean = self.y[train].mean()
-        model = TwoStepRidge(
-            reg_rows=chosen["reg_rows"],
-            reg_cols=chosen["reg_cols"],
-            row_kernel="precomputed",
-            col_kernel="precomputed",
-        ).fit_matrix(K[np.ix_(rows, rows)], G[np.ix_(cols, cols)], labels - mean)
-        new = PairData(K[:, rows], G[:, cols], self.fold.rows[test], self.fold.cols[test])
-        return model.predict(new) + mean
-
-
 class _Cv(_Margins):
     """KronRidgeCV with the same validation part: weights of all kernels by the gradient."""
 
@@ -383,5 +344,4 @@ _MODELS = {
     "svm": _Svm,
     "ridge of classes": _RidgeOfClasses,
     "libsvm": _LibSvm,
-    "two-step": _TwoStep,
 }

@@ -1,18 +1,15 @@
 """How far scores vary over random splits, and where a published single split lies among them."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
+from kronbench.datasets import folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index, margin_scores, shuffle_split
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
-from kronbench.papers.field.measure.inputs import published
 from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(
@@ -21,7 +18,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each setting and split, a random one or the published one of ``folds``.
 
     Complete data. ``test_sizes`` are a share or a number of pairs or vertices, as in the published
@@ -41,7 +38,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
                 size = spec["test_sizes"][setting]
                 train, test = shuffle_split(problem.X, setting, size, name)
             else:
-                fold = published(data, name)
+                fold = folds(data.name, name, data=data)
                 train, test = np.sort(fold.train), np.sort(fold.test)
             found = problem.scored(setting, train, test)
             rows.append({"setting": setting, "split": str(name), "kind": kind, **found})

@@ -2,19 +2,17 @@
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 from scipy.sparse.linalg import LinearOperator
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index
-from kronbench.linalg import cg, gram, minres
+from kronbench.linalg import gram, minres
 from kronbench.linalg.eigen import kernel_spectrum
-from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
+from kronbench.models import CompleteKronRidge, TwoStepRidge
 from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(key=("file", "reading", "line"))
@@ -31,7 +29,7 @@ _NUMBERS = (
 _TIE = 1e-9  # of the median size of a prediction: what rounding leaves between equal ones
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each line that a script prints: the concordance index at one weight or iterate.
 
     ``scripts`` says of each the ``setting`` of its test set or of what is left out, the first and
@@ -118,7 +116,7 @@ class _Split:
         return lambda inverse: left @ (coordinates * inverse(*values)) @ right.T
 
 
-def _ridge(data, script, spec) -> Iterator[dict]:
+def _ridge(data, script, spec):
     """Kronecker ridge regression: leave-one-out of pairs in setting A, else a test set."""
     split = _Split(data, script, spec)
     (exponents,) = _weights(script)
@@ -136,17 +134,15 @@ def _ridge(data, script, spec) -> Iterator[dict]:
         yield _line(y, F, score, at=f"2^{exponent}", exponent=exponent)
 
 
-def _two_step(data, script, spec) -> Iterator[dict]:
+def _two_step(data, script, spec):
     """Two-step ridge regression: a test set in settings B to D, then what is left out."""
     split = _Split(data, script, spec)
     exponents = _weights(script)
     regs = [2.0**e for e in exponents]
-    if "folds" in script:
-        left_out = _folds_left_out(split, script, *regs)
-    else:
-        model = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed")
-        model.fit_matrix(*split.kernels, split.Y)
-        left_out = dict(model.loo_grid(script["setting"], *regs))
+    model = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed")
+    model.fit_matrix(*split.kernels, split.Y)
+    folds = _folds(split.Y.shape, script) if "folds" in script else None
+    left_out = dict(model.loo_grid(script["setting"], *regs, folds=folds))
     predict = split.predictor()
     for i, first in enumerate(exponents[0]):
         for j, second in enumerate(exponents[1]):
@@ -157,23 +153,14 @@ def _two_step(data, script, spec) -> Iterator[dict]:
             yield _line(split.Y, left_out[i, j], "left out", **place)
 
 
-def _folds_left_out(split, script, regs_rows, regs_cols):
-    """Predictions by (i, j), each from a training set without the fold of what is predicted."""
-    m, q = split.Y.shape
-    sizes = {"A": [m * q], "B": [m], "C": [q], "D": [m, q]}[script["setting"]]
-    seeds = zip(sizes, script["fold_seeds"], strict=True)
-    folds = [random_folds(size, script["folds"], seed) for size, seed in seeds]
-    if script["setting"] == "A":
-        return _pairs_left_out(split, folds[0], regs_rows, regs_cols)
-    by_side = {"B": (folds[0], None), "C": (None, folds[0]), "D": folds}[script["setting"]]
-    K, G = split.kernels
-    by_rows = [_smoothed(K, split.Y, reg, by_side[0]) for reg in regs_rows]
-    labels = np.hstack([F.T for F in by_rows])  # one regression on the columns serves all of them
-    predictions = {}
-    for j, reg in enumerate(regs_cols):
-        by_cols = np.hsplit(_smoothed(G, labels, reg, by_side[1]), len(by_rows))
-        predictions |= {(i, j): F.T for i, F in enumerate(by_cols)}
-    return predictions
+def _folds(shape, script):
+    """Numbers of the parts, as ``loo_grid`` takes them."""
+    sizes = {"A": [shape], "B": shape[:1], "C": shape[1:], "D": shape}[script["setting"]]
+    numbers = [np.empty(size, int) for size in sizes]
+    for parts, seed in zip(numbers, script["fold_seeds"], strict=True):
+        for k, part in enumerate(random_folds(parts.size, script["folds"], seed)):
+            parts.flat[part] = k
+    return numbers if script["setting"] == "D" else numbers[0]
 
 
 def random_folds(size: int, number: int, seed: int) -> list[list[int]]:
@@ -188,133 +175,44 @@ def random_folds(size: int, number: int, seed: int) -> list[list[int]]:
     return folds
 
 
-def _smoothed(K, Y, reg, folds):
-    """Ridge regression of the rows of Y: at the training rows, or each fold from the others."""
-    everything = np.arange(len(K))
-    predictions = np.empty(Y.shape)
-    for fold in folds or [everything]:
-        train = np.delete(everything, fold) if folds else everything
-        model = IndependentRidge(reg=reg, row_kernel="precomputed")
-        model.fit_matrix(K[np.ix_(train, train)], None, Y[train])
-        predictions[fold] = model.predict_matrix(K[np.ix_(fold, train)])
-    return predictions
-
-
-def _pairs_left_out(split, folds, regs_rows, regs_cols):
-    """``TwoStepRidge.held_out`` of thousands of pairs at once, by conjugate gradients."""
-    K, G = split.kernels
-    lefts = [_smoothed(K, np.eye(len(K)), reg, None) for reg in regs_rows]
-    rights = [_smoothed(G, np.eye(len(G)), reg, None) for reg in regs_cols]
-    masks = [np.unravel_index(fold, split.Y.shape) for fold in folds]
-    predictions = {}
-    for (i, left), (j, right) in itertools.product(enumerate(lefts), enumerate(rights)):
-        F = predictions[i, j] = np.empty(split.Y.shape)
-        for mask in masks:
-            F[mask] = _missing(left, right, split.Y, mask)
-    return predictions
-
-
-def _missing(left, right, Y, mask):
-    """Labels y_M that the two steps predict of themselves: (I - H)_MM y_M = (H y_0)_M.
-
-    H is the hat matrix, and y_0 are the labels with zeros on M.
-    """
-    known = Y.copy()
-    known[mask] = 0.0
-    filled = np.zeros(Y.shape)
-
-    def complement(v):
-        filled[mask] = v
-        return v - (left @ filled @ right.T)[mask]
-
-    n = len(mask[0])
-    system = LinearOperator((n, n), matvec=complement, dtype=np.float64)
-    return cg(system, (left @ known @ right.T)[mask], tol=1e-11, max_iter=1000).x
-
-
-def _symmetric(data, script, spec) -> Iterator[dict]:
+def _symmetric(data, script, spec):
     """Two-step ridge regression of a symmetric matrix, with one kernel and weight on both sides.
 
     Left out are the pair and its mirror image (A), a vertex (B), or both vertices (D).
     """
     S = data["drug_similarity_ecfp4"]
     K = gram(data["drug_similarity"], kernel="linear")
-    left_out = {"A": edge_left_out, "B": vertex_left_out, "D": both_left_out}[script["setting"]]
-    (exponents,) = _weights(script)
+    setting, (exponents,) = script["setting"], _weights(script)
+    model = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed").fit_matrix(K, K, S)
     for reading in ("as described", "as programmed"):
         for exponent in exponents:
-            F = left_out(K, S, 2.0**exponent, programmed=reading == "as programmed")
+            reg = [2.0**exponent]
+            # column j without the vertex j is setting C of the library
+            grid = model.loo_grid(setting.replace("B", "C"), reg, reg, symmetric=True)
+            F = next(iter(grid))[1]
+            if reading == "as programmed":
+                F = _programmed(setting, np.linalg.solve(K + reg * np.eye(len(K)), K).T, S, F)
             yield _line(S, F, "left out", reading, at=f"2^{exponent}", exponent=exponent)
 
 
-def edge_left_out(K: np.ndarray, S: np.ndarray, reg: float, programmed: bool) -> np.ndarray:
-    """Predictions (m, m) of each entry and its mirror image from all others.
+def _programmed(setting, H, S, F):
+    """Predictions (m, m) as the program makes them.
 
-    ``programmed``: the entries of the diagonal, their own mirror images, are left out twice.
+    In A the entries of the diagonal, their own mirror images, are left out twice; in D they are
+    zero. In B each side is smoothed once, with its labels on the diagonal replaced by what should
+    be leave-one-out, (H - I) Y / (1 - h); the parentheses make it H - Y / (1 - h). Either way row
+    and column of the vertex remain in the training set.
     """
-    H = _hat(K, reg)
-    F, h = H @ S @ H, H.diagonal()
-    removed = np.outer(h, h) + H**2
-    if not programmed:
-        np.fill_diagonal(removed, h**2)
-    return (F - removed * S) / (1 - removed)
+    h = H.diagonal()
+    if setting == "B":
+        for _ in range(2):
+            S = H @ (S.T + np.diag(h - S.diagonal() / (1 - h)))
+        return S
+    diagonal = ((H @ S @ H).diagonal() - 2 * h**2 * S.diagonal()) / (1 - 2 * h**2)
+    return F - np.diag(F.diagonal() - (diagonal if setting == "A" else 0.0))
 
 
-def vertex_left_out(K: np.ndarray, S: np.ndarray, reg: float, programmed: bool) -> np.ndarray:
-    """Predictions (m, m): column j from all entries without the vertex j.
-
-    ``programmed``: each side is smoothed once, with its labels on the diagonal replaced. The
-    replacement should be that of leave-one-out, (H - I) Y / (1 - h); the parentheses of the
-    program make it H - Y / (1 - h). Either way row and column of j remain in the training set.
-    """
-    if programmed:
-        H = _hat(K, reg)
-        return _replaced(H, _replaced(H, S.T).T)
-    predictions = np.empty(S.shape)
-    everything = np.arange(len(K))
-    for j in everything:
-        rest = np.delete(everything, j)
-        smooth = np.linalg.solve(K[np.ix_(rest, rest)] + reg * np.eye(len(rest)), K[rest])
-        predictions[:, j] = smooth.T @ S[np.ix_(rest, rest)] @ smooth[:, j]
-    return predictions
-
-
-def _replaced(H, Y):
-    shift = H - Y / (1 - H.diagonal())[:, None]
-    return H @ (Y + np.diag(shift.diagonal()))
-
-
-def both_left_out(K: np.ndarray, S: np.ndarray, reg: float, programmed: bool) -> np.ndarray:
-    """Predictions (m, m) of each entry from all that share no vertex with it.
-
-    ``programmed``: zero on the diagonal. With G = (K + reg I)^-1 and the vertices M of the entry
-    they are the block (M, M) of S - G_MM^-1 G S - S G G_MM^-1 + G_MM^-1 G S G G_MM^-1.
-    """
-    m = len(K)
-    G = np.linalg.inv(K + reg * np.eye(m))
-    left, both = G @ S, G @ S @ G
-    g = G.diagonal()
-    if programmed:
-        diagonal = np.zeros(m)
-    else:
-        diagonal = S.diagonal() - 2 * left.diagonal() / g + both.diagonal() / g**2
-    pairs = np.stack(np.indices((m, m)), axis=-1)
-    i, j = pairs[..., :, None], pairs[..., None, :]
-    blocks = G[i, j].copy()
-    blocks[np.arange(m), np.arange(m)] = np.eye(2)  # of one vertex twice: singular, not used
-    inverse = np.linalg.inv(blocks)
-    half = inverse @ left[i, j]
-    mirrored = left.T[i, j] @ inverse
-    predictions = (S[i, j] - half - mirrored + inverse @ both[i, j] @ inverse)[..., 0, 1]
-    np.fill_diagonal(predictions, diagonal)
-    return predictions
-
-
-def _hat(K, reg):
-    return np.linalg.solve(K + reg * np.eye(len(K)), K).T
-
-
-def _iterations(data, script, spec) -> Iterator[dict]:
+def _iterations(data, script, spec):
     """MINRES on the features of known pairs, without a weight: each tenth iterate."""
     rows, cols = np.nonzero(np.isfinite(data["values"]))
     y = data["values"][rows, cols]

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from kronbench.datasets import PublishedFold
-
 _NEAR = 0.9  # similarity from which vertices are nearly identical
 
 
@@ -15,7 +13,7 @@ class Leaks:
     of them ``with_twin`` and ``with_near``.
     """
 
-    def __init__(self, similarities: tuple[np.ndarray, np.ndarray], fold: PublishedFold):
+    def __init__(self, similarities, fold):
         self.fold = fold
         near = [_nearly_identical(S) for S in similarities]
         known = np.zeros([len(S) for S in similarities], np.float32)

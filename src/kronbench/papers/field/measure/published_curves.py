@@ -1,13 +1,10 @@
 """Test AUC after each iteration of MINRES, beside the curves that a publication stores."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from scipy.sparse.linalg import LinearOperator
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.printed_results import DOMAIN_KERNELS, PAIRWISE_KERNELS, SETTINGS
 from kronbench.evaluation import roc_auc, shuffle_split
 from kronbench.linalg import gram, multishift_minres
@@ -28,7 +25,7 @@ _SPLITS = {
 _RENUMBERED = "Cartesian, renumbered"
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each pairwise kernel, setting, seed of the split and iteration.
 
     Viljanen, Airola & Pahikkala 2022: ridge regression on Metz's pairs. The splits are those of

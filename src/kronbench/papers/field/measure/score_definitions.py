@@ -1,11 +1,8 @@
 """One set of predictions, every definition of a score that is in use."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.evaluation import (
     AFFINITY_SCORES,
@@ -26,7 +23,7 @@ _DEFINITIONS = AFFINITY_SCORES | {_REVERSED: "get_cindex, of the file in the rev
 _FAMILIES = {"ci": "concordance", "in": "concordance", "rm": "rm2", "au": "area", "ms": "error"}
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each set of predictions and each score of ``AFFINITY_SCORES``.
 
     And one for a score over later pairs, of the file in the reverse order. The test pairs are

@@ -5,7 +5,6 @@ import pandas as pd
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw.comparisons import RATIOS, by_method, level_with_best, parts
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("setting", "method", "measure"),
@@ -16,7 +15,7 @@ _MEASURES = {"AUC": "auc", "AUPR": "aupr", "C-index": "ci", "MSE": "mse"}
 _MEASURES |= {"interaction": "interaction"}
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each data set, setting, method and measure.
 
     ``mean`` ± is over draws, ``best`` is 1 where the paired differences cannot tell the method

@@ -1,7 +1,5 @@
 """Scores of all methods, a panel for each data set and setting."""
 
-import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from kronbench.intervals import half_width
@@ -13,7 +11,6 @@ from kronbench.papers.rivals.draw.comparisons import (
     parts,
 )
 from kronbench.report.style import new_figure, rests_on
-from kronbench.runner.items import Item
 
 KERNELS = "C0"
 _KINDS = {  # their colours and methods
@@ -26,7 +23,7 @@ _KINDS = {  # their colours and methods
 COLOURS = {method: colour for colour, methods in _KINDS.values() for method in methods}
 
 
-def legend(figure: Figure, filled: str, empty: str) -> None:
+def legend(figure, filled, empty):
     """The kinds of methods by their colours, and what points that are filled or empty say."""
     looks = [{"color": colour, "label": kind} for kind, (colour, _) in _KINDS.items()]
     looks += [{"color": "black", "label": filled}]
@@ -35,7 +32,7 @@ def legend(figure: Figure, filled: str, empty: str) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Means over draws with 95 % intervals; filled where tied with the best of the panel."""
     datasets = list(frame["dataset"].unique())
     methods = list(frame["method"].unique())[::-1]

@@ -5,7 +5,6 @@ import pandas as pd
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw.comparisons import level_with_best
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 TEST_OVER_TRAIN = 0.5
 SCORES = {  # the column of the measurement, a factor, and whether the largest is best
@@ -21,7 +20,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each data set, score and method: its mean over splits, ± half its interval.
 
     ``level`` is 1 where 95 % cannot tell the method from the best. Seconds are

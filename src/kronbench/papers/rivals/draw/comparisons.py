@@ -1,7 +1,5 @@
 """Means over draws with intervals, and which methods these cannot tell apart."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
@@ -17,25 +15,25 @@ TITLES = {
 }
 
 
-def by_method(part: pd.DataFrame, value: str) -> pd.DataFrame:
+def by_method(part, value):
     """``value`` of one data set and setting: draws (k) by methods, in their order."""
     table = part.pivot_table(index="draw", columns="method", values=value, sort=False)
     return table[[name for name in part["method"].unique() if name in table]]
 
 
-def difference(one: pd.Series, other: pd.Series, setting: str) -> tuple[float, float]:
+def difference(one, other, setting):
     """Mean of the paired difference over draws, and half its 95 % interval."""
     paired = (one - other).dropna()
     return float(paired.mean()), half_width(paired, RATIOS[setting])
 
 
-def sure(one: pd.Series, other: pd.Series, setting: str) -> int:
+def sure(one, other, setting):
     """1 where ``one`` is larger, -1 where it is smaller, 0 where 95 % cannot tell."""
     mean, half = difference(one, other, setting)
     return int(np.sign(mean)) if abs(mean) > half else 0
 
 
-def level_with_best(table: pd.DataFrame, test_over_train: float, largest: bool) -> list[str]:
+def level_with_best(table, test_over_train, largest):
     """The column of the best mean, and those whose 95 % interval of the difference has zero.
 
     ``table`` has a row for each draw or split. The 5 % are shared by the comparisons; of one split
@@ -51,7 +49,7 @@ def level_with_best(table: pd.DataFrame, test_over_train: float, largest: bool) 
     ]
 
 
-def ranks(draws: pd.DataFrame, setting: str) -> pd.DataFrame:
+def ranks(draws, setting):
     """For each method ``low``, one more than are surely better, and ``high``, less those worse.
 
     ``rank`` is that of its mean.
@@ -65,7 +63,7 @@ def ranks(draws: pd.DataFrame, setting: str) -> pd.DataFrame:
     return pd.DataFrame({"rank": means, "low": low, "high": high})
 
 
-def parts(frame: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def parts(frame):
     """Yield data set, setting and rows of each problem."""
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         yield dataset, setting, part

@@ -5,7 +5,6 @@ import pandas as pd
 from kronbench.papers.rivals.draw import rank_groups
 from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, difference, parts, sure
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("line", "setting", "ours", "rival"),
@@ -14,7 +13,7 @@ COLUMNS = SHOWN | Columns(
 _OURS = ("KronRidge", "KronRidgeCV")
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row in words for each setting; one for each setting, method of ours and rival.
 
     The latter are over the data sets that have both. ``loses on`` names the data sets where the

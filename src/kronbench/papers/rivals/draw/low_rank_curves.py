@@ -1,13 +1,10 @@
 """Curves of the test error by rank and by kernel columns that were read."""
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw import low_rank_table
 from kronbench.report.style import log_ticks, new_figure, rests_on, shared_legend
-from kronbench.runner.items import Item
 
 _LOOKS = {
     "CSI": {"color": "C0", "marker": "o"},
@@ -18,7 +15,7 @@ _LOOKS = {
 _NAMES = {"rank": "rank", "budget": "kernel columns read"}
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Left by rank, right by columns read: the mean over all data sets, then some of them."""
     shown = [name for name in item.drawing_options["shown"] if name in set(frame["dataset"])]
     figure, axes = new_figure(1 + len(shown), 2, height=1.6)

@@ -5,7 +5,6 @@ import pandas as pd
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw.comparisons import level_with_best
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 TEST_OVER_TRAIN = 1 / 3
 EQUAL = {"rank": "rank", "budget": "columns read"}  # by the column of the measurement
@@ -18,7 +17,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """Two kinds of ``line``: of each "data set" and way to choose pivots, and "in words".
 
     Both at each rank and each number of columns of the ``drawing_options``. ``level`` is 1 where
@@ -80,7 +79,7 @@ def _words(rows, equal):
         }
 
 
-def in_words(table: pd.DataFrame, equal: str) -> str:
+def in_words(table, equal):
     """Which pivots to take, of rows with ``pivots``, ``level``, ``error`` and ``dataset``."""
     by_dataset = table.pivot_table(index="dataset", columns="pivots", values="error", sort=False)
     counts = pd.DataFrame({"level": table.groupby("pivots", sort=False)["level"].sum()})

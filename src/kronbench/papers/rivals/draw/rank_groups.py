@@ -2,21 +2,19 @@
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw.board_scores import COLOURS, KERNELS, legend
 from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, parts, ranks
 from kronbench.report.style import new_figure
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COLUMNS = SHOWN | Columns(
     key=("setting", "method"),
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each setting and method that all data sets have.
 
     ``rank``, ``low`` and ``high`` are means over data sets. ``group`` is 1 where the ranks of the
@@ -52,7 +50,7 @@ def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataF
     return pd.DataFrame(rows)
 
 
-def draw(table: pd.DataFrame, item: Item) -> Figure:
+def draw(table, item):
     """A panel for each setting: mean ranks, with the range that ties leave."""
     settings = list(table["setting"].unique())
     figure, axes = new_figure((len(settings) + 1) // 2, 2, height=2.2, sharex=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,6 @@ import pandas as pd
 from sklearn.base import is_classifier
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, mean_of_models, roc_auc, shuffle_split
@@ -30,7 +29,7 @@ COLUMNS = Columns(
 _SCORES = ("auc", "aupr", "ci", "mse", "interaction")
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each setting, draw and method, and one for each of ``means`` of methods.
 
     A draw divides the pairs (setting A), the rows (B), the columns (C) or both (D) at random; of
@@ -263,7 +262,7 @@ def _worth(entry, X, y, train, test, seed):
     return [-np.mean((y[test] - scores) ** 2) for scores in found]
 
 
-def _points(grid: Mapping) -> Iterator[tuple]:
+def _points(grid):
     return itertools.product(*grid.values())
 
 

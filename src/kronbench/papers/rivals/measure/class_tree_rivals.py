@@ -1,6 +1,6 @@
 """Classifiers with a class tree or without one, of this package and of others."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,6 @@ from sklearn.svm import LinearSVC
 from tqdm import tqdm
 
 from kronbench.class_tree import Tree
-from kronbench.datasets import Dataset
 from kronbench.evaluation import parent_accuracy, taxo_loss, two_thirds
 from kronbench.evaluation.subclasses import some_subclasses
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
@@ -31,7 +30,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each split and method; methods that are not installed are skipped.
 
     ``acc`` and ``pacc`` are shares of right leaves and of right parents of leaves, ``taxo`` is
@@ -117,7 +116,7 @@ def _on_paths(hierarchical, local_of, tree, C):
 class OnPaths:
     """A classifier of whole paths, one column a level, for leaves."""
 
-    def __init__(self, model: object, tree: Tree):
+    def __init__(self, model, tree):
         self.model, self.paths = model, tree.paths
         self.leaf_class = {str(node): number for number, node in enumerate(tree.leaves)}
 

@@ -3,14 +3,13 @@
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 COUNTED = {"training": "n", "classes": "C", "nodes": "P", "children": "F2, H2"}
 
 COLUMNS = SHOWN | Columns(key=("section", "count"))
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each section and count; empty where the paper prints none."""
     printed = printed.set_index("section")
     rows = []

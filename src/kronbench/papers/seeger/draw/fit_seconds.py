@@ -1,10 +1,7 @@
 """Seconds of final fits and cross-validation folds, beside the printed ones."""
 
-import pandas as pd
-
 from kronbench.papers.seeger.draw.text_scores import section_of, texts_of
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 QUANTITIES = {"final fit": "final", "cv fold": "cvfold", "learning": None}
 
@@ -14,7 +11,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each collection, quantity and method (Seeger 2006, table 2)."""
     printed = printed.set_index("section")
     shown = frame[frame["quantity"].isin(list(QUANTITIES))]

@@ -1,9 +1,6 @@
 """Extensions of the class model and what each is worth: means over repetitions."""
 
-import pandas as pd
-
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 NUMBERS = {
     "error": "test error",
@@ -21,7 +18,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each extension, data set and variant."""
     keys = ["extension", "dataset", "variant", "rank", "training", "source"]
     frame = frame.reindex(columns=[*keys, *NUMBERS])

@@ -1,12 +1,9 @@
 """The structure of penalized likelihood models, drawn from the parts of a fitted one."""
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from kronbench.report.style import new_figure
-from kronbench.runner.items import Item
 
 PARTS = {
     "functions": ("Node functions", "nodes, by depth", "documents", "value"),
@@ -17,7 +14,7 @@ PARTS = {
 }
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """From left to right: functions, mixing, scores, coupling, probabilities (figure 1)."""
     figure, axes = new_figure(1, len(PARTS), height=3.3)
     for panel, (part, names) in zip(axes[0], PARTS.items(), strict=True):

@@ -1,17 +1,13 @@
 """Excess of the objective against kernel products, for the printed iteration and ours."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
 from kronbench.report.numbers import name_of
 from kronbench.report.style import new_figure, shared_legend
-from kronbench.runner.items import Item
 
 COLORS = {"printed": "C1", "ours": "C0", "ours, tree preconditioner": "C2"}
 FLOOR = 1e-10
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """A panel for each data set and model; dots are Newton steps, crosses certified gaps."""
     datasets = list(frame["dataset"].unique())
     variance = frame["variance"].max()

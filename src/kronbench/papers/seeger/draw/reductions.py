@@ -1,16 +1,12 @@
 """Reductions from the criterion down to kernel products, with calls and shares of the time."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
 from kronbench.report.numbers import format_number, name_of
 from kronbench.report.style import new_figure, shared_legend
-from kronbench.runner.items import Item
 
 COLORS = {"kernel products": "C0", "tree products": "C2", "likelihood": "C1", "the rest": "0.75"}
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """A column for each data set: the ladder of calls (Seeger 2006, figure 2), and a bar below."""
     datasets = list(frame["dataset"].unique())
     figure, axes = new_figure(2, len(datasets), height=1.7, height_ratios=[3.2, 1])

@@ -1,10 +1,6 @@
 """Test error against the share of rejected points, mean over partitions."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
 from kronbench.report.style import new_figure
-from kronbench.runner.items import Item
 
 # That of Hsu & Lin (2002), of whose curves the paper speaks; the others have one partition.
 SCALING = "range"
@@ -15,7 +11,7 @@ LOOKS = {
 }
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """The curves of Seeger (2006, figure 3): all of them, and from three quarters of points on."""
     frame = frame[frame["scaling"] == SCALING]
     figure, axes = new_figure(1, 2, height=2.7)

@@ -1,14 +1,10 @@
 """How much better a joint model is than one against the rest, by the share of rejects."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
 from kronbench.papers.seeger.draw.reject_curves import SCALING
 from kronbench.report.style import new_figure
-from kronbench.runner.items import Item
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Errors of 1rest minus those of mc-sep (Seeger 2006, figure 4); mean and spread."""
     frame = frame[frame["scaling"] == SCALING]
     figure, axes = new_figure(1, 1, width=4.6, height=2.7)

@@ -5,7 +5,6 @@ import pandas as pd
 
 from kronbench.intervals import half_width
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 METHODS = ("F1", "H1", "F2", "H2")
 SCORES = {
@@ -22,7 +21,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: pd.DataFrame) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each collection, section and score (Seeger 2006, table 1); means over splits.
 
     Percent, but for the taxo-loss in edges. ``±`` is half the 95 % interval of ``H1 - F1`` over
@@ -64,12 +63,12 @@ def _geometric_mean(values):
     return float(np.exp(np.log(values).mean()))
 
 
-def section_of(dataset: str) -> str:
+def section_of(dataset):
     """The letter of a section in the name of its data set, ``wipo-d-lsa`` or ``ipc-a``."""
     return dataset.split("-")[1].upper()
 
 
-def texts_of(dataset: str) -> str:
+def texts_of(dataset):
     """Which texts a data set holds, in the words of the tables."""
     if dataset.endswith("-lsa"):
         return "patents, other features (LSA)"

@@ -1,12 +1,9 @@
 """Sizes of the sections of a collection of texts, and the shape of their class trees."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
 from kronbench.class_tree import Tree
-from kronbench.datasets import Dataset
 from kronbench.evaluation import n_two_thirds
 from kronbench.runner.columns import Columns
 
@@ -15,7 +12,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each section, and "all" (Seeger 2006, section 8.2).
 
     ``documents`` counts both halves, ``training`` two thirds of them; ``classes`` (C) and

@@ -1,13 +1,10 @@
 """Running times of learning, flat and hierarchical."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from kronbench.class_tree import Tree, sharing_pattern
-from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.runner.clock import Stopwatch, measure, peak_mib
@@ -22,7 +19,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each method and quantity (Seeger 2006, table 2, section 5).
 
     After a comma in a method "preconditioned" is the tree preconditioner, and "printed" the

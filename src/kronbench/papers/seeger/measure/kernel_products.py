@@ -1,16 +1,12 @@
-"""What products with class kernels cost: in classes, in trees, in folds, stored or made anew."""
+"""What products with class kernels cost: in classes, in folds, stored or made anew."""
 
-from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from numba import njit, prange
-from scipy import sparse
 
-from kronbench.class_tree import Tree
-from kronbench.class_tree.covariance import DualCovariance
-from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
-from kronbench.datasets import Dataset
+from kronbench.class_tree.kernels import GaussianKernels
 from kronbench.linalg.gram_matrix import squared_distances
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
 from kronbench.runner.clock import time_interleaved
@@ -21,38 +17,29 @@ _MOST_REPEATS = 99
 
 COLUMNS = TIMING | Columns(
     key=("comparison", "way"),
-    clock=("gbytes_per_second",),
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
-    """One row for each ``comparison``, ``way`` and number of classes (Seeger 2006, 4, 6.2, D.1).
+def run(spec, data, rng):
+    """One row for each ``comparison``, ``way`` and number of classes (Seeger 2006, 3, 6.2, D.1).
 
-    - classes: one kernel and growing numbers of classes, the linear kernel of words or a stored
-      Gaussian kernel of vectors.
-    - tree: the flat and the hierarchical product of the data's own tree; ``bound`` is P / C.
-    - folds: a submatrix of a stored Gaussian kernel times one vector. Its rows and columns are
-      contiguous (permuted once, section D.1), looked up element by element in a loop, copied, or
-      all used with a zero-padded vector. ``gbytes_per_second`` are those of the submatrix, where a
-      way reads it alone and once.
-    - stored: a stored kernel, and the exponential of stored squared distances in each product.
-
-    Documents have a tree, vectors the last two.
+    - classes: a stored Gaussian kernel and growing numbers of classes.
+    - folds: a submatrix of it times one vector. Its rows and columns are contiguous (permuted
+      once, section D.1), looked up element by element in a loop, copied, or all used with a
+      zero-padded vector.
+    - stored: the kernel, and the exponential of stored squared distances in each product.
     """
-    rows = []
-    if "parents" in data.arrays:
-        X = data["X"]
-        kernels = SparseFeatures(X, spec["dtype"]) if sparse.issparse(X) else DenseFeatures(X)
-        if sparse.issparse(X):
-            rows += _classes(kernels, spec["classes"], rng)
-        rows += _trees(kernels, Tree(data["parents"]), rng)
-        return pd.DataFrame(rows)
     train = ~data["is_test"]
     part = to_unit_range(data["X"], train)[train][: spec["stored"]]
-    rows += _classes(GaussianKernels(part, [spec["gamma"]], spec["dtype"]), spec["classes"], rng)
+    kernels = GaussianKernels(part, [spec["gamma"]], spec["dtype"])
+    blocks = {
+        C: rng.standard_normal((len(part), C)).astype(kernels.dtype) for C in spec["classes"]
+    }
+    ways = {C: partial(kernels.product, block) for C, block in blocks.items()}
+    rows = [*_rows("classes", ways)]
     distances = squared_distances(part)
     K = np.exp(-spec["gamma"] * distances)
-    rows += _folds(K, rng)
+    rows += _rows("folds", _folds(K, rng), classes=1)
     block = rng.standard_normal((len(K), 8))
     ways = {
         "stored": lambda: K @ block,
@@ -60,12 +47,6 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
     }
     rows += _rows("stored", ways, classes=8)
     return pd.DataFrame(rows)
-
-
-def _classes(kernels, numbers, rng):
-    blocks = {C: rng.standard_normal((kernels.n_rows, C)).astype(kernels.dtype) for C in numbers}
-    ways = {C: lambda block=block: kernels.product(block) for C, block in blocks.items()}
-    return _rows("classes", ways)
 
 
 def _rows(comparison, ways, classes=None):
@@ -83,17 +64,6 @@ def _rows(comparison, ways, classes=None):
         }
 
 
-def _trees(kernels, tree, rng):
-    block = rng.standard_normal((kernels.n_rows, tree.n_classes)).astype(kernels.dtype)
-    ways = {}
-    for name, model in {"flat": Tree.flat(tree.n_classes), "tree": tree}.items():
-        covariance = DualCovariance(kernels, model, np.ones(model.n_nodes), 0.1)
-        ways[name] = lambda c=covariance: c.image(block)
-    bound = tree.n_nodes / tree.n_classes
-    for row in _rows("tree", ways, tree.n_classes):
-        yield row | {"bound": bound}
-
-
 def _folds(K, rng):
     n = len(K)
     index = np.sort(rng.permutation(n)[: 4 * n // 5])
@@ -102,16 +72,12 @@ def _folds(K, rng):
     v = rng.standard_normal(len(index))
     padded = np.zeros(n)
     padded[index] = v
-    ways = {
+    return {
         "contiguous": lambda: permuted[: len(v), : len(v)] @ v,
         "looked up": lambda: _looked_up(K, index, v),
         "copied": lambda: K[np.ix_(index, index)] @ v,
         "zero-padded": lambda: (K @ padded)[index],
     }
-    gbytes = 8 * len(index) ** 2 / 1e9
-    for row in _rows("folds", ways, classes=1):
-        once = row["way"] in ("contiguous", "looked up")
-        yield row | {"gbytes_per_second": gbytes / row["seconds"] if once else np.nan}
 
 
 @njit(parallel=True)

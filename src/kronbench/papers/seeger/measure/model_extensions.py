@@ -1,7 +1,5 @@
 """Extensions of the class model: low rank, learned coupling, uncertain targets."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
@@ -10,7 +8,6 @@ from kronbench.class_tree.covariance import DualCovariance
 from kronbench.class_tree.kernels import LowRankKernel
 from kronbench.class_tree.posterior_mode import NewtonCG, run as run_steps
 from kronbench.class_tree.softmax import SoftmaxLoss, softmax
-from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, fit_uncertain
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
@@ -23,7 +20,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each repetition and variant (Seeger 2006, sections 7.2 to 7.4).
 
     Vectors without a tree have "low rank" and "coupling". ``deviation`` is the mean distance of

@@ -1,12 +1,9 @@
 """The structure of the model, read off from a fitted one."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
 from kronbench.class_tree import Tree
-from kronbench.datasets import Dataset
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.runner.columns import Columns
@@ -15,7 +12,7 @@ from kronbench.runner.seeds import generator
 COLUMNS = Columns(key=("part", "row", "column"))
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """Entries of the parts of a hierarchical model at a few new documents (Seeger 2006, figure 1).
 
     "functions" (P, k) are those of the nodes, sorted by depth; "mixing" (C, P) holds the ones of

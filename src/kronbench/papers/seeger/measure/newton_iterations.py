@@ -1,13 +1,10 @@
 """How many kernel products a fit takes to a given accuracy: the printed iteration and ours."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from kronbench.class_tree import Tree
-from kronbench.datasets import Dataset
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.runner.columns import Columns
@@ -18,7 +15,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row after each Newton step (Seeger 2006, Algorithm 3, section 4, footnote 3).
 
     "printed" is Eq. 6 with the diagonal preconditioner and k2 of the final fits. ``products``

@@ -1,7 +1,5 @@
 """How hyperparameter learning reduces to kernel products: calls and shares of the time."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -10,7 +8,6 @@ from kronbench.class_tree import Tree, sharing_pattern
 from kronbench.class_tree.covariance import FeatureCovariance
 from kronbench.class_tree.kernels import GaussianKernels, SparseFeatures, StoredKernels
 from kronbench.class_tree.softmax import SoftmaxLoss
-from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
@@ -43,7 +40,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each level of the reductions and each share of time (Seeger 2006, figure 2).
 
     Documents have the model H1, learned on two thirds; vectors mc-tied on the training part.

@@ -6,29 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
 from kronbench.class_tree import Tree, sharing_pattern
-from kronbench.datasets import Dataset
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.evaluation.subclasses import some_subclasses
-from kronbench.models import (
-    HierarchicalNewtonClassifier,
-    HierarchicalNewtonCV,
-    TopDownClassifier,
-)
-from kronbench.papers.seeger.measure.printed_learning import learn_as_printed
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
-# scikit-learn's solver ends before the mode in its default of 100 steps, and with its default
-# tolerance of 1e-4 probabilities are off in the second digit.
-_MANY_STEPS, _REFERENCE_TOL = 20000, 1e-8
-
 # Parameters that are given by data set, or by the first word of its name, else by "others".
-_BY_DATA_SET = ("splits", "further_splits", "most_documents", "solver")
+_BY_DATA_SET = ("splits", "most_documents", "solver")
 
 COLUMNS = Columns(
     key=("split", "method", "variances"),
@@ -36,24 +24,17 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each split, method and way to set the variances (Seeger 2006, table 1).
 
-    Variances are "learned" from ``start`` by the cross-validation likelihood with fits that
-    converge, or "in few steps", as many as ``steps`` prints for a method, or are all "one". Two
-    more methods: "LogisticRegression", the model F1 by scikit-learn, with the largest
-    ``deviation`` of a probability, and "top-down", a logistic regression at each inner node, of
-    the ``weight`` C of the largest likelihood of one fold. These and "in few steps" are made for
-    the first ``further_splits``.
+    Variances are "learned" from ``start`` by the cross-validation likelihood or are all "one".
 
     Where words are drawn because the texts are not at hand, ``spec["drawn"]`` replaces parameters:
     such rows decide nothing. The ``bias_variance`` of a data set is that of the largest
-    cross-validation likelihood of F1 at the start, on the first split. ``on_edge`` counts the
-    selections of a row that ended at the end of their grid. A collection of more than
-    ``most_documents`` is cut down to whole subclasses. ``psi`` and ``nll`` are per document;
-    ``taxo_gain`` and ``pacc_gain`` are what decisions of least expected loss gain over the most
-    probable class; ``variance_factor`` is the largest factor between a variance learned in few
-    steps and with fits that converge.
+    cross-validation likelihood of F1 at the start, on the first split; ``on_edge`` says that it
+    lies at an end of its grid. A collection of more than ``most_documents`` is cut down to whole
+    subclasses. ``psi`` and ``nll`` are per document; ``taxo_gain`` and ``pacc_gain`` are what
+    decisions of least expected loss gain over the most probable class.
     """
     spec = {**spec, **{name: _of_data_set(spec[name], data) for name in _BY_DATA_SET}}
     if data.source == "surrogate":
@@ -70,8 +51,8 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
         folds = even_folds(len(train), spec["folds"], draws)
         problem = _Problem(spec, tree, X[train], y[train], X[test], y[test], folds)
         bias = problem.likeliest_bias() if bias is None else bias
-        for row in problem.rows(bias, further=split < spec["further_splits"]):
-            rows.append({"split": split, "on_edge": 0, **row})
+        for row in problem.rows(bias):
+            rows.append({"split": split, **row})
     frame = pd.DataFrame(rows)
     return frame.assign(
         classes=tree.n_classes,
@@ -79,7 +60,7 @@ def run(spec: Mapping, data: Dataset, rng: np.random.Generator) -> pd.DataFrame:
         training=len(train),
         documents=data["X"].shape[0],
         bias_variance=bias,
-        on_edge=frame["on_edge"] + _at_an_end(bias, spec["bias_variances"]),
+        on_edge=_at_an_end(bias, spec["bias_variances"]),
         taxo_gain=frame["taxo01"] - frame["taxo"],
         pacc_gain=frame["pacc"] - frame["pacc01"],
         psi_over_nll=frame["psi"] / frame["nll"],
@@ -111,7 +92,7 @@ class _Problem:
         ]
         return candidates[int(np.argmax(likelihoods))]
 
-    def rows(self, bias, further):
+    def rows(self, bias):
         last, begun = "", None
         for method in self.spec["methods"]:
             _, sharing = sharing_pattern(method, self.tree.parents)
@@ -134,20 +115,9 @@ class _Problem:
                 "products": path["n_products"].sum(),
             }
             yield self._row(method, "learned", model, model.variance_) | found
-            if further and method in self.spec["steps"]:
-                few, variance, found = learn_as_printed(
-                    method, self.X, self.y, self.tree.parents, self.folds, bias, self.spec
-                )
-                factor = np.exp(np.abs(np.log(variance / model.variance_)).max())
-                found |= {"n_variances": len(np.unique(variance)), "variance_factor": factor}
-                yield self._row(method, "in few steps", few, variance) | found
-            if further and method == "F1":
-                yield self._multinomial_regression(model.best_estimator_)
             if method in ("F1", "H1"):
                 ones = self._model(method, bias).set_params(variance=1.0).fit(self.X, self.y)
                 yield self._row(method, "one", ones, ones.variance) | {"n_variances": 0}
-        if further:
-            yield self._top_down()
 
     def _model(self, method, bias):
         parents, _ = sharing_pattern(method, self.tree.parents)
@@ -160,7 +130,7 @@ class _Problem:
             solver=self.spec["solver"],
         )
 
-    def _row(self, method, variances, model, variance=np.nan):
+    def _row(self, method, variances, model, variance):
         proba = model.predict_proba(self.X_test)
         return {
             "method": method,
@@ -170,55 +140,6 @@ class _Problem:
             **hierarchy_scores(self.y_test, proba, self.tree.parents),
             "nll": mean_log_loss(self.y_test, proba),
         }
-
-    def _multinomial_regression(self, model):
-        """The model F1 by another library, the intercept a feature of constant size."""
-        variance = float(np.max(model.variance))
-        bias = np.sqrt(model.bias_variance / variance)
-
-        def with_bias(X):
-            column = np.full((X.shape[0], 1), bias)
-            if sparse.issparse(X):
-                return sparse.csr_array(sparse.hstack([X, sparse.csr_array(column)]))
-            return np.hstack([X, column])
-
-        reference = LogisticRegression(
-            C=variance, fit_intercept=False, tol=_REFERENCE_TOL, max_iter=_MANY_STEPS
-        ).fit(with_bias(self.X), self.y)
-        known = reference.classes_
-        # classes without a training document take part in ours, and do not exist for scikit-learn
-        ours = clone(model).set_params(
-            classes=known, variance=variance, dtype="float64", tol=1e-12, max_inner=2000
-        )
-        ours = ours.fit(self.X, self.y).predict_proba(self.X_test)
-        theirs = reference.predict_proba(with_bias(self.X_test))
-        proba = np.zeros((len(self.y_test), self.tree.n_classes))
-        proba[:, known] = theirs
-        scored = np.isin(self.y_test, known)
-        return {
-            "method": "LogisticRegression",
-            "variances": "learned",
-            **hierarchy_scores(self.y_test, proba, self.tree.parents),
-            "nll": mean_log_loss(self.y_test[scored], proba[scored]),
-            "deviation": np.abs(ours - theirs).max(),
-        }
-
-    def _top_down(self):
-        held_out = self.folds == 0
-
-        def fitted(C, rows):
-            node = LogisticRegression(C=C, max_iter=_MANY_STEPS)
-            model = TopDownClassifier(self.tree.parents, estimator=node)
-            return model.fit(self.X[rows], self.y[rows])
-
-        def loss(C):
-            proba = fitted(C, ~held_out).predict_proba(self.X[held_out])
-            return mean_log_loss(self.y[held_out], proba, floor=1e-10)
-
-        weights = self.spec["top_down_weights"]
-        weight = min(weights, key=loss)
-        found = {"weight": weight, "on_edge": _at_an_end(weight, weights)}
-        return self._row("top-down", "learned", fitted(weight, slice(None))) | found
 
 
 def _at_an_end(chosen, grid):

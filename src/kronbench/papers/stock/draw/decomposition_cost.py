@@ -4,7 +4,6 @@ import pandas as pd
 
 from kronbench.report.estimates import disturbed
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 _WORK = {
     "decompositions": "eigenvalue decompositions of K and G",
@@ -22,7 +21,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each piece of work; a point of the grid is the grid over its points."""
     grid = frame[frame["step"] == "grid"]
     point = grid.assign(step="one point", seconds=grid["seconds"] / grid["points"], points=1)

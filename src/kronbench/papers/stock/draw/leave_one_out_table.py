@@ -5,7 +5,6 @@ import pandas as pd
 
 from kronbench.report.estimates import disturbed
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 CHARACTERISTICS = {
     "targets": "targets",
@@ -21,7 +20,7 @@ NEAR = 0.005  # AUC below the best up to which a weight is as good: the maps are
 
 COLUMNS = SHOWN | Columns(
     key=("quantity", "setting", "method"),
-    clock=("seconds", "by submatrices, s", "ns of AUC a pair"),
+    clock=("seconds", "by submatrices, s"),
     ratios_of_clock=(
         *("seconds of AUC over those of predictions", "times faster"),
         *("speed-up over KK by submatrices", "the same, AUC included", "speed-up over KK"),
@@ -31,7 +30,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: list[pd.DataFrame]) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """The characteristics of each data set, then one row for each setting, method and data set.
 
     The printed times include the AUC: so do ``times faster`` and ``the same, AUC included``.
@@ -92,11 +91,9 @@ def _performance(curves, setting, method, dataset, printed):
         row["paper"] = paper.get(f"auc_{dataset}", np.nan)  # of your own data nothing is printed
         row["difference"] = round(row["ours"] - row["paper"], 4)
         if not method.endswith("*"):
-            first, took = curve.iloc[0], paper.get(f"time_{dataset}")
-            n_predictions = len(curve) * first["targets"] * first["drugs"]
+            took = paper.get(f"time_{dataset}")
             row |= {"seconds": seconds, "busy": disturbed(curve)}
             row["seconds of AUC over those of predictions"] = scoring / seconds
-            row["ns of AUC a pair"] = 1e9 * scoring / n_predictions
             row["paper took"] = took
             row["times faster"] = (seconds_of(took) if took else np.nan) / (seconds + scoring)
     if method not in ("KK", "TS"):
@@ -153,6 +150,6 @@ def _near_best(curve):
     return curve[curve["auc"] >= curve["auc"].max() - NEAR]
 
 
-def seconds_of(printed: str) -> float:
+def seconds_of(printed):
     """Seconds of a printed time such as 7.81s, 2.14h or >3d."""
     return float(printed.strip(">sdh")) * {"s": 1.0, "h": 3600.0, "d": 86400.0}[printed[-1]]

@@ -1,12 +1,9 @@
 """The leave-one-out schemes of the four settings, as their own shortcuts show them."""
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from kronbench.report.style import ROLES, new_figure
-from kronbench.runner.items import Item
 
 LABELS = {
     "train": "used (darker:\nmore influence)",
@@ -15,7 +12,7 @@ LABELS = {
 }
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Labels with an influence on one prediction are dark in proportion to its logarithm."""
     settings = sorted(frame["setting"].unique())
     figure, axes = new_figure(1, len(settings), height=2.1)

@@ -1,19 +1,16 @@
 """AUC against the number of training documents: over instances and over classes, B and D."""
 
-import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from kronbench.report.numbers import name_of
 from kronbench.report.style import new_figure, rests_on, shared_legend
-from kronbench.runner.items import Item
 
 TITLES = {"B": "known classes", "D": "novel classes"}
 LOOKS = {"independent-task": {"color": "C0"}, "two-step": {"color": "C4"}}
 MEASURES = {"instance_auc": "AUC over instances", "macro_auc": "AUC over classes"}
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """One line for each model; points are open where a chosen weight is an end of its grid."""
     problems = list(frame.groupby(["dataset", "setting"], sort=False))
     figure, axes = new_figure(len(problems), 2, height=1.6)

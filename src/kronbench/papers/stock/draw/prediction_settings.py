@@ -1,13 +1,10 @@
 """The four prediction settings in a label matrix: known and new vertices, labelled or not."""
 
 import numpy as np
-import pandas as pd
 from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from kronbench.report.style import new_figure
-from kronbench.runner.items import Item
 
 ROLES = {
     "train": ("#0072B2", "training pair"),
@@ -18,7 +15,7 @@ ROLES = {
 }
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Pairs coloured by role, dots where there are interactions (Stock et al. 2016, figure 1)."""
     figure, axes = new_figure(1, 1, height=2.9)
     panel = axes[0, 0]

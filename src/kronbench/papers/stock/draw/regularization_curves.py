@@ -1,16 +1,13 @@
 """AUC against the regularization value of Kronecker ridge regression, for each data set."""
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 
 from kronbench.report.numbers import name_of
 from kronbench.report.printed import read_printed
 from kronbench.report.style import SMALL, new_figure, shared_legend
-from kronbench.runner.items import Item
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """One line for each setting; at our best value a dot, and a diamond at the printed AUC."""
     frame = frame[frame["method"] == "KK"]
     printed = read_printed(item).set_index(["setting", "method"])

@@ -1,8 +1,6 @@
 """AUC over both regularization values of two-step regression, for data sets and settings."""
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MultipleLocator
@@ -11,12 +9,11 @@ from kronbench.papers.stock.draw.leave_one_out_table import NEAR
 from kronbench.report.numbers import name_of
 from kronbench.report.printed import read_printed
 from kronbench.report.style import new_figure
-from kronbench.runner.items import Item
 
 _CROSS = {"marker": "x", "color": "black", "mew": 1.6, "ls": ""}
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Contours of AUC, a cross at the best pair, a line around what is as good."""
     printed = read_printed(item).set_index(["setting", "method"])
     frame = frame[frame["method"] == "TS"]

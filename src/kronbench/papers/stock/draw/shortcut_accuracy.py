@@ -4,7 +4,6 @@ import pandas as pd
 
 from kronbench.report.estimates import disturbed
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 # Hᵏ and Hᵍ are the hat matrices of rows and columns, d() the diagonal, / by entries (table 5.1).
 _HAT = "(H vec(Y) − d(H) vec(Y)) / (1 − d(H)), "
@@ -28,7 +27,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each model and setting: the worst over weights, times at their mean.
 
     A model with another spectral filter ("TS, cutoff") has the formula of ridge regression, and no

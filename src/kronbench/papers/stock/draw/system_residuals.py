@@ -3,7 +3,6 @@
 import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
-from kronbench.runner.items import Item
 
 # With K (m, m) of the instances, G (q, q) of the tasks, A (m, q) the dual coefficients.
 _PAIRS = "f(d, t) = Σᵢ Σⱼ aᵢⱼ k(d, dᵢ) g(t, tⱼ)"
@@ -19,7 +18,7 @@ COLUMNS = SHOWN | Columns(
 )
 
 
-def tabulate(frame: pd.DataFrame, item: Item, printed: None) -> pd.DataFrame:
+def tabulate(frame, item, printed):
     """One row for each method and data set (Stock et al. 2016, table 3.3)."""
     columns = ["method", "prediction function", "system", "dataset", "residual"]
     columns += ["deviation of predictions", "source"]

@@ -3,12 +3,9 @@
 import itertools
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from kronbench.report.style import new_figure
-from kronbench.runner.items import Item
 
 # Green, blue and red as in the paper.
 COLOURS = {"constant": "#009E73", "varying": "#0072B2", "test": "#D55E00", "none": "#EEEEEE"}
@@ -22,7 +19,7 @@ LABELS = {
 GROUPS = {"auxiliary": (0.0, 0.88), "target": (0.88, 0.12)}
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Proteins in the order of a real split; the target task is drawn wider than it is."""
     approaches = list(frame["approach"].unique())
     figure, axes = new_figure(1, len(approaches), height=2.6, sharey=True)

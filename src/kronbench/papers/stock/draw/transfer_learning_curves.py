@@ -1,12 +1,9 @@
 """Learning curves of transfer learning: a row for each data set, labels and criterion."""
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from kronbench.report.style import new_figure, shared_legend
-from kronbench.runner.items import Item
 
 # Curves keep their look in all panels: (approach, method, selection) -> label and style.
 LOOKS = {
@@ -43,7 +40,7 @@ SIGNS = (
 )
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Means over repetitions with a band of one standard deviation; ours in the last rows."""
     rows = list(frame.groupby(["dataset", "labels", "criterion"], sort=False))
     rows.sort(key=lambda row: (row[0][1] == BESIDE, row[0][0] == "davis-ecfp4"))

@@ -1,14 +1,11 @@
 """The matrices of two-step ridge regression in their places, for one new pair."""
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
 
 from kronbench.report.style import new_figure
-from kronbench.runner.items import Item
 
 
-def draw(frame: pd.DataFrame, item: Item) -> Figure:
+def draw(frame, item):
     """Kernels beside the labels they act on: step 1 fills a row, step 2 its last entry."""
     matrices = {
         name: part.pivot(index="row", columns="col", values="value").to_numpy()

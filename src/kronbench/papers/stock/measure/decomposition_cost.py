@@ -1,14 +1,12 @@
 """What an eigendecomposition of both kernels costs, and what follows from it at every weight."""
 
-from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
-from kronbench.linalg.eigen import Spectrum, kernel_spectrum
+from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, KronRidge
 from kronbench.pairs import PairData
 from kronbench.pairs.leave_one_out import two_step_leave_one_out
@@ -23,7 +21,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each step, method, setting and weight (Stock et al. 2016, sections 3 and 5.1).
 
     From the eigenpairs: the dual coefficients for weights of 1 ("another weight") and all left-out
@@ -62,7 +60,7 @@ def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.Dat
     return pd.DataFrame(found)
 
 
-def at_another_weight(rows: Spectrum, cols: Spectrum, Y: np.ndarray) -> dict[str, Callable]:
+def at_another_weight(rows, cols, Y):
     """What computes the dual coefficients of each method from the eigenpairs, for weights of 1."""
     x, s = rows.values[:, None], cols.values
     half = rows.coordinates(Y)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
 from functools import partial
 
 import numba
@@ -10,7 +9,6 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
@@ -34,7 +32,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each setting, method and point of the grid (Stock et al. 2016, section 6.1).
 
     "KK by submatrices" is the paper's own way to leave out rows and columns; where it would take

@@ -1,11 +1,8 @@
 """What the leave-one-out shortcuts leave out, read off from their own predictions."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import TwoStepRidge
 from kronbench.papers.stock.measure.kernels import PRECOMPUTED
@@ -14,7 +11,7 @@ from kronbench.runner.columns import Columns
 COLUMNS = Columns(key=("setting", "row", "col"))
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each setting and pair of a small label matrix (Stock et al. 2016, figure 3).
 
     ``influence`` is the coefficient of the pair's label in the prediction of ``spec["pair"]``.

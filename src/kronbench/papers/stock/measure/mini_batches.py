@@ -1,13 +1,10 @@
 """Learning curves of large-scale text classification from mini-batches of documents."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.evaluation import ranking_areas
 from kronbench.models import CanonicalCorrespondence, IndependentRidge
 from kronbench.pairs.second_step import SecondStep, path_features
@@ -22,7 +19,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each number of training documents, setting and model (Stock et al. 2016, 6.3).
 
     Algorithm 1 is exact in fixed features: these and the weights are found on the first ``start``

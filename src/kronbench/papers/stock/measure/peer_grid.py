@@ -4,21 +4,19 @@ The functions are called in a process of :func:`kronbench.runner.processes.fresh
 begun with :func:`begin`.
 """
 
-from collections.abc import Sequence
-
 import numba
 import numpy as np
 import threadpoolctl
 
-from kronbench.runner.clock import Stopwatch, Timing, measure
+from kronbench.runner.clock import Stopwatch, measure
 from kronbench.runner.solvers import import_solver
 
 _PATIENCE = 1.5  # seconds after which a grid is long enough to be timed once
 
-_here: dict = {}  # the solver, the problem, what was predicted
+_here = {}  # the solver, the problem, what was predicted
 
 
-def begin(solver: str, problem: tuple, threads: int) -> None:
+def begin(solver, problem, threads):
     """Load a solver with ``fit_matrix`` and ``loo_grid`` for a problem (K, G, Y)."""
     # Before the threads are limited, so that those of what it loads are.
     _here.update(solver=import_solver(solver), problem=problem)
@@ -26,7 +24,7 @@ def begin(solver: str, problem: tuple, threads: int) -> None:
     _here["limits"] = threadpoolctl.threadpool_limits(threads)
 
 
-def needs(setting: str, grids: Sequence[np.ndarray]) -> tuple[float, float]:
+def needs(setting, grids):
     """Processor seconds of the whole grid by one point, and gigabytes of the predictions."""
     small = (np.eye(4),) * 3  # first, because what is loaded on first use is no part of a point
     for problem in (small, _here["problem"]):
@@ -39,7 +37,7 @@ def needs(setting: str, grids: Sequence[np.ndarray]) -> tuple[float, float]:
     return fit.cpu_seconds + n_points * point.cpu_seconds, gigabytes
 
 
-def measure_grid(setting: str, grids: Sequence[np.ndarray]) -> Timing:
+def measure_grid(setting, grids):
     """The timing of all predictions of a setting, which the process keeps."""
     _here["predictions"] = {}  # those of another setting beside these may not fit
 
@@ -50,6 +48,6 @@ def measure_grid(setting: str, grids: Sequence[np.ndarray]) -> Timing:
     return timing
 
 
-def take(index: int | tuple[int, ...]) -> np.ndarray:
+def take(index):
     """The predictions at one point of the grid that was measured last, once."""
     return _here["predictions"].pop(index)

@@ -1,18 +1,15 @@
 """Which unlabelled pairs belong to which prediction setting, for a real label matrix."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(key=("row", "col"))
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each pair: position, role, whether it interacts (Stock et al. 2016, figure 1).
 
     ``role`` is "train", or the setting A (no label, both vertices known), B (new row), C (new

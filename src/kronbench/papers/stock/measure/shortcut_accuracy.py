@@ -1,6 +1,5 @@
 """Leave-one-out shortcuts against retraining without what they leave out."""
 
-from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -8,7 +7,6 @@ import pandas as pd
 from scipy.linalg import cho_factor, cho_solve
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
@@ -28,7 +26,7 @@ COLUMNS = TIMING | Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each model, setting and weight (Stock et al. 2016, table 5.1).
 
     ``left_out`` counts the pairs, rows or columns, ``retrained`` those, drawn at random, without

@@ -1,11 +1,8 @@
 """Four ways to learn from complete pairs, each in its own equation."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 from kronbench.papers.stock.measure.kernels import PRECOMPUTED
@@ -14,7 +11,7 @@ from kronbench.runner.columns import Columns
 COLUMNS = Columns(key=("method",))
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each method (Stock et al. 2016, table 3.3).
 
     ``residual`` is that of the system for the dual coefficients, of least squares where it has no

@@ -1,11 +1,8 @@
 """Which labels each approach to transfer learning is given, for a real split."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.papers.stock.measure.transfer_learning_curves import Split
 from kronbench.runner.columns import Columns
@@ -13,7 +10,7 @@ from kronbench.runner.columns import Columns
 COLUMNS = Columns(key=("approach", "tasks", "position"))
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each approach, protein and group of tasks (Stock et al. 2016, figure 6).
 
     Proteins stand in the order of the first split of ``transfer_learning_curves``, the test

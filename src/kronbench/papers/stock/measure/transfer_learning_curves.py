@@ -3,17 +3,15 @@
 import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc
-from kronbench.linalg.eigen import Spectrum, kernel_spectrum
+from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.pairs.leave_one_out import (
     kron_leave_one_out,
     ridge_leave_one_out,
@@ -31,7 +29,7 @@ COLUMNS = Columns(
 )
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each repetition, size, curve and criterion (Stock et al. 2016, figure 7).
 
     Every drug in turn is the target task, all others are auxiliary; ``score`` is the mean over
@@ -70,7 +68,7 @@ class Split(NamedTuple):
     task_fold: np.ndarray
 
     @classmethod
-    def draw(cls, spec: Mapping, data: Dataset, shape: tuple[int, int], repetition: int) -> Self:
+    def draw(cls, spec, data, shape, repetition):
         """The split of one repetition, from a seed of its own."""
         rng = generator(spec["seed"], "transfer", data.name, repetition)
         proteins = rng.permutation(shape[0])
@@ -90,7 +88,7 @@ class Curve(NamedTuple):
     weights: np.ndarray  # (w, q)
 
 
-def chosen_weights(weights: np.ndarray, grid: np.ndarray) -> dict:
+def chosen_weights(weights, grid):
     """The columns that tell what was chosen."""
     medians = np.quantile(weights, 0.5, axis=1, method="lower")
     on_edge = np.isin(weights, [grid.min(), grid.max()]).any(axis=0).mean()
@@ -101,7 +99,7 @@ def chosen_weights(weights: np.ndarray, grid: np.ndarray) -> dict:
 class Shared:
     """Kernels of one repetition and their eigenpairs, found once for all labels and weights."""
 
-    def __init__(self, K: np.ndarray, G: np.ndarray, tasks: Spectrum, split: Split):
+    def __init__(self, K, G, tasks, split):
         self.split, self.tasks = split, tasks
         self.across = K[np.ix_(split.test, split.pool)]
         self.folds = []  # of tasks: a mask (q,), the other tasks, the eigenpairs of their kernel
@@ -116,14 +114,14 @@ class Shared:
 class Transfer:
     """One repetition with labels Y (m, q): the predictions of every curve."""
 
-    def __init__(self, shared: Shared, Y: np.ndarray, grid: np.ndarray):
+    def __init__(self, shared, Y, grid):
         self._shared, self._grid = shared, grid
         self._Y_pool, self._Y_test = Y[shared.split.pool], Y[shared.split.test]
         self._binary = len(np.unique(Y)) == 2
         self.criteria = (_AUC, _SQUARED_ERROR) if self._binary else (_SQUARED_ERROR,)
         self.measure = "macro AUC" if self._binary else "concordance index"
 
-    def curves(self, size: int, kronecker_in_d: bool = False) -> Iterator[Curve]:
+    def curves(self, size, kronecker_in_d=False):
         """Every curve with ``size`` training proteins."""
         Y, n_pool = self._Y_pool[:size], len(self._Y_pool)
         yield Curve("independent-task", "IT", "A", self.criteria, *self._single_tasks(size, Y))
@@ -140,7 +138,7 @@ class Transfer:
             for curve in curves:
                 yield Curve(approach, *curve)
 
-    def score(self, F: np.ndarray) -> float:
+    def score(self, F):
         """Mean over tasks of the AUC or concordance index on the test proteins."""
         if self._binary:
             return macro_auc(self._Y_test, F, axis=0)

@@ -1,11 +1,8 @@
 """Both steps of two-step ridge regression for one new target and one new drug."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import IndependentRidge, TwoStepRidge
 from kronbench.papers.stock.measure.kernels import PRECOMPUTED
@@ -14,7 +11,7 @@ from kronbench.runner.columns import Columns
 COLUMNS = Columns(key=("matrix", "row", "col"))
 
 
-def run(spec: Mapping, data: Dataset | None, rng: np.random.Generator) -> pd.DataFrame:
+def run(spec, data, rng):
     """One row for each entry of each matrix that takes part (Stock et al. 2016, figure 2).
 
     An interacting pair, drawn at random, is new in both vertices. "step 1" is the new target's
