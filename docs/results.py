@@ -1,11 +1,14 @@
-"""What ``results.md`` includes: verdicts of the accepted paper scale, made with the pages."""
+"""Verdicts of the accepted paper scale: what ``results.md`` includes, made with the pages.
+
+``python docs/results.py`` writes their table into the README.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 
-from kronbench.reference.accept import verdict_matrix
+from kronbench.files import read_json
 from kronbench.reference.accepted import accepted_jobs, sidecars_of
 from kronbench.reference.figures import plan_of_scale
 from kronbench.reference.verdicts import (
@@ -13,6 +16,7 @@ from kronbench.reference.verdicts import (
     OURS,
     UNDECIDED,
     UNTESTED,
+    matrix,
     read_verdicts,
 )
 from kronbench.report.claim_files import load_statements
@@ -20,6 +24,9 @@ from kronbench.report.page import where_skipped
 from kronbench.runner.items import measurements
 
 PAGE = Path(__file__).parent / "reference" / "generated" / "results.md"
+README = Path(__file__).parents[1] / "README.md"
+# In the README the table stands between these two lines.
+BEGIN, END = "<!-- verdicts: written by docs/results.py -->", "<!-- end of the verdicts -->"
 
 
 def page() -> str:
@@ -39,6 +46,35 @@ def page() -> str:
         parts.append(f"## `{paper}`: {content['title']}\n")
         parts += _of_paper(verdicts[verdicts["paper"] == paper], claims)
     return "\n".join(parts) + "\n"
+
+
+def verdict_matrix(target: Path) -> str:
+    """The accepted verdicts by paper as a Markdown table, with machine and date."""
+    counts = matrix(read_verdicts(target / "verdicts.csv"))
+    machine = read_json(target / "machine.json")
+    cpu, cores = (_spelt(machine[key]) for key in ("cpu", "cores"))
+    return "\n".join(
+        [
+            f"| paper | asks of | {' | '.join(counts.columns)} |",
+            "|---|---|" + "---|" * len(counts.columns),
+            *(
+                f"| `{paper}` | {asks} | {' | '.join(map(str, row))} |"
+                for (paper, asks), row in counts.iterrows()
+            ),
+            "",
+            f"Scale `{target.name}`, {machine['last'][:10]}, {cpu}, {cores} cores.",
+        ]
+    )
+
+
+def _spelt(value):
+    return " and ".join(map(str, sorted(value))) if isinstance(value, list) else value
+
+
+def with_matrix(readme: str, target: Path) -> str:
+    """A README with the matrix between its two lines."""
+    before, rest = readme.split(BEGIN)
+    return f"{before}{BEGIN}\n{verdict_matrix(target)}\n{END}{rest.split(END)[1]}"
 
 
 def _left_out(plan) -> Iterator[str]:
@@ -80,3 +116,8 @@ def _plain(text):
     for mark in "\\*_`<[$|":
         text = text.replace(mark, f"\\{mark}")
     return " ".join(text.split())
+
+
+if __name__ == "__main__":
+    text = with_matrix(README.read_text(encoding="utf-8"), plan_of_scale("paper").accepted)
+    README.write_text(text, encoding="utf-8")

@@ -76,8 +76,8 @@ def _parser():
     parser = argparse.ArgumentParser(prog="kronbench", description=main.__doc__)
     parser.add_argument("--version", action="version", version=kronbench.__version__)
     groups = (
-        "evaluate, fit, predict, score: your own pairs and predictions. check to manual: the "
-        "suite. run to compile: called by the jobs of the workflow."
+        "evaluate, fit, predict, score: your own pairs and predictions. check to completion: "
+        "the suite. run to compile: called by the jobs of the workflow."
     )
     add = _adder(parser, "COMMAND", title="commands", description=groups)
     _add_own_pairs(add)
@@ -210,7 +210,6 @@ def _add_suite(add):
     archive("--author", metavar="NAME", help="author of the run, for its description")
     completion = add("completion", _completion, "print the completion script for a shell")
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
-    add("manual", _manual, "write config/README.md")
 
 
 def _add_jobs(add):
@@ -540,14 +539,6 @@ def _compile(arguments):
 
     warm_up([item.parameters for item in _plan(arguments).items if item.timed])
     write_text(arguments.out, json.dumps(environment.describe(os.cpu_count()), indent=1))
-
-
-def _manual(arguments):
-    from kronbench.files import write_text
-    from kronbench.report.config_manual import manual
-    from kronbench.resources import config_path
-
-    write_text(config_path("README.md"), manual())
 
 
 def _completion(arguments):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kronbench import files
 from kronbench.cli import main
 from kronbench.errors import InputError
-from kronbench.reference.accept import BEGIN, END, accept, update_readme
+from kronbench.reference.accept import accept
 from kronbench.reference.accepted import (
     cost,
     files_of,
@@ -351,33 +351,3 @@ def test_a_job_asks_for_more_than_it_took_and_twice_as_much_again(scale):
         for ask in (memory_mb, minutes):
             first = ask(item, part, 1)
             assert [ask(item, part, attempt) for attempt in (2, 3)] == [2 * first, 4 * first]
-
-
-def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(tmp_path):
-    rows = [
-        ("a", "airola", "paper", "holds"),
-        ("b", "airola", "paper", "contradicted"),
-        ("c", "airola", "paper", "undecided"),
-        ("d", "airola", "ours", "undecided"),
-        ("e", "airola", "ours", "holds"),
-        ("f", "performance", "ours", "undecided"),
-        ("g", "field", "field", "contradicted"),
-    ]
-    verdicts = pd.DataFrame(rows, columns=["id", "paper", "whose", "verdict"])
-    verdicts["asks"] = ["new data" if name in "cd" else "these data" for name in verdicts["id"]]
-    verdicts = verdicts.assign(item="figure-1", timing=False, cause="", measured="1")
-    verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
-    machine = {"cpu": "a cpu", "cores": 2, "last": "2026-11-21T20:00:00"}
-    (tmp_path / "machine.json").write_text(json.dumps(machine))
-    readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{BEGIN}\nprevious\n{END}\nafter\n")
-    for _ in range(2):
-        update_readme(readme, tmp_path)
-    text = readme.read_text()
-    heads = "| paper | asks of | holds | undecided | contradicted | not tested | our own |"
-    assert text.startswith(f"before\n{BEGIN}\n{heads}\n")
-    assert "| `airola` | these data | 1 | 0 | 1 | 0 | 1 of 1 |" in text
-    assert "| `airola` | new data | 0 | 1 | 0 | 0 | 0 of 1 |" in text
-    assert "| `performance` | these data | 0 | 0 | 0 | 0 | 0 of 1 |" in text
-    assert "| `field` | these data | 0 | 0 | 1 | 0 | 0 |" in text
-    assert text.endswith(f"2026-11-21, a cpu, 2 cores.\n{END}\nafter\n")

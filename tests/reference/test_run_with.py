@@ -55,8 +55,6 @@ def commands(monkeypatch):
     run = []
 
     def record(command, **given):
-        if command[0] == "git":
-            return subprocess.CompletedProcess(command, 128, "", "")
         run.append(command[2:])
         return subprocess.CompletedProcess(command, 1)
 
@@ -215,33 +213,6 @@ def test_a_wrong_or_hostile_file_is_one_sentence(outside, capsys, name, added, s
     file = mine / "mine.yaml"
     file.write_text(f"solvers: {{{name}: {{solver: outside_solver.Additive}}}}\n{added}\n")
     refused(capsys, checkout, [str(file), "--scale", "smoke", "--dry-run"], sentence)
-
-
-def test_a_file_may_pin_the_commit_of_its_folder(outside, capsys):
-    _, mine = outside
-    pinned = {"solvers": {"A": {"solver": "outside_solver.Additive"}}, "name": "pinned"}
-
-    def git(*arguments):
-        author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-        return subprocess.run(
-            ["git", *author, *arguments], cwd=mine, check=True, capture_output=True, text=True
-        ).stdout.strip()
-
-    def stands(commit):
-        file = mine.parent / "pinned.yaml"
-        file.write_text(yaml.safe_dump({**pinned, "commit": commit, "path": "mine"}))
-        status = main(["run-with", str(file), "airola", "table-6", "--dry-run"])
-        return status, capsys.readouterr().err
-
-    assert "is at no commit of git" in stands("0" * 40)[1]
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "-m", "One")
-    head = git("rev-parse", "HEAD")
-    assert f"is for commit {'0' * 40}, but {mine} is at {head}\n" in stands("0" * 40)[1]
-    assert stands(head) == (0, "")
-    (mine / "registry.yaml").write_text("{}")
-    assert f"is at {head} + changes" in stands(head)[1]
 
 
 def test_names_that_differ_have_folders_that_differ():

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kronbench.report.cells import distance, long_table, printed_columns
+from kronbench.report.layout import distance, long_table, printed_columns
 
 
 def test_columns_belong_together_by_their_names():

@@ -270,35 +270,3 @@ def test_a_claim_may_compare_items(plan):
     # other data behind one of them are other data
     results(plan, "figure-4", frame=curves(auc=0.7), other_data=OTHER)
     assert verdict(plan, entry).verdict == UNTESTED
-
-
-def test_a_headline_says_what_stands_against_quoting_it(plan):
-    item = plan.item("airola", "table-7")
-    table = pd.DataFrame(
-        {
-            "method": ["A", "B"],
-            "took": [298.0, None],
-            "seconds": [27.82, 1.0],
-            "times": [10.7117, None],
-            "busy": [True, False],
-            "dataset": "Ki",
-            "source": ["mirror", "surrogate"],
-        }
-    )
-    entry = {"paper": "airola", "item": "table-7", "sentence": "S", "where": "seconds > 0"}
-    entry |= {"of": ["method", "dataset"], "theirs": "took", "ours": "seconds", "times": "times"}
-    item.folder.mkdir(parents=True)
-    table.to_csv(item.output("csv"), index=False)
-    seal(item.output("csv"))
-    (line,) = claims.headlines([entry], plan)
-    assert [list(row.values()) for row in line["rows"]] == [
-        ["A, Ki", "298 s", "27.8 s", "10.7", "busy machine"]
-    ]
-    table.assign(took=">3d").to_csv(item.output("csv"), index=False)
-    seal(item.output("csv"))
-    ((first, second),) = (line["rows"] for line in claims.headlines([entry], plan))
-    assert (first["theirs"], first["times"], second["doubts"]) == (
-        ">3d",
-        "> 10.7",
-        "surrogate data",
-    )

@@ -95,16 +95,6 @@ def test_what_a_query_names_and_asks_for():
     assert ("our auc", [0.5]) in claim_files.compared_in("`our auc` == 0.5")
 
 
-def test_a_headline_reads_an_item(loaded):
-    headline = {
-        "sentence": "S", "item": "table-7", "where": "dataset == 'Ki'", "of": ["method"],
-        "theirs": "paper seconds", "ours": "our seconds", "times": "paper / our seconds",
-    }  # fmt: skip
-    assert loaded(entry(), headlines=[headline])
-    with pytest.raises(InputError, match="headline 'S' reads airola table-70, which is not an"):
-        loaded(entry(), headlines=[headline | {"item": "table-70"}])
-
-
 WITHIN = {"kind": "within", "value": "ours", "tolerance": 0.1}
 
 

@@ -36,10 +36,8 @@ EXAMPLES = {
         | {"interval": "±", "repeats": "draws"},
     ),
     "negligible": (AREAS.assign(auc=1e-12), {"value": "auc", "tolerance": 1e-9}),
-    "not_negligible": (AREAS, {"value": "auc", "tolerance": 1e-9}),
     "at_least": (AREAS, {"value": "auc", "bound": 0.59}),
     "at_most": (AREAS, {"value": "auc", "bound": 0.81}),
-    "reaches": (AREAS, {"value": "auc", "bound": 0.8}),
     "mostly_at_least": (AREAS, {"value": "auc", "bound": 0.65, "share": 0.75}),
     "gain": (AREAS, OLD | {"between": "method", "low": "KNN", "high": "SVM", "bound": 0.09}),
     "close": (

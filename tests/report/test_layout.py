@@ -78,24 +78,10 @@ def test_an_interval_says_whether_the_printed_number_is_outside_else_how_far_it_
     assert grid.cells[0][1].mark == "far"
 
 
-def test_the_best_is_searched_among_equal_repeats_which_cells_say_where_they_differ():
-    panel = {
-        "rows": ["method"],
-        "columns": ["dataset"],
-        "values": {"AUC": AUC | {"repeats": "test sets"}},
-    }
-    equal = LONG.assign(**{"test sets": [9, 5, 9, 5]}).fillna({"ours": 0.5})
-    (grid,) = laid_out(panel, equal)
+def test_the_best_is_searched_within_each_data_set():
+    panel = {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC}}
+    (grid,) = laid_out(panel, LONG.fillna({"ours": 0.5}))
     assert [[cell.best for cell in line] for line in grid.cells] == [[True, True], [False, True]]
-    assert not any("9 test sets" in cell.stamps for line in grid.cells for cell in line)
-    (grid,) = laid_out(panel, equal.assign(**{"test sets": [1, 5, 9, 5]}))
-    (svm_a, svm_b), (knn_a, knn_b) = grid.cells
-    assert svm_a.best
-    assert not svm_b.best
-    assert not knn_b.best
-    assert svm_b.stamps == ("1 test sets",)
-    assert knn_b.stamps == ("9 test sets",)
-    assert knn_a.stamps == ()
 
 
 def test_values_are_heads_or_labels_and_absent_lines_are_said():

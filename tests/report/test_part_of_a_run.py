@@ -30,7 +30,7 @@ def statements(monkeypatch):
     def say(*claims):
         common = {"paper": "airola", "place": "p", "whose": "paper"}
         said = claim_files.Statements(
-            [{**common, "sentence": c["id"], **c} for c in claims], [], INCONSISTENCIES
+            [{**common, "sentence": c["id"], **c} for c in claims], INCONSISTENCIES
         )
         monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: said)
 

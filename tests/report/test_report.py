@@ -145,7 +145,7 @@ def claim(**check):
 
 def say(monkeypatch, *entries):
     """Let the page know these claims alone."""
-    statements = claim_files.Statements(list(entries), [], [])
+    statements = claim_files.Statements(list(entries), [])
     monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: statements)
 
 

@@ -11,8 +11,7 @@ import pytest
 from kronbench.papers.airola.draw import complexity, losses
 from kronbench.papers.stock.draw import shortcut_accuracy, system_residuals
 from kronbench.report import typeset
-from kronbench.report.cells import Cell
-from kronbench.report.layout import Grid
+from kronbench.report.layout import Cell, Grid
 
 GRID = Grid(
     title="50 % of nᵢ",

@@ -20,11 +20,8 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("checkout")
     helpers.copy_checkout(folder)
     made = [PLAN.report.parent / "compiled.json", PLAN.config_file]
-    made += [
-        PLAN.report / name
-        for name in ("index.html", "claims.csv", "all-results.csv", "summary.txt")
-    ]
-    for name in PLAN.datasets:
+    made += [PLAN.report / name for name in ("index.html", "claims.csv", "summary.txt")]
+    for name in {name for item in PLAN.items for name in item.datasets}:
         made += [PLAN.data_folder(name) / file for file in ("data.npz", "provenance.json")]
     for item in PLAN.items:
         made += [item.output(suffix) for suffix in item.kinds]

@@ -18,27 +18,27 @@ from kronbench import cli
         ),
         (
             MemoryError("Unable to allocate 9 TiB"),
-            "'manual' ran out of memory (Unable to allocate",
+            "'compare a b' ran out of memory (Unable to allocate",
         ),
     ],
 )
 def test_what_the_system_refuses_is_one_sentence(error, sentence, monkeypatch, capsys):
-    def refused():
+    def refused(_):
         raise error
 
-    monkeypatch.setattr("kronbench.report.config_manual.manual", refused)
-    assert cli.main(["manual"]) == 1
+    monkeypatch.setattr("kronbench.reference.compare.read_run", refused)
+    assert cli.main(["compare", "a", "b"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"kronbench: error: {sentence}")
 
 
 def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
-    def wrong():
+    def wrong(_):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "a")
 
-    monkeypatch.setattr("kronbench.report.config_manual.manual", wrong)
+    monkeypatch.setattr("kronbench.reference.compare.read_run", wrong)
     with pytest.raises(FileNotFoundError):
-        cli.main(["manual"])
+        cli.main(["compare", "a", "b"])
 
 
 @pytest.mark.parametrize(

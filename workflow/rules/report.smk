@@ -100,7 +100,6 @@ rule report:
             category="All papers",
             labels={"item": "claims", "title": "Verdicts on what the papers claim"},
         ),
-        PLAN.report / "all-results.csv",
         PLAN.report / "summary.txt",
     log:
         f"results/{PLAN.scale}/logs/report.log",

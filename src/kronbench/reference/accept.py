@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.files import checked, read_json, replacing, write_text
+from kronbench.files import checked, read_json, replacing
 from kronbench.reference.accepted import (
     files_of,
     joined,
@@ -18,13 +17,9 @@ from kronbench.reference.accepted import (
     source_of,
     surroundings,
 )
-from kronbench.reference.verdicts import matrix, read_verdicts
+from kronbench.reference.verdicts import read_verdicts
 from kronbench.runner.items import Plan, measurements
 from kronbench.runner.read_results import ACCEPTED, read_sidecar
-
-# The scale whose verdicts stand in README.md, between these two lines.
-README_SCALE = "paper"
-BEGIN, END = "<!-- verdicts: written by kronbench accept -->", "<!-- end of the verdicts -->"
 
 
 def accept(plan: Plan, write: bool = False) -> str:
@@ -65,12 +60,11 @@ def accept(plan: Plan, write: bool = False) -> str:
     for file in stale:  # last, so that a command that is broken off loses no table
         if not file.is_dir():
             file.unlink()
-    if plan.scale == README_SCALE:
-        update_readme(Path("README.md"), target)
     size = sum(map(len, contents.values())) / 2**20
-    return "\n".join(
-        [*lines, f"written to {target} ({size:.1f} MiB); commit it with a sentence on what moved"]
-    )
+    lines.append(f"written to {target} ({size:.1f} MiB); commit it with a sentence on what moved")
+    if plan.scale == "paper":
+        lines.append("to write its verdicts into the README: python docs/results.py")
+    return "\n".join(lines)
 
 
 def _contents(plan, verdicts):
@@ -129,35 +123,3 @@ def _cost(sidecar, text):
         "seconds": round(seconds, 1),
         "peak_mib": round(peaks.max()),
     }
-
-
-def verdict_matrix(target: Path) -> str:
-    """The accepted verdicts by paper as a Markdown table, with machine and date."""
-    counts = matrix(read_verdicts(target / "verdicts.csv"))
-    machine = read_json(target / "machine.json")
-    cpu, cores = (_spelt(machine[key]) for key in ("cpu", "cores"))
-    return "\n".join(
-        [
-            f"| paper | asks of | {' | '.join(counts.columns)} |",
-            "|---|---|" + "---|" * len(counts.columns),
-            *(
-                f"| `{paper}` | {asks} | {' | '.join(map(str, row))} |"
-                for (paper, asks), row in counts.iterrows()
-            ),
-            "",
-            f"Scale `{target.name}`, {machine['last'][:10]}, {cpu}, {cores} cores.",
-        ]
-    )
-
-
-def _spelt(value):
-    return " and ".join(map(str, sorted(value))) if isinstance(value, list) else value
-
-
-def update_readme(readme: Path, target: Path) -> None:
-    """Put the matrix between its two lines of the file; a file without them is left alone."""
-    text = readme.read_text(encoding="utf-8") if readme.exists() else ""
-    if BEGIN in text and END in text:
-        before, rest = text.split(BEGIN)
-        block = f"{BEGIN}\n{verdict_matrix(target)}\n{END}"
-        write_text(readme, before + block + rest.split(END)[1])

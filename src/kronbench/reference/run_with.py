@@ -24,7 +24,7 @@ from kronbench.reference.figures import plan_of_scale
 from kronbench.resources import paper_path
 from kronbench.runner.columns import Columns
 from kronbench.runner.items import Item, Plan, load_plan
-from kronbench.runner.outside import commit_of, use_outside
+from kronbench.runner.outside import use_outside
 from kronbench.runner.source_imports import read_module
 from kronbench.yaml_files import read_yaml, validate
 
@@ -58,10 +58,6 @@ def outside_of_file(path: str | Path) -> Outside:
         _check_name(name, f"{path}: solvers")
     folder = whole_path(path.parent / content.get("path", "."))
     user = _user(folder, content.get("registry") and path.parent / content["registry"])
-    pinned = content.get("commit")
-    if pinned and user.get("commit") != pinned:
-        stands = user.get("commit") or "no commit of git"
-        raise InputError(f"{path} is for commit {pinned}, but {folder} is at {stands}")
     items = content.get("items", {}).items()
     return Outside(
         content.get("name", _slug(next(iter(content["solvers"])))),
@@ -196,8 +192,6 @@ def _user(path, registry):
         if not folder.is_dir():
             raise InputError(f"{path} is not a folder: give the one that holds your module")
         user["path"] = str(folder)
-        if commit := commit_of(folder):
-            user["commit"] = commit
     if registry:
         file = whole_path(registry)
         if not file.is_file():
@@ -238,8 +232,6 @@ def plan_with_paper(folder: str | Path, scale: str = "default") -> tuple[Plan, s
     """
     folder = whole_path(folder)
     user = {"papers": [str(folder)]}
-    if commit := commit_of(folder):
-        user["commit"] = commit
     use_outside(user)
     config = copy.deepcopy(dict(plan_of_scale(scale).config))
     overrides = read_yaml(folder / "paper.yaml").get("scales", {}).get(scale, {})

@@ -6,8 +6,8 @@ yields a ``Finding`` for each group, of which ``judges`` makes an ``Outcome``. A
 - ``value``, ``over``, ``between`` and ``among`` name columns, ``by`` lists those of the groups;
   ``low``, ``high``, ``slow``, ``fast``, ``leader`` and ``name`` are entries of such a column.
 - No rows, or rows without a part of what the claim names: ``NotMeasured``, "not tested".
-- A number that is not finite never holds. Only ``reaches`` and ``mostly_at_least`` accept a
-  missing value: its row misses the bound.
+- A number that is not finite never holds. Only ``mostly_at_least`` accepts a missing value: its
+  row misses the bound.
 - ``spread: {over: [fold], test_over_train: 0.25}`` names the columns that tell test sets apart,
   ``spread: {over: [draw]}`` those of independent repeats. Differences are paired along them, and
   the whole 95 % interval of ``intervals.half_width`` decides. Without ``spread`` there is no
@@ -248,15 +248,6 @@ def negligible(frame, *, value, tolerance):
 
 
 @judges()
-def not_negligible(frame, *, value, tolerance):
-    """Every selected row has a ``value`` of a size of at least ``tolerance``."""
-    sizes = frame[value].abs()
-    where = place(frame.loc[sizes.idxmin()])
-    text = f"smallest {sizes.min():.2g}, bound {tolerance:g} ({where})"
-    yield Finding(Margin.exact(sizes.min() - tolerance), text)
-
-
-@judges()
 def at_least(frame, *, value, bound, by=None, spread=None):
     """The smallest ``value`` of the selected rows, or mean of a group, is at least ``bound``."""
     return _bounded(frame, value, bound, by, spread, 1, "smallest")
@@ -281,26 +272,14 @@ def _bounded(frame, value, bound, by, spread, sign, extreme):
         yield Finding(margin, text + (f" ({name})" if name else ""), group.index)
 
 
-@judges(finite=False)
-def reaches(frame, *, value, bound):
-    """Some selected row has a finite ``value`` of at least ``bound``."""
-    values = frame[value].astype(float).replace([np.inf, -np.inf], np.nan)
-    text = f"largest {values.max():.4g}, bound {bound:g}{_missing(values)}"
-    yield Finding(Margin.exact(values.max() - bound), text)
-
-
 @judges(finite=False, unit="rows")
 def mostly_at_least(frame, *, value, bound, share):
     """At least this share of the selected rows has a finite ``value`` of at least ``bound``."""
     values = frame[value].astype(float).replace([np.inf, -np.inf], np.nan)
-    text = _missing(values).lstrip("; ")
+    missing = values.isna().sum()
+    text = f"{missing} rows without a number" if missing else ""
     for number in values:
         yield Finding(Margin.exact(number - bound), text)
-
-
-def _missing(values):
-    missing = values.isna().sum()
-    return f"; {missing} rows without a number" if missing else ""
 
 
 @judges()

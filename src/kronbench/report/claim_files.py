@@ -28,31 +28,25 @@ _RELATIVE_CHECKS = {"ratio", "scales"}
 class Statements:
     """What the files of claims say of the papers of a plan, each a mapping with its ``paper``.
 
-    ``claims`` are judged, or say why they cannot be; ``headlines`` are numbers that are shown;
-    ``inconsistencies`` are places where a paper contradicts itself or its data.
+    ``claims`` are judged, or say why they cannot be; ``inconsistencies`` are places where a paper
+    contradicts itself or its data.
     """
 
     claims: list[dict]
-    headlines: list[dict]
     inconsistencies: list[dict]
 
 
 def load_statements(plan: Plan) -> Statements:
     """Read the files of claims on the papers of a plan; InputError names the first fault."""
-    statements = Statements([], [], [])
+    statements = Statements([], [])
     seen = set()
     for paper in plan.papers:
         for path in claim_files(paper):
             file = "/".join(("papers", *path.parts[-3:]))
             content = read_yaml(path)
             validate(content, "claims", file)
-            for part in ("headlines", "inconsistencies"):
-                entries = content.get(part, [])
-                getattr(statements, part).extend({"paper": paper, **entry} for entry in entries)
-            for entry in content.get("headlines", []):
-                place = f"{file}: headline '{entry['sentence']}'"
-                _columns(place, {"paper": paper, **entry}, plan)
-                _check_query(place, entry["where"])
+            entries = content.get("inconsistencies", [])
+            statements.inconsistencies.extend({"paper": paper, **entry} for entry in entries)
             for entry in content.get("claims", []):
                 entry = {"paper": paper, "whose": PAPER, **content.get("shared", {}), **entry}
                 for claim in _each(entry, f"{file}: claim '{entry['id']}'"):
@@ -156,7 +150,7 @@ def _check_check(place, claim, columns):
     if value in columns.clock and kind not in _RELATIVE_CHECKS:
         raise InputError(
             f"{place} judges absolute seconds, which depend on the machine as on the method: "
-            "give a ratio of one run, or move it to 'headlines'"
+            "give a ratio of one run"
         )
     return value in columns.timed
 

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kronbench.errors import InputError
 from kronbench.reference.verdicts import CONTRADICTED, NEW_DATA, OURS, THESE_DATA, UNTESTED
 from kronbench.report.checks import CHECKS, swapped
 from kronbench.report.claim_files import compared_in, shown_by
-from kronbench.report.estimates import disturbed, doubts, worst_load
+from kronbench.report.estimates import disturbed, worst_load
 from kronbench.report.numbers import format_entry, format_number
 from kronbench.report.outcomes import NotMeasured, Outcome
-from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Plan
 from kronbench.runner.read_results import other_data_of, read_numbers, read_results
 
@@ -271,46 +269,3 @@ def _on_edge(rows):
             lie = "selection lies at an end of its" if one else "selections lie at an end of their"
             return f"; {count:.0f} {lie} grid"
     return ""
-
-
-def headlines(entries: list[dict], plan: Plan) -> list[dict]:
-    """What is shown without being judged: each entry with its ``rows``, as text.
-
-    A row says what ran (``of``), ``theirs``, ``ours``, ``times``, and ``doubts``: what a reader
-    must know before quoting it. Rows that are not there are left out.
-    """
-    known = {(item.paper, item.name) for item in plan.items}
-    found = []
-    for entry in entries:
-        if (entry["paper"], entry["item"]) not in known:
-            continue
-        item = plan.item(entry["paper"], entry["item"])
-        measured = entry["theirs"] in columns_shown(item).clock  # theirs, on this machine
-        numbers = read_numbers(item)
-        for column in (*entry["of"], entry["theirs"], entry["ours"], entry["times"]):
-            if column not in numbers:
-                raise InputError(
-                    f"{entry['paper']}: headline '{entry['sentence']}' names the column "
-                    f"'{column}', which {item.name} does not have"
-                )
-        rows = numbers.query(entry["where"]).dropna(subset=[entry["theirs"], entry["ours"]])
-        if len(rows):
-            rows = [_headline_row(entry, row, measured) for row in rows.to_dict("records")]
-            found.append({**entry, "rows": rows})
-    return found
-
-
-def _headline_row(entry, row, measured):
-    theirs = row[entry["theirs"]]
-    if not isinstance(theirs, str):
-        theirs = f"{format_number(theirs) if measured else format_entry(theirs)} s"
-    times = format_number(row[entry["times"]])
-    of = ", ".join(format_entry(row[column]) for column in entry["of"])
-    return {
-        "of": of.replace("\N{THIN SPACE}", "\N{NARROW NO-BREAK SPACE}"),
-        "theirs": theirs,
-        "ours": f"{format_number(row[entry['ours']])} s",
-        # a printed time such as ">3d" is the least that it can have been
-        "times": f"> {times}" if theirs.startswith(">") else times,
-        "doubts": doubts(row),
-    }

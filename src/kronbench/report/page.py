@@ -29,10 +29,9 @@ from kronbench.reference.verdicts import (
     UNTESTED,
     VERDICTS,
 )
-from kronbench.report.all_results import MOST_ROWS, all_results
-from kronbench.report.cells import long_table
 from kronbench.report.claim_files import load_statements
-from kronbench.report.claims import Verdict, control, evaluate, headlines
+from kronbench.report.claims import Verdict, control, evaluate
+from kronbench.report.layout import long_table
 from kronbench.report.outcomes import Outcome
 from kronbench.report.render import grids_of
 from kronbench.report.typeset import templates
@@ -65,7 +64,7 @@ _FEW = 8  # contradicted claims that are told one by one at the end of a run
 
 
 def write_report(plan: Plan) -> str:
-    """Judge the claims; write the page, ``claims.csv``, ``all-results.csv`` and ``summary.txt``.
+    """Judge the claims; write the page, ``claims.csv`` and ``summary.txt``.
 
     Of a run that is not finished only ``part.html`` is written, the page of what is there; the
     page of accepted tables is whole in any case. Returns the summary: what was rendered, what is
@@ -125,8 +124,6 @@ def write_report(plan: Plan) -> str:
         folded=_FOLDED,
         chance=_chance(verdicts),
         control=control(statements.claims, plan),
-        headlines=headlines(statements.headlines, plan),
-        most_rows=MOST_ROWS,
         inconsistencies=(said if plan.from_accepted else statements).inconsistencies,
         moved=None if moved is None else [str(m) for m in moved if not m.timed],
         clock=[str(move) for move in moved or () if move.timed],
@@ -146,11 +143,10 @@ def write_report(plan: Plan) -> str:
         return f"{summary}\npage of what is there: {part}"
     part.unlink(missing_ok=True)
     summary += f"\npage: {RESULTS / plan.results.name / 'report' / 'index.html'}"
-    names = ("index.html", "claims.csv", "all-results.csv", "summary.txt")
-    with replacing_all(plan.report / name for name in names) as (new_page, claims, numbers, told):
+    names = ("index.html", "claims.csv", "summary.txt")
+    with replacing_all(plan.report / name for name in names) as (new_page, claims, told):
         new_page.write_text(page, encoding="utf-8")
         table.to_csv(claims)
-        all_results(plan.items).to_csv(numbers, index=False)
         told.write_text(summary + "\n", encoding="utf-8")
     return summary
 

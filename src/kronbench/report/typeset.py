@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 
 import jinja2
 
-from kronbench.report.cells import Cell
-from kronbench.report.layout import Grid
+from kronbench.report.layout import Cell, Grid
 
 _SIGNS = {"surrogate": "‡", "busy": "°"}
 _MEANINGS = {

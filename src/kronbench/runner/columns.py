@@ -57,17 +57,13 @@ class Columns:
         """Whatever a clock has touched."""
         return (*self.clock, *self.ratios_of_clock)
 
-    def key_of(self, frame: pd.DataFrame) -> list[str]:
-        """The columns of the key that a table has; one that it lacks is the same in all rows."""
-        return [name for name in self.key if name in frame]
-
     def compared(self, frame: pd.DataFrame) -> list[str]:
         """The columns of a table whose values two runs have in common."""
         return [name for name in frame if name not in self]
 
     def check(self, frame: pd.DataFrame, place: str) -> None:
         """Refuse a table whose rows the key does not tell apart; ``place`` declares the key."""
-        key = self.key_of(frame)
+        key = [name for name in self.key if name in frame]  # one that it lacks is always the same
         again = frame.duplicated(key, keep=False) if key else frame.index >= 1
         if again.any():
             row = ", ".join(f"{name} {frame.loc[again, name].iloc[0]}" for name in key)

@@ -212,11 +212,6 @@ class Plan:
         files = (self.accepted / name for name in ("verdicts.csv", "items.json"))
         return [file for file in files if file.exists()]
 
-    @property
-    def datasets(self) -> list[str]:
-        """The data sets of all items, each once, in small letters."""
-        return sorted({name.lower() for item in self.items for name in item.datasets})
-
     def data_folder(self, name: str) -> Path:
         """Where the prepared data set of this run lies; papers differ in the case of names."""
         return self.results / "data" / name.lower()
@@ -276,12 +271,6 @@ def load_plan(config: Mapping | str | Path) -> Plan:
                 "verdicts: write 'claims: none' in paper.yaml if that is meant"
             )
         entries = papers[paper]["items"]
-        for there, here in papers[paper].get("counterparts", {"items": {}})["items"].items():
-            if missing := set(here) - set(entries):
-                raise InputError(
-                    f"papers/{paper}/paper.yaml: the counterpart of {there} is "
-                    f"{', '.join(sorted(missing))}, which is not an item"
-                )
         for name in overrides:
             if name not in entries:
                 raise InputError(

@@ -29,15 +29,10 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
 
     Of an item that keeps predictions also those, the arrays of ``frame.attrs["predictions"]``.
     """
-    if item.numbers_of:
-        others = ", ".join(f"{other.paper} {other.name}" for other in item.numbers_of)
-        raise InputError(
-            f"{item.paper} {item.name} combines the numbers of other items: run those ({others})"
-        )
     if not item.measures:
         raise InputError(
-            f"{item.paper} {item.name} draws the tables of {item.tables_of}: "
-            f"run {item.paper} {item.tables_of}"
+            f"{item.paper} {item.name} measures nothing itself; make it with: "
+            f"{item.workflow_command}"
         )
     if part not in item.parts:
         raise InputError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,20 +42,3 @@ def _check_paper(folder):
             f"{folder} has no paper.yaml: a paper is a folder with paper.yaml, claims/, printed/, "
             "measure/ and draw/ (docs/tutorials/paper.md)"
         )
-
-
-def commit_of(folder: Path) -> str:
-    """The git commit at which a folder stands, "+ changes" behind it; "" outside of git."""
-    commit = _git(folder, "rev-parse", "HEAD")
-    changed = commit and _git(folder, "status", "--porcelain", "--", ".")
-    return f"{commit} + changes" if changed else commit
-
-
-def _git(folder, *arguments):
-    try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=False
-        )
-    except OSError:  # no git, or no such folder
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""

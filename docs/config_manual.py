@@ -1,10 +1,8 @@
-"""``config/README.md``: every key of the YAML files, from the descriptions of their schemas."""
-
-from __future__ import annotations
+"""Every key of the YAML files: ``python docs/config_manual.py`` writes ``config/README.md``."""
 
 import re
 
-from kronbench.resources import schema_path
+from kronbench.resources import config_path, schema_path
 from kronbench.yaml_files import read_yaml
 
 SCHEMAS = ("config", "paper", "claims", "datasets", "outside", "field_best")
@@ -12,9 +10,9 @@ SCHEMAS = ("config", "paper", "claims", "datasets", "outside", "field_best")
 _HEAD = """\
 # The files of this folder
 
-`kronbench manual` writes this page from the descriptions in `workflow/schemas/`. The schemas check
-these files before any work, and refuse unknown keys. The files of a paper are in its folder,
-`src/kronbench/papers/<paper>/`: `paper.yaml`, `claims/`, and its numbers in `printed/`.
+`python docs/config_manual.py` writes this page from the descriptions in `workflow/schemas/`. The
+schemas check these files before any work, and refuse unknown keys. The files of a paper are in its
+folder, `src/kronbench/papers/<paper>/`: `paper.yaml`, `claims/`, and its numbers in `printed/`.
 """
 
 
@@ -57,3 +55,7 @@ def _kind(value):
     if "array" in kinds:
         kinds[kinds.index("array")] = re.sub(r"^\w+", r"list of \g<0>s", _kind(value["items"]))
     return " or ".join(kinds)
+
+
+if __name__ == "__main__":
+    config_path("README.md").write_text(manual(), encoding="utf-8")
