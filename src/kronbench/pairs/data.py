@@ -97,8 +97,8 @@ class PairData:
             One row a vertex: its id in the index, or in the first column where the index is
             pandas' own 0, 1, 2 ...; all other columns are numbers. A square table whose columns
             are named by the ids is a similarity, for ``row_kernel="precomputed"``. A single column
-            ``fp_hex``, ``fp_bits`` or ``fp_on`` holds fingerprints, as hexadecimal digits, zeros
-            and ones, or lists of the bits that are set: a sparse matrix for "tanimoto".
+            ``fp_hex`` or ``fp_bits`` holds fingerprints, as hexadecimal digits or zeros and ones:
+            a sparse matrix for "tanimoto".
         row, col : str
             The columns of ``pairs`` with the ids of the row and of the column vertex.
         label : str, optional
