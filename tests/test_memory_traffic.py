@@ -14,7 +14,7 @@ from kronbench.class_tree.kernels import StoredKernels
 from kronbench.class_tree.softmax import softmax
 from kronbench.linalg import _lowrank_loops, panel_loops
 from kronbench.linalg.blas1 import axpby
-from kronbench.pairs import SampledKroneckerOperator
+from kronbench.pairs import SampledKroneckerOperator, _routes
 
 
 class Cache:
@@ -57,7 +57,7 @@ def test_a_panel_is_passed_in_blocks_that_stay_in_cache(monkeypatch, half):
     }[half]
     for panel in ("wide", "narrow", "batch"):
         monkeypatch.setattr(panel_loops, f"{loops}_{panel}", record)
-    monkeypatch.setattr(panel_loops, f"_{half}", getattr(panel_loops, f"_{half}").py_func)
+    monkeypatch.setattr(_routes, half, getattr(panel_loops, half).py_func)
     matrix = rng.random((m, m))
     SampledKroneckerOperator(matrix, matrix, rows, cols, method="sparse") @ np.ones(len(rows))
     panels = -(-m // (4 * panel_loops.narrow_width(matrix.dtype)))
