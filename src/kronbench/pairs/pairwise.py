@@ -163,7 +163,7 @@ class PairwiseOperator(LinearOperator):
         self._parts = parts
 
     def restrict(self, out: np.ndarray, in_: np.ndarray) -> Self:
-        """The operator on the pairs of two boolean masks, sharing matrices and sorted pairs."""
+        """The operator on the pairs of two boolean masks, sharing matrices."""
         operator = PairwiseOperator.__new__(PairwiseOperator)
         parts = [part.restrict(out, in_) for part in self._parts]
         operator._set(self.dtype, parts, (int(out.sum()), int(in_.sum())))

@@ -125,7 +125,7 @@ class SampledKroneckerOperator(LinearOperator):
     def restrict(
         self, out: np.ndarray | None = None, in_: np.ndarray | None = None
     ) -> SampledKroneckerOperator:
-        """The operator on part of the pairs, sharing matrices, factors and sorted pairs.
+        """The operator on part of the pairs, sharing matrices and factors.
 
         Parameters
         ----------
