@@ -41,9 +41,7 @@ class Restrictable(LinearOperator):
         self.products.append(self.Q.shape)
         return self.Q.T @ v
 
-    def restrict(self, out=None, in_=None):
-        everything = np.ones(len(self.Q), bool)
-        out, in_ = (everything if part is None else part for part in (out, in_))
+    def restrict(self, out, in_):
         return Restrictable(self.Q[np.ix_(out, in_)], self.products)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy as shallow_copy
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,16 +66,6 @@ class PairData:
         rows = np.repeat(np.arange(m), q)
         cols = np.tile(np.arange(q), m)
         return cls(row_features, col_features, rows, cols)
-
-    @overload
-    @classmethod
-    def from_frames(cls, pairs, rows, cols, row: str = ..., col: str = ...) -> PairData: ...
-
-    @overload
-    @classmethod
-    def from_frames(
-        cls, pairs, rows, cols, row: str = ..., col: str = ..., label: str = ...
-    ) -> tuple[PairData, np.ndarray]: ...
 
     @classmethod
     def from_frames(
@@ -202,7 +192,7 @@ def same_features(
 
 
 def as_features(features: Any, name: str) -> np.ndarray | sparse.csr_array:
-    """An array or CSR matrix of finite numbers of at most 64 bits, one row for each vertex."""
+    """An array or CSR matrix of finite numbers, one row for each vertex."""
     if sparse.issparse(features):
         if not isinstance(features, sparse.csr_array):  # the same object is the same vertices
             features = sparse.csr_array(features)
@@ -218,10 +208,6 @@ def as_features(features: Any, name: str) -> np.ndarray | sparse.csr_array:
             )
     if values.dtype.kind not in "fiub":
         raise InputError(f"{name} has dtype {values.dtype}: give numbers")
-    if values.dtype.itemsize > 8:  # as all models compute
-        with np.errstate(over="ignore"):
-            features = features.astype(np.float64)
-        values = features.data if sparse.issparse(features) else features
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError(f"{name} holds NaN or infinite values: give finite numbers")
     return features
