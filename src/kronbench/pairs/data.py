@@ -35,11 +35,6 @@ class PairData:
     row_ids, col_ids : tuple of str, or None
         Names of the vertices, where the pairs came from data frames.
 
-    Raises
-    ------
-    InputError
-        An index is out of range or not an integer, lengths differ, features hold NaN or inf.
-
     Notes
     -----
     A one-dimensional collection of n = ``len(data)`` pairs: ``data[index]`` takes a subset of
@@ -97,13 +92,6 @@ class PairData:
         Returns
         -------
         PairData with ``row_ids`` and ``col_ids``; with ``label``, it and the labels (n,)
-
-        Raises
-        ------
-        InputError
-            A table is empty or lacks a column; an id is unknown, missing or there twice; a number
-            is missing, infinite or text; a similarity is not symmetric; with ``label``, a pair is
-            there twice. The sentence names the id, and the file that was read.
         """
         from kronbench.pairs.frames import read_pairs, read_vertices
 

@@ -105,12 +105,6 @@ class PairwiseOperator(LinearOperator):
     method : {"auto", "sparse", "dense", "lowrank"}
         How sampled Kronecker products are made (``SampledKroneckerOperator``).
 
-    Raises
-    ------
-    InputError
-        An unknown kernel; a kernel of one vertex set and two matrices, or the other way round;
-        matrices and indices that do not fit.
-
     Notes
     -----
     A product costs what the sampled Kronecker products of its terms cost: one for "kronecker",

@@ -74,11 +74,6 @@ class SampledKroneckerOperator(LinearOperator):
         Operations of one product by it; for "sparse" that of Theorem 1 (a multiplication and an
         addition for each term), counting vertices that occur in a pair, and a pair once.
 
-    Raises
-    ------
-    InputError
-        Matrices or indices do not fit, matrices are not finite, an unknown method or dtype.
-
     Notes
     -----
     A ``scipy.sparse.linalg.LinearOperator``. Pairs that occur several times are merged for the
