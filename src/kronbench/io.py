@@ -25,7 +25,6 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 FINGERPRINTS = {
     "fp_hex": "hexadecimal digits",
     "fp_bits": "zeros and ones",
-    "fp_on": "positions of bits",
 }
 
 
@@ -45,8 +44,7 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     DataFrame
         ``attrs["file"]`` is the path, which errors then name. A column with a cell that is no
         number is one of text, and so is a column of fingerprints
-        (:func:`kronbench.pairs.fingerprints.read_fingerprints`): ``fp_hex``, ``fp_bits`` or
-        ``fp_on``.
+        (:func:`kronbench.pairs.fingerprints.read_fingerprints`): ``fp_hex`` or ``fp_bits``.
 
     Raises
     ------

@@ -70,6 +70,7 @@ def test_plain_loops_and_vector_instructions_agree(rng, dtype, n_vectors):
     tasks = panel_loops.even_tasks(bounds)
     values = rng.standard_normal((len(minor), n_vectors)).astype(dtype)
     room = panel_loops.panels(len(tasks) - 1, n_minor, dtype)
+    own = np.empty(panel_loops.MAJOR_BLOCK * 4 * narrow, dtype), np.empty(4 * narrow, np.int64)
     for n_columns in range(1, 5 * narrow + 1):
         matrix = rng.standard_normal((n_minor, n_columns)).astype(dtype)
         columns, width = np.arange(n_columns), panel_loops.padded_columns(n_columns, dtype)
@@ -80,13 +81,14 @@ def test_plain_loops_and_vector_instructions_agree(rng, dtype, n_vectors):
         found = []
         for plain in (None, True):
             sums = panel_loops.aligned_zeros((n_rows, n_vectors, width), dtype)
-            panel_loops.accumulate(
-                matrix, False, columns, starts, minor, values, tasks, sums, room, narrow, plain
-            )
             products = np.zeros_like(values)
-            panel_loops.contract(
-                inner, matrix, False, columns, starts, minor, tasks, products, room, narrow, plain
-            )
+            for *part, panel in zip(tasks[:-1], tasks[1:], room, strict=True):
+                given = *part, panel, narrow, plain
+                panel_loops.accumulate(matrix, False, columns, starts, minor, values, sums, *given)
+                given = *part, panel, *own, narrow, plain
+                panel_loops.contract(
+                    inner, matrix, False, columns, starts, minor, products, *given
+                )
             found.append((sums[:, :, :n_columns], products))
         tolerance = {"rtol": 0, "atol": 1e2 * n_minor * np.finfo(dtype).eps}
         for one, other in zip(*found, strict=True):

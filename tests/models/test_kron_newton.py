@@ -18,7 +18,7 @@ from tests.models.kron_problems import (
     sizes,
 )
 
-SOLVERS = ["qmr", "minres", "cg"]
+SOLVERS = ["qmr", "cg"]
 LOSSES = ["ridge", "l1svm", "l2svm", "logistic", "rankrls"]
 SMOOTH = ["ridge", "l2svm", "logistic", "rankrls"]
 
@@ -36,9 +36,6 @@ def test_svm_is_the_squared_hinge_svm_on_product_features(solver):
     dual = KronSVM(line_search=True, **options).fit(X, y)
     np.testing.assert_allclose(scores_of(dual, X), scores_of(theirs, features), atol=1e-5)
     np.testing.assert_array_equal(dual.predict(X), theirs.predict(features))
-    if solver == "minres":  # support vectors: the pairs inside the margin
-        inside = y * scores_of(dual, X) < 1 - 1e-8
-        np.testing.assert_array_equal(dual.dual_coef_ != 0, inside)
 
 
 def wave(A, B):

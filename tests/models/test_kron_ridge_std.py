@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
+from scipy.sparse.linalg import aslinearoperator
 
 from kronbench import InputError, PairData
 from kronbench.linalg import gram
 from kronbench.models import KronRidge
+from kronbench.models._posterior import _inverse_form
 from kronbench.pairs import PairwiseOperator
 from tests.models.kron_problems import random_pairs
 
@@ -86,3 +89,27 @@ def test_precomputed_kernels_know_their_own_vertices_alone(problem):
     new = PairData(K[:3], G, [0, 2], [1, 1])
     with pytest.raises(InputError, match="row_features is a precomputed kernel of new vertices"):
         model.predict_std(new)
+
+
+@given(
+    st.integers(1, 40),
+    st.sampled_from([0.01, 0.3, 3.0]),
+    st.sampled_from([1e-12, 1e-3, 0.5]),
+    st.integers(0, 99),
+)
+@settings(deadline=None, max_examples=60)
+def test_bounds_of_a_form_hold_and_are_as_close_as_asked(n, decay, atol, seed):
+    """For a matrix with eigenvalues exp(-decay i) and a vector in its range."""
+    rng = np.random.default_rng(seed)
+    vectors = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    A = (vectors * np.exp(-decay * np.arange(n))) @ vectors.T
+    b = A @ rng.normal(size=n)
+    low, high = _inverse_form(aslinearoperator(A), b, atol, 1e-3)
+    exact = b @ np.linalg.solve(A + 1e-3 * np.eye(n), b)
+    assert low - 1e-10 <= exact <= high + 1e-10
+    assert high - low <= 1.001 * atol
+
+
+def test_an_indefinite_matrix_is_refused():
+    with pytest.raises(InputError, match="not positive semidefinite"):
+        _inverse_form(aslinearoperator(np.diag([1.0, -3.0])), np.ones(2), 0.0, 0.1)

@@ -37,7 +37,6 @@ def problem():
         KronNewton(**STEPS, loss="logistic", form="primal", solver="pcg"),
         KronSVM(**STEPS),
         KronSVM(**STEPS, form="primal", fit_intercept=True),
-        KronSVM(**STEPS, solver="minres"),
     ],
     ids=lambda model: repr(model).replace(" ", ""),
 )

@@ -18,13 +18,12 @@ from tests.own_pairs.test_bad_input import file_of, refused, rewritten
 
 @pytest.fixture
 def folder(tmp_path):
-    """The tables of the problem, with the drugs as fingerprints of 64 bits in three files."""
+    """The tables of the problem, with the drugs as fingerprints of 64 bits in two files."""
     _, drugs, _ = tables(tmp_path)
     bits = np.random.default_rng(0).random((len(drugs), 64)) < 0.3
     bits[0, 63] = True
     written = {
         "fp_bits": ["".join(map(str, row.astype(int))) for row in bits],
-        "fp_on": [" ".join(map(str, np.flatnonzero(row))) for row in bits],
         "fp_hex": [np.packbits(row, bitorder="little").tobytes().hex() for row in bits],
     }
     for name, cells in written.items():
@@ -59,27 +58,25 @@ def test_a_model_of_fingerprints_is_kept_sparse_and_predicts_as_that_of_their_ke
 
 
 def test_tanimoto_is_the_default_of_fingerprints_and_each_way_of_writing_the_same(folder, capsys):
-    first, *others = (
+    first, other = (
         predictions(capsys, fitted(folder, capsys, kind, "--select"))
-        for kind in ("fp_hex", "fp_bits", "fp_on")
+        for kind in ("fp_hex", "fp_bits")
     )
-    for other in others:
-        np.testing.assert_array_equal(other, first)
+    np.testing.assert_array_equal(other, first)
 
 
 def test_new_compounds_come_with_their_own_bits(folder, capsys):
     model = fitted(folder, capsys, "fp_hex")
     old = predictions(capsys, model)
-    for kind in ("fp_on", "fp_bits"):
-        again = predictions(capsys, model, "--rows", folder / f"{kind}.csv")
-        np.testing.assert_array_equal(again, old)
-    (folder / "new.csv").write_text("drug,fp_on\nNEW,1 2\n")  # 4 bits, of 64
+    again = predictions(capsys, model, "--rows", folder / "fp_bits.csv")
+    np.testing.assert_array_equal(again, old)
+    (folder / "new.csv").write_text(f"drug,fp_bits\nNEW,011{'0' * 61}\n")
     (folder / "asked.csv").write_text("drug,target\nNEW,01\n")
     predict(capsys, model, "asked.csv", "--rows", folder / "new.csv")
     argv = ["predict", model, "--pairs", folder / "asked.csv", "-o", folder / "p.csv"]
     for content, sentence in (
         ("drug,fp_hex\nNEW,ff\n", "fingerprints of 8 bits, but the model was fitted with 64"),
-        ("drug,fp_on\nNEW,64\n", "fingerprints of 128 bits"),
+        (f"drug,fp_bits\nNEW,{'01' * 64}\n", "fingerprints of 128 bits"),
         ("drug,mass\nNEW,1\n", "has no fingerprints, but the model was fitted with some"),
     ):
         (folder / "new.csv").write_text(content)
@@ -88,7 +85,7 @@ def test_new_compounds_come_with_their_own_bits(folder, capsys):
 
 @pytest.mark.parametrize("part", ["indices", "indptr"])
 def test_a_sparse_matrix_whose_arrays_do_not_fit_is_no_model(folder, capsys, part):
-    model = fitted(folder, capsys, "fp_on")
+    model = fitted(folder, capsys, "fp_bits")
 
     def change(members):
         name = file_of(members, "row_features")
@@ -104,14 +101,14 @@ def test_a_sparse_matrix_whose_arrays_do_not_fit_is_no_model(folder, capsys, par
 
 
 def test_evaluate_keeps_similar_compounds_together(folder, capsys):
-    argv = ["evaluate", *arguments(folder, rows=folder / "fp_on.csv"), "--solver", "KronRidge"]
+    argv = ["evaluate", *arguments(folder, rows=folder / "fp_bits.csv"), "--solver", "KronRidge"]
     options = "--splits", 2, "--repeats", 2, "--similarity", 0.25
     status, out, _ = run(capsys, *argv, *options, "--setting", "all", "--json")
     assert status == 0
     entries = {entry["setting"]: entry for entry in json.loads(out)["settings"]}
     assert entries["A"]["leaks"] == {}
     assert "cols.csv has features" in entries["C"]["reason"]
-    own = read_own_pairs(*(folder / f"{name}.csv" for name in ("pairs", "fp_on", "cols")))
+    own = read_own_pairs(*(folder / f"{name}.csv" for name in ("pairs", "fp_bits", "cols")))
     splitter = SimilarityKFold(0.25, "rows", 2, 2, row_kernel="tanimoto", random_state=0)
     leak = splitter.leak(own.data)["rows"]
     assert 2 < leak.clusters < leak.vertices

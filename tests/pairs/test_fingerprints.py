@@ -7,14 +7,12 @@ from scipy import sparse
 
 from kronbench import InputError, PairData
 from kronbench.io import read_table
-from kronbench.pairs import fingerprints
 
 # Bits 0, 9 and 15 of 16; none; and all of the first byte.
 BITS = np.array([[0, 9, 15], [], list(range(8))], dtype=object)
 ROWS = {
     "fp_hex": ["0182", "0000", "ff00"],
     "fp_bits": ["1000000001000001", "0" * 16, "1" * 8 + "0" * 8],
-    "fp_on": ["[0, 9, 15]", "[]", "0 1 2 3;4,5 6 7"],
 }
 PAIRS = pd.DataFrame({"drug": ["a", "c"], "target": ["t", "t"]})
 TARGETS = pd.DataFrame({"x": [1.0]}, index=["t"])
@@ -38,18 +36,6 @@ def test_each_way_of_writing_gives_the_same_sparse_bits(tmp_path, kind):
         np.testing.assert_array_equal(features.toarray(), dense())
 
 
-def test_lists_of_bits():
-    rows = pd.DataFrame({"id": ["a", "b", "c"], "fp_on": [[15, 0, 9], [], np.arange(8)]})
-    features = PairData.from_frames(PAIRS, rows, TARGETS).row_features
-    np.testing.assert_array_equal(features.toarray(), dense())
-
-
-def test_positions_have_the_next_power_of_two_of_columns():
-    for last, width in ((0, 1), (1, 2), (2047, 2048), (2048, 4096), (65535, 65536)):
-        found = fingerprints.read_fingerprints("fp_on", [str(last)], ["a"], "rows")
-        assert found.shape == (1, width)
-
-
 @pytest.mark.parametrize(
     ("kind", "cells", "sentence"),
     [
@@ -64,11 +50,7 @@ def test_positions_have_the_next_power_of_two_of_columns():
         ("fp_hex", ["018", "000", "ff0"], "'a' in 'fp_hex' is not of hexadecimal"),
         ("fp_bits", ["0110", "0120", "0000"], "'b' in 'fp_bits' is not of zeros and ones: '0120'"),
         ("fp_bits", ["0110", "01é0", "0000"], "'b' in 'fp_bits' is not of zeros and ones"),
-        ("fp_on", ["1 2", "1 x", "3"], "'b' in 'fp_on' is not of positions of bits: '1 x'"),
-        ("fp_on", ["1 2", "-1", "3"], "'b' in 'fp_on' is not of positions of bits: '-1'"),
-        ("fp_on", ["1 2", "1.5", "3"], "'b' in 'fp_on' is not of positions"),
-        ("fp_on", ["1 2", "", "3"], "no fingerprint for 'b' in 'fp_on'"),
-        ("fp_on", ["1 2", "65536", "3"], "'b' has the bit 65536, beyond 65535: fold it"),
+        ("fp_bits", ["1" * 65537] * 3, "fingerprints of 65537 bits: fold them to at most 65536"),
     ],
 )
 def test_what_is_no_fingerprint_is_named(tmp_path, kind, cells, sentence):

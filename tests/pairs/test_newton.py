@@ -10,7 +10,7 @@ from kronbench.errors import InputError
 from kronbench.pairs import LOSSES, newton_dual, newton_primal
 
 SEEDS = st.integers(0, 2**32 - 1)
-SOLVERS = ["qmr", "minres", "cg"]
+SOLVERS = ["qmr", "cg"]
 SMOOTH = sorted(set(LOSSES) - {"l1svm"})
 
 
@@ -41,9 +41,7 @@ class Restrictable(LinearOperator):
         self.products.append(self.Q.shape)
         return self.Q.T @ v
 
-    def restrict(self, out=None, in_=None):
-        everything = np.ones(len(self.Q), bool)
-        out, in_ = (everything if part is None else part for part in (out, in_))
+    def restrict(self, out, in_):
         return Restrictable(self.Q[np.ix_(out, in_)], self.products)
 
 
@@ -145,8 +143,6 @@ def test_products_of_the_active_set_give_the_same_iterates(solver):
     sizes = [shape[0] for shape in operator.products]
     assert min(sizes) < 100
     assert max(sizes) == 200
-    # "minres" drops the coefficients of the other pairs too
-    assert (restricted.coef == 0).any() == (solver == "minres")
 
 
 @pytest.mark.parametrize("minimize", [newton_dual, newton_primal])
@@ -194,7 +190,7 @@ def test_clear_errors():
     for call, message in (
         (lambda: newton_dual(Q, loss, y, 0), "reg=0"),
         (lambda: newton_primal(X, loss, y, -1), "reg=-1"),
-        (lambda: newton_dual(Q, loss, y, 1.0, solver="gmres"), "qmr, minres, cg"),
+        (lambda: newton_dual(Q, loss, y, 1.0, solver="gmres"), "qmr, cg"),
         (lambda: newton_dual(X, loss, y, 1.0), "square"),
         (lambda: newton_dual(Q, loss, y[1:], 1.0), r"y has shape \(39,\)"),
         (lambda: newton_dual(-Q, loss, y, 1.0, solver="cg"), "not positive semidefinite"),

@@ -35,7 +35,7 @@ def test_products_and_each_named_solver_are_warmed_up_once(outside):
     missing = {"a": {"solver": "not_installed_anywhere.Solver"}}
     warm_up([{"methods": named, "solvers": missing}, named[0]])
     assert outside.Knowing.warmed == 1
-    for kernel in (panel_loops._accumulate, panel_loops._contract):
+    for kernel in (panel_loops.accumulate, panel_loops.contract):
         assert {"float32", "float64"} <= {kinds[0].dtype.name for kinds in kernel.signatures}
 
 

@@ -88,11 +88,6 @@ def csi(
     -------
     LowRankFactor
         Its gains are the exact decreases of the criterion.
-
-    Raises
-    ------
-    InputError
-        The kernel is not positive semidefinite; targets do not fit; a parameter is out of range.
     """
     columns, diagonal = open_kernel(kernel)
     n = len(diagonal)

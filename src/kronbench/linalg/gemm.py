@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads, processors
+from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads, in_threads
 
 # Rows and columns of a part are multiples of this: the kernels of a BLAS are slower at edges.
 _STEP = 16
@@ -84,21 +82,14 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.
         if n_threads == 1:
             return np.matmul(a, b, out=out)
 
+        parts = list(itertools.product(*_parts(m, n, n_threads)))
+
         def form(part):
-            rows, columns = part
+            rows, columns = parts[part]
             np.matmul(a[rows], b[:, columns], out=out[rows, columns])
 
-        list(_pool().map(form, itertools.product(*_parts(m, n, n_threads))))
+        in_threads(form, len(parts))
     return out
-
-
-@functools.cache
-def _pool():
-    return ThreadPoolExecutor(processors(), thread_name_prefix="kronbench-multiply")
-
-
-if hasattr(os, "register_at_fork"):  # the threads of a pool are not in the copy of a process
-    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _parts(m, n, n_threads):

@@ -47,11 +47,6 @@ def gram(
     -------
     (m, p) ndarray, float64 for the kernels of features; entries of the Gaussian below the
     smallest normal number are zero.
-
-    Raises
-    ------
-    InputError
-        Unknown kernel, no positive gamma for "gaussian", or shapes that do not fit.
     """
     X = _as_matrix(X, "X")
     Y = None if Y is None else _as_matrix(Y, "Y")

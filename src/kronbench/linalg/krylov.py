@@ -112,11 +112,6 @@ def minres(
         Called after each iteration with arrays that the next one overwrites; True stops.
     verify : bool, default True
         Whether one more product checks the residual.
-
-    Raises
-    ------
-    InputError
-        A is not square, b does not fit it or is not finite.
     """
     x, residual = np.zeros_like(b), b.copy()
     w, w_old = np.zeros_like(b), np.zeros_like(b)
@@ -202,7 +197,7 @@ def cg(
 ) -> Solution:
     """Conjugate gradient method for A x = b, A symmetric positive definite.
 
-    Parameters, errors: as for :func:`minres`. It also stops at a direction of no curvature.
+    Parameters: as for :func:`minres`. It also stops at a direction of no curvature.
     """
     x, residual = np.zeros_like(b), b.copy()
     steps = ConjugateGradients((x,), (residual,))
@@ -243,7 +238,7 @@ def qmr(
 
     The coupled two-term recurrences without look-ahead; stops at a breakdown of the two-sided
     Lanczos process. Needs ``A.rmatvec``, but where A is ``symmetric``: the left vectors are then
-    the right ones, to the last bit. Parameters, errors: as for :func:`minres`.
+    the right ones, to the last bit. Parameters: as for :func:`minres`.
     """
     residual = b.copy()
     x, v, p, d, s = np.zeros_like(b), b.copy(), *(np.zeros_like(b) for _ in range(3))

@@ -93,11 +93,6 @@ def incomplete_cholesky(
     -------
     LowRankFactor
         Its gains are the decreases of tr(K - G G^T) / tr K.
-
-    Raises
-    ------
-    InputError
-        The kernel is not square, not finite, or not positive semidefinite.
     """
     columns, diagonal = open_kernel(kernel)
     max_rank = checked_max_rank(max_rank, len(diagonal))

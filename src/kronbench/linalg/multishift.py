@@ -84,7 +84,7 @@ def multishift_minres(
     agree with separate runs. Memory is (K + 1) n.
 
     It stops when the relative residual of every one of the ``shifts`` (s,) is at most ``tol``.
-    Other parameters and errors: as for :func:`kronbench.linalg.minres`.
+    Other parameters: as for :func:`kronbench.linalg.minres`.
     """
     A, b = as_system(A, b)
     shifts = np.atleast_1d(np.asarray(shifts, dtype=np.float64))

@@ -25,8 +25,6 @@ from numba import config, njit
 from numba.extending import overload
 from numpy.typing import DTypeLike
 
-from kronbench.linalg.threads import in_threads
-
 # The first numba that the vector instructions were not tried with. Where
 # tests/linalg/test_panel_loops.py passes with a newer one, raise it.
 NUMBA_BEFORE = (0, 69)
@@ -57,7 +55,7 @@ _NARROW = _WIDE // 4
 BATCH = 2
 
 # Rows of the sparse matrix whose sums stay in cache while all blocks of the panel are passed.
-_MAJOR_BLOCK = 64
+MAJOR_BLOCK = 64
 
 # Rows of a panel that are packed at a time: long enough to be read in streams when transposed.
 _STRIP = 64
@@ -249,36 +247,16 @@ def _pack(matrix, transposed, columns, panel):
     panel[:, len(columns) :] = 0
 
 
+@njit(nogil=True, cache=True)
 def accumulate(
-    matrix: np.ndarray,
-    transposed: bool,
-    columns: np.ndarray,
-    starts: np.ndarray,
-    indices: np.ndarray,
-    values: np.ndarray,
-    tasks: np.ndarray,
-    out: np.ndarray,
-    panels: np.ndarray,
-    narrow: int,
-    plain: bool | None,
-) -> None:
+    matrix, transposed, columns, starts, indices, values, out, begin, end, panel, narrow, plain
+):
     """out[j, v, k] += sum of values[h, v] * matrix[indices[h], columns[k]] over the pairs h of j.
 
     ``starts`` (d, n_blocks + 1) tell where the pairs of each major vertex begin in each block of
-    minor vertices, ``tasks`` which major vertices each task has. Every task packs its own panel:
-    threads that shared one would have to meet, which costs whole time slices.
+    minor vertices; those from ``begin`` to ``end`` are summed. Every thread packs its own
+    ``panel``: threads that shared one would have to meet, which costs whole time slices.
     """
-    given = matrix, transposed, columns, starts, indices, values, out
-    in_threads(
-        lambda k: _accumulate(*given, tasks[k], tasks[k + 1], panels[k], narrow, plain),
-        len(tasks) - 1,
-    )
-
-
-@njit(nogil=True, cache=True)
-def _accumulate(
-    matrix, transposed, columns, starts, indices, values, out, begin, end, panel, narrow, plain
-):
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width, stride = out.shape[1], out.shape[2]
@@ -290,8 +268,8 @@ def _accumulate(
         length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
         chosen = columns[first : first + length]
         _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
-        for low in range(begin, end, _MAJOR_BLOCK):
-            high = low + _MAJOR_BLOCK if low + _MAJOR_BLOCK < end else end
+        for low in range(begin, end, MAJOR_BLOCK):
+            high = low + MAJOR_BLOCK if low + MAJOR_BLOCK < end else end
             for block in range(n_blocks):
                 for j in range(low, high):
                     at, stop = starts[j, block], starts[j, block + 1]
@@ -311,34 +289,16 @@ def _accumulate(
         first += length
 
 
-def contract(
-    inner: np.ndarray,
-    matrix: np.ndarray,
-    transposed: bool,
-    columns: np.ndarray,
-    starts: np.ndarray,
-    indices: np.ndarray,
-    tasks: np.ndarray,
-    out: np.ndarray,
-    panels: np.ndarray,
-    narrow: int,
-    plain: bool | None,
-) -> None:
-    """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i."""
-    given = inner, matrix, transposed, columns, starts, indices, out
-
-    def task(k):
-        room = np.empty(_MAJOR_BLOCK * 4 * narrow, inner.dtype), np.empty(4 * narrow, np.int64)
-        _contract(*given, tasks[k], tasks[k + 1], panels[k], *room, narrow, plain)
-
-    in_threads(task, len(tasks) - 1)
-
-
 @njit(nogil=True, cache=True)
-def _contract(
+def contract(
     inner, matrix, transposed, columns, starts, indices, out, begin, end, panel, room, sources,
     narrow, plain,
 ):  # fmt: skip
+    """out[h, v] += sum_k inner[k, v, i] * matrix[indices[h], columns[k]] for the pairs h of i.
+
+    ``room`` for ``MAJOR_BLOCK`` rows of the widest panel, and ``sources`` for its columns, are
+    those of one thread.
+    """
     n_columns = len(columns)
     n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width = inner.shape[1]
@@ -350,11 +310,11 @@ def _contract(
         length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
         chosen = columns[first : first + length]
         _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
-        stride = _MAJOR_BLOCK * length
+        stride = MAJOR_BLOCK * length
         room[: width * stride] = 0
-        rows = room[: width * stride].reshape(width, _MAJOR_BLOCK, length)
-        for low in range(begin, end, _MAJOR_BLOCK):
-            high = low + _MAJOR_BLOCK if low + _MAJOR_BLOCK < end else end
+        rows = room[: width * stride].reshape(width, MAJOR_BLOCK, length)
+        for low in range(begin, end, MAJOR_BLOCK):
+            high = low + MAJOR_BLOCK if low + MAJOR_BLOCK < end else end
             for v in range(width):
                 for k in range(len(chosen)):
                     sources[k] = (first + k) * width + v
@@ -391,26 +351,12 @@ def block_starts(
     return starts + bounds[:-1, None]
 
 
-def add_products(
-    starts: np.ndarray,
-    columns: np.ndarray,
-    values: np.ndarray,
-    tasks: np.ndarray,
-    width: int,
-    source: np.ndarray,
-    out: np.ndarray,
-    plain: bool | None,
-) -> None:
+@njit(nogil=True, cache=True)
+def add_products(starts, columns, values, width, source, out, plain, begin, end):
     """out[j, k] += sum of values[h] * source[columns[h], k] over the entries h of row j.
 
     ``source`` and ``out`` are flat arrays of rows of ``width``, the narrowest panel's.
     """
-    given = starts, columns, values, width, source, out, plain
-    in_threads(lambda k: _add_products(*given, tasks[k], tasks[k + 1]), len(tasks) - 1)
-
-
-@njit(nogil=True, cache=True)
-def _add_products(starts, columns, values, width, source, out, plain, begin, end):
     for block in range(starts.shape[1] - 1):
         for j in range(begin, end):
             at, stop = starts[j, block], starts[j, block + 1]

@@ -78,12 +78,11 @@ default "linear"
     {newton}
     max_inner : int
         Iterations of the Krylov method in each Newton step.
-    solver : {"qmr", "minres", "cg", "pcg"}, default "qmr"
+    solver : {"qmr", "cg", "pcg"}, default "qmr"
         Krylov method for the linear system of a step. "qmr" is the paper's choice. "cg" makes half
-        of its products and always finds a direction of descent; "minres" works on the active set
-        alone and drops the other coefficients. "pcg", for the primal form, is "cg" with a
-        :class:`kronbench.pairs.MarginPreconditioner`: a few iterations reach the optimum where
-        the pairs are a random part of all of them.
+        of its products and always finds a direction of descent. "pcg", for the primal form, is
+        "cg" with a :class:`kronbench.pairs.MarginPreconditioner`: a few iterations reach the
+        optimum where the pairs are a random part of all of them.
     iterated : bool, default False
         Regularize the steps, not the coefficients: see :func:`kronbench.pairs.newton_dual`.
     line_search : bool

@@ -6,14 +6,14 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
-from kronbench.linalg import KernelColumns
-from kronbench.linalg.quadratic_forms import inverse_forms
+from kronbench.linalg import KernelColumns, cg
+from kronbench.linalg.blas1 import dot, norm
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.models._ridge_path import scaled, weighted
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
-_TOGETHER = 64  # vectors that a product takes at a time
+_TOGETHER = 64  # pairs whose kernel with the training pairs is in memory at a time
 _EXACT = 1e-13  # where bounds are so close, in units of k(x, x), conjugate gradients end
 
 
@@ -31,7 +31,6 @@ def posterior_variance(model: ProductKernelModel, X: PairData) -> np.ndarray:
             (design.shape[1],) * 2,
             dtype=design.dtype,
             matvec=lambda v: design.rmatvec(design.matvec(v)),
-            matmat=lambda V: design.rmatmat(design.matmat(V)),
         )
     else:
         A = weighted(model._gram_operator(model.X_fit_), model._root, dual=True)
@@ -52,10 +51,29 @@ def _variance_of_few(model, A, X):
         cross, scale = model._gram_operator(model.X_fit_, X), prior
     B = cross.rmatmat(np.eye(len(X), dtype=A.dtype))
     B = B if primal else scaled(model._root, B)
-    low, high = inverse_forms(A, B, shift=model.reg, atol=_EXACT * scale)
+    forms = [_inverse_form(A, *pair, model.reg) for pair in zip(B.T, _EXACT * scale, strict=True)]
+    low, high = np.transpose(forms)
     if primal:
         return np.maximum(prior - squares, 0) + model.reg * high
     return np.maximum(prior - low, 0)
+
+
+def _inverse_form(A, b, atol, reg):
+    """Bounds of b'(A + reg I)^-1 b within ``atol``, or those of 2000 iterations.
+
+    With an iterate x and its residual r the form is (b + r)'x + r'(A + reg I)^-1 r, and the last
+    term is at most ||r||^2 / reg. Without rounding r'x is zero.
+    """
+    b = np.ascontiguousarray(b)
+    shifted = LinearOperator(A.shape, dtype=A.dtype, matvec=lambda v: A.matvec(v) + reg * v)
+    tol = np.sqrt(atol * reg) / (norm(b) or 1.0)
+    found = cg(shifted, b, tol=tol, max_iter=2000, verify=False)
+    if found.stop == "breakdown":
+        raise InputError(
+            "the kernel of the training pairs is not positive semidefinite: give one that is"
+        )
+    low = dot(b + found.residual, found.x)
+    return low, low + dot(found.residual, found.residual) / reg
 
 
 def _prior_variance(model, X):

@@ -65,7 +65,7 @@ class KronNewton(EitherTask, ProductKernelModel):
     tol: float = 1e-4
     loss: str = parameter("l2svm", StrOptions(set(LOSSES)))
     max_inner: int = parameter(100, COUNT)
-    solver: str = parameter("qmr", StrOptions({"qmr", "minres", "cg", "pcg"}))
+    solver: str = parameter("qmr", StrOptions({"qmr", "cg", "pcg"}))
     iterated: bool = parameter(False, "boolean")
     line_search: bool = parameter(True, "boolean")
 

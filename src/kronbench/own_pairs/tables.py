@@ -120,10 +120,6 @@ def _bits_as_in_model(table, side):
             f"in a column '{side.fingerprint}'"
         )
     bits, wanted = table.features.shape[1], side.features.shape[1]
-    if table.fingerprint == "fp_on" and bits < wanted:  # no vertex has the last ones
-        padded = table.features.copy()
-        padded.resize(len(table.ids), wanted)
-        return padded
     if bits != wanted:
         raise InputError(
             f"{table.name} has fingerprints of {bits} bits, but the model was fitted with "

@@ -1,7 +1,4 @@
 from .data import PairData as PairData
-from .leave_one_out_by_retraining import (
-    retrained_kron_leave_one_out as retrained_kron_leave_one_out,
-)
 from .losses import (
     LOSSES as LOSSES,
     Loss as Loss,

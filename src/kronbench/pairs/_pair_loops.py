@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numba
 import numpy as np
 from numba import njit, prange
@@ -39,25 +42,6 @@ def sums_over_pairs(row_matrix, col_matrix, rows, cols, in_rows, in_cols, x, out
             out[h0, v], out[h1, v], out[h2, v], out[h3, v] = sum0, sum1, sum2, sum3
 
 
-def select(
-    order: np.ndarray,
-    minor: np.ndarray,
-    bounds: np.ndarray,
-    x: np.ndarray,
-    block_rows: int,
-    indices: np.ndarray,
-    values: np.ndarray,
-    starts: np.ndarray,
-) -> None:
-    """Pairs with a coefficient other than zero, in sorted order, leaving gaps between vertices.
-
-    ``indices`` and ``values`` receive minor vertex and coefficients, ``starts`` where the pairs of
-    each major vertex begin in each block of minor vertices.
-    """
-    given = order, minor, bounds, x, block_rows, indices, values, starts
-    _in_parts(_select, bounds, *given)
-
-
 def scatter(order: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
     """out[order[h]] = values[h]."""
     if len(order) < PASS_WORTH_A_THREAD:  # numpy's loop is as good, and compiled
@@ -67,34 +51,19 @@ def scatter(order: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
     in_threads(lambda k: _scatter(order, values, out, parts[k], parts[k + 1]), len(parts) - 1)
 
 
-def scatter_pairs(
-    order: np.ndarray, minor: np.ndarray, bounds: np.ndarray, x: np.ndarray, out: np.ndarray
-) -> None:
-    """out[j, minor] += coefficient for the pairs of each major vertex j."""
-    _in_parts(_scatter_pairs, bounds, order, minor, bounds, x, out)
-
-
-def gather_pairs(
-    order: np.ndarray,
-    minor: np.ndarray,
-    bounds: np.ndarray,
-    first: int,
-    table: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Out of each pair = table[i, minor] for its major vertex first + i."""
-    part = bounds[first : first + len(table) + 1]
-    _in_parts(_gather_pairs, part, order, minor, part, table, out)
-
-
-def _in_parts(loop, bounds, *given):
+def in_parts(loop: Callable, bounds: np.ndarray, *given: Any) -> None:
     """A loop over major vertices, in parts of about equally many pairs."""
     tasks = even_tasks(bounds - bounds[0])
     in_threads(lambda k: loop(*given, tasks[k], tasks[k + 1]), len(tasks) - 1)
 
 
 @njit(nogil=True, cache=True)
-def _select(order, minor, bounds, x, block_rows, indices, values, starts, begin, end):
+def select(order, minor, bounds, x, block_rows, indices, values, starts, begin, end):
+    """Pairs with a coefficient other than zero, in sorted order, leaving gaps between vertices.
+
+    ``indices`` and ``values`` receive minor vertex and coefficients, ``starts`` where the pairs of
+    each major vertex begin in each block of minor vertices.
+    """
     width = x.shape[1]
     n_blocks = starts.shape[1] - 1
     for j in range(begin, end):
@@ -125,14 +94,16 @@ def _scatter(order, values, out, begin, end):
 
 
 @njit(nogil=True, cache=True)
-def _scatter_pairs(order, minor, bounds, x, out, begin, end):
+def scatter_pairs(order, minor, bounds, x, out, begin, end):
+    """out[j, minor] += coefficient for the pairs of each major vertex j."""
     for j in range(begin, end):
         for h in range(bounds[j], bounds[j + 1]):
             out[j, minor[h]] += x[order[h]]
 
 
 @njit(nogil=True, cache=True)
-def _gather_pairs(order, minor, bounds, table, out, begin, end):
+def gather_pairs(order, minor, bounds, table, out, begin, end):
+    """Out of each pair = table[i, minor] for its major vertex i of ``bounds``."""
     for i in range(begin, end):
         for h in range(bounds[i], bounds[i + 1]):
             out[order[h]] = table[i, minor[h]]

@@ -7,6 +7,7 @@ import numpy as np
 from kronbench.linalg.gemm import multiply
 from kronbench.linalg.panel_loops import (
     BATCH,
+    MAJOR_BLOCK,
     PLAIN,
     accumulate,
     aligned_zeros,
@@ -16,10 +17,11 @@ from kronbench.linalg.panel_loops import (
     padded_columns,
     panels,
 )
-from kronbench.linalg.threads import PASS_WORTH_A_THREAD
+from kronbench.linalg.threads import PASS_WORTH_A_THREAD, in_threads
 from kronbench.pairs._cost_model import dense_flops
 from kronbench.pairs._pair_loops import (
     gather_pairs,
+    in_parts,
     scatter,
     scatter_pairs,
     select,
@@ -71,8 +73,13 @@ class PairRoute:
         rows = aligned_zeros((len(majors), x.shape[1], n_columns), x.dtype)
         tasks = even_tasks(np.concatenate([[0], np.cumsum(counts)]))
         room = panels(len(tasks) - 1, pairs.n_minor, x.dtype)
-        given = *self._spread, self._columns, starts, indices, values
-        accumulate(*given, tasks, rows, room, narrow_width(x.dtype), PLAIN)
+        given = *self._spread, self._columns, starts, indices, values, rows
+        narrow = narrow_width(x.dtype)
+
+        def task(k):
+            accumulate(*given, tasks[k], tasks[k + 1], room[k], narrow, PLAIN)
+
+        in_threads(task, len(tasks) - 1)
         return rows, majors
 
     def _nonzero(self, x):
@@ -86,7 +93,7 @@ class PairRoute:
         indices = np.empty(len(x), np.int32)
         starts = np.empty((len(pairs.majors), pairs.n_blocks + 1), np.int64)
         given = pairs.order, pairs.minor, pairs.bounds, x, pairs.block_rows
-        select(*given, indices, values, starts)
+        in_parts(select, pairs.bounds, *given, indices, values, starts)
         return values, indices, starts
 
     def _collected(self, inner, columns):
@@ -94,8 +101,14 @@ class PairRoute:
         tasks = even_tasks(out.bounds)
         sums = np.zeros((len(out.order), inner.shape[1]), dtype)
         room = panels(len(tasks) - 1, out.n_minor, dtype)
-        given = inner, *self._collect, columns, out.starts, out.minor
-        contract(*given, tasks, sums, room, narrow_width(dtype), PLAIN)
+        given = inner, *self._collect, columns, out.starts, out.minor, sums
+        narrow = narrow_width(dtype)
+
+        def task(k):
+            own = np.empty(MAJOR_BLOCK * 4 * narrow, dtype), np.empty(4 * narrow, np.int64)
+            contract(*given, tasks[k], tasks[k + 1], room[k], *own, narrow, PLAIN)
+
+        in_threads(task, len(tasks) - 1)
         if out.in_order:
             return sums
         result = np.empty_like(sums)
@@ -177,7 +190,7 @@ class DenseRoute:
         A, B = self._row_matrix, self._col_matrix
         source, target = self._in, self._out
         V = np.zeros((len(source.majors), B.shape[1]), x.dtype)
-        scatter_pairs(source.order, source.minor, source.bounds, x, V)
+        in_parts(scatter_pairs, source.bounds, source.order, source.minor, source.bounds, x, V)
         if not self._rows_first:
             V = multiply(V, B.T)
         result = np.empty(len(target.order), x.dtype)
@@ -185,7 +198,8 @@ class DenseRoute:
             U = multiply(A[first : first + _DENSE_ROWS], V)
             if self._rows_first:
                 U = multiply(U, B.T)
-            gather_pairs(target.order, target.minor, target.bounds, first, U, result)
+            bounds = target.bounds[first : first + len(U) + 1]
+            in_parts(gather_pairs, bounds, target.order, target.minor, bounds, U, result)
         return result
 
 

@@ -48,21 +48,6 @@ class SortedPairs:
         """(d, n_blocks + 1): where the pairs of each major vertex begin in each block."""
         return block_starts(self.minor, self.bounds, self.block_rows, self.n_blocks)
 
-    def keep(self, mask: np.ndarray) -> SortedPairs:
-        """The pairs where the mask over the given order holds, renumbered among themselves."""
-        kept = mask[self.order]
-        renumbered = np.cumsum(mask, dtype=np.int32) - 1
-        ends = np.concatenate([[0], np.cumsum(kept)])[self.bounds]
-        left = np.diff(ends) > 0
-        return SortedPairs(
-            self.majors[left],
-            np.concatenate([[0], ends[1:][left]]),
-            renumbered[self.order[kept]],
-            self.minor[kept],
-            self.n_minor,
-            self.in_order,
-        )
-
 
 # Cells of the matrix for each pair, up to which repetitions are found by marking the cells.
 _SPARSE = 64
@@ -116,11 +101,9 @@ class Sampling:
             self._sorted[side] = found
         return self._sorted[side]
 
-    def take(self, index: np.ndarray) -> Sampling:
-        """The pairs at the given positions; under a mask what is sorted stays sorted."""
-        part = Sampling(tuple(i[index] for i in self.index), self.shape)
-        if index.dtype == bool:
-            part._sorted = {side: pairs.keep(index) for side, pairs in self._sorted.items()}
-            if self.distinct[1] is None:
-                part.distinct = part, None
+    def take(self, mask: np.ndarray) -> Sampling:
+        """The pairs where the mask holds."""
+        part = Sampling(tuple(i[mask] for i in self.index), self.shape)
+        if self.distinct[1] is None:
+            part.distinct = part, None
         return part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy as shallow_copy
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,11 +35,6 @@ class PairData:
     row_ids, col_ids : tuple of str, or None
         Names of the vertices, where the pairs came from data frames.
 
-    Raises
-    ------
-    InputError
-        An index is out of range or not an integer, lengths differ, features hold NaN or inf.
-
     Notes
     -----
     A one-dimensional collection of n = ``len(data)`` pairs: ``data[index]`` takes a subset of
@@ -67,16 +62,6 @@ class PairData:
         cols = np.tile(np.arange(q), m)
         return cls(row_features, col_features, rows, cols)
 
-    @overload
-    @classmethod
-    def from_frames(cls, pairs, rows, cols, row: str = ..., col: str = ...) -> PairData: ...
-
-    @overload
-    @classmethod
-    def from_frames(
-        cls, pairs, rows, cols, row: str = ..., col: str = ..., label: str = ...
-    ) -> tuple[PairData, np.ndarray]: ...
-
     @classmethod
     def from_frames(
         cls,
@@ -97,8 +82,8 @@ class PairData:
             One row a vertex: its id in the index, or in the first column where the index is
             pandas' own 0, 1, 2 ...; all other columns are numbers. A square table whose columns
             are named by the ids is a similarity, for ``row_kernel="precomputed"``. A single column
-            ``fp_hex``, ``fp_bits`` or ``fp_on`` holds fingerprints, as hexadecimal digits, zeros
-            and ones, or lists of the bits that are set: a sparse matrix for "tanimoto".
+            ``fp_hex`` or ``fp_bits`` holds fingerprints, as hexadecimal digits or zeros and ones:
+            a sparse matrix for "tanimoto".
         row, col : str
             The columns of ``pairs`` with the ids of the row and of the column vertex.
         label : str, optional
@@ -107,13 +92,6 @@ class PairData:
         Returns
         -------
         PairData with ``row_ids`` and ``col_ids``; with ``label``, it and the labels (n,)
-
-        Raises
-        ------
-        InputError
-            A table is empty or lacks a column; an id is unknown, missing or there twice; a number
-            is missing, infinite or text; a similarity is not symmetric; with ``label``, a pair is
-            there twice. The sentence names the id, and the file that was read.
         """
         from kronbench.pairs.frames import read_pairs, read_vertices
 
@@ -202,7 +180,7 @@ def same_features(
 
 
 def as_features(features: Any, name: str) -> np.ndarray | sparse.csr_array:
-    """An array or CSR matrix of finite numbers of at most 64 bits, one row for each vertex."""
+    """An array or CSR matrix of finite numbers, one row for each vertex."""
     if sparse.issparse(features):
         if not isinstance(features, sparse.csr_array):  # the same object is the same vertices
             features = sparse.csr_array(features)
@@ -218,10 +196,6 @@ def as_features(features: Any, name: str) -> np.ndarray | sparse.csr_array:
             )
     if values.dtype.kind not in "fiub":
         raise InputError(f"{name} has dtype {values.dtype}: give numbers")
-    if values.dtype.itemsize > 8:  # as all models compute
-        with np.errstate(over="ignore"):
-            features = features.astype(np.float64)
-        values = features.data if sparse.issparse(features) else features
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError(f"{name} holds NaN or infinite values: give finite numbers")
     return features

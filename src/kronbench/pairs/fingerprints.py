@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ from kronbench.io import FINGERPRINTS
 
 # A longer one is not folded, and a column for each of its bits is more than a table should have.
 _MOST_BITS = 1 << 16
-_APART = str.maketrans("[](){},;", " " * 8)
 
 
 def read_fingerprints(
@@ -24,47 +21,36 @@ def read_fingerprints(
     """The bits (v, d) of v fingerprints of d bits: 1.0 where one is set, stored alone.
 
     "fp_hex" has hexadecimal digits as in the FPS format of chemfp: bytes in the order of the bits,
-    the lowest bit of a byte first. "fp_bits" has zeros and ones. "fp_on" has the positions of the
-    bits that are set, as text or as lists of integers; d is the smallest power of two that holds
-    all of them, the length of a folded fingerprint. ``ids`` and ``name`` are for messages.
+    the lowest bit of a byte first. "fp_bits" has zeros and ones. ``ids`` and ``name`` are for
+    messages.
     """
-    columns, ends, length = array("i"), [0], 0
+    columns, length = [], 0
     for cell, entry in zip(cells, ids, strict=True):
         cell = cell.strip() if isinstance(cell, str) else cell
         if cell is None or isinstance(cell, float) or (isinstance(cell, str) and not cell):  # NaN
             raise InputError(f"{name} has no fingerprint for '{entry}' in '{kind}': give one")
-        if kind != "fp_on":
-            length = length or len(cell)
-            if len(cell) != length:
-                raise InputError(
-                    f"{name}: the fingerprint of '{entry}' has {len(cell)} characters, and that "
-                    f"of '{ids[0]}' {length}: give all the same length"
-                )
+        length = length or len(cell)
+        if len(cell) != length:
+            raise InputError(
+                f"{name}: the fingerprint of '{entry}' has {len(cell)} characters, and that "
+                f"of '{ids[0]}' {length}: give all the same length"
+            )
         try:
-            bits = _READ[kind](cell)
+            columns.append(_READ[kind](cell))
         except (TypeError, ValueError):
             text = str(cell)
             raise InputError(
                 f"{name}: the fingerprint of '{entry}' in '{kind}' is not of "
                 f"{FINGERPRINTS[kind]}: '{text if len(text) <= 20 else text[:20] + '...'}'"
             ) from None
-        if len(bits) and bits[-1] >= _MOST_BITS:
-            raise InputError(
-                f"{name}: the fingerprint of '{entry}' has the bit {bits[-1]}, beyond "
-                f"{_MOST_BITS - 1}: fold it to at most {_MOST_BITS} bits"
-            )
-        columns.extend(bits)  # lists of integers would take ten times the memory
-        ends.append(len(columns))
-    indices = np.frombuffer(columns, np.int32) if columns else np.zeros(0, np.int32)
-    if kind == "fp_on":
-        width = 1 << int(indices.max(initial=0)).bit_length()
-    else:
-        width = 4 * length if kind == "fp_hex" else length
+    width = 4 * length if kind == "fp_hex" else length
     if width > _MOST_BITS:
         raise InputError(
             f"{name} has fingerprints of {width} bits: fold them to at most {_MOST_BITS}"
         )
-    return sparse.csr_array((np.ones(len(columns)), indices, ends), (len(ends) - 1, width))
+    indices = np.concatenate(columns)
+    ends = np.cumsum([0, *map(len, columns)])
+    return sparse.csr_array((np.ones(len(indices)), indices, ends), (len(columns), width))
 
 
 def _hex_positions(text):
@@ -81,12 +67,4 @@ def _bit_positions(text):
     return np.flatnonzero(bits)
 
 
-def _given_positions(cell):
-    given = map(int, cell.translate(_APART).split()) if isinstance(cell, str) else map(index, cell)
-    bits = sorted(set(given))
-    if bits and bits[0] < 0:
-        raise ValueError(cell)
-    return bits
-
-
-_READ = {"fp_hex": _hex_positions, "fp_bits": _bit_positions, "fp_on": _given_positions}
+_READ = {"fp_hex": _hex_positions, "fp_bits": _bit_positions}

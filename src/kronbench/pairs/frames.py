@@ -157,15 +157,7 @@ def _check_unique(columns, name):
 
 
 def _numbers(frame, ids, name):
-    """The cells as a float array, or a sparse matrix where all columns are sparse."""
-    if all(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes):
-        if any(dtype.fill_value != 0 for dtype in frame.dtypes):
-            raise InputError(f"{name} is sparse with empty cells that are not 0: fill them with 0")
-        features = sparse.coo_array(frame.sparse.to_coo())
-        bad = np.flatnonzero(~np.isfinite(features.data))
-        if bad.size:
-            raise InputError(f"{name} has no number for '{ids[features.row[bad[0]]]}': give one")
-        return features.tocsr()
+    """The cells as a float array."""
     arrays = []
     for column, values in frame.items():
         arrays.append(real_numbers(values))
@@ -180,17 +172,14 @@ def _numbers(frame, ids, name):
 
 
 def real_numbers(values: pd.Series) -> np.ndarray:
-    """The cells of a column as float64, (n,): not finite where one is no finite real number."""
-    if pd.api.types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":  # bool too
+    """The cells of a column as float64, (n,): not finite where one is no finite number."""
+    if pd.api.types.is_numeric_dtype(values.dtype):  # bool too
         return values.to_numpy(np.float64, na_value=np.nan)
     # as objects: pandas takes dates for the numbers of their units, and NaT for -2^63
     cells = [
         np.inf if isinstance(cell, int) and cell.bit_length() > 1023 else cell for cell in values
     ]
-    numbers = np.asarray(pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce"))
-    if numbers.dtype.kind == "c":
-        numbers = np.where(numbers.imag == 0, numbers.real, np.nan)
-    return numbers.astype(np.float64)
+    return pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(np.float64)
 
 
 def _what(value):
@@ -201,7 +190,6 @@ def _what(value):
 
 
 def _check_symmetric(matrix, ids, name):
-    matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
     apart = np.abs(matrix - matrix.T)
     i, j = np.unravel_index(np.argmax(apart), apart.shape)
     if apart[i, j] > _SYMMETRIC * np.abs(matrix).max():

@@ -18,16 +18,10 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg.blas1 import axpy, dot, norm
-from kronbench.linalg.krylov import ConjugateGradients, Operator, minres, qmr
+from kronbench.linalg.krylov import ConjugateGradients, Operator, qmr
 from kronbench.pairs.losses import Loss
 
-# Conjugate gradients are written for each form, with the images of the vectors carried along.
-_KRYLOV = {"qmr": qmr, "minres": minres}
-_INNER_SOLVERS = (*_KRYLOV, "cg")
-
-# Pairs whose curvature is this far below the largest are taken as flat in the symmetric system,
-# whose right-hand side divides by its root; the optimum is the same
-_FLAT = 1e-10
+_INNER_SOLVERS = ("qmr", "cg")
 
 # Products of all pairs that it takes to go over to the active ones and back
 _TO_ACTIVE = 2
@@ -94,12 +88,10 @@ def newton_dual(
         lambda > 0.
     max_iter, max_inner : int
         Newton steps, and Krylov iterations for each.
-    solver : {"qmr", "minres", "cg"}
+    solver : {"qmr", "cg"}
         How (H Q + reg I) x = g + reg a, Eq. 9, is solved by k inner iterations.
 
         - "qmr": the nonsymmetric system; 2 k products a step.
-        - "minres": as the symmetric system (W^1/2 Q W^1/2 + reg I) u = b on the pairs of nonzero
-          curvature; coefficients of the others become zero. k + 2 products.
         - "cg": conjugate gradients in the inner product of Q, in which H Q + reg I is
           self-adjoint; k + 1 products. x is a direction of descent however early it stops, and
           equals the primal form's.
@@ -230,11 +222,6 @@ class _Dual(_Form):
         return residual, norm(residual)
 
     def step(self, loss, y, p, rhs, **options):
-        solve = self._symmetric_step if self.solver == "minres" else self._plain_step
-        x = solve(loss, y, p, rhs, **options)
-        return x, self.operator.matvec(x)
-
-    def _plain_step(self, loss, y, p, rhs, **options):
         system = self._system(loss, loss.weights(p, y), rhs, options["max_iter"])
         Q, weights, reg = system.gram, system.weights, self.reg
 
@@ -251,7 +238,8 @@ class _Dual(_Form):
 
         shape = (len(weights), len(weights))
         A = LinearOperator(shape, matvec=product, rmatvec=adjoint, dtype=rhs.dtype)
-        return system.expand(qmr(A, system.reduce(rhs), verify=False, **options).x)
+        x = system.expand(qmr(A, system.reduce(rhs), verify=False, **options).x)
+        return x, self.operator.matvec(x)
 
     def _system(self, loss, weights, rhs, max_iter, most=1.0):
         """Where the inner iterations take place: on all pairs, or on the active ones."""
@@ -261,40 +249,6 @@ class _Dual(_Form):
             # A loss with pairs without curvature is a sum over pairs: nothing to project
             return _ActiveSystem(self.operator, weights, rhs)
         return _WholeSystem(self.operator, weights, loss.project)
-
-    def _symmetric_step(self, loss, y, p, rhs, **options):
-        # Rows of no curvature give x = rhs / reg; on the others, with x = W^1/2 u, divide by W^1/2
-        weights = loss.weights(p, y)
-        active = weights > _FLAT * weights.max()
-        x = np.where(active, 0, rhs / self.reg)
-        if not active.any():
-            return x
-        root = np.sqrt(weights[active].astype(rhs.dtype, copy=False))
-        b = rhs[active] / root
-        if x.any():
-            b -= loss.project(root * self.operator.matvec(x)[active])
-        Q = self._restricted(active)
-        system = LinearOperator(
-            (len(root), len(root)),
-            matvec=lambda u: loss.project(root * Q(root * u)),
-            dtype=rhs.dtype,
-        )
-        x[active] = root * minres(system, b, shift=self.reg, verify=False, **options).x
-        return x
-
-    def _restricted(self, active):
-        """The product with the block of Q of the active pairs."""
-        if active.all():
-            return self.operator.matvec
-        if hasattr(self.operator, "restrict"):
-            return self.operator.restrict(active, active).matvec
-
-        def product(v):
-            padded = np.zeros(len(active), v.dtype)
-            padded[active] = v
-            return self.operator.matvec(padded)[active]
-
-        return product
 
 
 class _DualInGramProduct(_Dual):
@@ -355,8 +309,8 @@ class _DualInGramProduct(_Dual):
         gram_norm = norm(self.operator.matvec(v)) / norm(v)
         if curvature < -np.sqrt(np.finfo(self.operator.dtype).eps) * gram_norm:
             raise InputError(
-                "the kernel of the pairs is not positive semidefinite: use solver='qmr' or "
-                "'minres', or make the kernel matrices positive semidefinite"
+                "the kernel of the pairs is not positive semidefinite: use solver='qmr', or make "
+                "the kernel matrices positive semidefinite"
             )
 
 
@@ -442,9 +396,7 @@ class _Primal(_Form):
 
         d = X.shape[1]
         system = LinearOperator((d, d), matvec=product, rmatvec=product, dtype=rhs.dtype)
-        if self.solver == "qmr":
-            options["symmetric"] = True
-        x = _KRYLOV[self.solver](system, rhs, verify=False, **options).x
+        x = qmr(system, rhs, verify=False, symmetric=True, **options).x
         return x, X.matvec(x)
 
     def _conjugate_step(self, loss, weights, r, tol, max_iter):

@@ -105,12 +105,6 @@ class PairwiseOperator(LinearOperator):
     method : {"auto", "sparse", "dense", "lowrank"}
         How sampled Kronecker products are made (``SampledKroneckerOperator``).
 
-    Raises
-    ------
-    InputError
-        An unknown kernel; a kernel of one vertex set and two matrices, or the other way round;
-        matrices and indices that do not fit.
-
     Notes
     -----
     A product costs what the sampled Kronecker products of its terms cost: one for "kronecker",
@@ -163,7 +157,7 @@ class PairwiseOperator(LinearOperator):
         self._parts = parts
 
     def restrict(self, out: np.ndarray, in_: np.ndarray) -> Self:
-        """The operator on the pairs of two boolean masks, sharing matrices and sorted pairs."""
+        """The operator on the pairs of two boolean masks, sharing matrices."""
         operator = PairwiseOperator.__new__(PairwiseOperator)
         parts = [part.restrict(out, in_) for part in self._parts]
         operator._set(self.dtype, parts, (int(out.sum()), int(in_.sum())))

@@ -74,11 +74,6 @@ class SampledKroneckerOperator(LinearOperator):
         Operations of one product by it; for "sparse" that of Theorem 1 (a multiplication and an
         addition for each term), counting vertices that occur in a pair, and a pair once.
 
-    Raises
-    ------
-    InputError
-        Matrices or indices do not fit, matrices are not finite, an unknown method or dtype.
-
     Notes
     -----
     A ``scipy.sparse.linalg.LinearOperator``. Pairs that occur several times are merged for the
@@ -122,20 +117,18 @@ class SampledKroneckerOperator(LinearOperator):
         if method in ("auto", "lowrank"):
             self._choose_method()
 
-    def restrict(
-        self, out: np.ndarray | None = None, in_: np.ndarray | None = None
-    ) -> SampledKroneckerOperator:
-        """The operator on part of the pairs, sharing matrices, factors and sorted pairs.
+    def restrict(self, out: np.ndarray, in_: np.ndarray) -> SampledKroneckerOperator:
+        """The operator on part of the pairs, sharing matrices and factors.
 
         Parameters
         ----------
-        out, in_ : boolean masks, optional
-            Output pairs and coefficients to keep; all when None. Give the same object for both to
-            keep the pairs the same on both sides.
+        out, in_ : boolean masks
+            Output pairs and coefficients to keep. Give the same object for both to keep the pairs
+            the same on both sides.
         """
-        part_out = _take(self._out, out, "out")
+        part_out = self._out.take(out)
         shared = in_ is out and self._in is self._out
-        part_in = part_out if shared else _take(self._in, in_, "in_")
+        part_in = part_out if shared else self._in.take(in_)
         part = self._sibling(self._matrices, self._factors, part_out, part_in)
         if self._auto and self.method != "lowrank":
             part.method, _ = _cheapest_exact(part._costs(), part._sizes)
@@ -319,10 +312,7 @@ def _as_dtype(dtype, matrices):
     if dtype is None:
         both_single = all(matrix.dtype == np.float32 for matrix in matrices)
         return np.dtype(np.float32 if both_single else np.float64)
-    try:
-        known = np.dtype(dtype)
-    except TypeError:
-        known = np.dtype(object)
+    known = np.dtype(dtype)
     if known not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise InputError(f"dtype is {dtype!r}: give float32 or float64")
     return known
@@ -352,14 +342,3 @@ def _as_sampling(rows, cols, shape, names):
     rows, cols = map(as_index, (rows, cols), shape, names)
     check_as_many(rows, cols, names)
     return Sampling(tuple(part.astype(np.int32, copy=False) for part in (rows, cols)), shape)
-
-
-def _take(sampling, mask, name):
-    if mask is None:
-        return sampling
-    if mask.dtype != bool or mask.shape != (len(sampling),):
-        raise InputError(
-            f"{name} has dtype {mask.dtype} and shape {mask.shape} for {len(sampling)} pairs: "
-            "give a mask with an entry for each pair"
-        )
-    return sampling.take(mask)

@@ -11,9 +11,9 @@ from tqdm import tqdm
 
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
-from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
 from kronbench.papers.stock.measure import peer_grid
 from kronbench.papers.stock.measure.kernels import PRECOMPUTED
+from kronbench.papers.stock.measure.retraining import retrained_kron_leave_one_out
 from kronbench.runner.clock import Stopwatch, measure, time_interleaved
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.processes import fresh_process

@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from kronbench.evaluation import ranking_areas
 from kronbench.models import CanonicalCorrespondence, IndependentRidge
-from kronbench.pairs.second_step import SecondStep, path_features
+from kronbench.papers.stock.measure.second_step import SecondStep, path_features
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns
 

@@ -9,9 +9,9 @@ from tqdm import tqdm
 
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
-from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
 from kronbench.pairs.spectral_filters import as_filter
 from kronbench.papers.stock.measure.kernels import PRECOMPUTED
+from kronbench.papers.stock.measure.retraining import retrained_kron_leave_one_out
 from kronbench.runner.clock import time_interleaved
 from kronbench.runner.columns import TIMING, Columns
 

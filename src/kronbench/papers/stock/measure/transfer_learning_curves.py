@@ -17,7 +17,7 @@ from kronbench.pairs.leave_one_out import (
     ridge_leave_one_out,
     two_step_leave_one_out,
 )
-from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
+from kronbench.papers.stock.measure.zero_shot import kron_zero_shot, two_step_zero_shot
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 

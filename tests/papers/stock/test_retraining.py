@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from kronbench.errors import InputError
-from kronbench.pairs.leave_one_out_by_retraining import retrained_kron_leave_one_out
+from kronbench.papers.stock.measure.retraining import retrained_kron_leave_one_out
 from tests.models.complete_problems import make_problem, problems, retrained, splits
 
 
@@ -29,13 +28,3 @@ def test_a_sample_is_a_block_of_the_whole(setting):
     np.testing.assert_allclose(sample, whole[:, rows][:, :, cols], atol=1e-12)
     none = retrained_kron_leave_one_out(setting, K, G, Y, [0.5, 2.0], rows=rows, cols=[])
     assert none.shape == (2, 3, 0)
-
-
-def test_bad_input_is_refused_before_any_work():
-    K, G, Y = make_problem(1, 4, 3, "full", "full")
-    with pytest.raises(InputError, match="'B', 'C' or 'D'"):
-        retrained_kron_leave_one_out("A", K, G, Y, [1.0])
-    with pytest.raises(InputError, match="shapes"):
-        retrained_kron_leave_one_out("B", G, K, Y, [1.0])
-    with pytest.raises(InputError, match="regs=0"):
-        retrained_kron_leave_one_out("B", K, G, Y, [1.0, 0.0])

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, strategies as st
 
 from kronbench.linalg.eigen import kernel_spectrum
-from kronbench.pairs.zero_shot import kron_zero_shot, two_step_zero_shot
+from kronbench.papers.stock.measure.zero_shot import kron_zero_shot, two_step_zero_shot
 from tests.models.complete_problems import kron, make_kernel, two_step
 
 

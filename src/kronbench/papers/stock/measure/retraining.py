@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.errors import InputError, check_positive
-
 
 def retrained_kron_leave_one_out(
     setting: str,
@@ -17,50 +15,17 @@ def retrained_kron_leave_one_out(
     cols: np.ndarray | None = None,
     reuse: bool = False,
 ) -> np.ndarray:
-    """Predictions of labels by a model without their row (B), column (C) or both (D).
+    """Predictions (s, m, q) of labels without their row (B), column (C) or both (D).
 
     Stock et al. 2016, Section 6.1: in settings B and C one eigendecomposition of K (G) without
     row (column) i for each i, those of the other kernel made once; in setting D one of K without
-    row i, and one of G without j for each pair (i, j). O(m^4 + s m^2 q) for s regularization
-    values in B, O(m q (q^3 + m q (m + q) + s m q)) in D. ``CompleteKronRidge.loo_grid`` gives the
-    same by shortcuts.
-
-    Parameters
-    ----------
-    setting : {"B", "C", "D"}
-    K, G : (m, m), (q, q) arrays
-        Positive semidefinite.
-    Y : (m, q) array
-    regs : (s,) array of positive numbers
-    rows, cols : integer arrays, optional
-        Predict only the labels of these rows and columns; default: all.
-    reuse : bool
-        Whether setting D keeps the eigenpairs of G without j, q^3 numbers, for all rows, and
-        saves all but q of their decompositions.
-
-    Returns
-    -------
-    (s, m, q) array, or (s, len(rows), len(cols))
-
-    Raises
-    ------
-    InputError
-        Another setting, shapes that do not fit, or a weight that is not positive.
+    row i, and one of G without j for each pair (i, j). O(m^4 + s m^2 q) for s ``regs`` in B,
+    O(m q (q^3 + m q (m + q) + s m q)) in D. Only the labels of ``rows`` and ``cols`` are
+    predicted, by default all. With ``reuse`` setting D keeps the eigenpairs of G without j, q^3
+    numbers, for all rows, and saves all but q of their decompositions.
     """
-    if setting not in ("B", "C", "D"):
-        raise InputError(
-            f"setting={setting!r}: give 'B', 'C' or 'D'; without a single pair the kernel "
-            "matrix is not a Kronecker product"
-        )
-    K, G, Y = (np.asarray(array, dtype=np.float64) for array in (K, G, Y))
-    if Y.ndim != 2 or (K.shape, G.shape) != ((len(Y), len(Y)), (Y.shape[1], Y.shape[1])):
-        raise InputError(
-            f"K, G and Y have shapes {K.shape}, {G.shape} and {Y.shape}: give (m, m), (q, q) and "
-            "(m, q)"
-        )
-    regs = np.array([check_positive(reg, "regs") for reg in np.atleast_1d(regs).tolist()])
-    rows = np.arange(len(K)) if rows is None else np.asarray(rows, dtype=int)
-    cols = np.arange(len(G)) if cols is None else np.asarray(cols, dtype=int)
+    rows = np.arange(len(K)) if rows is None else rows
+    cols = np.arange(len(G)) if cols is None else cols
     if setting == "C":
         K, G, Y, rows, cols = G, K, Y.T, cols, rows
     if setting == "D":
