@@ -127,10 +127,7 @@ def _add_own_pairs(add):
         arg("--set", **_SET)
         arg("--scale", action="store_true", help=scaled)
         arg("--select", action="store_true", help=selected)
-        for side in ("row", "col"):
-            text = f"approximate the {side} kernel by N landmarks, if there are very many vertices"
-            arg(f"--{side}-landmarks", type=_positive, metavar="N", help=text)
-        arg("--seed", type=_seed, default=0, help="seed of splits and landmarks (default: 0)")
+        arg("--seed", type=_seed, default=0, help="seed of splits (default: 0)")
     evaluate("--path", **_PATH)
     evaluate("--setting", choices=[*"ABCD", "all"], default="all", help=new)
     evaluate("--splits", type=_positive, default=3, help="number of folds (default: 3)")
@@ -295,7 +292,6 @@ def _recipe(arguments):
         "seed": arguments.seed,
         "scale": arguments.scale,
         "selects": arguments.select,
-        "landmarks": (arguments.row_landmarks, arguments.col_landmarks),
     }
 
 

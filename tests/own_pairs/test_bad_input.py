@@ -490,6 +490,19 @@ def test_model_files(folder, capsys, model, damage, sentence):
     refused(capsys, folder, sentence, *predict(folder))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [without("coef_"), array("coef_", np.ones(5)), array("_pivots", np.ones((2, 3)))],
+)
+def test_arrays_of_a_primal_model_that_do_not_fit_each_other(folder, capsys, change):
+    given = {name: folder / f"{name}.csv" for name in ("pairs", "rows", "cols")}
+    parameters = ["form=primal", "col_kernel=gaussian", "col_gamma=0.3"]
+    fit_files(given, folder / "m.kron", "KronRidge", parameters)
+    model = (folder / "m.kron").read_bytes()
+    (folder / "m.kron").write_bytes(rewritten(model, change))
+    refused(capsys, folder, "not a complete model", *predict(folder))
+
+
 def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, model):
     rng = np.random.default_rng(0)
     file = tmp_path / "m.kron"

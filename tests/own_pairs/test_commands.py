@@ -26,7 +26,7 @@ from tests.own_pairs.problem import arguments, fit, predict, run, tables
 GAUSSIAN = [
     f"--set={side}_{name}" for side in ("row", "col") for name in ("kernel=gaussian", "gamma=0.2")
 ]
-
+PRIMAL = [*GAUSSIAN, "--set=form=primal"]
 
 KERNELS = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 0.2, "col_gamma": 0.2}
 
@@ -97,13 +97,22 @@ def test_a_setting_that_cannot_be_had_says_why_beside_the_others(tmp_path, capsy
     assert "n_splits is 3, but only 2 col vertices occur" in out
 
 
-@pytest.mark.parametrize("solver", ["KronRidge", "KronSVM", "KronNewton", "PairSGD"])
+@pytest.mark.parametrize(
+    ("solver", "options"),
+    [
+        ("KronRidge", GAUSSIAN),
+        ("KronRidge", PRIMAL),
+        ("KronSVM", GAUSSIAN),
+        ("KronSVM", [*PRIMAL, "--set=dtype=float32"]),
+        ("KronNewton", GAUSSIAN),
+        ("PairSGD", ["--set=random_state=0"]),
+    ],
+)
 @pytest.mark.parametrize("scale", [[], ["--scale"]])
 def test_predictions_of_a_file_are_those_of_the_model_in_the_order_asked_for(
-    tmp_path, capsys, solver, scale
+    tmp_path, capsys, solver, options, scale
 ):
     pairs, drugs, targets = tables(tmp_path)
-    options = ["--set", "random_state=0"] if solver == "PairSGD" else GAUSSIAN
     model = fit(capsys, tmp_path, solver, *options, *scale)
     known = PairData.complete(np.zeros((14, 1)), np.zeros((11, 1)))
     order = np.random.default_rng(1).permutation(len(known))
@@ -120,15 +129,16 @@ def test_predictions_of_a_file_are_those_of_the_model_in_the_order_asked_for(
     test = PairData.from_frames(asked, drugs, targets)
 
     own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
-    assignments = [entry.removeprefix("--set=") for entry in options if "=" in entry]
+    assignments = [entry.removeprefix("--set=") for entry in options]
     given = read_assignments(solver, assignments)
     recipe = make_recipe(solver, given, own, bool(scale), False)
     np.testing.assert_allclose(found["prediction"], recipe.fit(X, y).scores(test), rtol=1e-9)
 
 
-def test_new_vertices_come_with_their_own_tables(tmp_path, capsys):
+@pytest.mark.parametrize("options", [GAUSSIAN, PRIMAL])
+def test_new_vertices_come_with_their_own_tables(tmp_path, capsys, options):
     _, drugs, _ = tables(tmp_path)
-    model = fit(capsys, tmp_path, "KronRidge", *GAUSSIAN, "--scale")
+    model = fit(capsys, tmp_path, "KronRidge", *options, "--scale")
     new = drugs[:2].assign(drug=["new", "D05"])[["rings", "drug", "logp", "mass"]]
     new = new[["drug", "rings", "logp", "mass"]]  # in another order than the model has them
     new.to_csv(tmp_path / "new-drugs.csv", index=False)

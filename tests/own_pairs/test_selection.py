@@ -1,4 +1,4 @@
-"""Selection from one Krylov solve, against a fit for each weight."""
+"""Selection, from one Krylov solve where it can be, against a fit for each weight."""
 
 import numpy as np
 import pytest
@@ -27,10 +27,20 @@ def score(y, scores):
     return roc_auc(y, scores) if len(np.unique(y)) == 2 else -np.mean((y - scores) ** 2)
 
 
-@pytest.mark.parametrize(("setting", "tol"), [("A", 1e-8), ("B", 1e-1), ("C", 1e-1), ("D", 1e-8)])
-def test_the_path_chooses_as_single_fits_do(problem, setting, tol):
+@pytest.mark.parametrize(
+    ("setting", "tol", "form"),
+    [
+        ("A", 1e-8, "dual"),
+        ("B", 1e-1, "dual"),
+        ("C", 1e-1, "dual"),
+        ("D", 1e-8, "dual"),
+        ("B", 1e-8, "primal"),
+    ],
+)
+def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
     X, y = problem
-    recipe = Recipe("KronRidge", {**WIDE, "tol": tol, "max_iter": 40}, (True, True))
+    given = {**WIDE, "tol": tol, "max_iter": 40, "form": form}
+    recipe = Recipe("KronRidge", given, (True, True))
     choice = select(recipe, X, y, setting, 0)
     expected = {}
     scaled = VertexScaler().fit_transform(X).row_features

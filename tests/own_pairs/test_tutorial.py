@@ -51,13 +51,8 @@ def test_what_else_is_told_in_python(folder):
         assert_same(run(folder, program), expected)
 
 
-def test_the_commands_without_output_run_in_small(tmp_path):
-    evaluate, fit = texts(PAGE, "")
+def test_the_command_without_output_runs_in_small(tmp_path):
+    (evaluate,) = texts(PAGE, "")
     tables(tmp_path, real=True)
     options = shlex.join([*arguments(tmp_path), "--splits", "2", "--repeats", "1"])
     assert "B  new rows" in typed(tmp_path, evaluate.replace("...", options))
-
-    (write,) = (program for program in texts(PAGE, "python") if "assay.csv" in program)
-    run(tmp_path, write)
-    assert "100 row landmarks miss" in typed(tmp_path, fit)
-    assert (tmp_path / "low-rank.kron").exists()

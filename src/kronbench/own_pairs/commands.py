@@ -20,12 +20,7 @@ from kronbench.own_pairs import model_file
 from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
-from kronbench.own_pairs.recipe import (
-    check_landmarks,
-    check_solver_name,
-    make_recipe,
-    read_assignments,
-)
+from kronbench.own_pairs.recipe import check_solver_name, make_recipe, read_assignments
 from kronbench.own_pairs.requirements import check_memory, check_tables
 from kronbench.own_pairs.selection import check_selects, n_fits, select
 from kronbench.own_pairs.tables import read_new_pairs, read_own_pairs
@@ -45,11 +40,10 @@ def evaluate_files(
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
-    landmarks: tuple[int | None, int | None] = (None, None),
     similarity: float | None = None,
 ) -> dict:
     """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`."""
-    own, recipe = _read(tables, solver, assignments, scale, selects, landmarks, seed)
+    own, recipe = _read(tables, solver, assignments, scale, selects, seed)
     return evaluate(own, recipe, settings, n_splits, n_repeats, seed, selects, similarity)
 
 
@@ -64,7 +58,6 @@ def fit_files(
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
-    landmarks: tuple[int | None, int | None] = (None, None),
 ) -> str:
     """Fit to all pairs and write the model; sentences on what was chosen and written.
 
@@ -73,18 +66,16 @@ def fit_files(
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
     check_solver_name(solver)
     model_file.check_keeps(solver)
-    own, recipe = _read(tables, solver, assignments, scale, selects, landmarks, seed)
-    recipe = replace(recipe, setting=setting)
-    data, lines = recipe.compact(own.data), []
+    own, recipe = _read(tables, solver, assignments, scale, selects, seed)
+    recipe, lines = replace(recipe, setting=setting), []
     if selects:
-        recipe, lines = _selected(recipe, data, own, setting, seed)
-    fitted = _fit(recipe, data, own.y)
-    if recipe.is_worse_than_the_mean(fitted, data, own.y):
+        recipe, lines = _selected(recipe, own, setting, seed)
+    fitted = _fit(recipe, own)
+    if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
         raise InputError(
             f"{recipe} predicts its own training pairs worse than their mean label does, so "
             f"{out} is not written: {recipe.remedy()}"
         )
-    lines += recipe.missed(fitted)
     with _refused_writing():
         digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
@@ -112,35 +103,34 @@ def predict_files(
     scores = np.empty(len(ids))
     for part, data in groups:
         check_memory(known.recipe, known.data, data)
-        scores[part] = known.fitted.scores(known.recipe.compact(data))
+        scores[part] = known.fitted.scores(data)
     with _refused_writing(), replacing(out) as temporary:
         ids.assign(prediction=scores).to_csv(temporary, sep=separator, index=False)
     return f"{out}: {len(ids)} prediction{'s' * (len(ids) != 1)} by {known.recipe}"
 
 
-def _read(tables, solver, assignments, scale, selects, landmarks, seed):
+def _read(tables, solver, assignments, scale, selects, seed):
     """The pairs, and the recipe for them, with all that can be checked before long work.
 
     What the tables were taken for is said on standard error.
     """
     given = read_assignments(solver, assignments)
-    check_landmarks(solver, given, landmarks)
     check_tables(tables)
     if "." in solver:
         check_takes_pairs(solver)
     own = read_own_pairs(**tables)
-    recipe = make_recipe(solver, given, own, scale, selects, landmarks, seed)
+    recipe = make_recipe(solver, given, own, scale, selects, seed)
     for line in recipe.taken(own):
         print(printable(line), file=sys.stderr)
     check_memory(recipe, own.data)
     return own, recipe
 
 
-def _selected(recipe, data, own, setting, seed):
+def _selected(recipe, own, setting, seed):
     """The recipe with what inner folds chose, and sentences on the choice."""
     check_selects(recipe)
     with tqdm(total=n_fits(recipe, setting), desc="select", unit="fit") as bar:
-        choice = select(recipe, data, own.y, setting, seed, bar.update)
+        choice = select(recipe, own.data, own.y, setting, seed, bar.update)
     chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
     metric = f"mean squared error {-choice.score:.4g}"
     if own.two_classes:
@@ -153,13 +143,13 @@ def _selected(recipe, data, own, setting, seed):
     return choice.recipe, lines
 
 
-def _fit(recipe, data, y):
+def _fit(recipe, own):
     """The fit, with a bar of iterations where it takes some seconds and tells of each."""
     if "callback" not in signature(recipe.estimator().fit).parameters:
-        return recipe.fit(data, y)
+        return recipe.fit(own.data, own.y)
     total = recipe.parameter("max_iter")
     with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
-        return recipe.fit(data, y, lambda _: bar.update() and None)
+        return recipe.fit(own.data, own.y, lambda _: bar.update() and None)
 
 
 @contextmanager

@@ -82,14 +82,14 @@ def evaluate(
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
     fits = {key: 1 + (n_fits(recipe, key) if selects else 0) for key in splits}
     total = sum(len(folds) * fits[key] for key, folds in splits.items())
-    found, used = [], replace(own, data=recipe.compact(own.data))
+    found = []
     with tqdm(total=total, desc="evaluate", unit="fit") as bar:
         for setting in sorted(settings):
             entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting], "reason": None}
             entry["leaks"] = leaks.get(setting, {})
             if setting in splits:
                 tried = replace(recipe, setting=setting)
-                entry |= _scores(used, tried, splits[setting], seed, selects, bar.update)
+                entry |= _scores(own, tried, splits[setting], seed, selects, bar.update)
                 bar.update(entry["not_scored"] * fits[setting])
             else:
                 entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
@@ -100,7 +100,6 @@ def evaluate(
         "parameters": dict(recipe.parameters),
         "taken": recipe.taken(own),
         "scaled": list(recipe.scaled),
-        "landmarks": list(recipe.landmarks),
         "selected": selects,
         "similarity": similarity,
         "seed": seed,

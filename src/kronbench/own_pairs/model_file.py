@@ -9,8 +9,7 @@ import hashlib
 import io
 import re
 import zipfile
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +22,8 @@ from kronbench.evaluation import SettingKFold
 from kronbench.files import replacing
 from kronbench.io import check_readable
 from kronbench.linalg import LowRankFactor
-from kronbench.models import _vertex_features, vertex_nystroem
-from kronbench.own_pairs.recipe import Before, Fitted, Recipe
+from kronbench.models import _vertex_features
+from kronbench.own_pairs.recipe import Fitted, Recipe
 from kronbench.own_pairs.requirements import available_memory
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import VertexTable
@@ -52,10 +51,10 @@ class Model:
 
 # The types that a model is made of, beside arrays, numbers and texts.
 _TRUSTED = [
-    *(Model, Recipe, Before, Fitted, PairData, VertexTable, SettingKFold),
+    *(Model, Recipe, Fitted, PairData, VertexTable, SettingKFold),
     *(np.dtype, sparse.csr_array),
-    *(getattr(models, name) for name in (*_KEPT, "VertexScaler", "VertexNystroem")),
-    *(LowRankFactor, _vertex_features.VertexFeatures, vertex_nystroem._Map),
+    *(getattr(models, name) for name in (*_KEPT, "VertexScaler")),
+    *(LowRankFactor, _vertex_features.VertexFeatures),
 ]
 
 
@@ -67,25 +66,11 @@ def check_keeps(solver: str) -> None:
 
 def save(model: Model, path: str | Path) -> str:
     """Write a model, whole or not at all; the sha256 of its content."""
-    kept = replace(model, fitted=_without_training(model.fitted))
     with replacing(path) as temporary:
-        content = skops_io.dumps(kept) + _COMMENT.format(FORMAT, "").encode()
+        content = skops_io.dumps(model) + _COMMENT.format(FORMAT, "").encode()
         digest = hashlib.sha256(content).hexdigest()
         temporary.write_bytes(content + digest.encode())
     return digest
-
-
-def _without_training(fitted):
-    """The same without the features of the training vertices, where the primal form has maps."""
-    if not hasattr(fitted.estimator, "feature_maps_"):
-        return fitted
-    estimator = copy(fitted.estimator)
-    del estimator.X_fit_
-    steps = [copy(step) for step in (fitted.before.scaler, fitted.before.landmarks)]
-    for step in steps:
-        if step is not None:
-            step._done = {}
-    return replace(fitted, estimator=estimator, before=Before(*steps))
 
 
 def load(path: str | Path) -> Model:
@@ -151,5 +136,5 @@ def _check_fit(model):
             raise ValueError(f"{side.name} has an id twice")
     if list(map(type, model.names)) != [str] * 3 or not str(model.recipe):
         raise ValueError("its columns have no names")
-    if not np.isfinite(model.fitted.scores(model.recipe.compact(data[:1]))).all():
+    if not np.isfinite(model.fitted.scores(data[:1])).all():
         raise ValueError("its predictions are not finite")

@@ -15,17 +15,15 @@ from kronbench import models
 from kronbench.errors import InputError
 from kronbench.evaluation import SettingKFold
 from kronbench.io import did_you_mean
-from kronbench.models import VertexNystroem, VertexScaler
+from kronbench.models import VertexScaler
 from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.own_pairs.tables import OwnPairs
 from kronbench.pairs import PairData
-from kronbench.pairs.data import used_vertices
 from kronbench.runner.solvers import import_object
 from kronbench.yaml_files import number_or_text
 
 _WORDS = {"true": True, "false": False, "none": None}
-_SIDES = {"row": "rows", "col": "cols"}
-_NAMES = {"row": "row", "col": "column"}
+_SIDES = {"row": "row", "col": "column"}  # in parameters, and in words
 INNER_FOLDS = 3  # of the training pairs, to choose by
 _MOST_CHECKED = 100_000  # training pairs that a model is to predict better than their mean
 
@@ -35,25 +33,19 @@ class Recipe:
     """What is fitted to each training set.
 
     ``solver`` is a name in ``kronbench.models`` or an import path, ``parameters`` are those that
-    are not its defaults. ``scaled`` says which sides are standardized, ``landmarks`` to which rank
-    the kernel of a side is replaced, by features in which the solver is linear. ``seed`` is that
-    of landmarks and validation parts. ``setting`` is that of the validation pairs of a solver
-    which has its own.
+    are not its defaults. ``scaled`` says which sides are standardized. ``seed`` and ``setting``
+    are those of the validation pairs of a solver which has its own.
     """
 
     solver: str
     parameters: Mapping[str, object]
     scaled: tuple[bool, bool] = (False, False)
-    landmarks: tuple[int | None, int | None] = (None, None)
     seed: int = 0
     setting: str | None = None
 
     def estimator(self) -> BaseEstimator:
-        """A new solver with these parameters, as it stands behind scaling and landmarks."""
+        """A new solver with these parameters, as it stands behind the scaling."""
         given = dict(self.parameters)
-        for side in self._ranks():
-            given[f"{side}_kernel"] = "linear"
-            given.pop(f"{side}_gamma", None)
         if self.setting and self.solver == "KronRidgeCV":
             given.setdefault("cv", SettingKFold(self.setting, INNER_FOLDS, random_state=self.seed))
         estimator = find_solver(self.solver)(**given)
@@ -81,55 +73,26 @@ class Recipe:
             and self.parameters.get(f"{side}_gamma") is None
         )
 
-    def before(self, X: PairData) -> Before:
-        """What comes before the solver, fitted to the vertices of the training pairs."""
-        scaler = nystroem = None
-        if any(self.scaled):
-            scaler = VertexScaler(rows=self.scaled[0], cols=self.scaled[1]).fit(X)
-            X = scaler.transform(X)
-        if ranks := self._ranks():
-            names = [f"{side}_{name}" for side in ranks for name in ("kernel", "gamma")]
-            given: dict[str, Any] = {name: self.parameters.get(name) for name in names}
-            given |= {f"{side}_rank": rank for side, rank in ranks.items()}
-            single = self.parameters.get("dtype") == "float32"
-            given["dtype"] = "float32" if single else "float64"
-            nystroem = VertexNystroem(**given, random_state=self.seed).fit(X)
-        return Before(scaler, nystroem)
+    def before(self, X: PairData) -> VertexScaler:
+        """The scaling that comes before the solver, fitted to the vertices of the training pairs.
 
-    def compact(self, X: PairData) -> PairData:
-        """The same pairs; a side with landmarks has no vertex that is in none of them.
-
-        Landmarks give features to every vertex that there is, also where few are asked for.
+        It leaves a side that is not scaled as it is.
         """
-        if not any(self.landmarks):
-            return X
-        parts: dict = {}
-        for side, vertices in _SIDES.items():
-            features, index = getattr(X, f"{side}_features"), getattr(X, vertices)
-            if side in self._ranks():
-                used, index = used_vertices(index, features.shape[0])
-                features = features[used] if isinstance(used, np.ndarray) else features
-            parts |= {f"{side}_features": features, vertices: index}
-        return PairData(**parts)
+        return VertexScaler(rows=self.scaled[0], cols=self.scaled[1]).fit(X)
 
     def fit(
-        self,
-        X: PairData,
-        y: np.ndarray,
-        callback: Callable[[object], object] | None = None,
-        before: Before | None = None,
+        self, X: PairData, y: np.ndarray, callback: Callable[[object], object] | None = None
     ) -> Fitted:
         """Scale by the training vertices and fit; the labels of a regression are centred.
 
         By the solver's ``fit_intercept`` where it has one, else here: a mean far from zero would
-        be the whole work of a model without an intercept. ``before`` is what :meth:`before` gave
-        for the same pairs, of recipes that share it.
+        be the whole work of a model without an intercept.
         """
         estimator = self.estimator()
         alone = is_classifier(estimator) or "fit_intercept" in estimator.get_params()
         offset = 0.0 if alone else float(np.mean(y))
         try:
-            before = before or self.before(X)
+            before = self.before(X)
             more = {} if callback is None else {"callback": callback}
             return Fitted(estimator.fit(before.transform(X), y - offset, **more), before, offset)
         except InputError:
@@ -137,17 +100,12 @@ class Recipe:
         except (TypeError, ValueError) as error:  # of a parameter that only an algorithm meets
             raise InputError(f"{self} cannot be fitted: {error}") from None
 
-    def _ranks(self):
-        """The ranks of the sides that have landmarks."""
-        ranks = zip(_SIDES, self.landmarks, strict=True)
-        return {side: rank for side, rank in ranks if rank is not None}
-
     def is_worse_than_the_mean(self, fitted: Fitted, X: PairData, y: np.ndarray) -> bool:
         """Whether a regression predicts its training pairs worse than their mean label does."""
         if is_classifier(fitted.estimator):
             return False
         some = slice(None, None, -(-len(y) // _MOST_CHECKED))  # spread evenly over very many
-        error = np.mean((fitted.scores(self.compact(X[some])) - y[some]) ** 2)
+        error = np.mean((fitted.scores(X[some]) - y[some]) ** 2)
         # also where it is no number
         return not error <= np.mean((y.mean() - y[some]) ** 2) * (1 + 1e-9)
 
@@ -162,17 +120,6 @@ class Recipe:
                 ways.append(f"--set {name}={_shown(100.0 * value)}")
         return f"try {' or '.join(ways or ['another solver'])}"
 
-    def missed(self, fitted: Fitted) -> list[str]:
-        """How much of the kernel of each side its landmarks miss, a line each."""
-        lines, nystroem = [], fitted.before.landmarks
-        for side in self._ranks():
-            found = getattr(nystroem, f"{side}_landmarks_").shape[0]
-            share = getattr(nystroem, f"{side}_trace_error_")
-            lines.append(
-                f"{found} {_NAMES[side]} landmarks miss {share:.3f} of the kernel's trace"
-            )
-        return lines
-
     def taken(self, own: OwnPairs) -> list[str]:
         """What the pairs and the tables of rows and of columns were taken for, a line each."""
         low, high = own.labels[[0, -1]]
@@ -186,7 +133,7 @@ class Recipe:
             kernel = self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels")
             what += f", kernel {kernel}" if kernel else ""
             what += ", scaled" if scaled else ""
-            lines.append(f"{_NAMES[side]}s: {table.name}, {what}")
+            lines.append(f"{_SIDES[side]}s: {table.name}, {what}")
         return lines
 
     def __str__(self) -> str:
@@ -194,32 +141,18 @@ class Recipe:
         if self.estimator().get_params().get("fit_intercept"):
             shown["fit_intercept"] = True  # not the default of the class
         given = ", ".join(f"{name}={_shown(value)}" for name, value in shown.items())
-        sides = [f"{_NAMES[side]}s" for side, on in zip(_SIDES, self.scaled, strict=True) if on]
-        scaled = f", {' and '.join(sides)} scaled" if sides else ""
-        landmarks = "".join(f", {n} {_NAMES[side]} landmarks" for side, n in self._ranks().items())
-        return f"{self.solver}({given}){scaled}{landmarks}"
-
-
-@dataclass(frozen=True)
-class Before:
-    """What features go through before the solver, fitted; None for a step that there is not."""
-
-    scaler: VertexScaler | None = None
-    landmarks: VertexNystroem | None = None
-
-    def transform(self, X: PairData) -> PairData:
-        """The same pairs over features as the solver gets them."""
-        for step in (self.scaler, self.landmarks):
-            X = X if step is None else step.transform(X)
-        return X
+        sides = zip(_SIDES.values(), self.scaled, strict=True)
+        names = [f"{side}s" for side, on in sides if on]
+        scaled = f", {' and '.join(names)} scaled" if names else ""
+        return f"{self.solver}({given}){scaled}"
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted solver with what is before it and the mean label behind it."""
+    """A fitted solver with the scaling before it and the mean label behind it."""
 
     estimator: BaseEstimator
-    before: Before
+    before: VertexScaler
     offset: float
 
     def scores(self, X: PairData) -> np.ndarray:
@@ -235,14 +168,12 @@ def make_recipe(
     own: OwnPairs,
     scale: bool,
     selects: bool,
-    landmarks: tuple[int | None, int | None] = (None, None),
     seed: int = 0,
 ) -> Recipe:
     """The recipe with the parameters that are given, checked against the pairs before long work.
 
     A side whose table is a similarity gets the kernel ``precomputed``, and one of fingerprints
-    ``tanimoto``; neither is scaled. ``selects`` says whether widths may be left open. With
-    ``landmarks`` the solver is in its primal form.
+    ``tanimoto``; neither is scaled. ``selects`` says whether widths may be left open.
     """
     known, given, scaled = _parameters(solver), dict(given), []
     for side, table in zip(_SIDES, own.sides, strict=True):
@@ -252,10 +183,7 @@ def make_recipe(
             given.setdefault(kernel, "precomputed" if table.similarity else of_features)
             _check_kernel(given, kernel, table, scale, selects)
         scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
-    recipe = Recipe(solver, given, (scaled[0], scaled[1]), landmarks, seed)
-    if any(landmarks):
-        given["form"] = "primal"
-        _check_sides(recipe, own)
+    recipe = Recipe(solver, given, (scaled[0], scaled[1]), seed)
     if hasattr(estimator := recipe.estimator(), "_check_parameters"):
         estimator._check_parameters()
     if is_classifier(estimator) and not own.two_classes:
@@ -264,21 +192,6 @@ def make_recipe(
             "KronRidge"
         )
     return recipe
-
-
-def check_landmarks(
-    solver: str, given: Mapping[str, object], landmarks: tuple[int | None, int | None]
-) -> None:
-    """InputError where landmarks are asked for and a solver cannot go on from their features."""
-    if not any(landmarks):
-        return
-    primal = [name for name in PAIR_SOLVERS if {"form", "row_kernel"} <= set(_parameters(name))]
-    if solver not in primal:
-        raise InputError(f"{solver} cannot use landmarks: give one of {', '.join(primal)}")
-    if given.get("form", "primal") != "primal":
-        raise InputError(
-            f"form={given['form']}: landmarks need the primal form, so leave form out"
-        )
 
 
 def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, object]:
@@ -325,23 +238,6 @@ def check_solver_name(name: str) -> None:
 
 def _parameters(solver):
     return list(inspect.signature(find_solver(solver)).parameters)
-
-
-def _check_sides(recipe, own):
-    """InputError where landmarks cannot be had of the features and the pairs of a side."""
-    tables = dict(zip(_SIDES, own.sides, strict=True))
-    for side, rank in recipe._ranks().items():
-        if recipe.parameters[f"{side}_kernel"] == "precomputed":
-            raise InputError(
-                f"{tables[side].name} has similarities, and landmarks need features: leave "
-                f"out --{side}-landmarks"
-            )
-        n_used = len(np.unique(getattr(own.data, _SIDES[side])))
-        if rank > n_used:
-            raise InputError(
-                f"--{side}-landmarks is {rank}, and the pairs have {n_used} "
-                f"{_NAMES[side]} vertices: give at most {n_used}"
-            )
 
 
 def _check_kernel(given, name, table, scale, selects):

@@ -28,7 +28,7 @@ _READING = 3
 def kernel_bytes(recipe: Recipe, train: PairData, asked: PairData | None = None) -> list[float]:
     """Bytes of the kernel matrix of each side, in a fit or in scores for other pairs.
 
-    Zero for landmarks, for linear kernels in the primal form, and of other solvers.
+    Zero for linear kernels in the primal form, and of other solvers.
     """
     found = [0.0, 0.0]
     if recipe.parameter("row_kernel") is None or recipe.parameter("product") is None:
@@ -36,7 +36,7 @@ def kernel_bytes(recipe: Recipe, train: PairData, asked: PairData | None = None)
     primal, scored = recipe.parameter("form") == "primal", train if asked is None else asked
     for k, side in enumerate(("row", "col")):
         is_linear = recipe.parameter(f"{side}_kernel") == "linear"
-        if not (recipe.landmarks[k] or (primal and is_linear)):
+        if not (primal and is_linear):
             found[k] = 8.0 * _counts(scored)[k] * _counts(train)[k]
     return found
 
@@ -46,12 +46,11 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
     found, available = kernel_bytes(recipe, train, asked), available_memory()
     if sum(found) > available:
         scores = f"{len(asked):,} pairs from " if asked is not None else ""
-        rows, cols = vertices = _counts(train)
-        k = int(found[0] < found[1])
-        side, advice = ("row", "col")[k], "give fewer vertices"
+        rows, cols = _counts(train)
+        side, advice = "row" if found[0] >= found[1] else "col", "give fewer vertices"
         kernel, form = (recipe.parameter(name) for name in (f"{side}_kernel", "form"))
         if kernel in ("gaussian", "tanimoto") and form is not None:
-            advice += f", or fit on landmarks: --{side}-landmarks {min(500, vertices[k])}"
+            advice += f", or approximate the {side} kernel by VertexNystroem in Python"
         raise InputError(
             f"the kernels of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows "
             f"and {cols:,} columns need {_mib(sum(found))}, and {_mib(available)} are available: "

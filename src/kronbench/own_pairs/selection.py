@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -110,8 +110,7 @@ def _over_folds(by, trials, X, y, folds, score, progress):
 
 def _fit_by_fit(trials, X, y, X_test):
     """Scores of the test pairs by each of some trials that differ in reg alone."""
-    before = trials[0].before(X)
-    return [trial.fit(X, y, before=before).scores(X_test) for trial in trials]
+    return [trial.fit(X, y).scores(X_test) for trial in trials]
 
 
 def _from_one_path(trials, X, y, X_test):
@@ -132,8 +131,7 @@ def _named(names, values):
 
 def _grids(recipe, X):
     """Names and grids of reg (s, 1) and of the widths (l, p): without names a single point."""
-    if any(recipe.scaled):
-        X = replace(recipe, landmarks=(None, None)).before(X).transform(X)
+    X = recipe.before(X).transform(X)
     level, sides = 1.0, {}
     for side, given, index in (("row", X.row_features, X.rows), ("col", X.col_features, X.cols)):
         kernel = recipe.parameter(f"{side}_kernel")
