@@ -158,12 +158,19 @@ def _files(folder):
 
 
 def _content(path):
-    """Of a file; without what a clock, the memory or the machine says, and sums of that."""
+    """Of a file; without what a clock, the memory or the machine says, and sums of that.
+
+    Nor where data came from: what was downloaded before a kill comes from the cache after it.
+    """
     if path.suffix != ".json":
         return path.read_bytes()
     content = json.loads(path.read_text())
     if path.name == "compiled.json":
         return sorted(content)
+    for data in (content, content.get("data") or {}):
+        data.pop("source", None)
+        for file in data.get("files", ()):
+            del file["origin"]
     return {
         key: value
         for key, value in content.items()
