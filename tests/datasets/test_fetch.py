@@ -279,6 +279,17 @@ def test_a_fault_of_a_parser_is_one_sentence(small, mirror, monkeypatch):
         datasets.load("Small", mirror=mirror.folder)
 
 
+def test_a_parser_without_memory_is_told_as_such(small, mirror, monkeypatch):
+    def parse(files):
+        raise MemoryError
+
+    monkeypatch.setitem(datasets.LOADERS, "interactions", datasets.Loader("vectors", parse))
+    small.write(surrogate={})
+    small.fill(mirror.folder)
+    with pytest.raises(MemoryError):
+        datasets.load("Small", mirror=mirror.folder)
+
+
 def test_surrogate_policy_touches_no_network(small, mirror, connections):
     small.fill(mirror.folder)
     assert datasets.load("Small", policy="surrogate", mirror=mirror.folder).source == "surrogate"

@@ -246,7 +246,7 @@ def _parsed(entry, loader, files):
     """The arrays of the files; a fault of any kind is one sentence."""
     try:
         return loader.parse(files, **entry.options)
-    except InputError:
+    except (InputError, MemoryError):  # the last has advice of its own in the commands
         raise
     except Exception as error:  # of parsers of many formats
         said = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"

@@ -98,15 +98,22 @@ def solve_full(
 
     They minimize ||Y - K A - 1 c||^2 / (2 n) + reg <A, K A> / 2; responses are K(x, .) A + c.
     """
-    n, mean = len(kernel_matrix), kernel_matrix.mean(axis=0)
-    centred = kernel_matrix - mean
-    centred -= mean[:, None]
-    centred += mean.mean()
+    n = len(kernel_matrix)
+    centred, mean = _centred(kernel_matrix)
     centred[np.diag_indices(n)] += n * check_positive(reg, "reg")
     target_mean = targets.mean(axis=0)
     coef = cho_solve(cho_factor(centred, overwrite_a=True), targets - target_mean)
     # The coefficients sum to zero, so that centring the columns of a test kernel is enough.
     return coef, target_mean - mean @ coef
+
+
+def _centred(kernel_matrix):
+    """The kernel of features whose mean is zero, and the mean of each column before."""
+    mean = kernel_matrix.mean(axis=0)
+    centred = kernel_matrix - mean
+    centred -= mean[:, None]
+    centred += mean.mean()
+    return centred, mean
 
 
 class LSSVMPath:
@@ -117,10 +124,9 @@ class LSSVMPath:
     """
 
     def __init__(self, kernel_matrix: np.ndarray, targets: np.ndarray):
-        K, targets = kernel_matrix, np.asarray(targets, dtype=np.float64)
+        targets = np.asarray(targets, dtype=np.float64)
         self.targets, self.target_mean = targets, targets.mean(axis=0)
-        self.kernel_mean = K.mean(axis=0)
-        centred = K - self.kernel_mean - self.kernel_mean[:, None] + self.kernel_mean.mean()
+        centred, self.kernel_mean = _centred(kernel_matrix)
         values, self._vectors = eigh(centred, overwrite_a=True, check_finite=False, driver="evd")
         self._values = np.maximum(values, 0.0)
         self._projections = self._vectors.T @ (targets - self.target_mean)
