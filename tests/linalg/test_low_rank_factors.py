@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench.linalg.low_rank_factors import _full_rank, low_rank_factors
+from kronbench.linalg.lowrank import _full_rank, low_rank_factors
 
 
 @settings(deadline=None, max_examples=60)

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpstrf
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.csi_decomposition import csi, csi_all_ahead
-from kronbench.linalg.kernel_columns import KernelColumns
+from kronbench.linalg.gram_matrix import KernelColumns
 from kronbench.linalg.lowrank import incomplete_cholesky
 
 shapes = st.tuples(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3))

@@ -11,12 +11,10 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from kronbench.errors import InputError
-from kronbench.linalg.gemm import multiply
-from kronbench.linalg.gram_matrix import dense, gram, squared_distances
-from kronbench.linalg.kernel_columns import KernelColumns
+from kronbench.linalg.gemm import multiply, stored_product
+from kronbench.linalg.gram_matrix import KernelColumns, dense, gram, squared_distances
 from kronbench.linalg.lowrank import factor_at, incomplete_cholesky
 from kronbench.linalg.sparse_products import SparseProducts
-from kronbench.linalg.stored_products import stored_product
 
 Features: TypeAlias = np.ndarray | sparse.sparray  # (n, d)
 
@@ -193,7 +191,7 @@ class GaussianKernels(StoredKernels):
         if distances is None:
             distances = squared_distances(X).astype(dtype)
             np.fill_diagonal(distances, 0)
-        self._distances: np.ndarray | None = distances
+        self._distances: Any = distances
         super().__init__([_exponential(distances, g) for g in self.gamma], X)
 
     def forget(self) -> None:
@@ -214,8 +212,12 @@ class GaussianKernels(StoredKernels):
         """-gamma_l (|x - x'|^2 o M^(l)) times each column (Seeger 2006, section 9.3)."""
 
         def product(kernel, part):
-            weighted = _weighted_product(self._distances, self.matrices[kernel], part)
-            return -self.gamma[kernel] * weighted
+            out = np.empty((self.n_rows, part.shape[1]))
+            for start in range(0, self.n_rows, _BLOCK_ROWS):
+                rows = slice(start, start + _BLOCK_ROWS)
+                distances = self._distances[rows].astype(np.float64)
+                multiply(distances * self.matrices[kernel][rows], part, out=out[rows])
+            return -self.gamma[kernel] * out
 
         return _by_kernel(block, which, product)
 
@@ -307,15 +309,6 @@ def _by_kernel(block, which, product):
         if out is None:
             out = np.empty((len(values), block.shape[1]), values.dtype)
         out[:, columns] = values
-    return out
-
-
-def _weighted_product(distances, matrix, block):
-    out = np.empty((len(matrix), block.shape[1]))
-    for start in range(0, len(matrix), _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
-        weighted = distances[rows].astype(np.float64) * matrix[rows]
-        multiply(weighted, block, out=out[rows])
     return out
 
 

@@ -1,15 +1,19 @@
-"""Class trees with their products: sums of functions along each path."""
+"""Class trees: sums of functions along each path, and groups of nodes."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numba import njit, prange
 from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
-from kronbench.linalg.tree_loops import pass_tree
+
+# Rows of a block that pass the tree together, so that each node is looked up once for all of them.
+_TOGETHER = 16
 
 
 class Tree:
@@ -39,7 +43,18 @@ class Tree:
         self.parents = _checked(parents)
         self.leaves = np.setdiff1d(np.arange(len(self.parents)), self.parents)
         self.n_nodes, self.n_classes = len(self.parents) - 1, len(self.leaves)
-        self.depths = _depths(self.parents)
+        # By pointer doubling, O(P log P)
+        self.depths = (np.arange(len(self.parents)) > 0).astype(np.int64)
+        above = np.maximum(self.parents, 0)
+        for _ in range(len(self.parents).bit_length()):
+            self.depths += self.depths[above]
+            above = above[above]
+        if above.any():
+            lost = int(np.argmax(above > 0))
+            raise InputError(
+                f"tree has a cycle: node {lost} cannot be reached from the root; its parents must "
+                "lead there"
+            )
 
     @classmethod
     def flat(cls, n_classes: int) -> Tree:
@@ -138,7 +153,7 @@ class Tree:
     def _pass(self, block, take_at, give_at, weights, upward=False):
         out = np.empty((len(block), len(give_at)), block.dtype)
         with at_most_threads(min(block.size, out.size) / PASS_WORTH_A_THREAD):
-            pass_tree(block, take_at, give_at, self._up, weights, upward, out)
+            _pass_tree(block, take_at, give_at, self._up, weights, upward, out)
         return out
 
 
@@ -158,22 +173,6 @@ def _checked(parents):
     return parents.astype(np.int64)
 
 
-def _depths(parents):
-    """Depth of each node by pointer doubling, O(P log P)."""
-    depths = (np.arange(len(parents)) > 0).astype(np.int64)
-    above = np.maximum(parents, 0)
-    for _ in range(len(parents).bit_length()):
-        depths += depths[above]
-        above = above[above]
-    if above.any():
-        lost = int(np.argmax(above > 0))
-        raise InputError(
-            f"tree has a cycle: node {lost} cannot be reached from the root; its parents must "
-            "lead there"
-        )
-    return depths
-
-
 def _as_block(block, n_columns):
     block = np.ascontiguousarray(block)
     if block.dtype not in (np.float32, np.float64):
@@ -181,3 +180,89 @@ def _as_block(block, n_columns):
     if block.ndim != 2 or block.shape[1] != n_columns:
         raise InputError(f"the block has shape {block.shape}: give (n, {n_columns})")
     return block
+
+
+@njit(parallel=True, cache=True)
+def _pass_tree(block, take_at, give_at, up, weights, upward, out):
+    """Rows of a block from the places of some nodes through the tree to those of others.
+
+    Nodes are in the order of their depths, ``up`` is where the parent of each stands.
+    """
+    for part in prange(-(-len(block) // _TOGETHER)):
+        low = part * _TOGETHER
+        size = min(_TOGETHER, len(block) - low)
+        sums = np.zeros((len(up), _TOGETHER), block.dtype)
+        for c in range(len(take_at)):
+            row = sums[take_at[c]]
+            for r in range(size):
+                row[r] = block[low + r, c]
+        # For each node the sum over its leaves (Algorithm 2)
+        if upward:
+            for k in range(len(up) - 1, 0, -1):
+                above, here = sums[up[k]], sums[k]
+                for r in range(_TOGETHER):
+                    above[r] += here[r]
+            sums[0] = 0
+        # For each node the weighted sum along its path (Algorithm 1)
+        for k in range(1, len(weights)):
+            above, here, weight = sums[up[k]], sums[k], weights[k]
+            for r in range(_TOGETHER):
+                here[r] = here[r] * weight + above[r]
+        for c in range(len(give_at)):
+            row = sums[give_at[c]]
+            for r in range(size):
+                out[low + r, c] = row[r]
+
+
+def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
+    """Tree and shared variances of a flat or hierarchical model (Seeger 2006, section 8.2).
+
+    Parameters
+    ----------
+    name : {"F1", "F2", "H1", "H2"}
+        F is flat, H hierarchical; F1 has one variance, H1 one for each level of the tree, F2 and
+        H2 one for each child of the root.
+    tree : (P + 1,) integer array
+        Parent of each node; the leaves are the classes of the flat models too.
+
+    Returns
+    -------
+    tree : (P + 1,) array or None
+        As for :class:`~kronbench.models.HierarchicalNewtonClassifier`; None is the flat model.
+    sharing : str or (C,) array
+        As for :class:`~kronbench.models.HierarchicalNewtonCV`.
+    """
+    shape = Tree(tree)
+    patterns = {
+        "F1": (None, "all"),
+        "F2": (None, shape.leaf_subtrees),
+        "H1": (shape.parents, "level"),
+        "H2": (shape.parents, "subtree"),
+    }
+    if name not in patterns:
+        raise InputError(f"name is {name!r}: give one of {', '.join(map(repr, patterns))}")
+    return patterns[name]
+
+
+def node_groups(sharing: Any, coupling: Any, name: str) -> np.ndarray:
+    """(P,) groups 0..G-1 of the nodes, of a word or an array of groups; only a tree has levels.
+
+    ``name`` is the argument, for the sentence of an error.
+    """
+    if isinstance(sharing, str):
+        if sharing == "all":
+            return np.zeros(coupling.n_nodes, int)
+        if sharing == "node":
+            return np.arange(coupling.n_nodes)
+        if sharing in ("level", "subtree") and isinstance(coupling, Tree):
+            return coupling.levels if sharing == "level" else coupling.subtrees
+        raise InputError(
+            f"{name} is {sharing!r}: give 'all', 'level', 'subtree', 'node' or an array of groups"
+        )
+    groups = np.asarray(sharing)
+    if groups.shape != (coupling.n_nodes,) or groups.dtype.kind not in "iu":
+        raise InputError(
+            f"{name} has shape {groups.shape} and dtype {groups.dtype}: give one integer group "
+            f"for each of the {coupling.n_nodes} nodes below the root"
+        )
+    return np.unique(groups, return_inverse=True)[1]

@@ -12,9 +12,6 @@ from kronbench.errors import InputError, check_positive
 from kronbench.linalg._lowrank_loops import (
     BLOCK,
     DEPENDENT,
-    Forms,
-    Points,
-    Turn,
     largest_quotient,
     project_out,
     rotate_triangle,
@@ -22,12 +19,13 @@ from kronbench.linalg._lowrank_loops import (
     solve_transposed,
     update_gains,
 )
-from kronbench.linalg.kernel_columns import KernelColumns, open_kernel
+from kronbench.linalg.gram_matrix import KernelColumns
 from kronbench.linalg.lowrank import (
     CholeskySteps,
     LowRankFactor,
     checked_max_rank,
     factor_threads,
+    open_kernel,
 )
 
 # A pivot's column has an error of eps K(i, i) / sqrt(residual), which does not matter while the
@@ -107,8 +105,28 @@ def csi(
         kappa = 0.0
     # lambda, mu and the largest possible gain in the targets
     weights = np.array([(1 - kappa) / (diagonal.sum() or 1.0), kappa / (total or 1.0), total])
+    pivots: list[int] = []
+    gains = []
     with factor_threads(n):
-        return _csi(columns, diagonal, targets, max_rank, int(lookahead), tol, weights, center)
+        capacity = max_rank + int(lookahead)
+        steps = _CholeskyQR(columns, diagonal, targets, capacity, weights, center)
+        while steps.t < lookahead and steps.add_largest():
+            pass
+        candidate = steps.first_candidate()
+        while len(pivots) < max_rank and candidate is not None:
+            before = steps.t
+            if steps.residual[candidate] > 0.0:  # not in the span of the look-ahead columns
+                steps.add(candidate)
+            elif len(pivots) + 1 < max_rank:
+                steps.add_largest()
+            gain = steps.choose(candidate, k=len(pivots), added=steps.t > before)
+            if gain < tol:
+                break
+            pivots.append(candidate)
+            gains.append(gain)
+            candidate = steps.apply_choice()
+    factor = steps.take(len(pivots))
+    return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
 
 
 def csi_all_ahead(
@@ -162,29 +180,6 @@ def csi_all_ahead(
     return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
 
 
-def _csi(columns, diagonal, targets, max_rank, lookahead, tol, weights, center):
-    steps = _CholeskyQR(columns, diagonal, targets, max_rank + lookahead, weights, center)
-    while steps.t < lookahead and steps.add_largest():
-        pass
-    candidate = steps.first_candidate()
-    pivots: list[int] = []
-    gains = []
-    while len(pivots) < max_rank and candidate is not None:
-        before = steps.t
-        if steps.residual[candidate] > 0.0:  # not in the span of the look-ahead columns
-            steps.add(candidate)
-        elif len(pivots) + 1 < max_rank:
-            steps.add_largest()
-        gain = steps.choose(candidate, k=len(pivots), added=steps.t > before)
-        if gain < tol:
-            break
-        pivots.append(candidate)
-        gains.append(gain)
-        candidate = steps.apply_choice()
-    factor = steps.take(len(pivots))
-    return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
-
-
 class _CholeskyQR(CholeskySteps):
     """Columns of G with R of Pi G = Q R beside them: the chosen ones, then those that look ahead.
 
@@ -200,7 +195,7 @@ class _CholeskyQR(CholeskySteps):
         self.means = np.zeros(rows)  # of the columns of G; zero without centring
         self.dead = np.zeros(rows, dtype=bool)  # zero columns of Q, see rotate_triangle
         self.projections = np.zeros((rows, d))  # Q^T Y
-        self.costs = np.zeros((5, self.n))  # see Points
+        self.costs = np.zeros((5, self.n))  # see update_gains
         self.costs[3] = np.inf  # the first pass computes all of them
 
     def add(self, pivot):
@@ -211,7 +206,16 @@ class _CholeskyQR(CholeskySteps):
         mean *= self.center
         found = self._outside(products, left, mean)
         if found is None:
-            self._factor_anew()
+            # R, Q^T Y and the dead columns of Q from the columns of G themselves, by reflections
+            columns = (self.G[:t] - self.means[:t, None]).T
+            diagonal = np.asarray(np.linalg.qr(columns, mode="r")).diagonal()
+            self.dead[:t] = abs(diagonal) <= DEPENDENT * np.linalg.norm(columns, axis=0)
+            live = np.flatnonzero(~self.dead[:t])
+            Q, R = np.linalg.qr(columns[:, live])
+            Q *= np.where(R.diagonal() < 0.0, -1.0, 1.0)
+            self.R[:t, :t], self.projections[:t] = 0.0, 0.0
+            self.R[live, :t] = np.where(live[:, None] <= np.arange(t), Q.T @ columns, 0.0)
+            self.projections[live] = Q.T @ self.targets.T
             found = self._outside(products, left, mean, last=True)
         parts, norm, left, noise = found
         self.R[:t, t], self.means[t] = parts, mean
@@ -253,23 +257,10 @@ class _CholeskyQR(CholeskySteps):
                 break
         return parts, norm, left, noise
 
-    def _factor_anew(self):
-        """R, Q^T Y and the dead columns of Q from the columns of G themselves, by reflections."""
-        t = self.t
-        columns = (self.G[:t] - self.means[:t, None]).T
-        diagonal = np.asarray(np.linalg.qr(columns, mode="r")).diagonal()
-        self.dead[:t] = abs(diagonal) <= DEPENDENT * np.linalg.norm(columns, axis=0)
-        live = np.flatnonzero(~self.dead[:t])
-        Q, R = np.linalg.qr(columns[:, live])
-        Q *= np.where(R.diagonal() < 0.0, -1.0, 1.0)
-        self.R[:t, :t], self.projections[:t] = 0.0, 0.0
-        self.R[live, :t] = np.where(live[:, None] <= np.arange(t), Q.T @ columns, 0.0)
-        self.projections[live] = Q.T @ self.targets.T
-
     def first_candidate(self):
         """The point with the largest estimated gain, None when none is left."""
         nothing = np.zeros((0, 2)), False, np.zeros((self.t, 6)), np.zeros(5)
-        return self._pass(Turn(0, 0, 0, *nothing))
+        return self._pass((0, 0, 0, *nothing))
 
     def choose(self, pivot, k, added):
         """Exact gain of the pivot, whose kernel column the columns span, at position k.
@@ -302,24 +293,24 @@ class _CholeskyQR(CholeskySteps):
         coefs[4] = R[k, k:t]
         coefs[5, 1:] = (P[rest] @ P[k]) @ R[rest, rest]
         coefs = np.ascontiguousarray(coefs.T)
-        self._chosen = pivot, Turn(k, q, k + 1, turns, added, coefs, squares)
+        self._chosen = pivot, (k, q, k + 1, turns, added, coefs, squares)
         return self.weights[0] * squares[3] + self.weights[1] * squares[4]
 
     def apply_choice(self):
         """Turn the columns for the choice; returns the next candidate, None when none is left."""
         pivot, turn = self._chosen
         candidate = self._pass(turn)
-        self.G[turn.k + 1 : self.t, pivot] = 0.0
+        self.G[turn[2] : self.t, pivot] = 0.0
         return candidate
 
     def _pass(self, turn):
-        t, tail = self.t, turn.tail
+        t, tail = self.t, turn[2]
         R, means = self.R, self.means[tail:t]
         triangle = R[tail:t, tail:t].copy()
         gram = R[:t, tail:t].T @ R[:t, tail:t] + self.n * np.outer(means, means)
-        forms = Forms(gram, triangle, self.projections[tail:t].T @ triangle)
+        forms = gram, triangle, self.projections[tail:t].T @ triangle
         hazy = _HAZY * largest_quotient(self.residual, self.floor)
-        points = Points(self.residual, self.floor, self.costs, hazy)
+        points = self.residual, self.floor, self.costs, hazy
         best, best_index = update_gains(self.G, t, turn, forms, points, self.weights)
         block = int(np.argmax(best))
         return None if best[block] < 0.0 else int(best_index[block])

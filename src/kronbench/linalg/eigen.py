@@ -49,10 +49,6 @@ class Spectrum:
             return np.zeros(len(self.vectors))
         return np.maximum(1.0 - self.squared.sum(axis=1), 0.0)
 
-    def coordinates(self, Y: np.ndarray) -> np.ndarray:
-        """``vectors.T @ Y``."""
-        return self.vectors.T @ Y
-
 
 def kernel_spectrum(matrix: np.ndarray, name: str = "matrix") -> Spectrum:
     """All eigenpairs of a symmetric positive semidefinite (n, n) matrix, in O(n^3)."""
@@ -79,7 +75,16 @@ def check_semidefinite(matrix: np.ndarray, name: str = "matrix") -> None:
     check_symmetric(matrix, name)
     if not len(matrix):
         return
-    lowest, highest = _extreme_ritz_values(matrix)
+    if len(matrix) <= _FEW_ROWS:
+        values = np.linalg.eigvalsh(matrix.astype(np.float64, copy=False))
+    else:
+        start = np.random.default_rng(0).standard_normal(len(matrix)).astype(matrix.dtype)
+        if matrix.dtype.kind != "f":
+            matrix, start = matrix.astype(np.float64), start.astype(np.float64)
+        steps = list(lanczos(aslinearoperator(matrix), start, _LANCZOS_STEPS))
+        _, alphas, betas, _ = zip(*steps, strict=True)
+        values = eigh_tridiagonal(alphas, betas[:-1], eigvals_only=True)
+    lowest, highest = values[0], values[-1]
     rounding = 1e-4 if matrix.dtype == np.float32 else 1e-6
     if lowest < -rounding * highest:
         raise InputError(
@@ -87,21 +92,6 @@ def check_semidefinite(matrix: np.ndarray, name: str = "matrix") -> None:
             "solutions are meaningless at some weights: give kronbench.linalg.psd_part of it, or "
             "its rows as features of another kernel"
         )
-
-
-def _extreme_ritz_values(matrix):
-    if len(matrix) <= _FEW_ROWS:
-        values = np.linalg.eigvalsh(matrix.astype(np.float64, copy=False))
-        return values[0], values[-1]
-    start = np.random.default_rng(0).standard_normal(len(matrix)).astype(matrix.dtype)
-    if matrix.dtype.kind != "f":
-        matrix, start = matrix.astype(np.float64), start.astype(np.float64)
-    alphas, betas = [], []
-    for _, alpha, beta, _ in lanczos(aslinearoperator(matrix), start, _LANCZOS_STEPS):
-        alphas.append(alpha)
-        betas.append(beta)
-    values = eigh_tridiagonal(alphas, betas[:-1], eigvals_only=True)
-    return values[0], values[-1]
 
 
 def check_symmetric(matrix: np.ndarray, name: str = "matrix") -> None:

@@ -187,31 +187,39 @@ def make_inner_products(registers: int, width: int, vector_bytes: int) -> Callab
     return inner_products
 
 
-def _either(make_plain, make_vector, registers, width):
-    """Both kinds of a loop behind one name; only the one that is asked for is compiled."""
-    plain_numba = make_plain(registers, width, VECTOR_BYTES)
-    vector = make_vector(registers, width, VECTOR_BYTES)
+def _on_panels(make_plain):
+    """A loop on panels of each kind behind one name; only the code asked for is compiled."""
+    make_vector = getattr(vector_instructions, make_plain.__name__, make_plain)
+    plain_loops, vector_loops = (
+        [
+            make(registers, width, VECTOR_BYTES)
+            for registers, width in ((_WIDE, 1), (_NARROW, 1), (_WIDE // BATCH, BATCH))
+        ]
+        for make in (make_plain, make_vector)
+    )
+    plain_wide, plain_narrow, plain_batch = plain_loops
+    vector_wide, vector_narrow, vector_batch = vector_loops
 
     @njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-    def loop(plain, a, b, c, d, e, f, g, h):
+    def loop(plain, wide, width, a, b, c, d, e, f, g, h):
         if plain is None:
-            vector(a, b, c, d, e, f, g, h)
+            if wide:
+                vector_wide(a, b, c, d, e, f, g, h)
+            elif width == 1:
+                vector_narrow(a, b, c, d, e, f, g, h)
+            else:
+                vector_batch(a, b, c, d, e, f, g, h)
+        elif wide:
+            plain_wide(a, b, c, d, e, f, g, h)
+        elif width == 1:
+            plain_narrow(a, b, c, d, e, f, g, h)
         else:
-            plain_numba(a, b, c, d, e, f, g, h)
+            plain_batch(a, b, c, d, e, f, g, h)
 
     return loop
 
 
-_ADD_ROWS, _INNER_PRODUCTS = (
-    (make_plain, getattr(vector_instructions, make_plain.__name__, make_plain))
-    for make_plain in (make_add_rows, make_inner_products)
-)
-_add_rows_wide = _either(*_ADD_ROWS, _WIDE, 1)
-_add_rows_narrow = _either(*_ADD_ROWS, _NARROW, 1)
-_add_rows_batch = _either(*_ADD_ROWS, _WIDE // BATCH, BATCH)
-_inner_products_wide = _either(*_INNER_PRODUCTS, _WIDE, 1)
-_inner_products_narrow = _either(*_INNER_PRODUCTS, _NARROW, 1)
-_inner_products_batch = _either(*_INNER_PRODUCTS, _WIDE // BATCH, BATCH)
+_add_rows, _inner_products = map(_on_panels, (make_add_rows, make_inner_products))
 
 
 @njit
@@ -274,18 +282,9 @@ def accumulate(
                 for j in range(low, high):
                     at, stop = starts[j, block], starts[j, block + 1]
                     offset = j * width * stride + first
-                    if wide:
-                        _add_rows_wide(
-                            plain, flat, offset, stride, panel, indices, values, at, stop
-                        )
-                    elif width == 1:
-                        _add_rows_narrow(
-                            plain, flat, offset, stride, panel, indices, values, at, stop
-                        )
-                    else:
-                        _add_rows_batch(
-                            plain, flat, offset, stride, panel, indices, values, at, stop
-                        )
+                    _add_rows(
+                        plain, wide, width, flat, offset, stride, panel, indices, values, at, stop
+                    )
         first += length
 
 
@@ -323,18 +322,9 @@ def contract(
                 for i in range(low, high):
                     at, stop = starts[i, block], starts[i, block + 1]
                     offset = (i - low) * length
-                    if wide:
-                        _inner_products_wide(
-                            plain, out, rows, offset, stride, panel, indices, at, stop
-                        )
-                    elif width == 1:
-                        _inner_products_narrow(
-                            plain, out, rows, offset, stride, panel, indices, at, stop
-                        )
-                    else:
-                        _inner_products_batch(
-                            plain, out, rows, offset, stride, panel, indices, at, stop
-                        )
+                    _inner_products(
+                        plain, wide, width, out, rows, offset, stride, panel, indices, at, stop
+                    )
         first += length
 
 
@@ -360,4 +350,4 @@ def add_products(starts, columns, values, width, source, out, plain, begin, end)
     for block in range(starts.shape[1] - 1):
         for j in range(begin, end):
             at, stop = starts[j, block], starts[j, block + 1]
-            _add_rows_narrow(plain, out, j * width, width, source, columns, values, at, stop)
+            _add_rows(plain, False, 1, out, j * width, width, source, columns, values, at, stop)

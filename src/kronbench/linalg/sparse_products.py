@@ -38,7 +38,7 @@ class SparseProducts:
             rows[alone], X.data[alone].astype(float) ** 2, minlength=X.shape[0]
         ).astype(X.dtype)
         kept = sparse.csr_array(X[:, documents > 1])
-        self._by_document, self._by_word = _Order(kept), _Order(sparse.csr_array(kept.T))
+        self._by_document, self._by_word = _by_row(kept), _by_row(sparse.csr_array(kept.T))
 
     def gram(self, block: np.ndarray) -> np.ndarray:
         """X X'A (n, C), of the dtype of A."""
@@ -46,45 +46,35 @@ class SparseProducts:
         out = np.empty_like(block)
         n, n_columns = block.shape
         width = narrow_width(block.dtype)
-        panel, between = (
-            aligned_zeros((rows, width), block.dtype) for rows in (n, self._by_word.n_rows)
-        )
+        starts, entries, *_ = self._by_word
+        panel, between = (aligned_zeros((rows, width), block.dtype) for rows in (n, len(starts)))
         alone = self._alone.astype(block.dtype, copy=False)
-        with at_most_threads(4 * self._by_word.nnz * n_columns / WORTH_A_THREAD):
-            words, documents = (
-                order.entries(block.dtype) for order in (self._by_word, self._by_document)
-            )
+        with at_most_threads(4 * len(entries) * n_columns / WORTH_A_THREAD):
             for first in range(0, n_columns, width):
                 columns = slice(first, min(first + width, n_columns))
                 used = columns.stop - first
                 panel[:, :used], panel[:, used:] = block[:, columns], 0
                 between[:] = 0
-                _add(*words, panel, between)
+                _add(self._by_word, panel, between)
                 _times(alone, panel)
-                _add(*documents, between, panel)
+                _add(self._by_document, between, panel)
                 out[:, columns] = panel[:, :used]
         return out
 
 
-class _Order:
-    """The entries of X by row, and where each block of columns begins in a row."""
-
-    def __init__(self, matrix):
-        matrix.sort_indices()
-        self.n_rows, self.nnz = matrix.shape[0], matrix.nnz
-        self._bounds = matrix.indptr.astype(np.int64)
-        self._columns, self._values = matrix.indices.astype(np.int32), matrix.data[:, None]
-        n_blocks = max(1, -(-matrix.shape[1] // _BLOCK_ROWS))
-        self._starts = block_starts(self._columns, self._bounds, _BLOCK_ROWS, n_blocks)
-
-    def entries(self, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Starts, columns, values, and parts of the rows for the threads there are now."""
-        values = self._values.astype(dtype, copy=False)
-        return self._starts, self._columns, values, even_tasks(self._bounds)
+def _by_row(matrix):
+    """Where each block of columns begins in a row, columns and values of the entries, bounds."""
+    matrix.sort_indices()
+    bounds, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    n_blocks = max(1, -(-matrix.shape[1] // _BLOCK_ROWS))
+    starts = block_starts(columns, bounds, _BLOCK_ROWS, n_blocks)
+    return starts, columns, matrix.data[:, None], bounds
 
 
-def _add(starts, columns, values, tasks, source, out):
-    width = source.shape[1]
+def _add(entries, source, out):
+    starts, columns, values, bounds = entries
+    tasks, width = even_tasks(bounds), source.shape[1]
+    values = values.astype(source.dtype, copy=False)
     given = starts, columns, values, width, source.reshape(-1), out.reshape(-1), PLAIN
     in_threads(lambda k: add_products(*given, tasks[k], tasks[k + 1]), len(tasks) - 1)
 
