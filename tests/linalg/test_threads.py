@@ -194,12 +194,3 @@ def test_each_task_is_done_and_an_error_is_told():
     assert sorted(done) == list(range(5))
     with pytest.raises(ZeroDivisionError):
         in_threads(lambda k: 1 // (k - 3), 4)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_process_has_threads_of_its_own():
-    in_threads(lambda k: None, 3)
-    if not (child := os.fork()):
-        in_threads(lambda k: None, 3)  # would wait for threads that the child has not
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0

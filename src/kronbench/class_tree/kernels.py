@@ -14,7 +14,7 @@ from kronbench.errors import InputError
 from kronbench.linalg.gemm import multiply, stored_product
 from kronbench.linalg.gram_matrix import KernelColumns, dense, gram, squared_distances
 from kronbench.linalg.lowrank import factor_at, incomplete_cholesky
-from kronbench.linalg.sparse_products import SparseProducts
+from kronbench.linalg.panel_loops import SparseProducts
 
 Features: TypeAlias = np.ndarray | sparse.sparray  # (n, d)
 

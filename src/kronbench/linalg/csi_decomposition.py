@@ -51,25 +51,25 @@ def csi(
     kappa: float = 0.99,
     lookahead: int = 40,
     tol: float = 1e-4,
-    center: bool = True,
 ) -> LowRankFactor:
     """Cholesky decomposition with side information: pivots that also predict the targets.
 
     Each step takes the pivot with the largest estimated decrease of
 
-        (1 - kappa) tr(K - G G^T) / tr K  +  kappa min_b ||Y - G b||^2 / ||Y||^2
+        (1 - kappa) tr(K - G G^T) / tr K  +  kappa min_b ||Pi (Y - G b)||^2 / ||Pi Y||^2
 
-    where kernel columns not yet asked for are replaced by their look-ahead approximation (Bach &
-    Jordan 2005, Eqs. 2 and 5-10, figure 1). Costs O((k + lookahead)^2 n + k d n) time,
-    (k + lookahead) n numbers of memory and at most k + lookahead kernel columns.
+    where Pi centres, and kernel columns not yet asked for are replaced by their look-ahead
+    approximation (Bach & Jordan 2005, Eqs. 2 and 5-10, figure 1, section 5.4). The gains of the
+    factor are the exact decreases. Costs O((k + lookahead)^2 n + k d n) time, (k + lookahead) n
+    numbers of memory and at most k + lookahead kernel columns.
 
     Parameters
     ----------
     kernel : (n, n) symmetric array, or object with ``diagonal()`` and ``column(i)``
         Positive semidefinite.
     targets : (n,) or (n, d) array
-        Y: responses, or indicator columns of the classes. Where they vanish, after centring if
-        that is asked for, a warning is given and kappa taken as 0.
+        Y: responses, or indicator columns of the classes. Where they are constant, a warning is
+        given and kappa taken as 0.
     max_rank : int or None
         Largest number of columns; n when None.
     kappa : float in [0, 1]
@@ -79,18 +79,11 @@ def csi(
         exact, with 0 (and kappa < 1) this is incomplete Cholesky.
     tol : float
         Stop before a column whose exact gain is below; those of all columns sum to at most 1.
-    center : bool
-        Fit an intercept along with G b (section 5.4).
-
-    Returns
-    -------
-    LowRankFactor
-        Its gains are the exact decreases of the criterion.
     """
     columns, diagonal = open_kernel(kernel)
     n = len(diagonal)
     max_rank = checked_max_rank(max_rank, n)
-    targets = _as_targets(targets, n, center)
+    targets = _as_targets(targets, n)
     if not 0 <= kappa <= 1:
         raise InputError(f"kappa is {kappa}: give a number from 0 to 1")
     if lookahead != int(lookahead) or lookahead < 0:
@@ -109,7 +102,7 @@ def csi(
     gains = []
     with factor_threads(n):
         capacity = max_rank + int(lookahead)
-        steps = _CholeskyQR(columns, diagonal, targets, capacity, weights, center)
+        steps = _CholeskyQR(columns, diagonal, targets, capacity, weights)
         while steps.t < lookahead and steps.add_largest():
             pass
         candidate = steps.first_candidate()
@@ -134,21 +127,20 @@ def csi_all_ahead(
     targets: np.ndarray,
     max_rank: int | None,
     kappa: float = 0.99,
-    center: bool = True,
     tol: float = 0.0,
 ) -> LowRankFactor:
     """The decomposition that :func:`csi` has with a look-ahead over all points.
 
     Keeps the residual K - G G^T, whose columns are those that each pivot would add, and their
     part outside the span of G as n by n matrices, which each step changes by an outer product:
-    O(k n^2) time in place of O(k n^3), and 2 n^2 numbers of memory. The targets do not all vanish.
+    O(k n^2) time in place of O(k n^3), and 2 n^2 numbers of memory. The targets are not constant.
     """
     _, diagonal = open_kernel(kernel_matrix)
     n = len(diagonal)
-    Y = _as_targets(targets, n, center)
+    Y = _as_targets(targets, n)
     weights = (1 - kappa) / diagonal.sum(), kappa / np.einsum("dn,dn->", Y, Y)
     residual = np.array(kernel_matrix, dtype=np.float64, order="F")
-    outside = residual - residual.mean(axis=0) if center else residual.copy(order="F")
+    outside = residual - residual.mean(axis=0)
     lengths = np.einsum("ij,ij->j", outside, outside)
     floors = 1e-14 * diagonal, DEPENDENT**2 * lengths
     pivots: list[int] = []
@@ -187,12 +179,12 @@ class _CholeskyQR(CholeskySteps):
     account where digits are lost.
     """
 
-    def __init__(self, columns, diagonal, targets, capacity, weights, center):
+    def __init__(self, columns, diagonal, targets, capacity, weights):
         super().__init__(columns, diagonal, capacity)
         rows, d = len(self.G), len(targets)
-        self.targets, self.weights, self.center = targets, weights, center
+        self.targets, self.weights = targets, weights
         self.R = np.zeros((rows, rows))
-        self.means = np.zeros(rows)  # of the columns of G; zero without centring
+        self.means = np.zeros(rows)  # of the columns of G
         self.dead = np.zeros(rows, dtype=bool)  # zero columns of Q, see rotate_triangle
         self.projections = np.zeros((rows, d))  # Q^T Y
         self.costs = np.zeros((5, self.n))  # see update_gains
@@ -203,7 +195,6 @@ class _CholeskyQR(CholeskySteps):
         self._reserve()
         t = self.t
         products, left, mean = self._cholesky(pivot, t, self.targets)
-        mean *= self.center
         found = self._outside(products, left, mean)
         if found is None:
             # R, Q^T Y and the dead columns of Q from the columns of G themselves, by reflections
@@ -246,7 +237,7 @@ class _CholeskyQR(CholeskySteps):
             sums = np.empty((-(-n // BLOCK), t + d + 2))
             project_out(self.G, t, -weights, mean - weights @ means, self.targets, sums)
             sums = sums.sum(axis=0)
-            rest = sums[-2] / n * self.center
+            rest = sums[-2] / n
             more = solve_transposed(R, dead, sums[:t] - n * rest * means)
             if more @ more > _LOST * square and not last:
                 return None
@@ -336,7 +327,7 @@ CSI_STEPS = {
 }
 
 
-def _as_targets(targets, n, center):
+def _as_targets(targets, n):
     """(d, n), centred; exactly zero where nothing but rounding is left."""
     targets = np.asarray(targets, dtype=np.float64)
     targets = targets[:, None] if targets.ndim == 1 else targets
@@ -347,8 +338,7 @@ def _as_targets(targets, n, center):
     if not np.isfinite(targets).all():
         raise InputError("targets holds NaN or infinite values: give finite ones")
     rows = np.array(targets.T, order="C")
-    if center:
-        largest = np.abs(rows).max(axis=1, initial=0.0)
-        rows -= rows.mean(axis=1, keepdims=True)
-        rows[np.abs(rows).max(axis=1, initial=0.0) <= 1e-14 * largest] = 0.0
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    rows -= rows.mean(axis=1, keepdims=True)
+    rows[np.abs(rows).max(axis=1, initial=0.0) <= 1e-14 * largest] = 0.0
     return rows

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,8 @@ def incomplete_cholesky(
 
     Each step takes the point with the largest residual diagonal entry (Bach & Jordan 2005,
     section 2), or, with ``rng``, draws one in proportion to these entries (Chen, Epperly, Tropp &
-    Webber 2025, Algorithm 2.1), which follows the mass of the points and not those far out.
+    Webber 2025, Algorithm 2.1), which follows the mass of the points and not those far out. The
+    gains of the factor are the decreases of tr(K - G G^T) / tr K.
 
     Parameters
     ----------
@@ -95,11 +97,6 @@ def incomplete_cholesky(
         of K. Every entry of K - G G^T is then at most that large in absolute value.
     rng : numpy.random.RandomState, optional
         Draws the pivots.
-
-    Returns
-    -------
-    LowRankFactor
-        Its gains are the decreases of tr(K - G G^T) / tr K.
     """
     columns, diagonal = open_kernel(kernel)
     max_rank = checked_max_rank(max_rank, len(diagonal))
@@ -219,24 +216,14 @@ def factor_at(columns: KernelColumns, pivots: np.ndarray) -> LowRankFactor:
     return LowRankFactor(factor, np.asarray(pivots), np.full(len(pivots), np.nan))
 
 
-class _MatrixColumns:
-    def __init__(self, K):
-        self._rows = K.T if K.flags.f_contiguous else K
-
-    def diagonal(self):
-        return self._rows.diagonal()
-
-    def column(self, i):
-        return self._rows[i]  # symmetric, and a row is contiguous
-
-
 def open_kernel(kernel: Any) -> tuple[Any, np.ndarray]:
     """Something with ``column(i)``, a wrapped matrix perhaps, and its diagonal (n,), checked."""
     if not hasattr(kernel, "column"):
         matrix = np.asarray(kernel)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"kernel has shape {matrix.shape}: give a square matrix")
-        kernel = _MatrixColumns(matrix)
+        rows = matrix.T if matrix.flags.f_contiguous else matrix  # columns, as it is symmetric
+        kernel = SimpleNamespace(diagonal=rows.diagonal, column=rows.__getitem__)
     diagonal = np.array(kernel.diagonal(), dtype=np.float64)
     if diagonal.ndim != 1 or not len(diagonal):
         raise InputError(f"the diagonal of kernel has shape {diagonal.shape}: give (n,), n > 0")
