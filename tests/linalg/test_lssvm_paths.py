@@ -1,13 +1,10 @@
 """The LS-SVM paths against their linear systems, retraining and scikit-learn."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.linear_model import Ridge
 
-from kronbench.linalg.csi_decomposition import csi
 from kronbench.linalg.gram_matrix import gram
-from kronbench.linalg.lowrank import incomplete_cholesky
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath, solve_full
 
 regs = st.sampled_from([1e-6, 1e-3, 1.0])
@@ -63,22 +60,6 @@ def test_the_full_kernel_solves_the_dual_system(seed, n, d):
         coef, intercept = solve_full(K, Y, reg)
         expected = K_new @ solution[:-1] + solution[-1]
         np.testing.assert_allclose(K_new @ coef + intercept, expected, atol=1e-8)
-
-
-@pytest.mark.parametrize("decompose", [lambda K, Y: csi(K, Y, None, tol=0.0),
-                                       lambda K, Y: incomplete_cholesky(K, tol=0.0)])  # fmt: skip
-def test_a_complete_factor_gives_the_full_kernel_machine(decompose):
-    rng = np.random.default_rng(1)
-    X, new = rng.standard_normal((60, 3)), rng.standard_normal((20, 3))
-    Y = np.stack([np.sin(X[:, 0]), X[:, 1] ** 2], axis=1)
-    K = gram(X, kernel="gaussian", gamma=0.3)
-    K_new = gram(new, X, kernel="gaussian", gamma=0.3)
-    factor = decompose(K, Y)
-    rows = factor.transform(K_new[:, factor.pivots])
-    for reg in (1e-6, 1e-3):
-        *_, responses = PrefixPath(factor.factor, Y).staged_responses(rows, reg)
-        coef, intercept = solve_full(K, Y, reg)
-        np.testing.assert_allclose(responses, K_new @ coef + intercept, atol=1e-6)
 
 
 @given(seeds, st.integers(6, 14), st.sampled_from([1e-4, 1e-2, 1.0]))

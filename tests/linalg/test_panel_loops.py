@@ -71,7 +71,7 @@ def test_plain_loops_and_vector_instructions_agree(rng, dtype, n_vectors):
     np.testing.assert_array_equal(starts, ends)
     tasks = panel_loops.even_tasks(bounds)
     values = rng.standard_normal((len(minor), n_vectors)).astype(dtype)
-    room = panel_loops.panels(len(tasks) - 1, n_minor, dtype)
+    room = panel_loops.aligned_zeros((len(tasks) - 1, n_minor * 4 * narrow), dtype)
     own = np.empty(panel_loops.MAJOR_BLOCK * 4 * narrow, dtype), np.empty(4 * narrow, np.int64)
     for n_columns in range(1, 5 * narrow + 1):
         matrix = rng.standard_normal((n_minor, n_columns)).astype(dtype)

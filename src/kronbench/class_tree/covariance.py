@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from kronbench.class_tree.coupling import Coupling
 from kronbench.class_tree.kernels import DenseFeatures, Features, Kernels
+from kronbench.class_tree.tree import Coupling
 from kronbench.errors import InputError
 from kronbench.linalg.gemm import multiply
 

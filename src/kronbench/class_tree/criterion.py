@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from kronbench.class_tree.coupling import Coupling, DenseCoupling
 from kronbench.class_tree.covariance import Covariance, space_of
 from kronbench.class_tree.kernels import Kernels
 from kronbench.class_tree.posterior_mode import NewtonCG, run, run_together
 from kronbench.class_tree.printed_mode import PrintedNewton
 from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.class_tree.tree import Coupling, DenseCoupling
 from kronbench.errors import InputError
 from kronbench.linalg.blas1 import dot
 
@@ -84,11 +84,6 @@ class CrossValidation:
             if np.allclose(known.at, at, rtol=1e-12, atol=0):
                 self.first, self._starts = known, known.starts
                 return known
-        evaluation = self._made(covariance, at)
-        self.first = self.first or evaluation
-        return evaluation
-
-    def _made(self, covariance, at):
         before = covariance.n_products
         steps = [
             self._fold(covariance, loss, *start)
@@ -118,7 +113,7 @@ class CrossValidation:
             "n_inner": sum(mode.n_inner for mode in modes),
             "n_adjoint": sum(adjoint_steps),
         }
-        return Evaluation(
+        evaluation = Evaluation(
             plain + correction,
             correction,
             [mode.coef + mode.residual for mode in modes],
@@ -128,6 +123,8 @@ class CrossValidation:
             at,
             self._starts,
         )
+        self.first = self.first or evaluation
+        return evaluation
 
     def _fold(self, covariance, loss, start, start_adjoint):
         """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""

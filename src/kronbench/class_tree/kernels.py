@@ -72,10 +72,6 @@ class Kernels:
     is_stored = False  # whether matrices are in memory: one pass should then serve many blocks
     n_rows: int
     dtype: np.dtype
-    product: Callable[..., np.ndarray]
-    derivative: Callable[..., np.ndarray]
-    diagonal: Callable[[], np.ndarray]
-    cross: Callable[..., np.ndarray]
 
     def forget(self) -> None:
         """Drop what products with new rows do not need."""
@@ -192,7 +188,18 @@ class GaussianKernels(StoredKernels):
             distances = squared_distances(X).astype(dtype)
             np.fill_diagonal(distances, 0)
         self._distances: Any = distances
-        super().__init__([_exponential(distances, g) for g in self.gamma], X)
+        # Numbers that are subnormal in the storage slow every product with them
+        smallest = np.log(np.finfo(distances.dtype).tiny)
+        matrices = [np.empty_like(distances) for _ in self.gamma]
+        for out, g in zip(matrices, self.gamma, strict=True):
+            if not np.isfinite(g) or g <= 0:
+                raise InputError(f"gamma is {g}: the gaussian kernel needs positive numbers")
+            for start in range(0, len(distances), _BLOCK_ROWS):
+                rows = slice(start, start + _BLOCK_ROWS)
+                part = np.multiply(distances[rows], distances.dtype.type(-g), out=out[rows])
+                part[part < smallest] = -np.inf
+                np.exp(part, out=part)
+        super().__init__(matrices, X)
 
     def forget(self) -> None:
         super().forget()
@@ -251,8 +258,7 @@ class LowRankKernel(Kernels):
         self.L = L = self.factor.factor
         self.n_rows = len(L)
         # diag(M) - diag(L L'), not negative but for rounding
-        self.residual = columns.diagonal() - np.einsum("ij,ij->i", L, L)
-        self.correction = np.maximum(self.residual, 0.0)
+        self.correction = np.maximum(columns.diagonal() - np.einsum("ij,ij->i", L, L), 0.0)
 
     def with_gamma(self, gamma: float) -> LowRankKernel:
         """The same pivots with another width."""
@@ -309,19 +315,4 @@ def _by_kernel(block, which, product):
         if out is None:
             out = np.empty((len(values), block.shape[1]), values.dtype)
         out[:, columns] = values
-    return out
-
-
-def _exponential(distances, gamma):
-    """Exp(-gamma distances) in the precision of the distances."""
-    if not np.isfinite(gamma) or gamma <= 0:
-        raise InputError(f"gamma is {gamma}: the gaussian kernel needs positive numbers")
-    # Numbers that are subnormal in the storage slow every product with them
-    smallest = np.log(np.finfo(distances.dtype).tiny)
-    out = np.empty_like(distances)
-    for start in range(0, len(distances), _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
-        exponents = np.multiply(distances[rows], distances.dtype.type(-gamma), out=out[rows])
-        exponents[exponents < smallest] = -np.inf
-        np.exp(exponents, out=exponents)
     return out

@@ -57,12 +57,7 @@ class Mode:
 
 def run(steps: Generator[Any, Any, Any], covariance: Covariance) -> Any:
     """The result of a generator that asks for images, one at a time."""
-    try:
-        vector = next(steps)
-        while True:
-            vector = steps.send(covariance.image(vector))
-    except StopIteration as stop:
-        return stop.value
+    return run_together([steps], covariance)[0]
 
 
 def run_together(many: list[Generator[Any, Any, Any]], covariance: Covariance) -> list:

@@ -105,7 +105,8 @@ def csi(
         steps = _CholeskyQR(columns, diagonal, targets, capacity, weights)
         while steps.t < lookahead and steps.add_largest():
             pass
-        candidate = steps.first_candidate()
+        nothing = np.zeros((0, 2)), False, np.zeros((steps.t, 6)), np.zeros(5)
+        candidate = steps.turn((0, 0, 0, *nothing))
         while len(pivots) < max_rank and candidate is not None:
             before = steps.t
             if steps.residual[candidate] > 0.0:  # not in the span of the look-ahead columns
@@ -248,11 +249,6 @@ class _CholeskyQR(CholeskySteps):
                 break
         return parts, norm, left, noise
 
-    def first_candidate(self):
-        """The point with the largest estimated gain, None when none is left."""
-        nothing = np.zeros((0, 2)), False, np.zeros((self.t, 6)), np.zeros(5)
-        return self._pass((0, 0, 0, *nothing))
-
     def choose(self, pivot, k, added):
         """Exact gain of the pivot, whose kernel column the columns span, at position k.
 
@@ -288,13 +284,14 @@ class _CholeskyQR(CholeskySteps):
         return self.weights[0] * squares[3] + self.weights[1] * squares[4]
 
     def apply_choice(self):
-        """Turn the columns for the choice; returns the next candidate, None when none is left."""
+        """Turn the columns for the choice; returns the next candidate."""
         pivot, turn = self._chosen
-        candidate = self._pass(turn)
+        candidate = self.turn(turn)
         self.G[turn[2] : self.t, pivot] = 0.0
         return candidate
 
-    def _pass(self, turn):
+    def turn(self, turn):
+        """The point with the largest estimated gain after a turn, None when none is left."""
         t, tail = self.t, turn[2]
         R, means = self.R, self.means[tail:t]
         triangle = R[tail:t, tail:t].copy()
@@ -323,7 +320,7 @@ CSI_STEPS = {
     "1, 3b: Cholesky steps": (_CholeskyQR, "_cholesky"),
     "1, 3b: QR steps": (_CholeskyQR, "add"),
     "3c, 3d: permutation of R, exact gain": (_CholeskyQR, "choose"),
-    "3a, 3c: permutation of G, gains of all": (_CholeskyQR, "_pass"),
+    "3a, 3c: permutation of G, gains of all": (_CholeskyQR, "turn"),
 }
 
 

@@ -49,6 +49,10 @@ class Spectrum:
             return np.zeros(len(self.vectors))
         return np.maximum(1.0 - self.squared.sum(axis=1), 0.0)
 
+    def coordinates(self, Y: np.ndarray) -> np.ndarray:
+        """``vectors.T @ Y``."""
+        return self.vectors.T @ Y
+
 
 def kernel_spectrum(matrix: np.ndarray, name: str = "matrix") -> Spectrum:
     """All eigenpairs of a symmetric positive semidefinite (n, n) matrix, in O(n^3)."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
-from inspect import Parameter, signature
 from math import hypot
 from typing import Any, NamedTuple, TypeAlias
 
@@ -53,7 +52,7 @@ def _solver(solve):
     """Check the system for ``solve``, and the solution it claims."""
 
     @wraps(solve)
-    def checked(A, b, *, callback=None, verify=True, **options):
+    def checked(A, b, *, verify=True, callback=None, **options):
         A, b = _as_system(A, b)
         found = solve(A, b, callback=callback, **options)
         if not verify:
@@ -77,10 +76,6 @@ def _solver(solve):
             stop = "rounding"
         return found._replace(residual=residual, stop=stop)
 
-    # the signature that help and documentation show
-    shown = signature(solve)
-    verify = Parameter("verify", Parameter.KEYWORD_ONLY, default=True, annotation=bool)
-    vars(checked)["__signature__"] = shown.replace(parameters=[*shown.parameters.values(), verify])
     return checked
 
 
@@ -93,6 +88,7 @@ def minres(
     tol: float = _TOL,
     max_iter: int = 100,
     callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
+    verify: bool = True,
 ) -> Solution:
     """Minimum residual method for (A + shift I) x = b, A symmetric (Paige & Saunders 1975).
 
@@ -191,6 +187,7 @@ def cg(
     tol: float = _TOL,
     max_iter: int = 100,
     callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
+    verify: bool = True,
 ) -> Solution:
     """Conjugate gradient method for A x = b, A symmetric positive definite.
 
@@ -230,6 +227,7 @@ def qmr(
     max_iter: int = 100,
     callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
     symmetric: bool = False,
+    verify: bool = True,
 ) -> Solution:
     """Quasi-minimal residual method for A x = b, A square (Freund & Nachtigal 1991).
 
@@ -370,25 +368,17 @@ def _as_system(A: Operator, b: np.ndarray) -> tuple[LinearOperator, np.ndarray]:
 class ShiftedSolutions:
     """All iterates of MINRES for (A + shift_j I) x = b, j = 1..s, in one Lanczos basis.
 
-    Attributes
-    ----------
-    shifts : (s,) array
-    basis : (K + 1, n) array
-        Lanczos vectors, b = b_norm basis[0]; the last is zero if the Krylov space is exhausted.
-    tridiagonal : (K + 1, K) array
-        T with A V_K = V_{K+1} T, where the rows of ``basis`` are the columns of V.
-    coefficients : (s, K, K) array
-        Iterate k + 1 for shift j is ``coefficients[j, k] @ basis[:K]``.
-    residual_norms : (s, K) array
-        ||b - (A + shift_j I) x||, by recurrence.
-    b_norm : float
+    The rows of ``basis`` (K + 1, n) are the columns of V, with b = ``b_norm`` V_1 and A V_K =
+    V_{K+1} T for the ``tridiagonal`` T (K + 1, K); the last is zero where the Krylov space is
+    exhausted. Iterate k + 1 for shift j is ``coefficients[j, k] @ basis[:K]``, and
+    ``residual_norms[j, k]`` its ||b - (A + shift_j I) x|| by recurrence.
     """
 
-    shifts: np.ndarray
+    shifts: np.ndarray  # (s,)
     basis: np.ndarray
     tridiagonal: np.ndarray
-    coefficients: np.ndarray
-    residual_norms: np.ndarray
+    coefficients: np.ndarray  # (s, K, K)
+    residual_norms: np.ndarray  # (s, K)
     b_norm: float
 
     @property
@@ -399,10 +389,6 @@ class ShiftedSolutions:
     def iterate(self, j: int, k: int = -1) -> np.ndarray:
         """X (n,) for ``shifts[j]`` after k + 1 iterations, by default the last."""
         return self.coefficients[j, k] @ self.basis[:-1]
-
-    def images(self, j: int, basis_images: np.ndarray) -> np.ndarray:
-        """B x (K, t) of all iterates for ``shifts[j]`` from the images B V_K, given as (K, t)."""
-        return self.coefficients[j] @ basis_images
 
     def quadratic_forms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """X' A x, ||A x - b||^2 and a bound of ||b - (A + shift_j I) x|| of all iterates, (s, K).

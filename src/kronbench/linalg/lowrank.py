@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -103,11 +102,16 @@ def incomplete_cholesky(
     check_positive(tol, "tol", or_zero=True)
     with factor_threads(len(diagonal)):
         steps = CholeskySteps(columns, diagonal, max_rank)
-        above, add = tol * steps.largest, steps.add_largest
-        if rng is not None:
-            add = partial(steps.add_drawn, rng)
-        while steps.t < max_rank and add(above=above):
-            pass
+        above, more = tol * steps.largest, True
+        while steps.t < max_rank and more:
+            if rng is None:
+                more = steps.add_largest(above)
+                continue
+            sums = np.cumsum(np.where(steps.residual > above, steps.residual, 0.0))
+            more = bool(sums[-1] > 0)
+            if more:
+                drawn = rng.random_sample() * sums[-1]
+                steps.add(int(np.searchsorted(sums, drawn, side="right")))
     gains = np.array(steps.squares) / (diagonal.sum() or 1.0)
     return LowRankFactor(steps.take(steps.t), np.array(steps.pivots, dtype=np.intp), gains)
 
@@ -132,14 +136,6 @@ class CholeskySteps:
         if self.residual[pivot] <= above:
             return False
         self.add(pivot)
-        return True
-
-    def add_drawn(self, rng: np.random.RandomState, above: float = 0.0) -> bool:
-        """One step with an entry above, drawn in proportion to them; False when none is."""
-        sums = np.cumsum(np.where(self.residual > above, self.residual, 0.0))
-        if sums[-1] == 0:
-            return False
-        self.add(int(np.searchsorted(sums, rng.random_sample() * sums[-1], side="right")))
         return True
 
     def add(self, pivot: int) -> None:

@@ -89,11 +89,6 @@ def aligned_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
     return memory[skip : skip + n_bytes].view(dtype).reshape(shape)
 
 
-def panels(n_tasks: int, n_rows: int, dtype: DTypeLike) -> np.ndarray:
-    """(n_tasks, n_rows times the widest panel): room for a panel of each task."""
-    return aligned_zeros((n_tasks, n_rows * 4 * narrow_width(dtype)), dtype)
-
-
 def even_tasks(bounds: np.ndarray) -> np.ndarray:
     """Bounds of consecutive rows with about equally many entries, one part for each thread.
 
@@ -247,9 +242,16 @@ def _transpose(rows, columns, low, high, block):
 
 
 @njit
-def _pack(matrix, transposed, columns, panel):
-    """panel[i, k] = matrix[i, columns[k]], zero in the columns after those."""
-    n_rows = len(panel)
+def _pack(matrix, transposed, columns, first, width, narrow, room):
+    """panel[i, k] = matrix[i, columns[first + k]], zero in the columns after those.
+
+    Returns whether the panel is wide, its number of columns, and how many of them are used.
+    """
+    wide = width == 1 and len(columns) - first > 2 * narrow
+    length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
+    columns = columns[first : first + length]
+    n_rows = matrix.shape[1] if transposed else matrix.shape[0]
+    panel = room[: n_rows * length].reshape(n_rows, length)
     if transposed:
         for low in range(0, n_rows, _STRIP):
             high = low + _STRIP if low + _STRIP < n_rows else n_rows
@@ -260,6 +262,7 @@ def _pack(matrix, transposed, columns, panel):
             for k in range(len(columns)):
                 packed[k] = row[columns[k]]
     panel[:, len(columns) :] = 0
+    return wide, length, len(columns)
 
 
 @njit(nogil=True, cache=True)
@@ -272,17 +275,12 @@ def accumulate(
     minor vertices; those from ``begin`` to ``end`` are summed. Every thread packs its own
     ``panel``: threads that shared one would have to meet, which costs whole time slices.
     """
-    n_columns = len(columns)
-    n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width, stride = out.shape[1], out.shape[2]
     flat = out.reshape(-1)
     n_blocks = starts.shape[1] - 1
     first = 0
-    while first < n_columns:
-        wide = width == 1 and n_columns - first > 2 * narrow
-        length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
-        chosen = columns[first : first + length]
-        _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
+    while first < len(columns):
+        wide, length, _ = _pack(matrix, transposed, columns, first, width, narrow, panel)
         for low in range(begin, end, MAJOR_BLOCK):
             high = low + MAJOR_BLOCK if low + MAJOR_BLOCK < end else end
             for block in range(n_blocks):
@@ -305,26 +303,21 @@ def contract(
     ``room`` for ``MAJOR_BLOCK`` rows of the widest panel, and ``sources`` for its columns, are
     those of one thread.
     """
-    n_columns = len(columns)
-    n_minor = matrix.shape[1] if transposed else matrix.shape[0]
     width = inner.shape[1]
     flat = inner.reshape(-1, inner.shape[2])
     n_blocks = starts.shape[1] - 1
     first = 0
-    while first < n_columns:
-        wide = width == 1 and n_columns - first > 2 * narrow
-        length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
-        chosen = columns[first : first + length]
-        _pack(matrix, transposed, chosen, panel[: n_minor * length].reshape(n_minor, length))
+    while first < len(columns):
+        wide, length, used = _pack(matrix, transposed, columns, first, width, narrow, panel)
         stride = MAJOR_BLOCK * length
         room[: width * stride] = 0
         rows = room[: width * stride].reshape(width, MAJOR_BLOCK, length)
         for low in range(begin, end, MAJOR_BLOCK):
             high = low + MAJOR_BLOCK if low + MAJOR_BLOCK < end else end
             for v in range(width):
-                for k in range(len(chosen)):
+                for k in range(used):
                     sources[k] = (first + k) * width + v
-                _transpose(flat, sources[: len(chosen)], low, high, rows[v])
+                _transpose(flat, sources[:used], low, high, rows[v])
             for block in range(n_blocks):
                 for i in range(low, high):
                     at, stop = starts[i, block], starts[i, block + 1]

@@ -31,7 +31,7 @@ def kron_leave_one_out(
         for F in kron_leave_one_out("B", cols, rows, np.ascontiguousarray(Y.T), regs):
             yield F.T
         return
-    coordinates = rows.vectors.T @ Y @ cols.vectors
+    coordinates = rows.coordinates(Y) @ cols.vectors
     rotated = Y @ cols.vectors if setting == "B" else Y
     one = _kron_pair if setting == "A" else _kron_row
     for reg in regs:
@@ -156,7 +156,7 @@ class Expanded:
 
     def __init__(self, spectrum, Y):
         self.Y = Y
-        self.coordinates = spectrum.vectors.T @ Y
+        self.coordinates = spectrum.coordinates(Y)
         self.outside = None if spectrum.full else Y - spectrum.vectors @ self.coordinates
 
 

@@ -25,7 +25,7 @@ def kron_symmetric_pairs(
     O(m^3) for each term of a separable expansion of their weights. The spectra are full.
     """
     U, V = rows.vectors, cols.vectors
-    coordinates = rows.vectors.T @ Y @ V
+    coordinates = rows.coordinates(Y) @ V
     for reg in regs:
         rest = reg / (np.outer(rows.values, cols.values) + reg)
         between = np.zeros(Y.shape)
