@@ -117,16 +117,13 @@ class SparseFeatures(LinearFeatures):
         self.features = sparse.csr_array(X).astype(dtype)
         self.features.sort_indices()
         self.n_rows, self.dtype = self.features.shape[0], np.dtype(dtype)
+        self._products = SparseProducts(self.features)
 
     def product(self, block: np.ndarray) -> np.ndarray:
         return self._products.gram(block)
 
     def diagonal(self) -> np.ndarray:
         return np.asarray(self.features.multiply(self.features).sum(axis=1)).reshape(-1, 1)
-
-    @cached_property
-    def _products(self):
-        return SparseProducts(self.features)
 
 
 class StoredKernels(Kernels):
